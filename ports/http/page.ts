@@ -1,0 +1,54 @@
+/** A page, and a card on the dashboard, as data. */
+import type { ObjectSchema } from 'joi';
+import type { Reply } from './answer.js';
+import type { SessionPrincipal } from './principal.js';
+import type { OpenBucket } from './rates.js';
+import type { HttpRequest } from './request.js';
+import type { Redirect, View } from './view.js';
+
+/** What a page handler returns: a view of its own plugin, or a redirect. A `Reply` serves anything else. */
+export type PageResult = View | Redirect | Reply;
+
+export interface PageSpec {
+  method?: 'GET' | 'POST';
+  path: string;
+  title: string;
+  /** An entry in the navigation. */
+  nav?: {
+    section: 'overview' | 'work' | 'operations' | 'delivery' | 'administration';
+    label: string;
+    /** Name of an icon in web/assets/icons. */
+    icon: string;
+    order: number;
+    /** Other words that people use for the page; the search finds it by them. */
+    also?: readonly string[];
+    /** A number to show beside the label; null hides it. */
+    badge?: () => Promise<number | null>;
+  };
+  /** `public` only for the login. GET changes nothing; POST is checked for `csrf_token` before anything else is read. */
+  access: 'public' | { session: 'admin' | 'member' };
+  /** Of a public page: which bucket of its address counts it, and whose verified password stands behind an answer (`RouteSpec`). */
+  limits?: { bucket: OpenBucket; proves?: (request: HttpRequest, answer: object) => string | null };
+  /** The adapter loads every panel for the session: the view's context gets `panels: {attention: [{id, html}], trend: […]}`. */
+  panels?: boolean;
+  /**
+   * A form that makes something: sent again with the same content (a reload, a second click) it makes nothing more and leads to
+   * the answer of the first time.
+   */
+  creates?: boolean;
+  /** Unknown query parameters of pages are ignored. */
+  input?: { params?: ObjectSchema; query?: ObjectSchema };
+  /** What a form shows that is refused before `handle` sees it (stale `csrf_token`, too many calls); else the error page. */
+  again?: (problem: { code: string; message: string }) => View;
+  handle(request: HttpRequest): Promise<PageResult> | PageResult;
+}
+
+/** A card on the dashboard, contributed by a plugin. */
+export interface PanelSpec {
+  id: string;
+  /** `attention` needs a person now; `trend` shows how it goes. */
+  kind: 'attention' | 'trend';
+  order: number;
+  /** A view of the plugin and its context, or null when there is nothing to show. */
+  load(principal: SessionPrincipal): Promise<View | null>;
+}

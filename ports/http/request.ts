@@ -1,0 +1,26 @@
+/** A request as a handler sees it: validated, with its caller, and without its credential. */
+import type { Principal } from './principal.js';
+
+export interface HttpRequest {
+  /** `X-Request-Id`. */
+  id: string;
+  method: string;
+  /** The path as it came, without the query. */
+  path: string;
+  /** Path parameters after validation, decoded. */
+  params: Record<string, string>;
+  /** Query after validation; repeated parameters are arrays where the schema says so. */
+  query: Record<string, unknown>;
+  /** Body after validation; null without one. A page's form fields. An `UploadedBody` where the route streams. */
+  body: unknown;
+  /** Lower-case names. Never holds the credential. */
+  headers: Readonly<Record<string, string | undefined>>;
+  principal: Principal;
+  /** The client's address after `server.trusted_proxies`. */
+  address: string;
+  cookies: Readonly<Record<string, string>>;
+  /** Aborts when the client goes away. */
+  signal: AbortSignal;
+  /** Name of the tool by which an agent calls this route (ports/tools.ts); undefined for a request of its own. */
+  tool?: string;
+}

@@ -1,0 +1,102 @@
+/** A route as data: what it takes, who may call it, and the handler. */
+import type { ObjectSchema, Schema } from 'joi';
+import type { Access } from './access.js';
+import type { OpenBucket, RateClass } from './rates.js';
+import type { HttpRequest } from './request.js';
+import type { ToolSpec } from './tool.js';
+import type { StreamedInput } from './uploaded-body.js';
+
+export type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface RouteSpec {
+  method: HttpMethod | readonly HttpMethod[];
+  /** `/api/bugtracker/v1/bugs/{id}` */
+  path: string;
+  /** Further paths with the same meaning. */
+  aliases?: readonly string[];
+  /**
+   * Its name in openapi.json, and so of the function in programs made from it: a verb with its object, `reportError`. One
+   * for each path with each method, in their order, where there are several. Absent: made of method and path.
+   */
+  operationId?: string | readonly string[];
+  /** Its group in openapi.json. Absent: the first word of its path behind `/api/`. */
+  tag?: string;
+  summary: string;
+  description?: string;
+  access: Access;
+  input?: {
+    params?: ObjectSchema;
+    query?: ObjectSchema;
+    /** Validated body; unknown fields are dropped (contract 00, envelope). */
+    body?: Schema;
+    /** The body is streamed to the handler and never held; instead of `body`. POST, PUT and PATCH. */
+    stream?: StreamedInput;
+    /** A body is optional: none is `{}`. */
+    optionalBody?: boolean;
+    /** Media type of the body, where it is not JSON; for the description. */
+    mediaType?: string;
+    /** Request headers that the handler reads, each with what it means; for the description. */
+    headers?: Readonly<Record<string, string>>;
+  };
+  /**
+   * Shape of the data fields (the envelope is added in the description); used by OpenAPI and by tests. Where the shape
+   * depends on the status: status → shape.
+   */
+  output?: Schema | Readonly<Record<number, Schema>>;
+  /** Success statuses of one shape, for the description. Default 200. */
+  status?: number | readonly number[];
+  /** Error codes that are this route's own: those of credential, limits, input and faults go without saying. */
+  errors?: readonly string[];
+  /** Unknown query parameters are errors (lists and `/status`). Default false. */
+  strictQuery?: boolean;
+  /** Answers without the envelope, errors included (license endpoints; contract 00, envelope). */
+  bare?: boolean;
+  /** Successful answers go without the envelope, errors with it: for clients that expect another service's answer. */
+  plain?: boolean;
+  /**
+   * One of the routes that are asked most: it is answered before the web server's own steps where a caller asks for none of
+   * them (conditions, parts, compression of a long answer). It answers the same, sooner. No session, no stream.
+   */
+  direct?: boolean;
+  /** Not in openapi.json. */
+  hidden?: boolean;
+  /** Offered to agents. */
+  tool?: ToolSpec | readonly ToolSpec[];
+  limits?: {
+    rate?: RateClass;
+    /** Of a call that is counted as `public`. Absent: `rest`, and `store` where HTTP Basic guards. */
+    bucket?: OpenBucket;
+    /**
+     * Whose verified key or password stands behind an answer; null: nobody’s. Such an answer is given where the bucket of its
+     * address is used up too, which may be the work of others; it has a bucket of its own.
+     */
+    proves?: (request: HttpRequest, answer: object) => string | null;
+    /** How many units this call counts (elements of an array intake). Called with the parsed body. */
+    cost?: (body: unknown) => number;
+    /** Body size in bytes on the wire; default `limits.json_bytes`. */
+    bytes?: number;
+    /** Accept gzip, deflate, br and (on Node 22.15 or later) zstd bodies, inflated up to `limits.inflated_bytes`. */
+    inflate?: boolean;
+    /** Parse JSON whatever the content type says (Sentry SDKs), or hand over the raw bytes as a Buffer. */
+    payload?: 'json' | 'json-any-type' | 'raw';
+    /** What raw bytes say, read once: `cost` and the handler get it in their place. */
+    read?: (bytes: Buffer) => unknown;
+    /** Refused with 507 while less is free than `health.min_free_bytes`: an intake, whose writes can wait at the sender. */
+    space?: boolean;
+    /** Further headers of a 429, for clients that do not go by `Retry-After`. @param seconds what it says */
+    refused?: (seconds: number) => Record<string, string>;
+  };
+  /** Answer CORS pre-flights and `Access-Control-Allow-Origin: *` (intake paths only). */
+  cors?: boolean;
+  /**
+   * Take the credential from here instead of `Authorization` (Sentry: `X-Sentry-Auth`, `?sentry_key=`). Asked with the body
+   * null first; when that gives none, once more with the first 16 KiB of the body, inflated, as a Buffer.
+   */
+  credential?: (request: Pick<HttpRequest, 'headers' | 'query' | 'body'>) => string | null;
+  /** Where `credential` looks, for the description. */
+  credentialIn?: readonly { in: 'header' | 'query'; name: string }[];
+  /** A call was answered with an error, here or before it came here: for the plugin's own numbers. */
+  onRefused?: (code: string) => void;
+  /** @returns an object for 200, or an `Answer`: a `Reply`, a `FileAnswer`, an `EventStreamAnswer`, a `Redirect` */
+  handle(request: HttpRequest): Promise<object> | object;
+}
