@@ -1,7 +1,7 @@
 /** The plugin's services, and what its routes, pages and commands need beside them. */
 import type { PluginContext } from '../../kernel/contract.js';
 import { TOKEN_PROJECTS } from '../../ports/domain/access.js';
-import { SYSTEM } from '../../ports/domain/system.js';
+import { CATALOG } from '../../ports/domain/system.js';
 import type { Account } from './model/account.js';
 import { Accounts } from './accounts/accounts.js';
 import { Audit } from './audit/audit.js';
@@ -58,5 +58,5 @@ export function assemble(ctx: PluginContext<AccessConfig>) {
   const projects = new KnownProjects(() => ctx.extensions(TOKEN_PROJECTS));
   const masters = new MasterTokens(tokens, audit, projects);
   const first = firstStart(ctx.collection<Account>('accounts'), accounts, ctx.ids, ctx.config);
-  return { ...services, projects, masters, first, system: ctx.resolve(SYSTEM), clock: ctx.clock };
+  return { ...services, projects, masters, first, system: ctx.resolve(CATALOG), clock: ctx.clock };
 }

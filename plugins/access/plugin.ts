@@ -22,7 +22,7 @@ import {
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
-import { SYSTEM } from '../../ports/domain/system.js';
+import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { checkUsername } from './model/account.js';
 import { assemble, type AccessConfig, type Services } from './assemble.js';
@@ -67,7 +67,7 @@ export default definePlugin<AccessConfig>({
   api: 1,
   title: 'Accounts and tokens',
   critical: true,
-  needs: [SYSTEM.name],
+  needs: [CATALOG.name],
   provides: [
     AUTHENTICATOR,
     AUDIT,

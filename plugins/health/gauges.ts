@@ -1,5 +1,5 @@
 /** What Prometheus reads of the service as a whole; a fact that cannot be had is NaN, as its format allows. */
-import type { PluginState, SystemInfo } from '../../ports/domain/system.js';
+import type { PluginState, ServiceMigrations, ServiceRuntime } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { HealthService } from './service.js';
 
@@ -12,31 +12,37 @@ async function orNaN(read: () => Promise<number | null>): Promise<number> {
   }
 }
 
-export function gauges(metrics: Metrics, system: SystemInfo, health: HealthService): void {
+export interface GaugeSources {
+  runtime: ServiceRuntime;
+  schema: ServiceMigrations;
+  health: HealthService;
+}
+
+export function gauges(metrics: Metrics, { runtime, schema, health }: GaugeSources): void {
   metrics.gauge('aos_uptime_seconds', 'Seconds since the start', () => health.uptime());
   metrics.gauge('aos_ready', '1 when requests can be served', async () => Number(await health.ready()));
   metrics.gauge(
     'aos_plugins_failed',
     'Plugins that are not ready',
-    () => system.plugins().filter((p) => p.state === 'failed').length,
+    () => runtime.plugins().filter((p) => p.state === 'failed').length,
   );
   metrics.gauges(
     'aos_plugin_ok',
     '1 while a plugin has not failed and its own health says that it is ok',
     'plugin',
-    system.plugins().map(({ id }) => id),
+    runtime.plugins().map(({ id }) => id),
     async () => {
-      const own = await system.health();
+      const own = await runtime.health();
       const ok = ({ id, state }: PluginState): boolean =>
         state === 'ready' ? own[id]?.ok !== false : state !== 'failed';
-      return Object.fromEntries(system.plugins().map((plugin) => [plugin.id, Number(ok(plugin))]));
+      return Object.fromEntries(runtime.plugins().map((plugin) => [plugin.id, Number(ok(plugin))]));
     },
   );
   metrics.gauge('aos_migrations_pending', 'Migrations that have not run', () =>
-    orNaN(async () => (await system.migrations()).pending.length),
+    orNaN(async () => (await schema.migrations()).pending.length),
   );
-  metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () => orNaN(() => system.freeBytes()));
+  metrics.gauge('aos_disk_free_bytes', 'Free bytes of the data directory', () => orNaN(() => runtime.freeBytes()));
   metrics.gauge('aos_store_bytes', 'Bytes of the store, where the engine tells', () =>
-    orNaN(() => system.storeBytes()),
+    orNaN(() => runtime.storeBytes()),
   );
 }

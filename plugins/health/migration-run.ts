@@ -5,7 +5,7 @@
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import type { Principal } from '../../ports/http.js';
 import { AUDIT, type AuditLog } from '../../ports/domain/access.js';
-import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
+import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
 
 export interface MigrationResult {
   applied: readonly string[];
@@ -24,7 +24,8 @@ export class MigrationRun {
   #failure: string | null = null;
 
   constructor(
-    @inject(SYSTEM) private readonly system: SystemInfo,
+    @inject(MIGRATIONS) private readonly schema: ServiceMigrations,
+    @inject(RUNTIME) private readonly runtime: Pick<ServiceRuntime, 'engine'>,
     @inject(AUDIT) private readonly audit: AuditLog,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.log) private readonly log: Logger,
@@ -77,9 +78,9 @@ export class MigrationRun {
   async #migrate(by: Principal): Promise<MigrationResult> {
     this.#failure = null;
     try {
-      const result = await this.system.migrate();
+      const result = await this.schema.migrate();
       if (result.applied.length > 0) {
-        await this.audit.record(by, 'migrations.applied', this.system.engine, { count: result.applied.length });
+        await this.audit.record(by, 'migrations.applied', this.runtime.engine, { count: result.applied.length });
       }
       return result;
     } catch (error) {

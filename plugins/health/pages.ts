@@ -4,15 +4,16 @@ import { Redirect, View, type HttpRequest, type PageSpec, type PanelSpec } from 
 import type { AuditLog, AuditReader } from '../../ports/domain/access.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { JobInfo, Jobs } from '../../ports/jobs.js';
-import type { PluginState, SystemInfo } from '../../ports/domain/system.js';
+import type { PluginState, ServiceMigrations, ServiceRuntime } from '../../ports/domain/system.js';
 import type { MigrationRun } from './migration-run.js';
 import type { HealthReport } from './report.js';
 import type { HealthService } from './service.js';
 
-export interface PageServices {
+export interface SystemPageServices {
   health: HealthService;
   run: MigrationRun;
-  system: SystemInfo;
+  runtime: ServiceRuntime;
+  schema: ServiceMigrations;
   jobs: Pick<Jobs, 'list'>;
   audit: AuditLog;
   reader: AuditReader;
@@ -29,14 +30,14 @@ function isAdmin({ principal }: HttpRequest): boolean {
   return principal.kind === 'session' && principal.role === 'admin';
 }
 
-async function migrationsView({ system, run }: PageServices, request: HttpRequest): Promise<View> {
-  const { applied, pending, current } = await system.migrations();
+async function migrationsView({ runtime, schema, run }: SystemPageServices, request: HttpRequest): Promise<View> {
+  const { applied, pending, current } = await schema.migrations();
   const total = Math.max(run.state?.total ?? 0, pending.length);
   return new View('migrations', {
     applied: [...applied].toSorted((a, b) => ((a.applied_at ?? '') < (b.applied_at ?? '') ? 1 : -1)),
     pending,
     current,
-    engine: system.engine,
+    engine: runtime.engine,
     may_run: isAdmin(request),
     running: run.state && { ...run.state, total, done: total - pending.length },
     failure: run.failure,
@@ -45,8 +46,8 @@ async function migrationsView({ system, run }: PageServices, request: HttpReques
 }
 
 /** POST: starts the run and leads back to the page, which says how it went or how far it is. */
-async function startMigrations({ system, run }: PageServices, { principal }: HttpRequest): Promise<Redirect> {
-  const { pending } = await system.migrations();
+async function startMigrations({ schema, run }: SystemPageServices, { principal }: HttpRequest): Promise<Redirect> {
+  const { pending } = await schema.migrations();
   const outcome = await run.start(principal, pending.length, PATIENCE_MS).catch(() => 'failed' as const);
   if (outcome === 'failed') {
     return new Redirect('/migrations', { tone: 'danger', message: 'The migration stopped. The page says why.' });
@@ -119,13 +120,13 @@ function pluginRow(plugin: PluginState, { checks }: HealthReport): object {
   return { ...plugin, state: plugin.state === 'ready' && !ok ? 'degraded' : plugin.state, facts };
 }
 
-async function systemView(services: PageServices): Promise<View> {
-  const { health, system, jobs, audit, reader, watchdog } = services;
+async function systemView(services: SystemPageServices): Promise<View> {
+  const { health, runtime, jobs, audit, reader, watchdog } = services;
   const [report, list, log, bytes, runs] = await Promise.all([
     health.report(),
     jobs.list(),
     audit.recent(AUDIT_NEWEST),
-    system.storeBytes(),
+    runtime.storeBytes(),
     watchdog()?.runs(RUNS) ?? null,
   ]);
   return new View('system', {
@@ -134,22 +135,22 @@ async function systemView(services: PageServices): Promise<View> {
     runs,
     checks: checkRows(report),
     facts: [
-      { label: 'Version', value: `AOS ${system.version}` },
-      { label: 'Node.js', value: system.node },
-      { label: 'Store', value: system.engine },
+      { label: 'Version', value: `AOS ${runtime.version}` },
+      { label: 'Node.js', value: runtime.node },
+      { label: 'Store', value: runtime.engine },
       { label: 'Schema', value: report.schema.current, mono: true },
-      { label: 'Started', at: system.started_at },
+      { label: 'Started', at: runtime.started_at },
     ],
     store_bytes: bytes,
     free_bytes: report.checks.disk.free_bytes,
-    plugins: system.plugins().map((plugin) => pluginRow(plugin, report)),
+    plugins: runtime.plugins().map((plugin) => pluginRow(plugin, report)),
     jobs: list.map(jobRow),
     audit: await Promise.all(log.items.map((entry) => auditRow(reader, entry))),
   });
 }
 
-export function pages(services: PageServices): PageSpec[] {
-  const { system } = services;
+export function pages(services: SystemPageServices): PageSpec[] {
+  const { schema } = services;
   return [
     {
       path: '/migrations',
@@ -160,7 +161,7 @@ export function pages(services: PageServices): PageSpec[] {
         icon: 'migration',
         order: 80,
         also: ['database', 'schema'],
-        badge: async () => (await system.migrations()).pending.length || null,
+        badge: async () => (await schema.migrations()).pending.length || null,
       },
       access: { session: 'member' },
       handle: (request) => migrationsView(services, request),
@@ -190,13 +191,13 @@ export function pages(services: PageServices): PageSpec[] {
 }
 
 /** On the dashboard, while something waits for an administrator. */
-export const panels = ({ system }: Pick<PageServices, 'system'>): PanelSpec[] => [
+export const panels = ({ schema }: Pick<SystemPageServices, 'schema'>): PanelSpec[] => [
   {
     id: 'health.migrations',
     kind: 'attention',
     order: 50,
     load: async () => {
-      const { pending } = await system.migrations();
+      const { pending } = await schema.migrations();
       return pending.length === 0 ? null : new View('panel-migrations', { pending: pending.length });
     },
   },

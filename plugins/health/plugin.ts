@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
 import { AUDIT, AUDIT_READER } from '../../ports/domain/access.js';
-import { SYSTEM } from '../../ports/domain/system.js';
+import { CATALOG, MIGRATIONS, RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { gauges } from './gauges.js';
@@ -18,7 +18,7 @@ export default definePlugin<HealthConfig>({
   api: 1,
   title: 'Health and migrations',
   critical: true,
-  needs: [SYSTEM.name, AUDIT.name, AUDIT_READER.name],
+  needs: [RUNTIME.name, MIGRATIONS.name, CATALOG.name, AUDIT.name, AUDIT_READER.name],
   uses: [WATCHDOG.name],
   provides: [STORAGE_SPACE.name],
   scopes: [DETAILS],
@@ -39,25 +39,27 @@ export default definePlugin<HealthConfig>({
   }),
   from: import.meta.url,
   setup(ctx) {
-    const system = ctx.resolve(SYSTEM);
+    const runtime = ctx.resolve(RUNTIME);
+    const schema = ctx.resolve(MIGRATIONS);
     const audit = ctx.resolve(AUDIT);
     const { jobs, metrics } = ctx.ports;
     const { health, run, space } = ctx.services({ health: HealthService, run: MigrationRun, space: DiskSpace });
     return {
       services: { [STORAGE_SPACE.name]: space },
-      routes: routes({ health, run, system, metrics }),
+      routes: routes({ health, run, catalog: ctx.resolve(CATALOG), metrics }),
       pages: pages({
         health,
         run,
-        system,
+        runtime,
+        schema,
         jobs,
         audit,
         reader: ctx.resolve(AUDIT_READER),
         watchdog: () => ctx.find(WATCHDOG),
       }),
-      panels: panels({ system }),
+      panels: panels({ schema }),
       start: async () => {
-        gauges(metrics, system, health);
+        gauges(metrics, { runtime, schema, health });
         await space.ask();
       },
       stop: () => run.settled(),

@@ -11,17 +11,17 @@ import {
   type RouteSpec,
 } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
-import type { SystemInfo } from '../../ports/domain/system.js';
+import type { ServiceCatalog } from '../../ports/domain/system.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Principal } from '../../ports/http.js';
 import type { HealthReport } from './report.js';
 import type { MigrationRun } from './migration-run.js';
 import type { HealthService } from './service.js';
 
-export interface Services {
+export interface HealthServices {
   health: HealthService;
   run: MigrationRun;
-  system: SystemInfo;
+  catalog: Pick<ServiceCatalog, 'openapi'>;
   metrics: Metrics;
 }
 
@@ -101,7 +101,7 @@ function forReader(principal: Principal, report: HealthReport): Shown {
   return { ...report, checks };
 }
 
-function probes({ health }: Services): RouteSpec[] {
+function probes({ health }: HealthServices): RouteSpec[] {
   return [
     {
       method: 'GET',
@@ -147,7 +147,7 @@ function probes({ health }: Services): RouteSpec[] {
   ];
 }
 
-function descriptions({ system, metrics }: Services): RouteSpec[] {
+function descriptions({ catalog, metrics }: HealthServices): RouteSpec[] {
   // The routes are fixed once the server listens, and no request comes before that.
   let description: SharedBytes | undefined;
   return [
@@ -169,14 +169,14 @@ function descriptions({ system, metrics }: Services): RouteSpec[] {
       access: 'public',
       hidden: true,
       handle: async () => {
-        description ??= new SharedBytes([Buffer.from(JSON.stringify(await system.openapi()))]);
+        description ??= new SharedBytes([Buffer.from(JSON.stringify(await catalog.openapi()))]);
         return text(description, 'application/json; charset=utf-8');
       },
     },
   ];
 }
 
-function migrations({ run }: Services): RouteSpec[] {
+function migrations({ run }: HealthServices): RouteSpec[] {
   const migrate = ({ principal }: HttpRequest): Promise<object> => run.run(principal);
   return [
     {
@@ -207,6 +207,6 @@ function migrations({ run }: Services): RouteSpec[] {
   ];
 }
 
-export function routes(services: Services): RouteSpec[] {
+export function routes(services: HealthServices): RouteSpec[] {
   return [...probes(services), ...descriptions(services), ...migrations(services)];
 }

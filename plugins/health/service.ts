@@ -1,6 +1,6 @@
 /** Asks everything the health report needs, each question on its own: one that hangs or throws never hides the others. */
 import { inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
-import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
+import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { Jobs } from '../../ports/jobs.js';
 import { report, type Findings, type HealthReport } from './report.js';
 
@@ -25,32 +25,33 @@ export class HealthService {
   #probe: { at: number; ready: Promise<boolean> } | null = null;
 
   constructor(
-    @inject(SYSTEM) private readonly system: SystemInfo,
+    @inject(RUNTIME) private readonly runtime: ServiceRuntime,
+    @inject(MIGRATIONS) private readonly schema: ServiceMigrations,
     @inject(PORT.jobs) private readonly jobs: Pick<Jobs, 'list'>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(CONFIG) private readonly config: HealthConfig,
   ) {}
 
   async report(): Promise<HealthReport> {
-    const { system } = this;
+    const { runtime } = this;
     const [latency, schema, free, jobs, own] = await Promise.all([
-      answer(system.pingStore()),
-      answer(system.migrations()),
-      answer(system.freeBytes()),
+      answer(runtime.pingStore()),
+      answer(this.schema.migrations()),
+      answer(runtime.freeBytes()),
       answer(this.jobs.list()),
-      answer(system.health(), 2 * PATIENCE_MS),
+      answer(runtime.health(), 2 * PATIENCE_MS),
     ]);
     const findings: Findings = {
       database: 'value' in latency ? { latency_ms: Math.round(latency.value * 100) / 100 } : latency,
       schema: 'value' in schema ? { current: schema.value.current, pending: schema.value.pending } : schema,
       free_bytes: 'value' in free ? free.value : null,
-      unlisted_proxies: system.unlistedProxies().map(({ address }) => address),
+      unlisted_proxies: runtime.unlistedProxies().map(({ address }) => address),
       jobs: 'value' in jobs ? jobs.value : jobs,
-      plugins: system.plugins(),
+      plugins: runtime.plugins(),
       own: 'value' in own ? own.value : {},
     };
     return report(findings, {
-      version: system.version,
+      version: runtime.version,
       time: this.clock.iso(),
       uptime_seconds: this.uptime(),
       min_free_bytes: this.config.min_free_bytes,
@@ -59,7 +60,7 @@ export class HealthService {
 
   /** Whole seconds since the process was ready to serve. */
   uptime(): number {
-    return Math.max(0, Math.floor((this.clock.now() - Date.parse(this.system.started_at)) / 1000));
+    return Math.max(0, Math.floor((this.clock.now() - Date.parse(this.runtime.started_at)) / 1000));
   }
 
   /** Requests can be served: the store answers and every critical plugin is ready. */
@@ -70,8 +71,8 @@ export class HealthService {
   }
 
   async #ask(): Promise<boolean> {
-    if (this.system.plugins().some((plugin) => plugin.critical && plugin.state !== 'ready')) return false;
-    return 'value' in (await answer(this.system.pingStore()));
+    if (this.runtime.plugins().some((plugin) => plugin.critical && plugin.state !== 'ready')) return false;
+    return 'value' in (await answer(this.runtime.pingStore()));
   }
 }
 

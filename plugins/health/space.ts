@@ -3,7 +3,7 @@
  * background: an answer is the result of the last reading. A failed reading does not count as short; the health report shows it.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
-import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
+import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { StorageSpace } from '../../ports/domain/health.js';
 import { CONFIG, type HealthConfig } from './service.js';
 
@@ -15,7 +15,7 @@ export class DiskSpace implements StorageSpace {
   #askedAt: number | null = null;
 
   constructor(
-    @inject(SYSTEM) private readonly system: Pick<SystemInfo, 'freeBytes'>,
+    @inject(RUNTIME) private readonly runtime: Pick<ServiceRuntime, 'freeBytes'>,
     @inject(PORT.clock) private readonly clock: Pick<Clock, 'monotonic'>,
     @inject(CONFIG) private readonly config: HealthConfig,
     @inject(PORT.log) private readonly log: Pick<Logger, 'warn' | 'info'>,
@@ -32,7 +32,7 @@ export class DiskSpace implements StorageSpace {
 
   /** Reads the free space; a change is logged once. */
   async ask(): Promise<void> {
-    const free = await this.system.freeBytes().catch(() => null);
+    const free = await this.runtime.freeBytes().catch(() => null);
     const { min_free_bytes } = this.config;
     const short = free !== null && free < min_free_bytes;
     if (short === this.#short) return;

@@ -10,7 +10,7 @@ import {
   type PageResult,
   type PageSpec,
 } from '../../kernel/contract.js';
-import type { SystemInfo } from '../../ports/domain/system.js';
+import type { ServiceCatalog } from '../../ports/domain/system.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { changeBody, createBody, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
@@ -40,13 +40,13 @@ function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields &
 /** Forms that make something. */
 const MAKES: ReadonlySet<string> = new Set(['/projects', '/projects/{slug}/intake-keys']);
 
-export function pages(projects: Projects, keys: IntakeKeys, system: Pick<SystemInfo, 'scopes'>): PageSpec[] {
+export function pages(projects: Projects, keys: IntakeKeys, catalog: Pick<ServiceCatalog, 'scopes'>): PageSpec[] {
   const slugOf = (request: HttpRequest): string => request.params['slug'] ?? '';
   const mayManage = (request: HttpRequest): boolean =>
     request.principal.kind === 'session' && request.principal.role === 'admin';
 
   const scopes = (chosen: readonly unknown[]): object[] => {
-    const offered = [...system.scopes()].filter((scope) => scope !== 'setup:install').sort();
+    const offered = [...catalog.scopes()].filter((scope) => scope !== 'setup:install').sort();
     return offered.map((scope) => ({ scope, checked: chosen.includes(scope) }));
   };
 

@@ -3,7 +3,7 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT, TOKEN_PROJECTS, TOKENS } from '../../ports/domain/access.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
-import { SYSTEM } from '../../ports/domain/system.js';
+import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { commands } from './commands.js';
 import { IntakeKeys } from './intake-keys.js';
@@ -19,7 +19,7 @@ export default definePlugin({
   title: 'Projects',
   critical: true,
   after: ['access'],
-  needs: [AUDIT.name, TOKENS.name, SYSTEM.name],
+  needs: [AUDIT.name, TOKENS.name, CATALOG.name],
   provides: [PROJECTS.name],
   extensionPoints: [PROJECT_USAGE.point],
   extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
@@ -34,7 +34,7 @@ export default definePlugin({
     const { projects, keys } = ctx.services({ projects: Projects, keys: IntakeKeys });
     return {
       routes: routes(projects, keys),
-      pages: pages(projects, keys, ctx.resolve(SYSTEM)),
+      pages: pages(projects, keys, ctx.resolve(CATALOG)),
       commands: commands(projects, keys),
       services: { [PROJECTS.name]: projects },
       extensions: [

@@ -34,7 +34,7 @@ import {
   type ProjectInput,
   type ProjectUsage,
 } from '../../ports/domain/projects.js';
-import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
+import { CATALOG, type ServiceCatalog } from '../../ports/domain/system.js';
 import { StoreConflict, type Filter } from '../../ports/store.js';
 import { projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
 
@@ -73,7 +73,7 @@ export class Projects implements ProjectDirectory {
     @inject(collection<Counter>('counters')) private readonly counters: Collection<Counter>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(AUDIT) private readonly audit: AuditLog,
-    @inject(SYSTEM) private readonly system: Pick<SystemInfo, 'scopes'>,
+    @inject(CATALOG) private readonly catalog: Pick<ServiceCatalog, 'scopes'>,
     @inject(PORT.app) readonly app: Pick<AppSettings, 'base_url'>,
     @inject(added(PROJECT_USAGE)) private readonly usages: () => readonly ProjectUsage[],
   ) {}
@@ -253,7 +253,7 @@ export class Projects implements ProjectDirectory {
    * @throws ServiceError validation_failed, insufficient_scope
    */
   #checkScopes(actor: Actor, scopes: readonly string[] | undefined, before: readonly string[]): void {
-    const known = this.system.scopes();
+    const known = this.catalog.scopes();
     const unknownOnes = (scopes ?? []).filter((scope) => !known.includes(scope));
     if (unknownOnes.length > 0) throw invalid({ setup_scopes: `unknown: ${unknownOnes.join(', ')}` });
     if (scopes?.includes('setup:install'))

@@ -15,7 +15,7 @@ import {
   RELEASE_STORE,
   RELEASES,
 } from '../../ports/domain/releases.js';
-import { SYSTEM } from '../../ports/domain/system.js';
+import { RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
@@ -36,7 +36,7 @@ const PACKAGE_BYTES = 2 * 1024 ** 3;
 
 function depsOf(ctx: PluginContext<ReleasesConfig>, protect: Deps['protect']): Deps {
   const { clock, ids, log, config } = ctx;
-  const system = ctx.resolve(SYSTEM);
+  const runtime = ctx.resolve(RUNTIME);
   return {
     releases: ctx.collection('releases'),
     manifests: ctx.collection('manifests'),
@@ -54,14 +54,14 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, protect: Deps['protect']): D
     baseUrl: () => ctx.app.base_url.replace(/\/$/, ''),
     audit: ctx.resolve(AUDIT),
     projects: ctx.resolve(PROJECTS),
-    processes: system.processes,
+    processes: runtime.processes,
     bugs: () => ctx.find(BUGS),
     faults: () => ctx.find(VERSION_FAULTS),
     watchdog: () => ctx.find(WATCHDOG),
     short: () => ctx.find(STORAGE_SPACE)?.short() ?? false,
     packageBytes: ctx.app.limits['package_bytes'] ?? PACKAGE_BYTES,
     protect,
-    alone: system.engine !== 'mongodb',
+    alone: runtime.engine !== 'mongodb',
   };
 }
 
@@ -100,7 +100,7 @@ export default definePlugin<ReleasesConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Update service and release store',
-  needs: [ACCOUNTS.name, AUDIT.name, LOGIN_ATTEMPTS.name, PROJECTS.name, SYSTEM.name],
+  needs: [ACCOUNTS.name, AUDIT.name, LOGIN_ATTEMPTS.name, PROJECTS.name, RUNTIME.name],
   uses: [BUGS.name, VERSION_FAULTS.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
   provides: [RELEASES.name, RELEASE_SIGNING.name, RELEASE_STORE.name],
   extends: [

@@ -1,14 +1,14 @@
 /** Pages of the navigation for the search, by their label and by other words that people use for them. */
 import type { SearchProvider } from '../../ports/domain/search.js';
-import type { SystemInfo } from '../../ports/domain/system.js';
+import type { ServiceCatalog } from '../../ports/domain/system.js';
 
-export const pageSearch = (system: Pick<SystemInfo, 'pages'>): SearchProvider => ({
+export const pageSearch = (catalog: Pick<ServiceCatalog, 'pages'>): SearchProvider => ({
   label: 'Pages',
   icon: 'book',
   order: 5,
   role: 'member',
   find: async ({ words, limit, principal: { role } }) => {
-    const found = system.pages(role).filter(({ label, also }) => {
+    const found = catalog.pages(role).filter(({ label, also }) => {
       const names = [label, ...also].map((name) => name.toLowerCase());
       return words.every((word) => names.some((name) => name.split(/\s+/).some((part) => part.startsWith(word))));
     });

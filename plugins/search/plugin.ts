@@ -5,7 +5,7 @@
 import joi from 'joi';
 import { definePlugin, Redirect, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { SYSTEM } from '../../ports/domain/system.js';
+import { CATALOG } from '../../ports/domain/system.js';
 import type { SessionPrincipal } from '../../ports/http.js';
 import { pageSearch } from './pages.js';
 import { Search } from './search.js';
@@ -52,11 +52,11 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   title: 'Search',
-  needs: [SYSTEM.name],
+  needs: [CATALOG.name],
   extensionPoints: [SEARCH_PROVIDERS.point],
   from: import.meta.url,
   setup: (ctx) => {
-    const own = pageSearch(ctx.resolve(SYSTEM));
+    const own = pageSearch(ctx.resolve(CATALOG));
     return { pages: pages(new Search(() => [own, ...ctx.extensions(SEARCH_PROVIDERS)], ctx.log)) };
   },
 });

@@ -1,4 +1,4 @@
-/** What the kernel itself can say about the running service; bound for every plugin that `needs` it. */
+/** What the kernel itself can say about the service: its runtime, its migrations and its catalog, each for whoever `needs` it. */
 import type { Role } from '../http.js';
 import type { Processes } from '../processes.js';
 import { token } from '../token.js';
@@ -37,10 +37,12 @@ export interface ListedPage {
   also: readonly string[];
 }
 
-export interface SystemInfo {
+/** The running process and its plugins. */
+export interface ServiceRuntime {
   version: string;
   node: string;
   started_at: string;
+  /** Of the store. */
   engine: string;
   /** Who this process is, and whether another one of this host is gone. */
   processes: Processes;
@@ -50,13 +52,21 @@ export interface SystemInfo {
   /** Round trip to the store in milliseconds. @throws when it does not answer. */
   pingStore(): Promise<number>;
   storeBytes(): Promise<number | null>;
-  /** Newest first, of the last seven days. */
-  unlistedProxies(): readonly UnlistedProxy[];
   /** Free bytes of the data directory. */
   freeBytes(): Promise<number>;
+  /** Newest first, of the last seven days. */
+  unlistedProxies(): readonly UnlistedProxy[];
+}
+
+/** The numbered changes of stored data. */
+export interface ServiceMigrations {
   migrations(): Promise<{ applied: readonly MigrationState[]; pending: readonly string[]; current: string | null }>;
   /** Runs what is pending, under the lease. */
   migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }>;
+}
+
+/** What the installed plugins offer, all together. */
+export interface ServiceCatalog {
   /** Every scope that a plugin registered. */
   scopes(): readonly string[];
   /** Every event that a plugin registered. */
@@ -68,5 +78,12 @@ export interface SystemInfo {
   /** The routes that are offered to agents; none where there is no server. */
   tools(): RouteTools;
 }
+
+export const RUNTIME = token<ServiceRuntime>('kernel.runtime');
+export const MIGRATIONS = token<ServiceMigrations>('kernel.migrations');
+export const CATALOG = token<ServiceCatalog>('kernel.catalog');
+
+/** All three under one name, for plugins that ask for it; a narrow one says better what a plugin needs. */
+export type SystemInfo = ServiceRuntime & ServiceMigrations & ServiceCatalog;
 
 export const SYSTEM = token<SystemInfo>('kernel.system');

@@ -21,7 +21,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { getCached } from '../../../ports/cached-reads.js';
 import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../../ports/domain/access.js';
-import { SYSTEM, type SystemInfo } from '../../../ports/domain/system.js';
+import { CATALOG, type ServiceCatalog } from '../../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 import type { Filter } from '../../../ports/store.js';
 import type { Account } from '../model/account.js';
@@ -48,7 +48,7 @@ export class Tokens implements TokenIssuer {
     @inject(collection<TokenDoc>('tokens')) private readonly rows: Collection<TokenDoc>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.ids) private readonly ids: Ids,
-    @inject(SYSTEM) private readonly system: Pick<SystemInfo, 'scopes'>,
+    @inject(CATALOG) private readonly catalog: Pick<ServiceCatalog, 'scopes'>,
     @inject(Background) private readonly background: Background,
     @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
   ) {}
@@ -72,7 +72,7 @@ export class Tokens implements TokenIssuer {
 
   /** @throws ServiceError validation_failed with `scopes` when one of them is not registered. */
   checkScopes(scopes: readonly string[]): void {
-    const known = this.system.scopes();
+    const known = this.catalog.scopes();
     const unknown = scopes.filter((scope) => !known.includes(scope));
     if (unknown.length > 0) throw invalid({ scopes: `unknown: ${unknown.join(', ')}; known are ${known.join(', ')}` });
   }

@@ -3,7 +3,7 @@ import { extend, type PluginContext, type PluginParts } from '../../../kernel/co
 import { MINUTE_MS } from '../../../lib/time.js';
 import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../../ports/domain/access.js';
 import { LICENSE_WATCHERS, LICENSES } from '../../../ports/domain/licensing.js';
-import { SYSTEM } from '../../../ports/domain/system.js';
+import { RUNTIME } from '../../../ports/domain/system.js';
 import type { ReleasesConfig } from '../config.js';
 import type { Deps } from '../deps.js';
 import { isPlatform } from '../model.js';
@@ -28,7 +28,7 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, { releases, leases, audit, l
     log,
     hasher: ctx.ports.hasher,
     outbound: ctx.ports.outbound,
-    processes: ctx.resolve(SYSTEM).processes,
+    processes: ctx.resolve(RUNTIME).processes,
     accounts: ctx.resolve(ACCOUNTS),
     attempts: ctx.resolve(LOGIN_ATTEMPTS),
     audit,

@@ -112,7 +112,7 @@ export interface Fixture {
 
 export async function fixtureOn(store: DocumentStore = new MemoryStore()): Promise<Fixture> {
   await store.connect();
-  const others = { 'kernel.system': { scopes: () => SCOPES } };
+  const others = { 'kernel.catalog': { scopes: () => SCOPES } };
   return { store, clock: new ManualClock(), hasher: new FakeHasher(), others, added: [] };
 }
 

@@ -145,9 +145,25 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
     histogram: () => ({ observe() {} }),
     render: () => Promise.resolve('aos_ready 1\n'),
   };
-  const health = new HealthService(system, list, clock, { min_free_bytes: 1_000_000 });
-  const run = new MigrationRun(system, audit, clock, silent);
-  return { system, clock, recorded, audit, reader, asked, runs, watchdog, jobs: list, metrics, health, run };
+  const health = new HealthService(system, system, list, clock, { min_free_bytes: 1_000_000 });
+  const run = new MigrationRun(system, system, audit, clock, silent);
+  return {
+    system,
+    catalog: system,
+    runtime: system,
+    schema: system,
+    clock,
+    recorded,
+    audit,
+    reader,
+    asked,
+    runs,
+    watchdog,
+    jobs: list,
+    metrics,
+    health,
+    run,
+  };
 }
 
 export function request(principal: Principal, more: Partial<HttpRequest> = {}): HttpRequest {
