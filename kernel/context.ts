@@ -5,17 +5,17 @@ import type { DocumentStore } from '../ports/store.js';
 import { serviceFor, type ExtensionPoint, type Token } from '../ports/token.js';
 import { collectionOf, NotInManifest, transactOf } from './collections.js';
 import type { Scope } from './container.js';
-import { jobName } from './contributions.js';
+import { jobName } from './contributions/jobs.js';
 import { added, collection, type AppSettings, type PluginContext, type Ports } from './contract.js';
 import type { Locks } from './locks.js';
-import type { PluginRun, Services } from './plugin-run.js';
+import type { PluginRun, ProvidedServices } from './plugin-run.js';
 
 export interface Shared {
   app: AppSettings;
   ports: Omit<Ports, 'jobs'>;
   jobs: Jobs | undefined;
   store: DocumentStore;
-  services: Services;
+  services: ProvidedServices;
   bus: EventBus;
   locks: Locks;
   root: Scope;

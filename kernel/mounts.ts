@@ -1,5 +1,6 @@
-/** A plugin's routes, pages and panels as the HTTP adapter mounts them: with their owner, and none able to hurt another. */
+/** A plugin's routes, pages, panels and jobs as the adapters take them: with their owner, and none able to hurt another. */
 import type { MountedPage, MountedPanel, MountedRoute, PageSpec } from '../ports/http.js';
+import type { JobSpec } from '../ports/jobs.js';
 import type { Logger } from '../ports/logger.js';
 import type { PluginRun } from './plugin-run.js';
 
@@ -40,6 +41,23 @@ export function panelsOf(run: PluginRun, log: Logger): MountedPanel[] {
         run.ready() ? orNull(() => spec.load(principal), log, { plugin: run.id, panel: spec.id }) : null,
     },
   }));
+}
+
+/** A job runs only while its plugin is ready, and its failure is logged with both names. */
+export function guardedJob(job: JobSpec, run: PluginRun, log: Logger): JobSpec {
+  return {
+    ...job,
+    run: async (call) => {
+      if (!run.ready())
+        throw new Error(`plugin ${run.id} is ${run.state}${run.reason === null ? '' : `: ${run.reason}`}`);
+      try {
+        await job.run(call);
+      } catch (err) {
+        log.error({ err, plugin: run.id, job: job.name }, 'a job failed');
+        throw err;
+      }
+    },
+  };
 }
 
 async function orNull<T>(work: () => Promise<T | null>, log: Logger, where: object): Promise<T | null> {

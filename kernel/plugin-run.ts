@@ -34,7 +34,7 @@ export class PluginRun {
 }
 
 /** What plugins provide for each other, by token name. */
-export class Services {
+export class ProvidedServices {
   readonly #values = new Map<string, { value: unknown; owner: PluginRun | null }>();
 
   /** @param owner null: the kernel. */

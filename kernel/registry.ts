@@ -3,7 +3,7 @@
  * needs whom, and each one's section of the configuration. Every fault is reported in one error (architecture: "validate
  * everything").
  */
-import type { PluginState } from '../ports/domain/system.js';
+import { CATALOG, MIGRATIONS, RUNTIME, SYSTEM, type PluginState } from '../ports/domain/system.js';
 import { PLUGIN_API, type Plugin } from './contract.js';
 import { CODES } from './errors.js';
 import { PluginFaults, type Fault } from './faults.js';
@@ -32,7 +32,7 @@ export interface Sections {
   off?: readonly string[];
 }
 
-export interface Registry {
+export interface RegisteredPlugins {
   /** In the order in which they are set up. */
   plugins: Registered[];
   /** What is installed and does not run. */
@@ -42,7 +42,7 @@ export interface Registry {
 }
 
 /** Tokens that the kernel itself provides. */
-export const KERNEL_TOKENS: readonly string[] = ['kernel.system'];
+export const KERNEL_TOKENS: readonly string[] = [RUNTIME, MIGRATIONS, CATALOG, SYSTEM].map(({ name }) => name);
 const RESERVED: readonly string[] = ['kernel', 'jobs'];
 
 /**
@@ -50,7 +50,11 @@ const RESERVED: readonly string[] = ['kernel', 'jobs'];
  * @param found faults of the loader, reported together with the registry's own.
  * @throws PluginFaults with every fault
  */
-export function register(loaded: readonly LoadedPlugin[], settings: Sections, found: readonly Fault[] = []): Registry {
+export function register(
+  loaded: readonly LoadedPlugin[],
+  settings: Sections,
+  found: readonly Fault[] = [],
+): RegisteredPlugins {
   const faults: Fault[] = [...found];
   const installed = loaded.flatMap((one) => judge(one, settings, faults));
   uniqueIds(installed, faults);
@@ -180,7 +184,7 @@ function missingProviders(judged: readonly Installed[], loaded: readonly LoadedP
 }
 
 /** A plugin may add to what is not installed, as it may come after it; a misspelt name is worth a line in the log. */
-function unoffered(judged: readonly Installed[], installed: readonly Installed[]): Registry['unoffered'] {
+function unoffered(judged: readonly Installed[], installed: readonly Installed[]): RegisteredPlugins['unoffered'] {
   const offered = new Set(installed.flatMap(({ manifest }) => manifest.extensionPoints));
   return judged.flatMap(({ manifest }) =>
     manifest.extends.filter((point) => !offered.has(point)).map((point) => ({ plugin: manifest.id, point })),

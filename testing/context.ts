@@ -5,7 +5,7 @@
  *   const notes = new Notes(ctx.collection('notes'), ctx.clock);
  */
 import type { AppSettings, Plugin, PluginContext } from '../kernel/contract.js';
-import { jobName } from '../kernel/contributions.js';
+import { jobName } from '../kernel/contributions/jobs.js';
 import { Kernel } from '../kernel/kernel.js';
 import type { DomainEvent } from '../ports/events.js';
 import type { EnqueueOptions } from '../ports/jobs.js';

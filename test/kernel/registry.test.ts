@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import Joi from 'joi';
 import { PluginFaults } from '../../kernel/faults.js';
-import { register, type Registered, type Registry } from '../../kernel/registry.js';
+import { register, type Registered, type RegisteredPlugins } from '../../kernel/registry.js';
 
 const plugin = (id: string, more: object = {}): object => ({
   id,
@@ -145,8 +145,11 @@ describe('kernel/registry', () => {
       plugin('sentry', { needs: ['stream.api'], provides: ['sentry.api'] }),
       plugin('sdk', { needs: ['sentry.api'] }),
     ];
-    const judged = (off: string[], plugins: object[] = all, sections: Record<string, unknown> = {}): Registry =>
-      register(loaded(plugins), { ...settings(sections), off });
+    const judged = (
+      off: string[],
+      plugins: object[] = all,
+      sections: Record<string, unknown> = {},
+    ): RegisteredPlugins => register(loaded(plugins), { ...settings(sections), off });
     const refusal = (off: string[], plugins?: object[]): string => {
       try {
         judged(off, plugins);

@@ -1,0 +1,31 @@
+/** What a plugin adds to the command line. */
+
+/** A command of the command line: `aos <name> <action> …`. */
+export interface CommandSpec {
+  /** `token create`: one or two words. */
+  name: string;
+  summary: string;
+  /** Positional arguments, in order; a trailing `?` makes one optional. */
+  args?: readonly string[];
+  /** Options as `node:util` parseArgs takes them, with the text for the help. */
+  options?: Record<
+    string,
+    { type: 'string' | 'boolean'; summary: string; required?: boolean; default?: string | boolean }
+  >;
+  run(call: CommandCall): Promise<CommandResult>;
+}
+
+export interface CommandCall {
+  args: readonly string[];
+  options: Readonly<Record<string, string | boolean | undefined>>;
+  /** Standard input, whole (for `--password-stdin`). */
+  stdin(): Promise<string>;
+}
+
+/** `json` is the one document that `--json` prints; `text` is what a person reads. */
+export interface CommandResult {
+  json: object;
+  text: string;
+  /** Default 0. */
+  exit?: number;
+}

@@ -1,0 +1,40 @@
+/** Judges the `access` of routes and pages. */
+import Joi from 'joi';
+import type { BasicGuard } from '../../ports/http.js';
+import { run, type Keys } from './shapes.js';
+
+/** What is wrong with who may call a route. @param scopes that some plugin registers */
+export function accessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
+  if (access === undefined || (Array.isArray(access) && access.length === 0)) return ['declares no access'];
+  if (access === 'public' || isBasic(access)) return [];
+  return [access].flat().flatMap((rule: unknown) => ruleFaults(rule, scopes));
+}
+
+export const unknownRule = (rule: unknown): string => `has an unknown access: ${JSON.stringify(rule)}`;
+export const isSession = (rule: object): boolean => {
+  const role: unknown = (rule as { session?: unknown }).session;
+  return role === 'admin' || role === 'member';
+};
+/** It stands alone, so it is no rule of a list. */
+const isBasic = (access: unknown): boolean =>
+  BASIC.validate(access, { convert: false, allowUnknown: false }).error === undefined;
+const BASIC = Joi.object({
+  basic: Joi.object({ realm: Joi.string().required(), judge: run } satisfies Keys<BasicGuard>)
+    .unknown()
+    .required(),
+}).required();
+
+function ruleFaults(rule: unknown, scopes: ReadonlySet<string>): string[] {
+  if (rule === null || typeof rule !== 'object') return [unknownRule(rule)];
+  const { intake, ...rest } = rule as Record<string, unknown>;
+  const [kind, ...more] = Object.keys(rest);
+  const asked = kind === 'scope' ? [rest['scope']] : kind === 'anyScope' ? rest['anyScope'] : null;
+  if (more.length > 0 || (intake !== undefined && asked === null)) return [unknownRule(rule)];
+  if (Array.isArray(asked) && asked.length > 0 && asked.every((scope) => typeof scope === 'string')) {
+    const unknown = asked.filter((scope) => !scopes.has(scope));
+    return unknown.map((scope) => `asks for the scope "${scope}", which no plugin registers`);
+  }
+  const known =
+    kind === 'anyToken' || kind === 'sharedKey' ? rest[kind] === true : kind === 'session' && isSession(rest);
+  return known ? [] : [unknownRule(rule)];
+}

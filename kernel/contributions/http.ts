@@ -1,0 +1,60 @@
+/** Judges routes, pages and panels. */
+import type { PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
+import type { FullManifest } from '../manifest.js';
+import { accessFaults, isSession, unknownRule } from './access.js';
+import type { Claims } from './claims.js';
+import { PAGE, PANEL, ROUTE, shape } from './shapes.js';
+
+export function routeFaults(route: RouteSpec, { id: plugin }: FullManifest, claims: Claims): string[] {
+  const methods = [route.method].flat();
+  const label = `route ${methods.join('|')} ${route.path}`;
+  const faults = [...shape(ROUTE, route), ...accessFaults(route.access, claims.scopes), ...paramFaults(route)];
+  const unknown = (route.errors ?? []).filter((code) => !Object.hasOwn(claims.codes, code));
+  if (unknown.length > 0)
+    faults.push(`${unknown.join(', ')}: no error code of the service, nor in the errors of any manifest`);
+  if (faults.length === 0) {
+    for (const path of [route.path, ...(route.aliases ?? [])]) {
+      for (const method of methods) faults.push(...pathTaken(method, path, plugin, claims));
+    }
+    for (const { name } of [route.tool ?? []].flat()) {
+      const owner = claims.take(`tool ${name}`, plugin);
+      if (owner !== null)
+        faults.push(`the tool "${name}" is offered by ${owner === plugin ? 'this plugin' : `plugin ${owner}`} already`);
+    }
+  }
+  return faults.map((fault) => `${label}: ${fault}`);
+}
+
+const NO_VIEWS = 'there is no folder of views: set `from: import.meta.url` in the plugin';
+
+export function panelFaults(panel: PanelSpec, views: string | null): string[] {
+  const faults = [...shape(PANEL, panel), ...(views === null ? [NO_VIEWS] : [])];
+  return faults.map((fault) => `panel ${panel.id}: ${fault}`);
+}
+
+export function pageFaults(page: PageSpec, plugin: string, views: string | null, claims: Claims): string[] {
+  const method = page.method ?? 'GET';
+  const faults = [...shape(PAGE, page), ...paramFaults(page)];
+  if (page.access === undefined) faults.push('declares no access');
+  else if (page.access !== 'public' && !isSession(page.access)) faults.push(unknownRule(page.access));
+  if (views === null) faults.push(NO_VIEWS);
+  if (faults.length === 0) faults.push(...pathTaken(method, page.path, plugin, claims));
+  return faults.map((fault) => `page ${method} ${page.path}: ${fault}`);
+}
+
+/** Parameters that the schema names and the path has not: they would be missing in every request. */
+function paramFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'input'>): string[] {
+  const params = input?.params;
+  if (typeof path !== 'string' || typeof params?.describe !== 'function') return [];
+  const there = new Set([...path.matchAll(/\{(\w+)/g)].map(([, name]) => name));
+  const { keys = {} } = params.describe() as { keys?: object };
+  const missing = Object.keys(keys).filter((name) => !there.has(name));
+  return missing.map((name) => `input.params names "${name}", which its path does not have: write {${name}} there`);
+}
+
+/** Two paths that differ in the names of their parameters alone are the same path. */
+function pathTaken(method: string, path: string, plugin: string, claims: Claims): string[] {
+  const owner = claims.take(`${method} ${path.replaceAll(/\{[^}*?]*/g, '{')}`, plugin);
+  if (owner === null) return [];
+  return [`${method} ${path} is mounted by ${owner === plugin ? 'this plugin' : `plugin ${owner}`} already`];
+}

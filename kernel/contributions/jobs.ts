@@ -1,0 +1,27 @@
+/** Judges jobs and their names. */
+import type { JobSpec } from '../../ports/jobs.js';
+import type { Claims } from './claims.js';
+import { JOB, shape } from './shapes.js';
+
+/** `sweep` and `chat.sweep` of the plugin chat are the job `chat.sweep`. A dotted name is taken as it is. */
+export function jobName(plugin: string, name: string): string {
+  return name.includes('.') ? name : `${plugin}.${name}`;
+}
+
+/** The job by its full name. */
+export const fullyNamed = (job: JobSpec, plugin: string): JobSpec => ({
+  ...job,
+  name: jobName(plugin, job.name),
+  run: (call) => job.run(call),
+});
+
+export function jobFaults(job: JobSpec, plugin: string, claims: Claims): string[] {
+  const faults = shape(JOB, job);
+  if (faults.length === 0) {
+    const name = jobName(plugin, job.name);
+    if (!/^[a-z][a-z0-9]*\.[a-z][a-z0-9_-]*$/.test(name) || !name.startsWith(`${plugin}.`)) {
+      faults.push(`its name must be "${plugin}." and a lower-case word`);
+    } else if (claims.take(`job ${name}`, plugin) !== null) faults.push('this plugin has a job of this name already');
+  }
+  return faults.map((fault) => `job ${job.name}: ${fault}`);
+}

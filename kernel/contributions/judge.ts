@@ -1,0 +1,76 @@
+/**
+ * Judges what `setup` returned: shapes, an access on every route, scopes that are registered, services as the
+ * manifest promised, and names that no other plugin has taken. What is in order is kept even when something else is
+ * not, so that the routes of a failed plugin can answer 503.
+ */
+import type { Extension } from '../../ports/token.js';
+import type { CommandSpec } from '../contract/command.js';
+import type { PluginParts } from '../contract/plugin.js';
+import type { FullManifest } from '../manifest.js';
+import type { Claims } from './claims.js';
+import { pageFaults, panelFaults, routeFaults } from './http.js';
+import { fullyNamed, jobFaults } from './jobs.js';
+import { COMMAND, EXTENSION, LISTEN, PARTS, shape } from './shapes.js';
+
+export interface Judged {
+  parts: PluginParts;
+  faults: string[];
+}
+
+/** @param views the folder of its views, null when there is none to be found. */
+export function judgeParts(returned: unknown, manifest: FullManifest, views: string | null, claims: Claims): Judged {
+  const wrong = shape(PARTS, returned).map((fault) => `setup returned something else than its parts: ${fault}`);
+  if (wrong.length > 0) return { parts: {}, faults: wrong };
+  const parts = returned as PluginParts;
+  const faults: string[] = [];
+  const keep = <T extends object>(list: readonly T[] = [], judge: (one: T) => string[]): T[] =>
+    list.filter((one) => {
+      const found = judge(one);
+      faults.push(...found);
+      return found.length === 0;
+    });
+
+  const { id } = manifest;
+  const kept: PluginParts = {
+    // Bound, because the parts may be an instance of a class.
+    health: parts.health?.bind(parts),
+    start: parts.start?.bind(parts),
+    stop: parts.stop?.bind(parts),
+    services: parts.services,
+    extensions: keep(parts.extensions, (extension) => extensionFaults(extension, manifest)),
+    routes: keep(parts.routes, (route) => routeFaults(route, manifest, claims)),
+    pages: keep(parts.pages, (page) => pageFaults(page, id, views, claims)),
+    panels: keep(parts.panels, (panel) => panelFaults(panel, views)),
+    jobs: keep(parts.jobs, (job) => jobFaults(job, id, claims)).map((job) => fullyNamed(job, id)),
+    listens: keep(parts.listens, (listen) => shape(LISTEN, listen).map((f) => `listener of ${listen.event}: ${f}`)),
+    commands: keep(parts.commands, (command) => commandFaults(command, id, claims)),
+  };
+  faults.push(...serviceFaults(parts.services ?? {}, manifest.provides));
+  return { parts: kept, faults };
+}
+
+function commandFaults(command: CommandSpec, plugin: string, claims: Claims): string[] {
+  const faults = shape(COMMAND, command);
+  if (faults.length === 0) {
+    const owner = claims.take(`command ${command.name}`, plugin);
+    if (owner !== null)
+      faults.push(`${owner === plugin ? 'this plugin' : `plugin ${owner}`} has a command of this name already`);
+  }
+  return faults.map((fault) => `command ${command.name}: ${fault}`);
+}
+
+function extensionFaults(extension: Extension, manifest: Pick<FullManifest, 'extends'>): string[] {
+  const { point } = extension;
+  if (typeof point === 'string' && !manifest.extends.includes(point))
+    return [`adds to the extension point "${point}", which is not in its manifest: declare it in \`extends\``];
+  return shape(EXTENSION, extension).map((fault) => `extension of ${point}: ${fault}`);
+}
+
+function serviceFaults(services: Readonly<Record<string, unknown>>, provides: readonly string[]): string[] {
+  const missing = provides.filter((name) => services[name] === undefined || services[name] === null);
+  const lies = Object.keys(services).filter((name) => !provides.includes(name));
+  return [
+    ...missing.map((name) => `its manifest provides "${name}", and setup returned no such service`),
+    ...lies.map((name) => `the service "${name}" is not in its manifest: declare it in \`provides\``),
+  ];
+}

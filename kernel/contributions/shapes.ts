@@ -1,0 +1,187 @@
+/** The shape of every part that `setup` may return, as joi schemas. */
+import Joi from 'joi';
+import type { ListenSpec } from '../../ports/events.js';
+import type { PageSpec, PanelSpec, RouteSpec, StreamedInput, ToolSpec } from '../../ports/http.js';
+import type { JobSpec } from '../../ports/jobs.js';
+import type { Extension } from '../../ports/token.js';
+import type { CommandSpec } from '../contract/command.js';
+import type { PluginParts } from '../contract/plugin.js';
+
+/** A schema for every member of `T` and for no other: a new member of the contract does not compile until it is judged here. */
+export type Keys<T> = Record<keyof T, Joi.Schema>;
+
+export const run = Joi.function().required();
+const duck = Joi.any();
+/** A plugin may bring its own copy of joi, but not another version: the two cannot be put together. */
+const VERSION = Symbol.for('@hapi/joi/schema');
+const schema = Joi.any()
+  .custom((value: Partial<Record<symbol, { version?: string }>>, helpers) => {
+    const made = value[VERSION]?.version;
+    if (made === undefined) return helpers.error('schema.none');
+    return made === Joi.version ? value : helpers.error('schema.version', { made, ours: Joi.version });
+  })
+  .messages({
+    'schema.none': '{{#label}} must be a joi schema: take `joi` from aos/plugin',
+    'schema.version':
+      '{{#label}} is a schema of joi {{#made}}, and the service has {{#ours}}: take `joi` from aos/plugin',
+  });
+const schemas = Joi.object({
+  params: schema,
+  query: schema,
+  body: schema,
+  stream: Joi.object({
+    mediaTypes: Joi.array().items(Joi.string().lowercase()).min(1).required(),
+    multipart: Joi.object({
+      file: Joi.string().required(),
+      fields: Joi.array().items(Joi.string()).required(),
+      fieldBytes: Joi.number().integer().min(1).required(),
+    } satisfies Keys<NonNullable<StreamedInput['multipart']>>),
+    bytes: Joi.number().integer().min(1).required(),
+  } satisfies Keys<StreamedInput>),
+  optionalBody: Joi.boolean(),
+  mediaType: Joi.string(),
+  headers: Joi.object().pattern(Joi.string(), Joi.string()),
+} satisfies Keys<NonNullable<RouteSpec['input']>>).oxor('body', 'stream');
+const path = Joi.string()
+  .required()
+  .custom((value: string, helpers) => {
+    if (!value.startsWith('/')) return helpers.error('path.start');
+    if (/\/:\w/.test(value)) return helpers.error('path.colon');
+    return /^(?:[^{}\s?#]|\{[A-Za-z_]\w*(?:\*\d*|\?)?\})*$/.test(value) ? value : helpers.error('path.shape');
+  })
+  .messages({
+    'path.start': '{{#label}} must start with /',
+    'path.colon': '{{#label}} names a parameter with a colon: write its name in braces',
+    'path.shape': '{{#label}} has an unknown shape: parameters are names in braces, and there is no query in it',
+  });
+const method = Joi.string().valid('GET', 'POST', 'PATCH', 'PUT', 'DELETE');
+
+const operationId = Joi.string()
+  .pattern(/^[a-z][A-Za-z0-9]{0,99}$/)
+  .messages({ 'string.pattern.base': '{{#label}} must be letters and digits, a lower-case letter first' });
+const success = Joi.number().integer().min(200).max(399);
+
+const names = Joi.array().items(Joi.string());
+const TOOL = Joi.object({
+  name: Joi.string()
+    .pattern(/^[a-z][a-z0-9_]{0,63}$/)
+    .required()
+    .messages({ 'string.pattern.base': '{{#label}} must be one lower-case word' }),
+  title: Joi.string().required(),
+  description: Joi.string().required(),
+  readOnly: Joi.boolean(),
+  destructive: Joi.boolean(),
+  idempotent: Joi.boolean(),
+  only: names,
+  omit: names,
+  fixed: Joi.object(),
+  defaults: Joi.object(),
+  describe: Joi.object().pattern(Joi.string(), Joi.string()),
+  untrusted: names,
+  textLimit: Joi.number().integer().min(1),
+  answer: Joi.function(),
+  lines: names,
+  heading: Joi.string(),
+} satisfies Keys<ToolSpec>);
+
+export const ROUTE = Joi.object({
+  method: Joi.alternatives(method, Joi.array().items(method).min(1)).required(),
+  path,
+  aliases: Joi.array().items(path),
+  operationId: Joi.alternatives(operationId, Joi.array().items(operationId).min(1)),
+  tag: Joi.string(),
+  summary: Joi.string().required(),
+  description: Joi.string(),
+  access: duck,
+  input: schemas,
+  output: duck,
+  status: Joi.alternatives(success, Joi.array().items(success).min(1)),
+  errors: Joi.array().items(Joi.string()),
+  strictQuery: Joi.boolean(),
+  bare: Joi.boolean(),
+  plain: Joi.boolean(),
+  hidden: Joi.boolean(),
+  tool: Joi.alternatives(TOOL, Joi.array().items(TOOL).min(1)),
+  limits: Joi.object(),
+  cors: Joi.boolean(),
+  direct: Joi.boolean(),
+  credential: Joi.function(),
+  credentialIn: Joi.array().items(
+    Joi.object({ in: Joi.string().valid('header', 'query').required(), name: Joi.string().required() }),
+  ),
+  onRefused: Joi.function(),
+  handle: run,
+} satisfies Keys<RouteSpec>);
+export const PAGE = Joi.object({
+  method: Joi.string().valid('GET', 'POST'),
+  path,
+  title: Joi.string().required(),
+  nav: Joi.object(),
+  access: duck,
+  limits: Joi.object(),
+  panels: Joi.boolean(),
+  creates: Joi.boolean(),
+  input: schemas,
+  again: Joi.function(),
+  handle: run,
+} satisfies Keys<PageSpec>);
+export const PANEL = Joi.object({
+  id: Joi.string().required(),
+  kind: Joi.string().valid('attention', 'trend').required(),
+  order: Joi.number().required(),
+  load: run,
+} satisfies Keys<PanelSpec>);
+export const JOB = Joi.object({
+  name: Joi.string().required(),
+  everyMs: Joi.number().integer().min(1),
+  cron: Joi.string()
+    .pattern(/^\s*(\S+\s+){4}\S+\s*$/)
+    .messages({ 'string.pattern.base': '{{#label}} must have five fields: minute, hour, day, month, day of the week' }),
+  timeoutMs: Joi.number().integer().min(1),
+  run,
+} satisfies Keys<JobSpec>).oxor('everyMs', 'cron');
+export const LISTEN = Joi.object({
+  event: Joi.string().required(),
+  durable: Joi.boolean(),
+  handle: run,
+} satisfies Keys<ListenSpec>);
+export const EXTENSION = Joi.object({
+  point: Joi.string().required(),
+  value: Joi.any().required(),
+} satisfies Keys<Extension>);
+export const COMMAND = Joi.object({
+  name: Joi.string()
+    .pattern(/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)?$/)
+    .required()
+    .messages({ 'string.pattern.base': '{{#label}} must be one or two lower-case words' }),
+  summary: Joi.string().required(),
+  args: Joi.array().items(Joi.string()),
+  options: Joi.object(),
+  run,
+} satisfies Keys<CommandSpec>);
+export const PARTS = Joi.object({
+  routes: Joi.array(),
+  pages: Joi.array(),
+  panels: Joi.array(),
+  jobs: Joi.array(),
+  listens: Joi.array(),
+  commands: Joi.array(),
+  services: Joi.object(),
+  extensions: Joi.array(),
+  health: Joi.function(),
+  start: Joi.function(),
+  stop: Joi.function(),
+} satisfies Keys<PluginParts>).required();
+
+const MESSAGES = { 'object.unknown': '{{#label}} is not known here', 'any.required': '{{#label}} is missing' };
+
+/** What is wrong with the shape of `value`, one sentence each. Converts nothing. */
+export function shape(schema: Joi.Schema, value: unknown): string[] {
+  const { error } = schema.validate(value, {
+    abortEarly: false,
+    convert: false,
+    errors: { wrap: { label: false } },
+    messages: MESSAGES,
+  });
+  return error === undefined ? [] : error.details.map(({ message }) => message);
+}

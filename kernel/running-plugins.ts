@@ -1,0 +1,134 @@
+/**
+ * The plugins while the service runs: what they contribute, and what becomes of the others when one fails. A critical plugin's
+ * failure ends the start; another's takes along the plugins that need what it provides, and nobody else.
+ */
+import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
+import type { Logger } from '../ports/logger.js';
+import { CODES, type Catalogue } from './errors.js';
+import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
+import { pagesOf, panelsOf, routesOf } from './mounts.js';
+import type { MountedCommand } from './parts.js';
+import type { PluginRun } from './plugin-run.js';
+import type { BootReport } from './report.js';
+import { within } from './timeout.js';
+
+export interface PluginsOptions {
+  log: Logger;
+  report: BootReport;
+  /** For one plugin's import, setup, start or stop. */
+  timeoutMs: () => number;
+  /** `stop()` was called: no further plugin is worked at. */
+  stopping: () => boolean;
+}
+
+export class RunningPlugins {
+  /** In the order in which they are set up. */
+  runs: readonly PluginRun[] = [];
+  readonly #extensions = new Map<string, readonly unknown[]>();
+
+  constructor(private readonly options: PluginsOptions) {}
+
+  /** Plugin by plugin, in order. One that fails, or whose provider has failed, is out; the others go on. */
+  async each(work: (run: PluginRun) => Promise<void>): Promise<void> {
+    for (const run of this.runs) {
+      if (this.options.stopping()) throw new BootStopped();
+      if (run.state === 'failed') continue;
+      await this.options.report.step(run.id, async () => {
+        try {
+          this.#refuseOrphan(run);
+          await work(run);
+          return '';
+        } catch (error) {
+          this.fail(run, error);
+          return `failed: ${run.reason}`;
+        }
+      });
+    }
+  }
+
+  #refuseOrphan(run: PluginRun): void {
+    const lost = this.runs.find(
+      (other) => other.state === 'failed' && other.manifest.provides.some((name) => run.manifest.needs.includes(name)),
+    );
+    if (lost === undefined) return;
+    const token = lost.manifest.provides.find((name) => run.manifest.needs.includes(name));
+    throw new Error(`needs "${token}" of plugin ${lost.id}, which failed: ${lost.reason}`);
+  }
+
+  /** @throws CriticalPluginFailed */
+  fail(run: PluginRun, error: unknown): void {
+    const reason = reasonOf(error);
+    run.fail(reason);
+    this.#extensions.clear();
+    this.options.log.error({ err: error, plugin: run.id }, `plugin ${run.id} failed`);
+    if (run.manifest.critical) throw new CriticalPluginFailed(run.id, reason, error);
+  }
+
+  /** A step of one plugin, which must end within its time. */
+  within<T>(what: string, run: PluginRun, work: () => T | Promise<T>): Promise<T> {
+    const { log, timeoutMs } = this.options;
+    return within(timeoutMs(), what, work, (outcome) =>
+      log.warn(
+        { plugin: run.id, outcome: outcome.status },
+        `${what} of plugin ${run.id} ended after its time and is ignored`,
+      ),
+    );
+  }
+
+  async stop(run: PluginRun): Promise<void> {
+    try {
+      await this.within('stop', run, () => run.parts.stop?.());
+    } finally {
+      if (run.state !== 'failed') run.state = 'stopped';
+    }
+  }
+
+  /** What a plugin contributes has changed. */
+  contributed(run: PluginRun, parts: PluginRun['parts']): void {
+    run.parts = parts;
+    this.#extensions.clear();
+  }
+
+  /** Some points are asked for with every report, so the answer is kept until a plugin contributes or fails. */
+  extensionsOf(point: string): readonly unknown[] {
+    let found = this.#extensions.get(point);
+    if (found === undefined) {
+      const there = this.runs.filter(({ state }) => state !== 'failed').flatMap(({ parts }) => parts.extensions ?? []);
+      found = there.filter((extension) => extension.point === point).map(({ value }) => value);
+      this.#extensions.set(point, found);
+    }
+    return found;
+  }
+
+  /** Every error code: the service's, and what the manifests declare. */
+  codes(): Catalogue {
+    return Object.assign({}, CODES, ...this.runs.map(({ manifest }) => manifest.errors)) as Catalogue;
+  }
+
+  /** Every scope that a manifest registers. */
+  scopes(): ReadonlySet<string> {
+    return new Set(this.runs.flatMap(({ manifest }) => manifest.scopes));
+  }
+
+  failed(): string[] {
+    return this.runs.filter(({ state }) => state === 'failed').map(({ id }) => id);
+  }
+
+  routes(): MountedRoute[] {
+    return this.runs.flatMap(routesOf);
+  }
+
+  pages(): MountedPage[] {
+    return this.runs.flatMap((run) => pagesOf(run, this.options.log));
+  }
+
+  panels(): MountedPanel[] {
+    return this.runs.flatMap((run) => panelsOf(run, this.options.log));
+  }
+
+  commands(): MountedCommand[] {
+    return this.runs.flatMap((run) =>
+      (run.parts.commands ?? []).map((spec) => ({ plugin: run.id, spec, reason: run.reason })),
+    );
+  }
+}

@@ -1,0 +1,17 @@
+/** The numbered changes of stored data, as plugins see them (`kernel.migrations`). */
+import type { ServiceMigrations } from '../../ports/domain/system.js';
+import type { Migrator } from '../migrator.js';
+
+export function migrationsOf(migrator: Migrator): ServiceMigrations {
+  return {
+    migrations: async () => {
+      const applied = await migrator.applied();
+      const pending = await migrator.pending(applied);
+      return { applied, pending, current: applied.at(-1)?.id ?? null };
+    },
+    migrate: async () => {
+      const { applied, pending } = await migrator.run();
+      return { applied, pending };
+    },
+  };
+}

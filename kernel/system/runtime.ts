@@ -1,0 +1,55 @@
+/** The running process and its plugins (`kernel.runtime`). */
+import type { PluginState, ServiceRuntime, UnlistedProxy } from '../../ports/domain/system.js';
+import type { Processes } from '../../ports/processes.js';
+import type { DocumentStore } from '../../ports/store.js';
+import { reasonOf } from '../faults.js';
+import type { PluginRun } from '../plugin-run.js';
+import { within } from '../timeout.js';
+
+/** A health function may take this long. */
+const HEALTH_MS = 5_000;
+
+/** Where this is unknown, no other process counts as gone. */
+const ALONE: Processes = {
+  self: () => Promise.resolve({ host: 'localhost', pid: process.pid, started: null }),
+  dead: () => Promise.resolve(false),
+};
+
+export interface RuntimeParts {
+  version: string;
+  started_at: string;
+  store: DocumentStore;
+  runs: readonly PluginRun[];
+  /** Plugins that are installed and switched off. */
+  off: readonly PluginState[];
+  processes: Processes | undefined;
+  freeBytes: () => Promise<number>;
+  unlistedProxies: () => readonly UnlistedProxy[];
+}
+
+export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
+  const { version, started_at, store, runs, off, processes = ALONE, freeBytes, unlistedProxies } = parts;
+  return {
+    version,
+    node: process.version,
+    started_at,
+    engine: store.engine,
+    processes,
+    plugins: () => [...runs.map((run) => run.describe()), ...off],
+    health: async () =>
+      Object.fromEntries(await Promise.all(runs.map(async (run) => [run.id, await healthOf(run)] as const))),
+    pingStore: () => store.ping(),
+    storeBytes: () => store.size(),
+    freeBytes: () => freeBytes(),
+    unlistedProxies: () => unlistedProxies(),
+  };
+}
+
+async function healthOf(run: PluginRun): Promise<{ ok: boolean; [detail: string]: unknown }> {
+  if (!run.ready()) return { ok: false, error: run.reason ?? run.state };
+  try {
+    return (await within(HEALTH_MS, 'health', async () => run.parts.health?.())) ?? { ok: true };
+  } catch (error) {
+    return { ok: false, error: reasonOf(error) };
+  }
+}
