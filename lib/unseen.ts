@@ -31,8 +31,11 @@ const SILENT_RANGES: readonly Range[] = [
 /** Full-width forms of the ASCII characters, in the same order. */
 const WIDE: Range = [0xff01, 0xff5e];
 const WIDE_OFFSET = 0xfee0;
-/** The tags, U+E0000 to U+E0FFF, begin with it in UTF-16. */
-const TAG_HALF = 0xdb40;
+/** The tags, U+E0000 to U+E0FFF, begin with one of these in UTF-16. */
+const TAG_HALVES: Range = [0xdb40, 0xdb43];
+/** So do formats of shorthand and of music. */
+const SHORTHAND_HALF = 0xd82f;
+const MUSIC_HALF = 0xd834;
 const ESCAPE = 0x1b;
 
 const unit = (code: number): string => `\\u${code.toString(16).padStart(4, '0')}`;
@@ -44,14 +47,19 @@ export const UNSEEN = classOf(UNSEEN_RANGES);
 
 /** A terminal's sequence, colours above all, or its beginning. */
 const SEQUENCE = `${unit(ESCAPE)}(?:\\[[0-9;?]{0,32}[A-Za-z])?`;
-const TAG = `${unit(TAG_HALF)}[\\udc00-\\udfff]`;
-const EACH_GONE = new RegExp(`[${UNSEEN}${classOf(SILENT_RANGES)}]|${TAG}|${SEQUENCE}`, 'g');
+const PAIRS = [
+  `[${classOf([TAG_HALVES])}][\\udc00-\\udfff]`,
+  `${unit(SHORTHAND_HALF)}[\\udca0-\\udca3]`,
+  `${unit(MUSIC_HALF)}[\\udd73-\\udd7a]`,
+].join('|');
+const EACH_GONE = new RegExp(`[${UNSEEN}${classOf(SILENT_RANGES)}]|${PAIRS}|${SEQUENCE}`, 'g');
 const EACH_WIDE = new RegExp(`[${classOf([WIDE])}]`, 'g');
 
 /** 1 at each code unit that may be one of them: every text that comes in is looked through, ten times as fast as by a pattern. */
 const NOTICED = new Uint8Array(0x10000);
-const SINGLE: readonly Range[] = [WIDE, [TAG_HALF, TAG_HALF], [ESCAPE, ESCAPE]];
-for (const [first, last] of [...UNSEEN_RANGES, ...SILENT_RANGES, ...SINGLE]) NOTICED.fill(1, first, last + 1);
+const SINGLE = [SHORTHAND_HALF, MUSIC_HALF, ESCAPE].map((code): Range => [code, code]);
+for (const [first, last] of [...UNSEEN_RANGES, ...SILENT_RANGES, WIDE, TAG_HALVES, ...SINGLE])
+  NOTICED.fill(1, first, last + 1);
 
 function isNoticed(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (NOTICED[text.charCodeAt(i)] === 1) return true;

@@ -26,10 +26,19 @@ describe('lib: characters that are not seen', () => {
     it(`takes out ${what}`, () => expect(asSeen(`a${hidden}b${hidden}${hidden}c`)).to.equal('abc'));
   }
 
+  it('takes out all that Unicode shows nothing of', () => {
+    const left: string[] = [];
+    for (let code = 0; code <= 0x10ffff; code++) {
+      const one = String.fromCodePoint(code);
+      if (/\p{Default_Ignorable_Code_Point}/u.test(one) && asSeen(`a${one}b`) !== 'ab') left.push(code.toString(16));
+    }
+    expect(left.slice(0, 10)).to.deep.equal([]);
+  });
+
   it('reads full-width forms as what they stand for', () => expect(asSeen('ＡＫＩＡ：９_ａ～')).to.equal('AKIA:9_a~'));
 
   it('leaves what is seen as it is, the very same text', () => {
-    for (const text of ['a\tb\nc\r\nd', 'Grüße, 世界 — “ok” 👍', 'e\u0301', '', '\u{1f600}'])
+    for (const text of ['a\tb\nc\r\nd', 'Grüße, 世界 — “ok” 👍', 'e\u0301', '', '\u{1f600}', '\u{1d11e}'])
       expect(asSeen(text)).to.equal(text);
   });
 
