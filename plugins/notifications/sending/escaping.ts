@@ -12,8 +12,11 @@ const BREAK = '\u200b';
 const ADDRESS = /(?:[a-z][a-z0-9+.-]{0,30}\\*:(?:\\*\/){2}|www\\*\.)\S*/gi;
 /** What programs take for an address without `//`. */
 const BARE = /\b(?:mailto|tel|sms|skype|callto|javascript|data)\\*:(?=\S)/gi;
-/** A host with a path, as `sign-in.example/now`. */
-const HOST = /(?<=[\w-])\\*\.(?=[a-z]{2,24}\\*[/?#])/gi;
+/** A host with a path, as `sign-in.example/now`, in any script, with a port or without. */
+const HOST = /(?<=[\p{L}\p{N}_-])\\*\.(?=(?:\p{L}{2,24}|xn--[a-z0-9-]{2,59})(?:\\*:\d{1,5})?\\*[/?#])/giu;
+/** A host alone that mail programs link by the name of its domain. Countries' are left out: `main.py` and `run.sh` are files. */
+const DOMAIN =
+  /(?<=[\p{L}\p{N}_-])\\*\.(?=(?:com|net|org|info|biz|xyz|top|click|link|online|site|shop|live|cloud|app|dev|page|store|tech|io|co|ai)(?:[\s,;!?'")\]>]|\.?$|\.\s))/gimu;
 
 /** Nothing in it is a link, a mention or Markdown's `[text](address)` any more. */
 export const unlinked = (text: string): string =>
@@ -21,6 +24,7 @@ export const unlinked = (text: string): string =>
     .replace(ADDRESS, (address) => address.replace(/[.:]/g, `$&${BREAK}`))
     .replace(BARE, `$&${BREAK}`)
     .replace(HOST, `$&${BREAK}`)
+    .replace(DOMAIN, `$&${BREAK}`)
     .replace(/@(?=\S)/g, `@${BREAK}`)
     .replace(/\](?=\\*[([:])/g, `]${BREAK}`);
 

@@ -26,7 +26,8 @@ const LINKED = [
   /\bmailto:[^\s\u200b]/i,
   /@[^\s\u200b]/,
   /\]\(/,
-  /\w\.[a-z]{2,24}\//i,
+  /[\p{L}\p{N}]\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)(?::\d{1,5})?\//iu,
+  /\w\.(?:com|net|app|io)(?=[\s,)]|\.?$)/im,
 ];
 /** Markup that no backslash stands before. */
 const MARKED = /(?<!\\)(?:\\\\)*[`*_[\]()#~|!]/;
@@ -43,6 +44,8 @@ const ATTACKS = [
   'slack://open http:\\/\\/evil.example/ xhttp://www.www.evil.example',
   '\\[Sign in\\](http://evil.example)',
   'evil.example\\/login, evil\\.example\\\\/login, www\\.evil.example, http\\:\\/\\/evil.example, mailto\\:a, [in]\\(x)',
+  'evil.example:8080/login, évil.example/login, evil.xn--p1ai/login, evil.рф/login',
+  'sign in at evil.com, then (evil.net) or EVIL.IO. Thanks, evil.app',
 ];
 const hostile = fc
   .array(
@@ -107,6 +110,7 @@ describe('notifications: text from outside', () => {
       'at total cart.js:41:9',
       'C:\\app\\main.py 12:30',
       'shop-1: 3.5 %',
+      'java.io.IOException in com.example.app.Main at run.sh',
     ])
       expect(unlinked(text)).to.equal(text);
   });
