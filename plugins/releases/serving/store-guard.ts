@@ -66,7 +66,8 @@ export class StoreGuard implements BasicGuard {
     const { username, password } = given;
     const { address, id } = request;
     try {
-      const fits = await this.deps.attempts.attempt({ username, address, request_id: id }, () =>
+      const credential = this.#digest(line ?? username, password);
+      const fits = await this.deps.attempts.attempt({ username, address, request_id: id, credential }, () =>
         this.#fits(password, line, null),
       );
       if (fits) return { open: true, username };
