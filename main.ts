@@ -9,6 +9,7 @@ import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
 import { accessMode, type AccessMode } from './adapters/fs/access-mode.js';
 import { settleModes } from './adapters/fs/modes.js';
 import { FsInstallers } from './adapters/fs/installers.js';
+import { FsManual } from './adapters/fs/manual.js';
 import { FsReleaseStore } from './adapters/fs/release-store.js';
 import { MemoryReleaseStore } from './adapters/memory/release-store.js';
 import { MemoryStore } from './adapters/memory/store.js';
@@ -57,6 +58,7 @@ import errorstream from './plugins/errorstream/plugin.js';
 import health from './plugins/health/plugin.js';
 import licensing from './plugins/licensing/plugin.js';
 import live from './plugins/live/plugin.js';
+import manual from './plugins/manual/plugin.js';
 import mcp from './plugins/mcp/plugin.js';
 import notifications from './plugins/notifications/plugin.js';
 import projects from './plugins/projects/plugin.js';
@@ -87,6 +89,7 @@ export const BUILTIN = [
   setup,
   licensing,
   live,
+  manual,
   mcp,
 ];
 
@@ -327,6 +330,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     processes: new HostProcesses(),
     releaseStore,
     installers,
+    manual: new FsManual(join(packageRoot(), 'docs')),
     signers: rings,
     builtin: BUILTIN,
     plugins: config.plugins,

@@ -51,6 +51,7 @@ export type { Logger } from '../ports/logger.js';
 export type * from '../ports/cipher.js';
 export type * from '../ports/hasher.js';
 export type * from '../ports/installers.js';
+export type * from '../ports/manual.js';
 export type * from '../ports/jobs.js';
 export type * from '../ports/metrics.js';
 export type * from '../ports/outbound.js';

@@ -11,6 +11,7 @@ import type { Outbound } from '../ports/outbound.js';
 import type { UnlistedProxy } from '../ports/domain/system.js';
 import type { Processes } from '../ports/processes.js';
 import type { Installers } from '../ports/installers.js';
+import type { Manual } from '../ports/manual.js';
 import type { ReleaseStore } from '../ports/release-store.js';
 import type { Signers } from '../ports/signer.js';
 import type { CollectionSpec, DocumentStore } from '../ports/store.js';
@@ -43,6 +44,7 @@ export interface KernelParts {
   metrics: Metrics;
   releaseStore: ReleaseStore;
   installers: Installers;
+  manual: Manual;
   signers: Signers;
   /** Absent: this process is the only one that is known. */
   processes?: Processes;

@@ -1,5 +1,6 @@
 /** What a kernel in memory is made of: fakes for every port, so that nothing sleeps, listens or leaves the process. */
 import { MemoryInstallers } from '../adapters/memory/installers.js';
+import { MemoryManual } from '../adapters/memory/manual.js';
 import { MemoryReleaseStore } from '../adapters/memory/release-store.js';
 import { memorySigners } from '../adapters/memory/signers.js';
 import { MemoryStore } from '../adapters/memory/store.js';
@@ -63,6 +64,7 @@ export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): Kerne
     metrics: fakeMetrics,
     releaseStore: new MemoryReleaseStore(),
     installers: new MemoryInstallers(),
+    manual: new MemoryManual(),
     signers: memorySigners(),
     builtin: [],
     plugins: [],

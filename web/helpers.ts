@@ -10,6 +10,7 @@ import { format } from './helpers/format.js';
 import type { Helper } from './helpers/html.js';
 import { links } from './helpers/links.js';
 import { logic } from './helpers/logic.js';
+import { markdowns } from './helpers/markdown.js';
 import { seriesCharts } from './helpers/series.js';
 import { timeHelpers, type TimeOptions } from './helpers/time.js';
 import { traces } from './helpers/trace.js';
@@ -30,6 +31,7 @@ export function helpers(options: TimeOptions): Record<string, Helper> {
     ...flows,
     ...blocks,
     ...traces,
+    ...markdowns,
     ...trees,
     ...uptimeBars,
     ...timeHelpers(options),

@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Installers } from '../../ports/installers.js';
+import type { Manual } from '../../ports/manual.js';
 import type { Jobs } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
@@ -26,6 +27,8 @@ export interface Ports {
   releaseStore: ReleaseStore;
   /** The update agents that are given to machines. */
   installers: Installers;
+  /** The guides of this version. */
+  manual: Manual;
   /** The keys of releases and of licenses. */
   signers: Signers;
   jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
@@ -56,6 +59,7 @@ export const PORT: { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly
   metrics: token('metrics'),
   releaseStore: token('releaseStore'),
   installers: token('installers'),
+  manual: token('manual'),
   signers: token('signers'),
   jobs: token('jobs'),
   app: token('app'),

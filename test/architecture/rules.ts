@@ -177,8 +177,8 @@ export const RULES: readonly Rule[] = [
     files: /^web\//,
     project: [PORTS],
     // Scales, ticks and paths: pure functions from numbers to text.
-    packages: [/^d3-(scale|shape)$/],
-    says: 'web imports ports, lib and the pure parts of D3',
+    packages: [/^(d3-(scale|shape)|markdown-it)$/],
+    says: 'web imports ports, lib, the pure parts of D3 and markdown-it',
   },
   {
     layer: 'config',

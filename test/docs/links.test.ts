@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { packageRoot } from '../../config/load.js';
+import { anchorOf } from '../../ports/manual.js';
 
 const ROOT = packageRoot();
 const SKIPPED = /^(node_modules|dist|build|data|\.git|docs\/spec\/\d|test\/fixtures)/;
@@ -21,14 +22,6 @@ async function pages(folder = ''): Promise<string[]> {
 
 /** Markdown without what stands in code. */
 const prose = (text: string): string => text.replaceAll(/^(```|~~~)[\s\S]*?^\1/gm, '').replaceAll(/`[^`\n]*`/g, '');
-
-/** As forges make the anchor of a heading. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .trim()
-    .replaceAll(/\s/g, '-');
 
 async function anchorsOf(page: string): Promise<Set<string>> {
   const text = await readFile(join(ROOT, page), 'utf8');

@@ -86,6 +86,10 @@ export class PlantedService {
       '/resume/{id}': `/resume/${'0'.repeat(32)}`,
       '/projects/{slug}': '/projects/shop',
       '/projects/{slug}/edit': '/projects/shop/edit',
+      '/docs/{page}': '/docs/operations',
+      '/docs/decisions/{page}': '/docs/decisions/README',
+      '/docs/spec/{page}': '/docs/spec/README',
+      '/docs/images/{file}': '/docs/images/loop.svg',
       '/docs/api/{group}': /href="(\/docs\/api\/[a-z]+)"/.exec((await this.admin.get('/docs/api')).text)?.[1] ?? '',
     });
     await this.#webhooks();

@@ -1,13 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  apiIndex,
-  apiOperations,
-  shellQuote,
-  type Group,
-  type Operation,
-} from '../../../plugins/dashboard/api-docs.js';
-import { exampleOf, rowsOf, typeOf } from '../../../plugins/dashboard/schema.js';
+import { apiIndex, apiOperations, shellQuote, type Group, type Operation } from '../../../plugins/manual/api-docs.js';
+import { exampleOf, rowsOf, typeOf } from '../../../plugins/manual/schema.js';
 import { renderFile } from '../../web/templates.js';
 
 const document = {
@@ -207,10 +201,10 @@ describe('API documentation', () => {
   });
 
   it('is rendered escaped, one h1, with every path', () => {
-    const index = renderFile('plugins/dashboard/views/api.hbs', { groups, base_url: 'https://aos.example' });
+    const index = renderFile('plugins/manual/views/api.hbs', { groups, base_url: 'https://aos.example' });
     for (const path of Object.keys(document.paths)) expect(index).to.include(path);
     expect(index).to.include('Make a &lt;thing&gt;').and.include(`href="/docs/api/things#${make.id}"`);
-    const detail = renderFile('plugins/dashboard/views/api-group.hbs', {
+    const detail = renderFile('plugins/manual/views/api-group.hbs', {
       groups,
       group: { ...groups[1], operations: drawn(1) },
     });

@@ -1,0 +1,118 @@
+/** The documentation inside the service: the guides of this version, searchable, and the interface description to read. */
+import joi from 'joi';
+import { definePlugin, extend, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
+import { notFound } from '../../kernel/errors.js';
+import { SEARCH_PROVIDERS, type SearchProvider } from '../../ports/domain/search.js';
+import { SYSTEM } from '../../ports/domain/system.js';
+import type { Manual } from '../../ports/manual.js';
+import { apiPages } from './api-pages.js';
+import { Guides } from './guides.js';
+
+/** Sections that a search of the manual shows. */
+const HITS = 30;
+const HOUR = 'private, max-age=3600';
+
+const access = { session: 'member' } as const;
+
+function guidePage(guides: Guides): (request: HttpRequest) => Promise<View> {
+  return async ({ params }) => {
+    const name = [params['folder'], params['page']].filter(Boolean).join('/');
+    const guide = await guides.find(name);
+    if (guide === null) throw notFound(`a page ${name} of the manual`);
+    const contents = guide.sections.filter(({ level }) => level === 2);
+    return new View('guide', {
+      guide,
+      contents,
+      title: guide.title,
+      crumbs: [{ label: 'Docs', href: '/docs' }, { label: guide.title }],
+    });
+  };
+}
+
+const name = joi
+  .string()
+  .pattern(/^[a-z0-9][a-z0-9-]{0,99}$/i, 'name of a page')
+  .required();
+
+const pages = (guides: Guides, manual: Manual): PageSpec[] => [
+  {
+    path: '/docs',
+    title: 'Docs',
+    nav: {
+      section: 'administration',
+      label: 'Docs',
+      icon: 'book',
+      order: 95,
+      also: ['API', 'documentation', 'endpoints', 'guides', 'help', 'manual', 'openapi', 'reference', 'swagger'],
+    },
+    access,
+    input: { query: joi.object({ q: joi.string().allow('').max(200).default('') }) },
+    handle: async ({ query }) => {
+      const q = (query['q'] as string).trim();
+      const words = q.toLowerCase().split(/\s+/).filter(Boolean);
+      const hits = words.length === 0 ? null : await guides.search(words, HITS);
+      return new View('docs', { q, hits, groups: hits === null ? await guides.groups() : [] });
+    },
+  },
+  {
+    path: '/docs/{page}',
+    title: 'Docs',
+    access,
+    input: { params: joi.object({ page: name }) },
+    handle: guidePage(guides),
+  },
+  {
+    path: '/docs/decisions/{page}',
+    title: 'Decision',
+    access,
+    input: { params: joi.object({ page: name }) },
+    handle: (request) => guidePage(guides)({ ...request, params: { ...request.params, folder: 'decisions' } }),
+  },
+  {
+    path: '/docs/spec/{page}',
+    title: 'Specification',
+    access,
+    input: { params: joi.object({ page: name }) },
+    handle: (request) => guidePage(guides)({ ...request, params: { ...request.params, folder: 'spec' } }),
+  },
+  {
+    path: '/docs/images/{file}',
+    title: 'Picture',
+    access,
+    input: { params: joi.object({ file: joi.string().max(100).required() }) },
+    handle: async ({ params }) => {
+      const picture = await manual.picture(`images/${String(params['file'])}`);
+      if (picture === null) throw notFound(`a picture ${String(params['file'])} of the manual`);
+      return new Reply(200, Buffer.from(picture.bytes))
+        .header('content-type', picture.type)
+        .header('cache-control', HOUR);
+    },
+  },
+];
+
+const provider = (guides: Guides): SearchProvider => ({
+  label: 'Docs',
+  icon: 'book',
+  order: 90,
+  role: 'member',
+  find: ({ words, limit }) => guides.search(words, limit),
+  more: (text) => `/docs?q=${encodeURIComponent(text)}`,
+});
+
+export default definePlugin({
+  id: 'manual',
+  version: '1.0.0',
+  api: 1,
+  title: 'Guides and API documentation',
+  needs: [SYSTEM.name],
+  extends: [SEARCH_PROVIDERS.point],
+  from: import.meta.url,
+  setup(ctx) {
+    const { manual } = ctx.ports;
+    const guides = new Guides(manual);
+    return {
+      pages: [...pages(guides, manual), ...apiPages(ctx.resolve(SYSTEM), ctx.app)],
+      extensions: [extend(SEARCH_PROVIDERS, provider(guides))],
+    };
+  },
+});

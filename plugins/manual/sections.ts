@@ -1,0 +1,40 @@
+/** A page of the manual as its sections: what the search finds, and what a page shows as its contents. Pure. */
+import { Anchors, type ManualPage } from '../../ports/manual.js';
+
+export interface Section {
+  /** Heading without marks; of the part before the first one, the page's title. */
+  heading: string;
+  /** 1 to 6. */
+  level: number;
+  /** Anchor of the heading; empty at the top of the page. */
+  anchor: string;
+  /** All below the heading, up to the next one. */
+  text: string;
+}
+
+const plain = (markdown: string): string => markdown.replaceAll(/[`*]|\[([^\]]*)\]\([^)]*\)/g, '$1').trim();
+
+export const titleOf = ({ name, text }: ManualPage): string => plain(/^# +(.+)$/m.exec(text)?.[1] ?? name);
+
+/** Without its first heading. */
+export const bodyOf = ({ text }: ManualPage): string => text.replace(/^# +.+\n/m, '');
+
+export function sectionsOf(page: ManualPage): Section[] {
+  const sections: Section[] = [{ heading: titleOf(page), level: 1, anchor: '', text: '' }];
+  const anchors = new Anchors();
+  let fence: string | null = null;
+  for (const line of page.text.split('\n')) {
+    const mark = /^ *(```+|~~~+)/.exec(line)?.[1] ?? null;
+    if (mark !== null && (fence === null || mark.startsWith(fence))) fence = fence === null ? mark.slice(0, 3) : null;
+    const head = fence === null ? /^(#{1,6}) +(.+?)(?: +#+)?$/.exec(line) : null;
+    if (head === null) {
+      (sections.at(-1) as Section).text += `${line}\n`;
+      continue;
+    }
+    const [, marks = '', title = ''] = head;
+    const heading = plain(title);
+    const anchor = anchors.of(title.replaceAll('`', ''));
+    if (marks.length > 1) sections.push({ heading, level: marks.length, anchor, text: '' });
+  }
+  return sections;
+}

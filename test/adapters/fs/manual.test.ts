@@ -1,0 +1,49 @@
+/** The guides as files of the program. */
+import { expect } from 'chai';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FsManual } from '../../../adapters/fs/manual.js';
+
+describe('the guides as files', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-manual-'));
+    await mkdir(join(folder, 'docs', 'images'), { recursive: true });
+    await mkdir(join(folder, 'docs', 'decisions'));
+    await writeFile(join(folder, 'docs', 'b.md'), '# B');
+    await writeFile(join(folder, 'docs', 'decisions', '001-a.md'), '# A');
+    await writeFile(join(folder, 'docs', 'images', 'a.png'), Buffer.from([1, 2]));
+    await writeFile(join(folder, 'secret.png'), 'x');
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('are pages by name, and pictures by path', async () => {
+    const manual = new FsManual(join(folder, 'docs'));
+    expect(await manual.pages()).to.deep.equal([
+      { name: 'b', text: '# B' },
+      { name: 'decisions/001-a', text: '# A' },
+    ]);
+    const picture = await manual.picture('images/a.png');
+    expect([picture?.type, [...(picture?.bytes ?? [])]]).to.deep.equal(['image/png', [1, 2]]);
+  });
+
+  it('hold nothing outside of their folder', async () => {
+    const manual = new FsManual(join(folder, 'docs'));
+    for (const path of [
+      '../secret.png',
+      'images/../../secret.png',
+      '/etc/a.png',
+      'images/b.png',
+      'b.md',
+      '.png',
+      'a\0.png',
+    ]) {
+      expect(await manual.picture(path), path).to.equal(null);
+    }
+  });
+
+  it('are none where the program came without them', async () => {
+    expect(await new FsManual(join(folder, 'no')).pages()).to.deep.equal([]);
+  });
+});

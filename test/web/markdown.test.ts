@@ -1,0 +1,92 @@
+/** Markdown from outside and of the guides as markup. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { markdowns } from '../../web/helpers/markdown.js';
+import type { Html } from '../../web/helpers/html.js';
+
+const render = markdowns['markdown'] as (...args: unknown[]) => Html;
+const outside = (text: string): string => render(text, { hash: {} }).toString();
+const guide = (text: string, page = 'operations'): string =>
+  render(text, { hash: { base: '/docs/', page } }).toString();
+
+describe('markdown from outside', () => {
+  it('becomes lists, code and links to the web', () => {
+    const html = outside('# Title\n\n- one\n- `two`\n\n[here](https://example.com/a?b=1&c=2)');
+    expect(html).to.include('<h1>Title</h1>').and.include('<li>one</li>').and.include('<code>two</code>');
+    expect(html).to.include('href="https://example.com/a?b=1&amp;c=2" rel="noopener noreferrer nofollow"');
+  });
+
+  for (const hostile of [
+    '<script>alert(1)</script>',
+    '<img src=x onerror=alert(1)>',
+    '[a](javascript:alert(1))',
+    '[a](JaVaScRiPt&colon;alert(1))',
+    '[a](vbscript:x)',
+    '[a](data:text/html,x)',
+    '<javascript:alert(1)>',
+    '![a](https://evil.example/pixel.png)',
+    '![a](javascript:x)',
+    '[a](//evil.example)',
+    '[a](/logout)',
+    '[a]: javascript:x\n\n[a]',
+    '```"><script>\n</code></pre><script>x</script>\n```',
+    '[a](https://example.com "x\\" onmouseover=alert(1)")',
+  ])
+    it(`is harmless: ${JSON.stringify(hostile)}`, () => {
+      const html = outside(hostile);
+      expect(html).not.to.match(/<(script|img|iframe|style|form|input)/i);
+      expect(html).not.to.match(/<[^>]+\son\w+=/i);
+      for (const [, href = ''] of html.matchAll(/href="([^"]*)"/g)) expect(href).to.match(/^(https?|mailto):/);
+    });
+
+  it('holds only markup of its own, whatever the text', () => {
+    const piece = fc.constantFrom(
+      '<',
+      '>',
+      '"',
+      "'",
+      '](',
+      '![',
+      '[',
+      ')',
+      '`',
+      '```\n',
+      '\n',
+      '&',
+      ':',
+      'javascript:',
+      'a',
+      '|',
+      '# ',
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        const html = outside(pieces.join(''));
+        expect(html).not.to.match(
+          /<(?!\/?(div|p|h[1-6]|ul|ol|li|a|span|em|strong|s|code|pre|blockquote|table|thead|tbody|tr|th|td|hr|br)[\s>/])/,
+        );
+        for (const [, href = ''] of html.matchAll(/href="([^"]*)"/g)) expect(href).to.match(/^(https?|mailto):/);
+      }),
+    );
+  });
+});
+
+describe('a guide', () => {
+  it('links to other guides, to their headings, and nowhere outside of them', () => {
+    expect(guide('[a](keys.md#release-key)')).to.include('href="/docs/keys#release-key"');
+    expect(guide('[a](decisions/003-x.md)')).to.include('href="/docs/decisions/003-x"');
+    expect(guide('[a](../keys.md)', 'decisions/003-x')).to.include('href="/docs/keys"');
+    expect(guide('[a](#storage)')).to.include('href="#storage"');
+    for (const away of ['../clients/sdk/README.md', '../../etc/passwd.md', 'examples/aos.service', 'javascript:x']) {
+      expect(guide(`[a](${away})`), away).not.to.include('href=');
+    }
+    expect(guide('[a](../clients/sdk/README.md) b')).to.include('<span>a</span> b');
+  });
+
+  it('numbers anchors of equal headings, and shows its pictures', () => {
+    const html = guide('## Why `down`?\n\n## Why down?\n\n![The loop](images/loop.svg)');
+    expect(html).to.include('<h2 id="why-down">').and.include('<h2 id="why-down-1">');
+    expect(html).to.include('<img src="/docs/images/loop.svg" alt="The loop" loading="lazy">');
+    expect(guide('![x](../../secret.png)')).not.to.include('<img');
+  });
+});

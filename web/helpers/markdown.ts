@@ -1,0 +1,95 @@
+/**
+ * Markdown as markup, by markdown-it. HTML in the text is shown and not interpreted, and links lead only to addresses of the
+ * web. In a guide of the service (`base` is given) relative links lead to other guides, headings have anchors, and pictures
+ * are shown. Anybody may have written other texts, and a picture would tell its host who reads it: there its words stand.
+ */
+import MarkdownIt, { type Env, type Token } from 'markdown-it';
+import { Anchors } from '../../ports/manual.js';
+import { attributes, escape, Html, plain, split, type Helper } from './html.js';
+
+/** What a text is; handed to markdown-it as its environment. */
+interface Origin {
+  /** Address below which the guides lie, `/docs/`; null: a text from outside. */
+  base: string | null;
+  /** Folder of the guide below `base`, with its slash; empty at the top. */
+  folder: string;
+}
+
+const OUTSIDE: Origin = { base: null, folder: '' };
+const originOf = (env: Env | undefined): Origin => (env?.['origin'] as Origin | undefined) ?? OUTSIDE;
+const valueOf = (token: Token | undefined, name: string): string => String(token?.attrGet(name) ?? '');
+
+const SCHEME = /^\s*[a-z][a-z0-9+.-]*:/i;
+const WEB = /^\s*(https?|mailto):/i;
+
+/** Path of `target` seen from `folder`; null: it lies outside of the guides. */
+function resolved(folder: string, target: string): string | null {
+  const parts: string[] = [];
+  for (const part of `${folder}${target}`.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part !== '..') parts.push(part);
+    else if (parts.pop() === undefined) return null;
+  }
+  return parts.join('/');
+}
+
+/** Where a link leads; null: nowhere, so that its words stand alone. */
+function hrefOf(href: string, { base, folder }: Origin): string | null {
+  if (WEB.test(href)) return href;
+  if (base === null || SCHEME.test(href)) return null;
+  if (/^[#/]/.test(href)) return href;
+  const [path = '', anchor] = href.split('#');
+  const page = resolved(folder, path);
+  if (page === null || !page.endsWith('.md')) return null;
+  return `${base}${page.slice(0, -'.md'.length)}${anchor === undefined ? '' : `#${anchor}`}`;
+}
+
+const markdown = new MarkdownIt({ html: false });
+markdown.validateLink = (url) => !SCHEME.test(url) || WEB.test(url);
+
+/** Before anything is written: links and headings are what the environment makes of them. */
+markdown.core.ruler.push('addresses', ({ tokens, env }) => {
+  const origin = originOf(env);
+  const anchors = new Anchors();
+  tokens.forEach((token, at) => {
+    if (token.type === 'heading_open' && origin.base !== null) {
+      token.attrSet('id', anchors.of((tokens[at + 1]?.content ?? '').replaceAll('`', '')));
+    }
+    const open: boolean[] = [];
+    for (const child of token.children ?? []) {
+      if (child.type === 'link_open') {
+        const href = hrefOf(valueOf(child, 'href'), origin);
+        open.push(href !== null);
+        child.attrs = href === null ? null : [['href', href]];
+        if (href === null) child.tag = 'span';
+        else if (WEB.test(href)) child.attrSet('rel', 'noopener noreferrer nofollow');
+      } else if (child.type === 'link_close' && open.pop() === false) child.tag = 'span';
+    }
+  });
+});
+
+markdown.renderer.rules.image = (tokens, at, _options, env) => {
+  const { base, folder } = originOf(env);
+  const alt = tokens[at]?.content ?? '';
+  const src = valueOf(tokens[at], 'src');
+  const path = SCHEME.test(src) ? null : resolved(folder, src);
+  if (base === null || path === null) return escape(alt);
+  return `<img${attributes({ src: `${base}${path}`, alt, loading: 'lazy' })}>`;
+};
+markdown.renderer.rules.table_open = () => '<div class="table-responsive"><table class="table table-vcenter">';
+markdown.renderer.rules.table_close = () => '</table></div>';
+markdown.renderer.rules.fence = (tokens, at) =>
+  `<pre class="code" tabindex="0"><code>${escape(tokens[at]?.content ?? '')}</code></pre>`;
+
+/**
+ * `{{markdown text}}` for a text from outside; `{{markdown text base="/docs/" page="decisions/003-x"}}` for a guide of the
+ * service.
+ */
+function render(...args: unknown[]): Html {
+  const { values, hash } = split(args);
+  const page = plain(hash['page']);
+  const origin: Origin = { base: plain(hash['base']) || null, folder: page.slice(0, page.lastIndexOf('/') + 1) };
+  return new Html(`<div class="markdown">${markdown.render(plain(values[0]), { origin })}</div>`);
+}
+
+export const markdowns: Record<string, Helper> = { markdown: render };
