@@ -5,6 +5,7 @@
  */
 import { constants } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { printable } from '../../../formats/texts.js';
 import { checkAncestors } from '../system/parents.js';
 import { Failure } from '../exit.js';
 import { look, ON_WINDOWS, withFile } from '../system/files.js';
@@ -54,18 +55,29 @@ export async function belief({ config, dir, named, given }: Asked): Promise<Beli
     warnings.push(`${path} belongs to another user (${file.uid}): nothing of it counts`);
     return { values: roots.values, warnings };
   }
-  const said = fromFile(file);
-  if (trust === 'all') return { values: { ...roots.values, ...said }, warnings };
+  if (trust === 'all') return { values: { ...roots.values, ...fromFile(file) }, warnings };
+  const { allowed, rest } = withoutLeave(file);
+  const said = fromFile(rest);
   const counting = Object.fromEntries(Object.entries(said).filter(([name]) => !isLeading(name)));
   const known: Values = { ...roots.values, ...given };
   const otherwise = Object.entries(said).filter(
     ([name, value]) => isLeading(name) && value !== false && String(known[name as OptionName]) !== String(value),
   );
-  if (otherwise.length > 0)
+  const names = [...otherwise.map(([name]) => name), ...allowed];
+  if (names.length > 0)
     warnings.push(
-      `${path} lies in the tree of another user (${foreign}): its ${otherwise.map(([name]) => name).join(', ')} do not count for root; give them as options, or in ${ROOTS}/<project>.json`,
+      `${path} lies in the tree of another user (${foreign}): its ${names.join(', ')} do not count for root; give them as options, or in ${ROOTS}/<project>.json`,
     );
   return { values: { ...counting, ...roots.values }, warnings };
+}
+
+/** Of the owner's file: `allow-…` lifts what protects root, so it is told and never read, also where it is no option of a file. */
+function withoutLeave(file: ConfigFile): { allowed: string[]; rest: ConfigFile } {
+  const isLeave = (name: string): boolean => /^allow[-_]/.test(name);
+  const entries = Object.entries(file.values);
+  const names = entries.filter(([name, value]) => isLeave(name) && value !== false).map(([name]) => name);
+  const values = Object.fromEntries(entries.filter(([name]) => !isLeave(name)));
+  return { allowed: names.map((name) => printable(name.replaceAll('_', '-'), 40)), rest: { ...file, values } };
 }
 
 const NOTHING: Belief = { values: {}, warnings: [] };

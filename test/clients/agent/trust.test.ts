@@ -205,6 +205,45 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
         expect((await go(['--dir', dir, '--server', honest.url])).code).to.equal(3);
       });
 
+      it('of the owner allows nothing: each allow-… is a warning', async () => {
+        honest.keys = null;
+        honest.publish({ version: '1.2.0', product: project, files: NEW });
+        await says(dir, { 'allow-unsigned': true, allow_http: true, 'allow-targets': 'true', 'allow-all': {} }, OWNER);
+        await give(dir, OWNER);
+        const ran = await go(['--dir', dir, '--server', honest.url, '--require-signed']);
+        expect(ran.code, ran.stdout + ran.stderr).to.equal(3);
+        expect(ran.stdout).to.match(
+          /^WARNING: .*: its allow-unsigned, allow-http, allow-targets, allow-all do not count for root/,
+        );
+      });
+
+      it('of --config leads root only where nobody else could have put it', async () => {
+        await give(dir, OWNER);
+        const put = async (folder: string, uid: number): Promise<string> => {
+          const file = join(folder, 'root.json');
+          await writeFile(file, JSON.stringify({ server: evil.url, username: 'admin', project }), { mode: 0o600 });
+          await chown(file, uid, uid);
+          return file;
+        };
+        const env = { SVC_PASSWORD: SECRET };
+        const theirs = join(work, 'theirs');
+        await mkdir(theirs);
+        const places: [file: string, says: RegExp][] = [
+          [await put(dir, 0), /its server, username, project do not count for root/],
+          [await put(theirs, STRANGER), /belongs to another user \(23456\): nothing of it counts/],
+        ];
+        for (const [file, says] of places) {
+          const ran = await go(['--dir', dir, '--config', file], { env });
+          expect(ran.code, ran.stderr).to.equal(64);
+          expect(ran.stdout).to.match(says);
+        }
+        expect(evil.asked).to.deep.equal([]);
+        const own = join(work, 'own');
+        await mkdir(own);
+        expect((await go(['--dir', dir, '--config', await put(own, 0)], { env })).stdout).to.not.include('WARNING');
+        expect(evil.asked).to.not.deep.equal([]);
+      });
+
       it('with a key that others can read is a warning', async () => {
         await says(dir, { server: honest.url, 'license-key': 'ABCDE-FGHIJ' }, 0, 0o644);
         const ran = await go(['--dir', dir]);
