@@ -22,6 +22,8 @@ export interface JobDoc {
   wanted_key?: string;
   next_run_at?: string | null;
   due_at?: string;
+  /** How far ahead of its writing `due_at` lay, in milliseconds (due-times.ts). */
+  ahead_ms?: number;
   /** Token of the run that has the lock. */
   lock?: string;
   /** Who has it, for people. */

@@ -3,153 +3,132 @@
  * lock's token: a process that lost its lock (it was too slow, or stopped by a debugger) can neither start nor finish
  * a job that another process has taken over.
  *
- * Times are this machine's; a lock outlives its job's time limit by a margin that also covers clocks that differ a
- * little. Agenda's own watch over `lockedAt` is switched off (`FAR`): the limit is kept in jobs.ts, by the job's own.
+ * Times are this machine's (due-times.ts); a lock outlives its job's time limit by a margin that also covers clocks that differ a
+ * little. Agenda's own watch over `lockedAt` is switched off (`FAR`): the limit is kept in job-run.ts, by the job's own.
  */
 import { hostname } from 'node:os';
 import type { JobParameters, JobRepository } from 'agenda';
 import { toJobId } from 'agenda';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
-import { StoreConflict, type Collection, type DocumentStore, type Json, type Update } from '../../ports/store.js';
+import type { Collection, DocumentStore, Filter, Json, Update } from '../../ports/store.js';
+import { Anchoring } from './anchoring.js';
+import { DueTimes, type Due } from './due-times.js';
 import type { FaultLines } from './fault-lines.js';
+import { HeldLocks } from './held-locks.js';
 import { JOBS_COLLECTION, type JobDoc, type Payload } from './job-document.js';
+import { JobRows } from './job-rows.js';
 
 const FAR = new Date('9999-12-31T00:00:00.000Z');
+/** Due by our own judgement; a time that a clock which is put back could pass again would make Agenda put the job back. */
+const DUE = new Date(0);
 const OWNER = `${hostname()}:${process.pid}`;
-/** So many due jobs are looked at to learn which names have any; with more, every name is tried. */
-const GLANCE = 200;
-
-interface Held {
-  id: string;
-  started: boolean;
-}
 
 const unused = (method: string): never => {
   throw new Error(`${method} is not used: ports/jobs.ts asks by Jobs.list`);
 };
 
+export interface RepositoryParts {
+  store: DocumentStore;
+  clock: Clock;
+  ids: Ids;
+  faults: FaultLines;
+  /** How long a job of this name may be locked; undefined for names that this process does not run. */
+  leaseMs(name: string): number | undefined;
+  names(): string[];
+  /** When a job with this cron expression runs next, RFC 3339. */
+  next(cron: string): string;
+}
+
 export class StoreJobRepository implements JobRepository {
-  /** Locks of this process, by their tokens: a job that is given back may be taken again before that is acknowledged. */
-  readonly held = new Map<string, Held>();
+  readonly held: HeldLocks;
+  readonly times: DueTimes;
+  readonly rows: JobRows;
   /** Set when no job may be taken any more. */
   stopping = false;
   private readonly jobs: Collection<JobDoc>;
+  private readonly anchoring: Anchoring;
   private glance: Promise<ReadonlySet<string> | null> | null = null;
-  private readonly idle: (() => void)[] = [];
 
-  /** @param leaseMs how long a job of this name may be locked; undefined for names that this process does not run */
-  constructor(
-    store: DocumentStore,
-    private readonly clock: Clock,
-    private readonly ids: Ids,
-    private readonly faults: FaultLines,
-    private readonly leaseMs: (name: string) => number | undefined,
-    private readonly names: () => string[],
-  ) {
+  constructor(private readonly parts: RepositoryParts) {
+    const { store, clock, ids } = parts;
+    const leaseMs = (name: string): number | undefined => parts.leaseMs(name);
     this.jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
-  }
-
-  private at(offsetMs = 0): string {
-    return new Date(this.clock.now() + offsetMs).toISOString();
-  }
-
-  /** Resolves when this process holds no lock. */
-  async whenIdle(): Promise<void> {
-    if (this.held.size > 0) await new Promise<void>((resolve) => this.idle.push(resolve));
-  }
-
-  private drop(token: string): void {
-    this.held.delete(token);
-    if (this.held.size === 0) for (const resolve of this.idle.splice(0)) resolve();
+    this.held = new HeldLocks(clock);
+    this.times = new DueTimes(clock, () => Math.max(0, ...parts.names().map((name) => leaseMs(name) ?? 0)));
+    this.rows = new JobRows(this.jobs, clock, ids, this.times);
+    this.anchoring = new Anchoring(this.jobs, clock, this.times, leaseMs, (cron) => parts.next(cron));
   }
 
   async connect(): Promise<void> {}
 
-  /** Which of our names have something due; null when there are too many to list. */
-  private async dueNames(): Promise<ReadonlySet<string> | null> {
-    const filter = { due_at: { lte: this.at() }, name: { in: this.names() } };
-    const page = await this.jobs.find({ filter, sort: [['due_at', 'asc']], limit: GLANCE });
-    return page.next === null ? new Set(page.items.map(({ name }) => name)) : null;
-  }
-
-  /** Seconds since the first job that waits was due; 0: none waits. Locked ones have been taken. */
-  async queueAge(): Promise<number> {
-    const filter = { due_at: { lte: this.at() }, lock: null };
-    const page = await this.jobs.find({ filter, sort: [['due_at', 'asc']], limit: 1 });
-    const due = page.items[0]?.due_at;
-    return due === undefined ? 0 : (this.clock.now() - Date.parse(due)) / 1000;
-  }
-
   /** Polls go on for ever: the first to be answered again says that the store is back. */
   private async watched<T>(poll: Promise<T>): Promise<T> {
+    const { faults } = this.parts;
     try {
       const found = await poll;
-      this.faults.answered();
+      faults.answered();
       return found;
     } catch (error) {
-      this.faults.away();
+      faults.away();
       throw error;
     }
+  }
+
+  private async due(): Promise<ReadonlySet<string> | null> {
+    await this.anchoring.look();
+    return this.rows.dueNames(this.parts.names());
   }
 
   /** One question to the store for all names that are asked in the same turn of the event loop. */
   private glanceOnce(): Promise<ReadonlySet<string> | null> {
     if (this.glance === null) {
-      this.glance = this.watched(this.dueNames());
+      this.glance = this.watched(this.due());
       queueMicrotask(() => (this.glance = null));
     }
     return this.glance;
   }
 
   async getNextJobToRun(name: string): Promise<JobParameters | undefined> {
-    const lease = this.leaseMs(name);
+    const lease = this.parts.leaseMs(name);
     if (this.stopping || lease === undefined) return undefined;
     const due = await this.glanceOnce();
     if (due !== null && !due.has(name)) return undefined;
-    const token = this.ids.uuid();
+    const token = this.parts.ids.uuid();
     const taken = await this.jobs.change(
-      { name, due_at: { lte: this.at() } },
-      { set: { lock: token, owner: OWNER, due_at: this.at(lease) }, unset: ['key'] },
+      { name, ...this.free() },
+      { set: { lock: token, owner: OWNER, ...this.times.in(lease) }, unset: ['key'] },
       { sort: [['due_at', 'asc']] },
     );
     if (!taken) return undefined;
-    this.held.set(token, { id: taken.doc.id, started: false });
+    this.held.take(token, taken.doc.id);
     if (this.stopping) {
       await this.giveBack([token]);
       return undefined;
     }
-    return this.parameters(taken.doc, token);
+    return parameters(taken.doc, token);
+  }
+
+  /** Due, and under no lock that lasts. */
+  private free(): Filter {
+    const now = this.times.now();
+    const end = this.times.lockEnd();
+    return end === now ? { due_at: { lte: now } } : { or: [{ lock: null, due_at: { lte: now } }, { due_at: { lte: end } }] };
   }
 
   /** Locks the document named like the job, for `runNow`; undefined when another process holds it. */
   async lockNamed(name: string, repeat: number | string | undefined, data: Json): Promise<JobParameters | undefined> {
-    const lease = this.leaseMs(name) ?? 0;
+    const lease = this.parts.leaseMs(name) ?? 0;
     const setOnInsert = { name, fail_count: 0, ...(repeat === undefined ? {} : { repeat }) };
     await this.jobs.change({ id: name }, { setOnInsert }, { upsert: true });
-    const token = this.ids.uuid();
+    const token = this.parts.ids.uuid();
     const taken = await this.jobs.change(
-      { id: name, or: [{ lock: null }, { due_at: { lte: this.at() } }] },
-      { set: { lock: token, owner: OWNER, due_at: this.at(lease), data } },
+      { id: name, or: [{ lock: null }, { due_at: { lte: this.times.lockEnd() } }] },
+      { set: { lock: token, owner: OWNER, ...this.times.in(lease), data } },
     );
     if (!taken) return undefined;
-    this.held.set(token, { id: name, started: false });
-    return this.parameters(taken.doc, token);
-  }
-
-  private parameters(doc: JobDoc, token: string): JobParameters<Payload> {
-    return {
-      _id: toJobId(doc.id),
-      name: doc.name,
-      priority: 0,
-      type: doc.repeat === undefined ? 'normal' : 'single',
-      // Due by our own judgement; a later time would make Agenda put it back.
-      nextRunAt: new Date(this.clock.now()),
-      lockedAt: FAR,
-      data: { data: doc.data ?? null, retry: doc.retry ?? 0, token },
-      ...(doc.repeat === undefined ? {} : { repeatInterval: doc.repeat, repeatTimezone: 'UTC' }),
-      ...(doc.fail_count === undefined ? {} : { failCount: doc.fail_count }),
-    };
+    this.held.take(token, name);
+    return parameters(taken.doc, token);
   }
 
   /** Agenda saves a job twice: locked when it begins, unlocked when it is over. @throws Error when the lock was lost */
@@ -163,41 +142,42 @@ export class StoreJobRepository implements JobRepository {
     try {
       const kept = begins ? await this.begin(id, token, job) : await this.finish(id, token, job);
       if (!kept) throw new Error(`the lock of job ${job.name} was lost to another process`);
-      if (!begins) this.drop(token);
+      if (!begins) this.held.drop(token);
     } catch (error) {
       if (begins) {
         // Nothing has begun: another process need not wait for the lock to end.
         await this.giveBack([token]);
       } else {
-        this.drop(token);
+        this.held.drop(token);
         // Agenda drops what this throws at the end of a run; the lock then ends by itself and the job runs again.
-        this.faults.tell('the end of a job could not be stored', error, { job: job.name });
+        this.parts.faults.tell('the end of a job could not be stored', error, { job: job.name });
       }
       throw error;
     }
   }
 
   private async begin(id: string, token: string, job: JobParameters): Promise<boolean> {
-    const held = this.held.get(token);
-    if (held) held.started = true;
-    const due_at = this.at(this.leaseMs(job.name) ?? 0);
-    const next_run_at = job.nextRunAt?.toISOString() ?? null;
-    const set = { due_at, next_run_at, last_run_at: job.lastRunAt?.toISOString() ?? null };
+    this.held.begin(token);
+    const set = {
+      ...this.times.in(this.parts.leaseMs(job.name) ?? 0),
+      next_run_at: this.next(token, job)?.due_at ?? null,
+      last_run_at: this.held.get(token)?.began_at ?? null,
+    };
     return (await this.jobs.change({ id, lock: token }, { set })) !== null;
   }
 
   private async finish(id: string, token: string, job: JobParameters): Promise<boolean> {
-    if ((job.data as Payload).interrupted) return this.toWaiting(id, token, this.at());
+    if ((job.data as Payload).interrupted) return this.rows.toWaiting(id, token, this.times.in(0));
     const failed = (job.failCount ?? 0) > 0;
     const outcome = {
-      last_run_at: job.lastRunAt?.toISOString() ?? null,
-      last_finished_at: job.lastFinishedAt?.toISOString() ?? null,
+      last_run_at: this.held.get(token)?.began_at ?? null,
+      last_finished_at: this.times.now(),
       fail_count: job.failCount ?? 0,
       fail_reason: failed ? (job.failReason ?? '').slice(0, 500) : null,
     };
-    const next = job.nextRunAt?.toISOString() ?? null;
+    const next = this.next(token, job);
     if (id === job.name) return this.finishNamed(id, token, outcome, next);
-    if (next !== null) return this.toWaiting(id, token, next, outcome);
+    if (next !== null) return this.rows.toWaiting(id, token, next, outcome);
     const [removed] = await this.jobs.bulk([
       { remove: { id, lock: token } },
       { change: { id: job.name }, update: { set: { name: job.name, ...outcome } }, upsert: true },
@@ -205,40 +185,35 @@ export class StoreJobRepository implements JobRepository {
     return removed !== undefined && 'n' in removed && removed.n === 1;
   }
 
+  /** An interval runs from the beginning of the last run, whatever the time of day did meanwhile; null: it does not run again. */
+  private next(token: string, job: JobParameters): Due | null {
+    const { clock } = this.parts;
+    const repeat = job.repeatInterval;
+    if (typeof repeat === 'number') {
+      const passed = clock.monotonic() - (this.held.get(token)?.since ?? clock.monotonic());
+      return this.times.in(Math.max(0, repeat - passed));
+    }
+    if (repeat !== undefined) return this.times.at(Date.parse(this.parts.next(repeat)));
+    // A retry: Agenda has just added its delay to the time of day.
+    return job.nextRunAt && job.nextRunAt > DUE ? this.times.in(job.nextRunAt.getTime() - Date.now()) : null;
+  }
+
   private async finishNamed(
     id: string,
     token: string,
     outcome: NonNullable<Update['set']>,
-    next: string | null,
+    next: Due | null,
   ): Promise<boolean> {
     const changed = await this.jobs.change(
       { id, lock: token },
       {
-        set: { ...outcome, next_run_at: next, ...(next === null ? {} : { due_at: next }) },
-        unset: ['lock', 'owner', 'data', ...(next === null ? ['due_at'] : [])],
+        set: { ...outcome, next_run_at: next?.due_at ?? null, ...next },
+        unset: ['lock', 'owner', 'data', ...(next === null ? ['due_at', 'ahead_ms'] : [])],
       },
     );
     const wanted = changed?.doc.wanted_at;
-    if (wanted !== undefined) await this.bringForward(id, wanted);
+    if (wanted !== undefined) await this.rows.bringForward(id, this.times.at(Date.parse(wanted)));
     return changed !== null;
-  }
-
-  /** Unlocks a job that shall run (again) at `at`. One with a key gives way to another that waits under it. */
-  private async toWaiting(
-    id: string,
-    token: string,
-    at: string,
-    outcome: NonNullable<Update['set']> = {},
-  ): Promise<boolean> {
-    const doc = await this.jobs.get(id);
-    const key = doc?.wanted_key;
-    const set = { ...outcome, due_at: at, next_run_at: at, ...(key === undefined ? {} : { key }) };
-    try {
-      return (await this.jobs.change({ id, lock: token }, { set, unset: ['lock', 'owner'] })) !== null;
-    } catch (error) {
-      if (!(error instanceof StoreConflict)) throw error;
-      return (await this.jobs.remove({ id, lock: token })) === 1;
-    }
   }
 
   /** Gives locks back in the background: a fault is logged, and the lock expires by itself. */
@@ -247,18 +222,18 @@ export class StoreJobRepository implements JobRepository {
       const held = this.held.get(token);
       if (!held) continue;
       try {
-        await this.toWaiting(held.id, token, this.at());
+        await this.rows.toWaiting(held.id, token, this.times.in(0));
       } catch (error) {
-        this.faults.tell('a job could not be given back and waits for its lock to end', error);
+        this.parts.faults.tell('a job could not be given back and waits for its lock to end', error);
       } finally {
-        this.drop(token);
+        this.held.drop(token);
       }
     }
   }
 
   /** Gives back every lock under which nothing has begun. */
   async releaseUnstarted(): Promise<void> {
-    await this.giveBack([...this.held].filter(([, { started }]) => !started).map(([token]) => token));
+    await this.giveBack(this.held.tokens(({ started }) => !started));
   }
 
   async unlockJob(job: JobParameters): Promise<void> {
@@ -266,65 +241,7 @@ export class StoreJobRepository implements JobRepository {
   }
 
   async unlockJobs(ids: readonly string[]): Promise<void> {
-    await this.giveBack([...this.held].filter(([, { id }]) => ids.includes(id)).map(([token]) => token));
-  }
-
-  /** Stores one job to run at `at`. With a key: at most one that waits, at the earlier of both times. */
-  async add(name: string, data: Json, at: string, key: string | undefined, retry: number): Promise<void> {
-    const wanted = key === undefined ? {} : { key: `${name}:${key}`, wanted_key: `${name}:${key}` };
-    for (;;) {
-      try {
-        await this.jobs.insert({
-          id: this.ids.uuid(),
-          name,
-          data,
-          retry,
-          next_run_at: at,
-          due_at: at,
-          fail_count: 0,
-          ...wanted,
-        });
-        return;
-      } catch (error) {
-        if (!(error instanceof StoreConflict) || error.index !== 'key') throw error;
-        const min = { due_at: at, next_run_at: at };
-        // None matches when the waiting one has just begun: it may have missed what this call is about, so insert again.
-        if (await this.jobs.change({ key: `${name}:${key ?? ''}` }, { min })) return;
-      }
-    }
-  }
-
-  /** A repeating job, stored at the first start of any process, and moved when its interval became shorter. */
-  async schedule(name: string, repeat: number | string, first: string, latest: string): Promise<void> {
-    const waiting = { due_at: first, next_run_at: first };
-    await this.jobs.change(
-      { id: name },
-      { set: { name, repeat }, setOnInsert: { ...waiting, fail_count: 0 } },
-      { upsert: true },
-    );
-    await this.jobs.change({ id: name, lock: null, due_at: null }, { set: waiting });
-    const moved = { due_at: latest, next_run_at: latest };
-    await this.jobs.change({ id: name, lock: null, due_at: { gt: latest } }, { set: moved });
-  }
-
-  /** Lets a repeating job run at `at` instead of later; one under way runs again afterwards. */
-  async bringForward(name: string, at: string): Promise<void> {
-    const min = { due_at: at, next_run_at: at };
-    if (await this.jobs.change({ id: name, lock: null }, { min, unset: ['wanted_at'] })) return;
-    await this.jobs.change({ id: name }, { min: { wanted_at: at } });
-  }
-
-  /** The documents named like these jobs, and every job of theirs that waits or runs. */
-  async look(names: readonly string[]): Promise<JobDoc[]> {
-    const [named, pending] = await Promise.all([
-      this.jobs.find({ filter: { id: { in: names } }, limit: 1000 }),
-      this.jobs.find({
-        filter: { name: { in: names }, due_at: { exists: true } },
-        sort: [['due_at', 'asc']],
-        limit: 1000,
-      }),
-    ]);
-    return [...new Map([...named.items, ...pending.items].map((doc) => [doc.id, doc])).values()];
+    await this.giveBack(this.held.tokens(({ id }) => ids.includes(id)));
   }
 
   // What Agenda's own interface offers beyond this: none of it is called by its processor.
@@ -339,4 +256,18 @@ export class StoreJobRepository implements JobRepository {
   disableJobs = async (): Promise<never> => unused('disableJobs');
   enableJobs = async (): Promise<never> => unused('enableJobs');
   purgeAllJobs = async (): Promise<never> => unused('purgeAllJobs');
+}
+
+function parameters(doc: JobDoc, token: string): JobParameters<Payload> {
+  return {
+    _id: toJobId(doc.id),
+    name: doc.name,
+    priority: 0,
+    type: doc.repeat === undefined ? 'normal' : 'single',
+    nextRunAt: DUE,
+    lockedAt: FAR,
+    data: { data: doc.data ?? null, retry: doc.retry ?? 0, token },
+    ...(doc.repeat === undefined ? {} : { repeatInterval: doc.repeat, repeatTimezone: 'UTC' }),
+    ...(doc.fail_count === undefined ? {} : { failCount: doc.fail_count }),
+  };
 }

@@ -1,0 +1,71 @@
+/**
+ * When a job is due, on a machine whose clock is put forward and back (contract 95, a bad day).
+ *
+ * A due time is stored as a time of day, since processes share no other clock; beside it stands how far ahead it lay when it was
+ * written (`ahead_ms`). After a clock was put back, due times lie further ahead than that, and are anchored anew
+ * (anchoring.ts). After it was put forward, locks would end early: until the longest of them is truly over, one counts as over
+ * when it would be by the clock before. A step is the difference to the monotonic clock, which also stands still while a
+ * machine sleeps.
+ */
+import { isoOf, SECOND_MS } from '../../lib/time.js';
+import type { Clock } from '../../ports/clock.js';
+
+/** What is stored of a due time. A type and no interface, since it becomes part of an update. */
+export type Due = { due_at: string; ahead_ms: number };
+
+/** What clocks and their readers may differ by without having been put anywhere. */
+export const SLACK_MS = 2 * SECOND_MS;
+
+export class DueTimes {
+  /** Between the time of day and the monotonic clock, at the last look. */
+  #offset: number;
+  #forward = { by: 0, until: 0 };
+  #back = false;
+
+  /** @param longestLockMs how long a lock of this service may last */
+  constructor(
+    private readonly clock: Clock,
+    private readonly longestLockMs: () => number,
+  ) {
+    this.#offset = clock.now() - clock.monotonic();
+  }
+
+  now(): string {
+    return isoOf(this.clock.now());
+  }
+
+  in(ms: number): Due {
+    return this.at(this.clock.now() + ms);
+  }
+
+  /** @param time milliseconds since 1970; one that is past is due at once */
+  at(time: number): Due {
+    return { due_at: isoOf(time), ahead_ms: Math.max(0, Math.round(time - this.clock.now())) };
+  }
+
+  /** Locks up to this time are over. */
+  lockEnd(): string {
+    this.#look();
+    const { by, until } = this.#forward;
+    return isoOf(this.clock.now() - (this.clock.monotonic() < until ? by : 0));
+  }
+
+  /** Whether the clock was put back since this was asked last. */
+  wentBack(): boolean {
+    this.#look();
+    const back = this.#back;
+    this.#back = false;
+    return back;
+  }
+
+  #look(): void {
+    const monotonic = this.clock.monotonic();
+    const offset = this.clock.now() - monotonic;
+    const step = offset - this.#offset;
+    this.#offset = offset;
+    if (step < -SLACK_MS) this.#back = true;
+    if (step <= SLACK_MS) return;
+    const by = monotonic < this.#forward.until ? this.#forward.by + step : step;
+    this.#forward = { by, until: monotonic + this.longestLockMs() };
+  }
+}

@@ -1,0 +1,24 @@
+/** What is told of a job (ports/jobs.ts, `list`), from the documents that it has. */
+import type { JobInfo, JobSpec } from '../../ports/jobs.js';
+import type { JobDoc } from './job-document.js';
+import { repeatOf } from './job-spec.js';
+
+/** @param now RFC 3339 */
+export function describe(spec: JobSpec, docs: readonly JobDoc[], now: string): JobInfo {
+  const own = docs.filter(({ name }) => name === spec.name);
+  const named = own.find(({ id }) => id === spec.name);
+  const locked = own.filter(({ lock, due_at }) => lock !== undefined && (due_at ?? '') > now);
+  const waiting = own.find(({ lock, due_at }) => lock === undefined && due_at !== undefined);
+  const lastRuns = own.flatMap(({ last_run_at }) => last_run_at ?? []).toSorted();
+  return {
+    name: spec.name,
+    every_ms: spec.everyMs ?? null,
+    cron: spec.cron ?? null,
+    running: locked.length > 0,
+    last_run_at: lastRuns.at(-1) ?? null,
+    last_finished_at: named?.last_finished_at ?? null,
+    next_run_at: waiting?.next_run_at ?? (repeatOf(spec) === undefined ? null : (named?.next_run_at ?? null)),
+    fail_count: named?.fail_count ?? 0,
+    fail_reason: named?.fail_reason ?? null,
+  };
+}

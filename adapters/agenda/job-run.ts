@@ -1,0 +1,82 @@
+/** Runs of jobs, each within its time: what a run throws, Agenda records; what it comes to is counted and told here. */
+import type { Job } from 'agenda';
+import { isStoreFault } from '../../lib/store-fault.js';
+import type { JobSpec } from '../../ports/jobs.js';
+import type { Logger } from '../../ports/logger.js';
+import type { Counter } from '../../ports/metrics.js';
+import type { FaultLines } from './fault-lines.js';
+import type { Payload } from './job-document.js';
+
+export const TIMEOUT_MS = 60_000;
+
+const STOPPING = new Error('the service is stopping');
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+export class JobRuns {
+  /** What a run threw; Agenda keeps only the words. */
+  readonly errors = new WeakMap<object, Error>();
+  readonly #aborts = new Set<AbortController>();
+  /** The drain ran out of time: what fails from here on is not the job's fault. */
+  #interrupted = false;
+
+  /** @param marginMs from the end of a job's time to the end of its lock */
+  constructor(
+    private readonly counter: Counter,
+    private readonly faults: FaultLines,
+    private readonly log: Logger,
+    private readonly marginMs: number,
+  ) {}
+
+  /** Runs under way are told to stop, and what begins from here on does not. */
+  interrupt(): void {
+    this.#interrupted = true;
+    for (const controller of this.#aborts) controller.abort(STOPPING);
+  }
+
+  /** @throws what the job throws */
+  async run(spec: JobSpec, job: Job<Payload>): Promise<void> {
+    const payload: Payload = job.attrs.data;
+    if (this.#interrupted) {
+      payload.interrupted = true;
+      throw STOPPING;
+    }
+    try {
+      await this.#within(spec, payload);
+      this.counter.inc({ job: spec.name, result: 'ok' });
+    } catch (error) {
+      this.errors.set(job, asError(error));
+      if (this.#interrupted) payload.interrupted = true;
+      else this.#tell(spec, job, error);
+      throw asError(error);
+    }
+  }
+
+  #tell(spec: JobSpec, job: Job<Payload>, error: unknown): void {
+    this.counter.inc({ job: spec.name, result: 'error' });
+    const failures = (job.attrs.failCount ?? 0) + 1;
+    const line = { job_id: String(job.attrs._id), failures };
+    if (isStoreFault(error)) this.faults.tell('a job failed', error, { job: spec.name }, line);
+    else this.log.error({ job: spec.name, ...line, err: error }, 'a job failed');
+  }
+
+  /** A run that ignores its signal counts as failed before its lock ends. */
+  async #within(spec: JobSpec, { data }: Payload): Promise<void> {
+    const limit = spec.timeoutMs ?? TIMEOUT_MS;
+    const controller = new AbortController();
+    this.#aborts.add(controller);
+    let end: NodeJS.Timeout | undefined;
+    const abort = setTimeout(() => controller.abort(new Error(`job ${spec.name} took longer than ${limit} ms`)), limit);
+    const overdue = new Promise<never>((_resolve, reject) => {
+      const text = `job ${spec.name} ignored the end of its ${limit} ms`;
+      end = setTimeout(() => reject(new Error(text)), limit + this.marginMs / 2);
+    });
+    try {
+      await Promise.race([Promise.resolve().then(() => spec.run({ data, signal: controller.signal })), overdue]);
+    } finally {
+      clearTimeout(abort);
+      clearTimeout(end);
+      this.#aborts.delete(controller);
+    }
+  }
+}
