@@ -3,10 +3,11 @@
  * to where they can be: when a process starts, when it sees its clock put back, and once a minute, since the clock may have been
  * another machine's. Compare-and-set: any number of processes may do so at once.
  */
+import { CLOCK_SLACK_MS } from '../../lib/clock-steps.js';
 import { isoOf, MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Collection } from '../../ports/store.js';
-import { SLACK_MS, type Due, type DueTimes } from './due-times.js';
+import type { Due, DueTimes } from './due-times.js';
 import type { JobDoc } from './job-document.js';
 
 const EVERY_MS = MINUTE_MS;
@@ -37,7 +38,7 @@ export class Anchoring {
   }
 
   async #anchor(): Promise<void> {
-    const after = isoOf(this.clock.now() + SLACK_MS);
+    const after = isoOf(this.clock.now() + CLOCK_SLACK_MS);
     const { items } = await this.jobs.find({
       filter: { due_at: { gt: after } },
       sort: [['due_at', 'asc']],
@@ -45,7 +46,7 @@ export class Anchoring {
     });
     for (const doc of items) {
       const latest = this.#latest(doc);
-      if (latest === null || Date.parse(doc.due_at ?? '') <= Date.parse(latest.due_at) + SLACK_MS) continue;
+      if (latest === null || Date.parse(doc.due_at ?? '') <= Date.parse(latest.due_at) + CLOCK_SLACK_MS) continue;
       const waits = doc.lock === undefined ? { next_run_at: latest.due_at } : {};
       await this.jobs.change({ id: doc.id, due_at: doc.due_at ?? null }, { set: { ...latest, ...waits } });
     }

@@ -3,22 +3,18 @@
  *
  * A due time is stored as a time of day, since processes share no other clock; beside it stands how far ahead it lay when it was
  * written (`ahead_ms`). After a clock was put back, due times lie further ahead than that, and are anchored anew
- * (anchoring.ts). After it was put forward, locks would end early: until the longest of them is truly over, one counts as over
- * when it would be by the clock before. A step is the difference to the monotonic clock, which also stands still while a
- * machine sleeps.
+ * (anchoring.ts). After it was put ahead, locks would end early: until the longest of them is truly over, one counts as over
+ * when it would be by the clock before.
  */
-import { isoOf, SECOND_MS } from '../../lib/time.js';
+import { ClockSteps } from '../../lib/clock-steps.js';
+import { isoOf } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 
 /** What is stored of a due time. A type and no interface, since it becomes part of an update. */
 export type Due = { due_at: string; ahead_ms: number };
 
-/** What clocks and their readers may differ by without having been put anywhere. */
-export const SLACK_MS = 2 * SECOND_MS;
-
 export class DueTimes {
-  /** Between the time of day and the monotonic clock, at the last look. */
-  #offset: number;
+  readonly #steps: ClockSteps;
   #forward = { by: 0, until: 0 };
   #back = false;
 
@@ -27,7 +23,7 @@ export class DueTimes {
     private readonly clock: Clock,
     private readonly longestLockMs: () => number,
   ) {
-    this.#offset = clock.now() - clock.monotonic();
+    this.#steps = new ClockSteps(clock);
   }
 
   now(): string {
@@ -59,12 +55,10 @@ export class DueTimes {
   }
 
   #look(): void {
+    const step = this.#steps.look();
+    if (step < 0) this.#back = true;
+    if (step <= 0) return;
     const monotonic = this.clock.monotonic();
-    const offset = this.clock.now() - monotonic;
-    const step = offset - this.#offset;
-    this.#offset = offset;
-    if (step < -SLACK_MS) this.#back = true;
-    if (step <= SLACK_MS) return;
     const by = monotonic < this.#forward.until ? this.#forward.by + step : step;
     this.#forward = { by, until: monotonic + this.longestLockMs() };
   }

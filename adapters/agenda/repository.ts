@@ -113,7 +113,9 @@ export class StoreJobRepository implements JobRepository {
   private free(): Filter {
     const now = this.times.now();
     const end = this.times.lockEnd();
-    return end === now ? { due_at: { lte: now } } : { or: [{ lock: null, due_at: { lte: now } }, { due_at: { lte: end } }] };
+    return end === now
+      ? { due_at: { lte: now } }
+      : { or: [{ lock: null, due_at: { lte: now } }, { due_at: { lte: end } }] };
   }
 
   /** Locks the document named like the job, for `runNow`; undefined when another process holds it. */

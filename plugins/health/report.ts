@@ -45,7 +45,8 @@ export interface HealthReport {
   checks: {
     database: Check & { latency_ms: number | null };
     evaluator: Check & { last_run_at: unknown; age_seconds: unknown };
-    jobs: Check & { running: number; failing: string[] };
+    /** `ahead`: jobs that have run later than now, since a clock was put back. */
+    jobs: Check & { running: number; failing: string[]; ahead: string[] };
     webhooks: Check & { queued: unknown; oldest_age_seconds: unknown; disabled: unknown };
     release_store: Check & { protection: unknown; last_selftest_at: unknown };
     disk: Check & { free_bytes: number | null };
@@ -74,10 +75,16 @@ function pluginCheck({ id, state, reason }: PluginState, { own }: Findings): Plu
   return { ...said, state, reason, ok: said?.ok ?? state !== 'failed' };
 }
 
-function jobsCheck(jobs: Findings['jobs']): HealthReport['checks']['jobs'] {
-  if ('error' in jobs) return { ok: false, running: 0, failing: [], error: jobs.error };
+/** The clocks of two machines may differ by less than this. */
+const AHEAD_MS = 60_000;
+
+function jobsCheck(jobs: Findings['jobs'], now: number): HealthReport['checks']['jobs'] {
+  if ('error' in jobs) return { ok: false, running: 0, failing: [], ahead: [], error: jobs.error };
   const failing = jobs.filter((job) => job.fail_reason !== null).map((job) => job.name);
-  return { ok: failing.length === 0, running: jobs.filter((job) => job.running).length, failing };
+  const late = (at: string | null): boolean => at !== null && Date.parse(at) > now + AHEAD_MS;
+  const ahead = jobs.filter((job) => late(job.last_run_at) || late(job.last_finished_at)).map((job) => job.name);
+  const running = jobs.filter((job) => job.running).length;
+  return { ok: failing.length === 0 && ahead.length === 0, running, failing, ahead };
 }
 
 const proxiesCheck = (unlisted: readonly string[]): HealthReport['checks']['proxies'] => ({
@@ -115,7 +122,7 @@ export function report(
     checks: {
       database: db,
       evaluator,
-      jobs: jobsCheck(findings.jobs),
+      jobs: jobsCheck(findings.jobs, Date.parse(about.time)),
       webhooks: module('webhooks', { queued: 0, oldest_age_seconds: null, disabled: [] }, findings),
       release_store: module('releases', { protection: null, last_selftest_at: null }, findings),
       disk: { ok: free_bytes !== null && free_bytes >= about.min_free_bytes, free_bytes },

@@ -94,7 +94,7 @@ function forReader(principal: Principal, report: HealthReport): Shown {
   const checks = {
     ...report.checks,
     webhooks: { ...webhooks, disabled: [] },
-    jobs: { ...jobs, failing: [] },
+    jobs: { ...jobs, failing: [], ahead: [] },
     proxies: { ok, unlisted: [], mend: null },
     plugins,
   };

@@ -22,7 +22,7 @@ import type { MonitorDoc, RunDoc } from '../model/documents.js';
 import { creditSince, type Gap, Outages } from './outages.js';
 import { Outbox } from '../timeline/outbox.js';
 import { MAX_CHANGES, recordOf, EvaluatorRuns } from './runs.js';
-import { intervalOf, isLearning, thresholds } from '../model/timing.js';
+import { intervalOf, isLearning, nextCheck, thresholds } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
 
@@ -126,11 +126,14 @@ export class Evaluator {
     const at = isoOf(now);
     let errors = 0;
     held.check();
+    await this.runs.rebase(at);
     for await (const items of pages(monitors, { filter: { deleted_at: null }, limit: PAGE })) {
       const pending = items.flatMap((doc): PendingWrite[] => {
         const late = TIMES.filter((field) => (doc[field] ?? '') > at);
         const fields = Object.fromEntries(late.map((field) => [field, at]));
-        return late.length > 0 ? [{ changeSet: new MonitorChangeSet(doc, ids, now).assign(fields) }] : [];
+        // Credited for a time that never passed, it may be looked for long after its silence.
+        const waits = (doc.next_check_at ?? '') > (nextCheck(doc) ?? '');
+        return late.length > 0 || waits ? [{ changeSet: new MonitorChangeSet(doc, ids, now).assign(fields) }] : [];
       });
       errors += (await writeChangeSets(monitors, pending, log)).errors;
       held.check();

@@ -76,7 +76,10 @@ export class Outages {
       marks.get(ALIVE),
       outages.find({ sort: [['to', 'desc']], limit: MAX_GAPS }),
     ]);
-    const gaps = page.items.map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }));
+    const gaps = page.items
+      .map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }))
+      // One that ends later than now was measured by a clock that was set back since: nobody knows how long it was.
+      .filter(({ to }) => to <= now + GAP_MS);
     const since = last === null ? now : Date.parse(last.at);
     const open = now - since > GAP_MS;
     if (open) gaps.push({ from: since, to: now });

@@ -11,6 +11,8 @@ import type { RunDoc } from '../model/documents.js';
 
 /** A run older than this does not vouch for the evaluator any more (contract 95, health). */
 export const LATE_MS = 300_000;
+/** A run that lies further ahead than this was stamped by another clock: it vouches for nothing. */
+const AHEAD_MS = 60_000;
 export const MAX_CHANGES = 200;
 
 export const NO_CLEANUP: RunCleanup = {
@@ -29,13 +31,14 @@ export function recordOf({ id, fence: _fence, ...doc }: RunDoc): RunRecord {
 
 @injectable()
 export class EvaluatorRuns {
+  /** By the monotonic clock. */
   readonly #started: number;
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Visibility) private readonly visibility: Visibility,
   ) {
-    this.#started = deps.clock.now();
+    this.#started = deps.clock.monotonic();
   }
 
   /** Under the lease: an unfinished run belongs to a process that lost it. */
@@ -111,6 +114,13 @@ export class EvaluatorRuns {
     }));
   }
 
+  /** Nothing has happened later than now: after the clock was set back. */
+  async rebase(now: string): Promise<void> {
+    for (const field of ['started_at', 'finished_at']) {
+      await this.deps.runs.changeMany({ [field]: { gt: now } }, { set: { [field]: now } });
+    }
+  }
+
   count(): Promise<number> {
     return this.deps.runs.count({ result: { ne: null } });
   }
@@ -121,11 +131,12 @@ export class EvaluatorRuns {
     const page = await runs.find({ filter: { result: 'ok' }, sort: [['finished_at', 'desc']], limit: 1 });
     const last = page.items[0]?.finished_at ?? null;
     const now = clock.now();
-    const age = last === null ? null : Math.max(0, now - Date.parse(last));
+    const age = last === null ? null : now - Date.parse(last);
+    const ahead = age !== null && age < -AHEAD_MS;
     return {
-      ok: (age !== null && age <= LATE_MS) || now - this.#started <= LATE_MS,
+      ok: !ahead && ((age !== null && age <= LATE_MS) || clock.monotonic() - this.#started <= LATE_MS),
       last_run_at: last,
-      age_seconds: age === null ? null : Math.floor(age / 1000),
+      age_seconds: age === null ? null : Math.max(0, Math.floor(age / 1000)),
     };
   }
 }

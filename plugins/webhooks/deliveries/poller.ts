@@ -5,6 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { DeliveryWorkers } from './delivery-workers.js';
+import { RetryTimes } from './retry-times.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Fanout } from './fanout.js';
 
@@ -21,6 +22,7 @@ export class Poller {
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
     @inject(Fanout) private readonly fanout: Fanout,
     @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
+    @inject(RetryTimes) private readonly times: RetryTimes,
   ) {}
 
   start(): void {
@@ -37,6 +39,7 @@ export class Poller {
 
   /** One look. */
   async poll(): Promise<void> {
+    await this.times.anchor();
     await this.queue.reclaim();
     await this.fanout.reconcile();
     await this.workers.wakeDue();

@@ -39,6 +39,9 @@ export function delayAfter(failures: number, failure: Failure, random: number): 
   return Math.round(Math.max(base * jitter, MINUTE, asked));
 }
 
+/** The longest that a delivery with so many failures may wait for its next attempt. */
+export const longestDelay = (failures: number): number => 2 * Math.max(DELAYS_MS[failures - 1] ?? 0, MINUTE);
+
 /** Seconds or an HTTP date. @param now Unix milliseconds. @returns milliseconds from now, or null when it is neither */
 export function retryAfter(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? '';

@@ -6,7 +6,7 @@ import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-docum
 import { StoreJobRepository } from '../../../adapters/agenda/repository.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
-import { RepeatedLines } from '../../../lib/repeated-lines.js';
+import { RepeatedLines } from '../../../lib/text/repeated-lines.js';
 import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import { ManualClock } from '../../../testing/clock.js';
 import { RecordingLog } from '../../../testing/fakes.js';

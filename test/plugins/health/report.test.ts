@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { JobInfo } from '../../../ports/jobs.js';
 import type { PluginState } from '../../../ports/domain/system.js';
 import { report, type Findings, type HealthReport } from '../../../plugins/health/report.js';
 
@@ -65,7 +66,7 @@ describe('health report', () => {
     });
     expect(found.healthy).to.equal(true);
     expect(found.checks.disk).to.deep.equal({ ok: false, free_bytes: 99 });
-    expect(found.checks.jobs).to.deep.equal({ ok: false, running: 0, failing: [], error: 'x' });
+    expect(found.checks.jobs).to.deep.equal({ ok: false, running: 0, failing: [], ahead: [], error: 'x' });
     expect(found.checks.webhooks).to.deep.equal({ ok: false, queued: 5, oldest_age_seconds: null, disabled: ['w1'] });
     expect(found.checks.release_store).to.deep.equal({
       ok: false,
@@ -91,5 +92,27 @@ describe('health report', () => {
 
   it('free space that cannot be read is no good disk', () => {
     expect(of({ free_bytes: null }).checks.disk).to.deep.equal({ ok: false, free_bytes: null });
+  });
+
+  it('says which jobs have run later than now, since a clock was put back', () => {
+    const job = (name: string, last_run_at: string | null, last_finished_at: string | null): JobInfo => ({
+      name,
+      every_ms: 60_000,
+      cron: null,
+      running: false,
+      last_run_at,
+      last_finished_at,
+      next_run_at: null,
+      fail_count: 0,
+      fail_reason: null,
+    });
+    const jobs = [
+      job('a.new', null, null),
+      job('a.near', '2026-11-20T08:16:30.123Z', '2026-11-20T08:16:30.123Z'),
+      job('a.far', '2026-11-20T08:15:00.000Z', '2026-11-20T08:16:30.124Z'),
+      job('a.year', '2027-11-20T08:15:00.000Z', null),
+    ];
+    expect(of({ jobs }).checks.jobs).to.deep.equal({ ok: false, running: 0, failing: [], ahead: ['a.far', 'a.year'] });
+    expect(of({ jobs: jobs.slice(0, 2) }).checks.jobs.ok).to.equal(true);
   });
 });

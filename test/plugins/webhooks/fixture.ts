@@ -43,6 +43,10 @@ export class MovedClock extends SystemClock {
   advance(ms: number): void {
     this.#elapsed += ms;
   }
+  /** Puts the time of day ahead or back; what has elapsed stays. */
+  put(ms: number): void {
+    this.ahead += ms;
+  }
 }
 
 export interface Fixture extends Services {

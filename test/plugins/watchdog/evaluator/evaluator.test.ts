@@ -547,6 +547,41 @@ for (const engine of STORES) {
       ]);
     });
 
+    for (const [name, ms] of Object.entries({ 'an hour': HOUR, 'a year': 365 * 24 * HOUR })) {
+      it(`a clock that is ${name} ahead and set back: health says so until the next run, and silence is seen`, async () => {
+        await fixture.outages.stamp();
+        await fixture.beat('a', { interval: 60 });
+        fixture.clock.set(fixture.clock.now() + ms);
+        // A machine that slept: nobody was silent.
+        await fixture.outages.stamp();
+        expect(await fixture.evaluate()).to.include({ to_warning: 0, to_down: 0, alarms_emitted: 0 });
+        expect(await fixture.runs.health()).to.include({ ok: true });
+        fixture.clock.set(fixture.clock.now() - ms);
+        expect(await fixture.runs.health()).to.include({ ok: false, age_seconds: 0 });
+        await fixture.outages.stamp();
+        expect(await fixture.evaluate()).to.include({ to_warning: 0, to_down: 0, alarms_emitted: 0 });
+        expect(await fixture.runs.health()).to.deep.equal({
+          ok: true,
+          last_run_at: fixture.clock.iso(),
+          age_seconds: 0,
+        });
+        for (let n = 0; n < 7; n++) {
+          fixture.clock.advance(40_000);
+          await fixture.outages.stamp();
+        }
+        expect(await fixture.evaluate()).to.include({ to_down: 1 });
+      });
+    }
+
+    it('a heartbeat is stamped with the server’s time, before and after a step', async () => {
+      for (const ms of [HOUR, -HOUR, -365 * 24 * HOUR]) {
+        fixture.clock.set(fixture.clock.now() + ms);
+        await fixture.beat('a', { interval: 60 });
+        await fixture.evaluate();
+        expect((await fixture.monitor('a')).last_heartbeat_at).to.equal(fixture.clock.iso());
+      }
+    });
+
     it('what was left to tell before the clock was set back is told', async () => {
       let works = false;
       fixture = fixtureOn(store, fixture.clock, (deps) => {

@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { ClockSteps, CLOCK_SLACK_MS } from '../../lib/clock-steps.js';
+import { ManualClock } from '../../testing/clock.js';
+
+describe('steps of a clock', () => {
+  it('are told once each, with their sign; what time does by itself is none', () => {
+    const clock = new ManualClock();
+    const steps = new ClockSteps(clock);
+    for (const ms of [3_600_000, -3_600_000, 365 * 86_400_000]) {
+      clock.advance(86_400_000);
+      expect(steps.look()).to.equal(0);
+      clock.set(clock.now() + ms);
+      expect(steps.look()).to.equal(ms);
+      expect(steps.look()).to.equal(0);
+    }
+  });
+
+  it('begin beyond what two clocks may differ by', () => {
+    const clock = new ManualClock();
+    const steps = new ClockSteps(clock);
+    clock.set(clock.now() - CLOCK_SLACK_MS);
+    expect(steps.look()).to.equal(0);
+    clock.set(clock.now() - CLOCK_SLACK_MS - 1);
+    expect(steps.look()).to.equal(-CLOCK_SLACK_MS - 1);
+  });
+});

@@ -1,0 +1,67 @@
+/** Retries on a machine whose clock is put ahead and back (contract 95, a bad day). */
+import { expect } from 'chai';
+import { memoryFixture, fixtureOn, MovedClock, type Fixture } from '../fixture.js';
+import { Receiver, status } from '../receiver.js';
+
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
+/** The first retry of the schedule, with what chance may add. */
+const FIRST_MS = 12_001;
+
+describe('webhook retries and a clock that steps', function () {
+  this.timeout(30_000);
+  let fixture: Fixture;
+  let to: Receiver;
+  beforeEach(async () => {
+    fixture = await memoryFixture();
+    to = await Receiver.open(status(500));
+    await fixture.hook(to.url);
+    await fixture.emit();
+    await fixture.workers.idle();
+    expect(to.got).to.have.length(1);
+  });
+  afterEach(async () => {
+    await fixture.close();
+    await to.close();
+  });
+
+  for (const [name, ms] of Object.entries({ 'an hour': -HOUR_MS, 'a year': -YEAR_MS })) {
+    it(`back by ${name}: a retry comes within two minutes all the same`, async () => {
+      fixture.clock.put(ms);
+      await fixture.turn();
+      expect(to.got).to.have.length(1);
+      fixture.clock.advance(2 * 60_000 + 1);
+      await fixture.turn();
+      expect(to.got).to.have.length(2);
+    });
+  }
+
+  it('ahead by an hour: a retry comes at once, and the next one in its time', async () => {
+    fixture.clock.put(HOUR_MS);
+    await fixture.turn();
+    expect(to.got).to.have.length(2);
+    fixture.clock.advance(FIRST_MS);
+    await fixture.turn();
+    expect(to.got).to.have.length(2);
+    fixture.clock.advance(60_000);
+    await fixture.turn();
+    expect(to.got).to.have.length(3);
+  });
+
+  it('a process that starts after the clock was put back finds what the last one left', async () => {
+    await fixture.close();
+    const next = fixtureOn(fixture.store, { clock: new MovedClock(-YEAR_MS) });
+    fixture = next;
+    await next.turn();
+    next.clock.advance(2 * 60_000 + 1);
+    await next.turn();
+    expect(to.got).to.have.length(2);
+  });
+
+  it('leaves a retry alone that waits no longer than its schedule says', async () => {
+    const [before] = await fixture.deliveries();
+    fixture.clock.put(-3_000);
+    await fixture.turn();
+    expect((await fixture.deliveries())[0]?.next_at).to.equal(before?.next_at);
+  });
+});
