@@ -1,6 +1,6 @@
 /**
- * Reads a `package.tar.gz` strictly, in one pass and bounded memory (contract 40, refused packages). Server, packager and agent
- * read by this one reader, so what was published is what is unpacked.
+ * Reads a `package.tar.gz` strictly, in one pass and bounded memory (contract 40, refused packages). Server, packager
+ * and agent read by this one reader, so what was published is what is unpacked.
  */
 import { createHash, type Hash } from 'node:crypto';
 import { ByteQueue } from './byte-queue.js';
@@ -64,8 +64,9 @@ export interface ReadOptions {
 }
 
 /**
- * @throws PackageRejected at the first rule that is broken, and what `source` and `onFile` throw. `source` is closed then,
- *   and what `onFile` has made of earlier files is the caller's to undo: only an answer says that the package is whole.
+ * @throws PackageRejected at the first rule that is broken, and what `source` and `onFile` throw. `source` is closed
+ * then,
+ * and what `onFile` has made of earlier files is the caller's to undo: only an answer says that the package is whole.
  */
 export async function readPackage(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<PackageContents> {
   const reader = new PackageReader(source, options);

@@ -3,7 +3,9 @@
 /** What is longer is no key, however it is grouped; only so much is looked at. */
 const LONGEST = 200;
 
-/** The one spelling of a key: trimmed, upper case, in groups of five. Of other text it makes something that is no key. */
+/**
+ * The one spelling of a key: trimmed, upper case, in groups of five. Of other text it makes something that is no key.
+ */
 export const canonicalKey = (text: string): string =>
   (
     text

@@ -1,6 +1,6 @@
 /**
- * What license files (`.lic`) and signed answers of `validate` say (contract 50), for Node and for browsers: everything but the
- * signature itself, which each verifies in its own way. Pure.
+ * What license files (`.lic`) and signed answers of `validate` say (contract 50), for Node and for browsers: everything
+ * but the signature itself, which each verifies in its own way. Pure.
  */
 import { base64Of, canonicalBase64 } from './base64.js';
 import { canonicalJson, type JsonValue } from './canonical-json.js';
@@ -70,7 +70,10 @@ export function formatLicenseFile({ enc, sig, alg, kid }: Armoured): string {
   return [HEAD, ...lines, FOOT, ''].join('\n');
 }
 
-/** The parts of a file; null for a text that `formatLicenseFile` would not write (CRLF and a missing last line end aside). */
+/**
+ * The parts of a file; null for a text that `formatLicenseFile` would not write (CRLF and a missing last line end
+ * aside).
+ */
 function parse(text: string): Armoured | null {
   if (text.length > LONGEST) return null;
   const lines = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
@@ -116,7 +119,10 @@ export function claimOfFile(text: string): { claim: Claim; enc: string } | null 
   return { enc, claim: { kid, alg, signature, bytes: new TextEncoder().encode(LICENSE_FILE_SIGNED + enc) } };
 }
 
-/** The key that a claim names, and its signature; or what is wrong with it. The algorithm is the key's, never the document's. */
+/**
+ * The key that a claim names, and its signature; or what is wrong with it. The algorithm is the key's, never the
+ * document's.
+ */
 export function keyOfClaim<Key extends { keyId: string; algorithm: string }>(
   keys: readonly Key[],
   { kid, alg, signature }: Claim,

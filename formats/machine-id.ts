@@ -1,13 +1,15 @@
 /**
- * The `instance_id` of update checks and the machine that a license binds to (contract 90, SDK: `machineId`). One derivation
- * for the SDK and the agent, so that a rollout sees one machine, not two; products cannot tell each other's apart.
+ * The `instance_id` of update checks and the machine that a license binds to (contract 90, SDK: `machineId`). One
+ * derivation for the SDK and the agent, so that a rollout sees one machine, not two; products cannot tell each other's
+ * apart.
  */
 import { createHash } from 'node:crypto';
 
 /**
  * 64 hex digits.
- * @param systemId what the system calls this machine: `/etc/machine-id`, Windows' `MachineGuid`; a random text that is kept
- *   where it has none. White space around it and letter case do not count.
+ * @param systemId what the system calls this machine: `/etc/machine-id`, Windows' `MachineGuid`; a random text that is
+ * kept
+ * where it has none. White space around it and letter case do not count.
  */
 export const machineIdOf = (project: string, systemId: string): string =>
   createHash('sha256').update(`${project}\n${systemId.trim().toLowerCase()}`).digest('hex');

@@ -1,4 +1,7 @@
-/** What the companions know of the machine they run on: one rule for the SDK and the agent, so that a rollout sees one machine. */
+/**
+ * What the companions know of the machine they run on: one rule for the SDK and the agent, so that a rollout sees one
+ * machine.
+ */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * The manifest of a release (contract 40, manifest). What is signed is exactly its text: it is built once, by the server, and
- * never written again from what was read.
+ * The manifest of a release (contract 40, manifest). What is signed is exactly its text: it is built once, by the
+ * server, and never written again from what was read.
  */
 import { compareVersions, isVersion } from '../lib/versions.js';
 import { isTimestamp } from '../lib/time.js';
@@ -137,8 +137,8 @@ export function readManifest(text: string): Manifest {
 export type ReleaseIdentity = Pick<Manifest, 'product' | 'version' | 'channel' | 'platform'> & { sha256: string };
 
 /**
- * The first member by which a manifest is of another release than was asked for; null: it is the one. A signature proves
- * who made a manifest, not that it belongs to this package (contract 90, update).
+ * The first member by which a manifest is of another release than was asked for; null: it is the one. A signature
+ * proves who made a manifest, not that it belongs to this package (contract 90, update).
  */
 export function differsFrom(manifest: Manifest, asked: ReleaseIdentity): string | null {
   if (manifest.product !== asked.product) return 'product';

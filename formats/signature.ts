@@ -1,6 +1,6 @@
 /**
- * Signatures of releases and of licenses, verified (contract 40, files and pubkey; contract 50). Verifiers hold public keys
- * alone; the algorithm is the key's, never what a document says of itself.
+ * Signatures of releases and of licenses, verified (contract 40, files and pubkey; contract 50). Verifiers hold public
+ * keys alone; the algorithm is the key's, never what a document says of itself.
  */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
 import { canonicalBase64 } from './base64.js';
@@ -61,8 +61,9 @@ export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, 
 }
 
 /**
- * Whether a chain of predecessors leads from a pinned key to the server's current one (contract 40, pubkey; contract 90,
- * freshness and key pinning). Each key is trusted only by the signature of the one before it, beginning with the pin itself.
+ * Whether a chain of predecessors leads from a pinned key to the server's current one (contract 40, pubkey; contract
+ * 90, freshness and key pinning). Each key is trusted only by the signature of the one before it, beginning with the
+ * pin itself.
  * @param pin SHA-256 of the SPKI DER, hex
  * @param predecessors newest first
  */

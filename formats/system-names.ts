@@ -1,9 +1,13 @@
 /**
- * Slugs that name a directory of the system (contract 90, setup.json): `/etc/<slug>`, `/var/lib/<slug>` or `%ProgramData%\<slug>`
- * of such a project would be a place that the system itself obeys. One list, for the agent and the service.
+ * Slugs that name a directory of the system (contract 90, setup.json): `/etc/<slug>`, `/var/lib/<slug>` or
+ * `%ProgramData%\<slug>` of such a project would be a place that the system itself obeys. One list, for the agent and
+ * the service.
  */
 
-/** Directories of drop-ins (`profile.d`, `sudoers.d`, …), of periodic scripts and of run levels, whatever they are called. */
+/**
+ * Directories of drop-ins (`profile.d`, `sudoers.d`, …), of periodic scripts and of run levels, whatever they are
+ * called.
+ */
 const FAMILIES = /(\.d|\.conf|\.wants)$|^cron\.|^rc[0-9s]?$|^init($|[.-])|^systemd|^update-(agent|motd|notifier)/;
 
 const NAMES = new Set(

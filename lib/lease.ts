@@ -99,6 +99,30 @@ export class Lease<O extends object = object> {
   }
 }
 
+/** What a lease of this process is built on; structurally typed, so that a plugin's own dependencies are enough. */
+export interface ProcessLeaseParts<O extends object> {
+  clock: LeaseOptions['clock'];
+  ids: { uuid(): string };
+  log: { warn(details: object, message: string): void };
+  processes: { self(): Promise<O>; dead(owner: O): Promise<boolean> };
+}
+
+/** A lease of this process, which a dead process on the same host never keeps from it. @param what is leased, for the log */
+export async function processLease<O extends object>(
+  rows: LeaseRows<O>,
+  { clock, ids, log, processes }: ProcessLeaseParts<O>,
+  { what, ...options }: Pick<LeaseOptions, 'id' | 'ttlMs' | 'judge'> & { what: string },
+): Promise<Lease<O>> {
+  return new Lease(rows, {
+    ...options,
+    clock,
+    uuid: () => ids.uuid(),
+    owner: await processes.self(),
+    ownerDead: (owner) => processes.dead(owner),
+    onFault: (err) => log.warn({ err, lease: options.id }, `the lease of ${what} was not renewed`),
+  });
+}
+
 /** A term of a lease: renewed by itself until it is released or lost. */
 export class HeldLease {
   readonly #lost = new AbortController();

@@ -1,7 +1,7 @@
 /**
- * Where packages lie (contract 40, files): the tree below `/releases/`, which a web server may serve from the same disk.
- * What is received is staged on the same file system, read strictly, and put in place by renames, so that a half-received
- * file is never offered. The fake in memory passes the same suite as the file system.
+ * Where packages lie (contract 40, files): the tree below `/releases/`, which a web server may serve from the same
+ * disk. What is received is staged on the same file system, read strictly, and put in place by renames, so that a
+ * half-received file is never offered. The fake in memory passes the same suite as the file system.
  */
 
 /** One package's place: `<product>/<channel>/<version>/<platform>/`. Each is a checked name, never a path. */
@@ -96,12 +96,8 @@ export class FileReplaced extends Error {
   override name = 'FileReplaced';
 }
 
-/** The access files of a product (contract 40, access files). */
-export type AccessFile = '.htaccess' | '.htpasswd';
-
-export interface ReleaseStore {
-  /** Where a web server on this machine finds it; null: nowhere. */
-  readonly folder: string | null;
+/** Packages: received, read, put in place, and taken out again. */
+export interface PackageStore {
   /**
    * Receives a package; nothing of it stays when it throws.
    * @throws PackageTooLarge, StoreFull, and what `bytes` throws
@@ -129,24 +125,38 @@ export interface ReleaseStore {
   held(place: ReleasePlace): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null>;
   /** Every place that holds a package or part of one: for the reconciler. */
   places(): AsyncIterable<ReleasePlace>;
+}
+
+/** What a channel, or a whole product, offers now: `latest.json`. */
+export interface ChannelTexts {
+  /** By a temporary file and rename. @param channel null: the product's own */
+  write(product: string, channel: string | null, text: string): Promise<void>;
+}
+
+/** The access files of a product (contract 40, access files). */
+export type AccessFile = '.htaccess' | '.htpasswd';
+
+export interface AccessFileStore {
   /** The products that have a directory. */
   products(): Promise<string[]>;
-
-  /** Writes `latest.json` of a channel, or of a product (`channel` null), by a temporary file and rename. */
-  writeLatest(product: string, channel: string | null, text: string): Promise<void>;
-
   /** Differs whenever the file does; null: missing. Cheaper than to read it. */
-  accessTag(product: string, file: AccessFile): Promise<string | null>;
+  tag(product: string, file: AccessFile): Promise<string | null>;
   /** Null: missing. */
-  readAccess(product: string, file: AccessFile): Promise<string | null>;
+  read(product: string, file: AccessFile): Promise<string | null>;
   /** By a temporary file and rename; makes the product's directory. Unchanged text is not written. True: written. */
-  writeAccess(product: string, file: AccessFile, text: string): Promise<boolean>;
+  write(product: string, file: AccessFile, text: string): Promise<boolean>;
+}
 
+export interface ReleaseStore {
+  /** Where a web server on this machine finds it; null: nowhere. */
+  readonly folder: string | null;
+  readonly packages: PackageStore;
+  readonly channels: ChannelTexts;
+  readonly access: AccessFileStore;
   /**
-   * A file by its path below `/releases/`, segments already decoded: packages, manifests, signatures, `latest.json`. Null:
-   * there is none, or it is not one that is served (`.incoming`, access files, anything that begins with a dot, links).
+   * A file by its path below `/releases/`, segments already decoded: packages, manifests, signatures, `latest.json`.
+   * Null: there is none, or it is not one that is served (`.incoming`, access files, anything that begins with a dot,
+   * links).
    */
   open(segments: readonly string[]): Promise<StoredFile | null>;
-  /** Bytes that are free on its disk; null: unknown. */
-  freeBytes(): Promise<number | null>;
 }

@@ -45,8 +45,8 @@ const mayGive = (gid: number): boolean =>
   process.geteuid?.() === 0 || process.getegid?.() === gid || (process.getgroups?.().includes(gid) ?? false);
 
 /**
- * Owner and group of a file that is written into `folder`. What root writes by a command belongs to whom the folder belongs
- * to, or the service could not read it.
+ * Owner and group of a file that is written into `folder`. What root writes by a command belongs to whom the folder
+ * belongs to, or the service could not read it.
  */
 export async function ownerIn(folder: string, { gid }: AccessMode): Promise<Owner | null> {
   if (process.platform === 'win32') return null;

@@ -1,6 +1,7 @@
 /** Writes that are on the disk when they resolve, and modes that hold whatever the umask. */
 import { chmod, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncFolder } from '../../lib/sync-folder.js';
 import { textPieces } from '../../formats/text-pieces.js';
 
 /** What a web server may read (contract 40, files). */
@@ -15,17 +16,6 @@ export interface Owner {
 }
 
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
-
-/** Makes the entries of a folder durable. Windows cannot open a folder, and needs no such thing. */
-export async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 /** The folder, and those above it down from `root`, which a web server may read; each durable. */
 export async function makeFolder(root: string, folder: string, mode: number): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * Installers in `installer/` of the data directory. `place` copies there what `npm run build:agent` made. Later it replaces
- * the files that it has placed itself and that nobody changed since; another's files stay (contract 60, installer).
+ * Installers in `installer/` of the data directory. `place` copies there what `npm run build:agent` made. Later it
+ * replaces the files that it has placed itself and that nobody changed since; another's files stay (contract 60,
+ * installer).
  */
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -64,7 +65,10 @@ export class FsInstallers implements Installers {
     return stats === null ? null : storedFile(path, stats);
   }
 
-  /** Answers the names of what was placed or replaced. The manifest comes last, so that it names no file that is missing. */
+  /**
+   * Answers the names of what was placed or replaced. The manifest comes last, so that it names no file that is
+   * missing.
+   */
   async place(): Promise<string[]> {
     try {
       const text = await readText(join(this.built, MANIFEST));

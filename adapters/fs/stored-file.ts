@@ -1,8 +1,9 @@
 /** A file of the store as an answer reads it. It is opened when it is read, and judged again then. */
 import { constants, type BigIntStats } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
+import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { FileReplaced, type StoredFile } from '../../ports/release-store.js';
 import { codeOf } from './durable.js';
+import { isName } from './paths.js';
 
 const PIECE = 256 * 1024;
 const newRoom = (): Uint8Array => Buffer.allocUnsafeSlow(PIECE);
@@ -52,5 +53,31 @@ async function* read(
     }
   } finally {
     await file.close();
+  }
+}
+
+export const missing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
+
+/** Null: it is not there. */
+export async function textOf(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (missing(error)) return null;
+    throw error;
+  }
+}
+
+/** The folders in a folder, by name; no links. A folder that is not there has none. */
+export async function folders(path: string): Promise<string[]> {
+  try {
+    const entries = await readdir(path, { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory() && isName(entry.name))
+      .map(({ name }) => name)
+      .toSorted();
+  } catch (error) {
+    if (missing(error)) return [];
+    throw error;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The thread in which packages are read strictly and hashed: work of minutes for the largest. One job, then it ends. Files
- * are told in portions, each when the one before was taken, since the main thread copies what it is told at a stretch.
+ * The thread in which packages are read strictly and hashed: work of minutes for the largest. One job, then it ends.
+ * Files are told in portions, each when the one before was taken, since the main thread copies what it is told at a
+ * stretch.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

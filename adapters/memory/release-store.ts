@@ -1,4 +1,7 @@
-/** The release store in memory: for tests, and for a service that keeps nothing. What it answers is what the file system's does. */
+/**
+ * The release store in memory: for tests, and for a service that keeps nothing. What it answers is what the file
+ * system's does.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { readPackage, PackageRejected as Rejected } from '../../formats/archive.js';
 import { KeptText } from '../../formats/kept-text.js';
@@ -7,8 +10,11 @@ import {
   PackageRejected,
   PackageTooLarge,
   type AccessFile,
+  type AccessFileStore,
+  type ChannelTexts,
   type ManifestTexts,
   type PackageContents,
+  type PackageStore,
   type ReleasePlace,
   type ReleaseStore,
   type StagedPackage,
@@ -26,14 +32,26 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 const folder = ({ product, channel, version, platform }: ReleasePlace): string =>
   [product, channel, version, platform].join('/');
 
-export class MemoryReleaseStore implements ReleaseStore {
-  readonly folder = null;
-  readonly #staged = new Map<string, Kept>();
-  /** By path below the store. */
-  readonly #files = new Map<string, Kept>();
-  readonly #products = new Set<string>();
+/** The files of a store, by path below it, and the products that have a directory. */
+class Tree {
+  readonly files = new Map<string, Kept>();
+  readonly products = new Set<string>();
 
-  constructor(private readonly now: () => number = Date.now) {}
+  constructor(private readonly now: () => number) {}
+
+  kept(bytes: Buffer): Kept {
+    return { bytes, at: new Date(this.now()), tag: randomUUID() };
+  }
+
+  keep(path: string, bytes: Buffer): void {
+    this.files.set(path, this.kept(bytes));
+  }
+}
+
+class MemoryPackages implements PackageStore {
+  readonly #staged = new Map<string, Kept>();
+
+  constructor(private readonly tree: Tree) {}
 
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const pieces: Uint8Array[] = [];
@@ -44,7 +62,7 @@ export class MemoryReleaseStore implements ReleaseStore {
       pieces.push(piece);
     }
     const id = randomUUID();
-    const whole = this.#kept(Buffer.concat(pieces));
+    const whole = this.tree.kept(Buffer.concat(pieces));
     this.#staged.set(id, whole);
     return { id, size, sha256: sha256(whole.bytes) };
   }
@@ -73,38 +91,39 @@ export class MemoryReleaseStore implements ReleaseStore {
 
   async put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
     const bytes = this.#stagedBytes(id);
-    this.#keep(`${folder(place)}/package.tar.gz`, bytes);
-    this.#products.add(place.product);
+    this.tree.keep(`${folder(place)}/package.tar.gz`, bytes);
+    this.tree.products.add(place.product);
     await this.describe(place, texts);
     this.#staged.delete(id);
   }
 
   async link(from: ReleasePlace, to: ReleasePlace, texts: ManifestTexts): Promise<boolean> {
-    const held = this.#files.get(`${folder(from)}/package.tar.gz`);
+    const held = this.tree.files.get(`${folder(from)}/package.tar.gz`);
     if (held === undefined) return false;
-    this.#files.set(`${folder(to)}/package.tar.gz`, held);
-    this.#products.add(to.product);
+    this.tree.files.set(`${folder(to)}/package.tar.gz`, held);
+    this.tree.products.add(to.product);
     await this.describe(to, texts);
     return true;
   }
 
   async describe(place: ReleasePlace, { manifest, signature }: ManifestTexts): Promise<void> {
     const signed = `${folder(place)}/manifest.sig`;
-    if (signature === null) this.#files.delete(signed);
-    else this.#keep(signed, Buffer.from(signature));
-    this.#keep(`${folder(place)}/manifest.json`, Buffer.from(manifest));
+    if (signature === null) this.tree.files.delete(signed);
+    else this.tree.keep(signed, Buffer.from(signature));
+    this.tree.keep(`${folder(place)}/manifest.json`, Buffer.from(manifest));
   }
 
   async withdraw(place: ReleasePlace): Promise<boolean> {
-    const there = this.#files.has(`${folder(place)}/package.tar.gz`);
+    const there = this.tree.files.has(`${folder(place)}/package.tar.gz`);
     for (const name of ['package.tar.gz', 'manifest.sig', 'manifest.json'])
-      this.#files.delete(`${folder(place)}/${name}`);
+      this.tree.files.delete(`${folder(place)}/${name}`);
     return there;
   }
 
   async held(place: ReleasePlace): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
-    const text = (name: string): string | null => this.#files.get(`${folder(place)}/${name}`)?.bytes.toString() ?? null;
-    const held = this.#files.get(`${folder(place)}/package.tar.gz`);
+    const text = (name: string): string | null =>
+      this.tree.files.get(`${folder(place)}/${name}`)?.bytes.toString() ?? null;
+    const held = this.tree.files.get(`${folder(place)}/package.tar.gz`);
     if (held === undefined) return null;
     const manifest = text('manifest.json');
     const texts = manifest === null ? null : { manifest, signature: text('manifest.sig') };
@@ -112,44 +131,76 @@ export class MemoryReleaseStore implements ReleaseStore {
   }
 
   async *places(): AsyncGenerator<ReleasePlace> {
-    const found = [...this.#files.keys()].map((path) => path.split('/')).filter(({ length }) => length === 5);
+    const found = [...this.tree.files.keys()].map((path) => path.split('/')).filter(({ length }) => length === 5);
     for (const path of new Set(found.map((segments) => segments.slice(0, 4).join('/')))) {
       const [product = '', channel = '', version = '', platform = ''] = path.split('/');
       yield { product, channel, version, platform };
     }
   }
 
+  #stagedBytes(id: string): Buffer {
+    const staged = this.#staged.get(id);
+    if (staged === undefined) throw new Error(`nothing is staged under ${id}`);
+    return staged.bytes;
+  }
+}
+
+class MemoryChannelTexts implements ChannelTexts {
+  constructor(private readonly tree: Tree) {}
+
+  async write(product: string, channel: string | null, text: string): Promise<void> {
+    this.tree.products.add(product);
+    this.tree.keep(
+      channel === null ? `${product}/latest.json` : `${product}/${channel}/latest.json`,
+      Buffer.from(text),
+    );
+  }
+}
+
+class MemoryAccessFiles implements AccessFileStore {
+  constructor(private readonly tree: Tree) {}
+
   async products(): Promise<string[]> {
-    return [...this.#products].toSorted();
+    return [...this.tree.products].toSorted();
   }
 
-  async writeLatest(product: string, channel: string | null, text: string): Promise<void> {
-    this.#products.add(product);
-    this.#keep(channel === null ? `${product}/latest.json` : `${product}/${channel}/latest.json`, Buffer.from(text));
+  async tag(product: string, file: AccessFile): Promise<string | null> {
+    return this.tree.files.get(`${product}/${file}`)?.tag ?? null;
   }
 
-  async accessTag(product: string, file: AccessFile): Promise<string | null> {
-    return this.#files.get(`${product}/${file}`)?.tag ?? null;
+  async read(product: string, file: AccessFile): Promise<string | null> {
+    return this.tree.files.get(`${product}/${file}`)?.bytes.toString() ?? null;
   }
 
-  async readAccess(product: string, file: AccessFile): Promise<string | null> {
-    return this.#files.get(`${product}/${file}`)?.bytes.toString() ?? null;
-  }
-
-  async writeAccess(product: string, file: AccessFile, text: string): Promise<boolean> {
-    this.#products.add(product);
-    if ((await this.readAccess(product, file)) === text) return false;
-    this.#keep(`${product}/${file}`, Buffer.from(text));
+  async write(product: string, file: AccessFile, text: string): Promise<boolean> {
+    this.tree.products.add(product);
+    if ((await this.read(product, file)) === text) return false;
+    this.tree.keep(`${product}/${file}`, Buffer.from(text));
     return true;
   }
 
   /** As an administrator does by hand. */
-  async removeAccess(product: string, file: AccessFile): Promise<void> {
-    this.#files.delete(`${product}/${file}`);
+  async remove(product: string, file: AccessFile): Promise<void> {
+    this.tree.files.delete(`${product}/${file}`);
+  }
+}
+
+export class MemoryReleaseStore implements ReleaseStore {
+  readonly folder = null;
+  readonly #tree: Tree;
+  readonly packages: MemoryPackages;
+  readonly channels: MemoryChannelTexts;
+  readonly access: MemoryAccessFiles;
+
+  constructor(now: () => number = Date.now) {
+    this.#tree = new Tree(now);
+    this.packages = new MemoryPackages(this.#tree);
+    this.channels = new MemoryChannelTexts(this.#tree);
+    this.access = new MemoryAccessFiles(this.#tree);
   }
 
   async open(segments: readonly string[]): Promise<StoredFile | null> {
-    const kept = this.#files.get(segments.join('/'));
+    const kept = this.#tree.files.get(segments.join('/'));
     if (kept === undefined || segments.some((segment) => segment === '' || /^\.|\//.test(segment))) return null;
     const { bytes, at, tag } = kept;
     return {
@@ -160,23 +211,5 @@ export class MemoryReleaseStore implements ReleaseStore {
         for (let at = start; at < end; at += PIECE) yield bytes.subarray(at, Math.min(end, at + PIECE));
       },
     };
-  }
-
-  async freeBytes(): Promise<null> {
-    return null;
-  }
-
-  #stagedBytes(id: string): Buffer {
-    const staged = this.#staged.get(id);
-    if (staged === undefined) throw new Error(`nothing is staged under ${id}`);
-    return staged.bytes;
-  }
-
-  #kept(bytes: Buffer): Kept {
-    return { bytes, at: new Date(this.now()), tag: randomUUID() };
-  }
-
-  #keep(path: string, bytes: Buffer): void {
-    this.#files.set(path, this.#kept(bytes));
   }
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncFolder } from '../../lib/sync-folder.js';
 
 async function writeBeside(path: string, content: string): Promise<string> {
   const temporary = `${path}.${process.pid}.${randomUUID().slice(0, 8)}.tmp`;
@@ -13,17 +14,6 @@ async function writeBeside(path: string, content: string): Promise<string> {
     await file.close();
   }
   return temporary;
-}
-
-/** Makes the entry itself durable. Windows cannot open a folder, and needs no such thing. */
-async function syncFolder(folder: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Creates the file (0600) unless it exists. False when it did: the first of two processes wins. */

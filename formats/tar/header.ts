@@ -1,6 +1,6 @@
 /**
- * Headers of a tar archive, stricter than any unpacking program: fields and checksums are decoded by `tar`, and what two
- * programs could read in two ways is refused here (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU long names).
+ * Headers of a tar archive, stricter than any unpacking program: fields and checksums are decoded by `tar`, and what
+ * two programs could read in two ways is refused here (POSIX.1-1988 ustar, POSIX.1-2001 pax, GNU long names).
  */
 import { isUtf8 } from 'node:buffer';
 import { Header } from 'tar/header';

@@ -13,7 +13,7 @@ import type { LicenseWatcher } from '../../ports/domain/licensing.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Signer } from '../../ports/signer.js';
-import type { ActivationDoc, LicenseDoc, MarkDoc } from './model/documents.js';
+import type { ActivationDoc, LicenseDoc, OpeningMarkDoc } from './model/documents.js';
 
 /** A type and not an interface, so that a list of plugins takes it for a plain record. */
 export type LicensingConfig = {
@@ -23,7 +23,7 @@ export type LicensingConfig = {
 export interface Deps {
   licenses: Collection<LicenseDoc>;
   activations: Collection<ActivationDoc>;
-  marks: Collection<MarkDoc>;
+  marks: Collection<OpeningMarkDoc>;
   clock: Clock;
   ids: Ids;
   log: Logger;

@@ -1,12 +1,12 @@
 /** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DEPS, type Deps } from './deps.js';
-import { Directory } from './licenses/directory.js';
+import { OpeningLicenses } from './licenses/directory.js';
 import { Expiry } from './licenses/expiry.js';
 import { KeyHashes } from './licenses/key-hashes.js';
 import { Licenses } from './licenses/licenses.js';
-import { Marks } from './licenses/marks.js';
-import { Watchers } from './licenses/watchers.js';
+import { OpeningMarks } from './licenses/marks.js';
+import { LicenseWatchers } from './licenses/watchers.js';
 import { Activations } from './machines/activations.js';
 import { Machines } from './machines/machines.js';
 import type { ActivationDoc, LicenseDoc } from './model/documents.js';
@@ -18,11 +18,11 @@ const SERVICES = {
   licenses: Licenses,
   activations: Activations,
   machines: Machines,
-  directory: Directory,
+  directory: OpeningLicenses,
   expiry: Expiry,
   hashes: KeyHashes,
-  marks: Marks,
-  watchers: Watchers,
+  marks: OpeningMarks,
+  watchers: LicenseWatchers,
   online: Online,
   signing: Signing,
 };

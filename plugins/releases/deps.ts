@@ -13,7 +13,7 @@ import type { AuditLog } from '../../ports/domain/access.js';
 import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
-import type { Processes } from '../../ports/processes.js';
+import type { ProcessOwner, Processes } from '../../ports/processes.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
 import type { Signer } from '../../ports/signer.js';
 import type { ReleasesConfig } from './config.js';
@@ -24,7 +24,7 @@ export interface Deps {
   manifests: Collection<ManifestPart>;
   publishes: Collection<PublishDoc>;
   statements: Collection<StatementDoc>;
-  leases: Collection<LeaseRow & { id: string }>;
+  leases: Collection<LeaseRow<ProcessOwner>>;
   clock: Clock;
   ids: Ids;
   log: Logger;

@@ -6,7 +6,7 @@ import { ReleaseIndex } from './asking/release-index.js';
 import { isPlatform } from './model.js';
 
 @injectable()
-export class Directory implements ReleaseDirectory {
+export class OfferedReleases implements ReleaseDirectory {
   constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
 
   async channels(product: string, platform: string): Promise<CatalogChannel[]> {

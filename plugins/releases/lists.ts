@@ -32,7 +32,10 @@ export interface ReleasePage {
 export class ReleaseLists {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'releases' | 'clock'>) {}
 
-  /** Newest first; changes in their order with `updated_since`. @throws ServiceError insufficient_scope; InvalidCursor */
+  /**
+   * Newest first; changes in their order with `updated_since`.
+   * @throws ServiceError insufficient_scope; InvalidCursor
+   */
   async page(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
     const { channel, platform, updated_since: since, limit, cursor = null } = query;
     const product = mayRead(principal, query.product);

@@ -1,5 +1,7 @@
 /** What the plugin stores, and the words that it uses (contract 40). */
+import type { LeaseRow } from '../../lib/lease.js';
 import type { ReleaseHalted, ReleasePublished } from '../../ports/domain/releases.js';
+import type { ProcessOwner } from '../../ports/processes.js';
 import type { ReleasePlace } from '../../ports/release-store.js';
 import type { Doc } from '../../ports/store.js';
 
@@ -91,12 +93,8 @@ export interface ManifestPart extends Doc {
 }
 
 /** The lease of a release that is being published, and the marker of how far it came. */
-export interface PublishDoc extends Doc {
-  holder: string | null;
-  owner?: object | null;
-  fence?: number;
-  beat?: number;
-  expires_at?: string;
+export interface PublishDoc extends Doc, LeaseRow<ProcessOwner> {
+  id: string;
   /** Written before the first rename: from here on a crash is mended by finishing or undoing it. */
   intent?: PublishIntent | null;
 }

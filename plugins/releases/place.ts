@@ -1,6 +1,6 @@
 /**
- * The names of a release's place, as callers write them, and the ids that follow from them (contract 40, versions). Pure.
- * A name that passes here is one segment of a path, and no two places share a file.
+ * The names of a release's place, as callers write them, and the ids that follow from them (contract 40, versions).
+ * Pure. A name that passes here is one segment of a path, and no two places share a file.
  */
 import { createHash } from 'node:crypto';
 import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js';

@@ -25,7 +25,8 @@ import { COLLECTIONS } from './collections.js';
 import { releasesConfig, type ReleasesConfig } from './config.js';
 import type { Deps } from './deps.js';
 import { ERRORS } from './errors.js';
-import { routes } from './http/routes.js';
+import { askingRoutes } from './http/asking-routes.js';
+import { publishingRoutes } from './http/publishing-routes.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { buildServices, type Services } from './services.js';
@@ -131,7 +132,7 @@ export default definePlugin<ReleasesConfig>({
     const published = async (product: string): Promise<boolean> =>
       (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;
     return {
-      routes: [...routes(services), ...(store.parts.routes ?? [])],
+      routes: [...askingRoutes(services), ...publishingRoutes(services), ...(store.parts.routes ?? [])],
       pages: [...pages(services), ...(store.parts.pages ?? [])],
       panels: panels(services, async () => (await store.files.state())?.self_test ?? undefined),
       commands: store.parts.commands ?? [],

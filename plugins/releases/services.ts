@@ -4,7 +4,7 @@ import { Asking } from './asking/asking.js';
 import { ManifestTexts } from './asking/manifest-texts.js';
 import { ReleaseIndex } from './asking/release-index.js';
 import { DEPS, type Deps } from './deps.js';
-import { Directory } from './directory.js';
+import { OfferedReleases } from './directory.js';
 import { ReleaseLists } from './lists.js';
 import { ReleaseChanges } from './publishing/changes.js';
 import { ChannelDocuments } from './publishing/channel-documents.js';
@@ -20,7 +20,7 @@ const SERVICES = {
   asking: Asking,
   index: ReleaseIndex,
   lists: ReleaseLists,
-  directory: Directory,
+  directory: OfferedReleases,
   docs: ReleaseDocs,
   manifests: ManifestTexts,
   channels: ChannelDocuments,

@@ -40,9 +40,6 @@ export async function sources(root: string): Promise<string[]> {
   return found.sort();
 }
 
-/** Units whose folders still import each other. */
-const FOLDER_DEBTS = new Set(['plugins/releases']);
-
 export interface Judgement {
   violations: string[];
   /** How many files were read in each layer: a check that sees nothing must not be green. */
@@ -92,7 +89,6 @@ const fileCircles = (facts: ReadonlyMap<string, FileFacts>): string[] =>
 const folderCircles = (facts: ReadonlyMap<string, FileFacts>): string[] =>
   inside(facts, (file) => (dirname(file) === unitOf(file) ? file : dirname(file)))
     .filter((circle) => circle.some((place) => !facts.has(`${place}.ts`)))
-    .filter((circle) => !FOLDER_DEBTS.has(unitOf(`${circle[0]}/`)))
     .map((circle) => `circle of folders: ${circle.join(' → ')}`);
 
 /** The circles between the places inside of each unit; `placeOf` says where a file is. */

@@ -63,9 +63,10 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
     beforeEach(async () => {
       store = await open();
     });
-    const stage = async (bytes: Uint8Array): Promise<string> => (await store.stage(piecesOf(bytes), LIMITS)).id;
+    const stage = async (bytes: Uint8Array): Promise<string> =>
+      (await store.packages.stage(piecesOf(bytes), LIMITS)).id;
     const put = async (place: ReleasePlace, bytes: Uint8Array): Promise<void> =>
-      store.put(await stage(bytes), place, TEXTS);
+      store.packages.put(await stage(bytes), place, TEXTS);
     const at = (place: ReleasePlace, file: string): string[] => [
       place.product,
       place.channel,
@@ -80,34 +81,36 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
 
     it('stages what it receives, with size and SHA-256, and serves nothing of it', async () => {
       const bytes = randomBytes(300_000);
-      const staged = await store.stage(piecesOf(bytes), LIMITS);
+      const staged = await store.packages.stage(piecesOf(bytes), LIMITS);
       expect(staged).to.include({ size: 300_000, sha256: sha256(bytes) });
-      expect((await store.staged()).map(({ id }) => id)).to.deep.equal([staged.id]);
-      expect(await store.products()).to.deep.equal([]);
+      expect((await store.packages.staged()).map(({ id }) => id)).to.deep.equal([staged.id]);
+      expect(await store.access.products()).to.deep.equal([]);
       expect(await store.open(['.incoming', staged.id])).to.equal(null);
-      await store.discard(staged.id);
-      await store.discard(staged.id);
-      expect(await store.staged()).to.deep.equal([]);
+      await store.packages.discard(staged.id);
+      await store.packages.discard(staged.id);
+      expect(await store.packages.staged()).to.deep.equal([]);
     });
 
     it('keeps nothing of a package that is too large, or whose sender goes away', async () => {
       const limits = { bytes: 100_000, keepFree: 0 };
-      expect(await thrown(store.stage(piecesOf(randomBytes(100_001)), limits))).to.be.instanceOf(PackageTooLarge);
-      await store.stage(piecesOf(randomBytes(100_000)), limits).then(({ id }) => store.discard(id));
+      expect(await thrown(store.packages.stage(piecesOf(randomBytes(100_001)), limits))).to.be.instanceOf(
+        PackageTooLarge,
+      );
+      await store.packages.stage(piecesOf(randomBytes(100_000)), limits).then(({ id }) => store.packages.discard(id));
       const gone = new Error('the sender went away');
       const cut = (async function* () {
         yield randomBytes(70_000);
         throw gone;
       })();
-      expect(await thrown(store.stage(cut, LIMITS))).to.equal(gone);
-      expect(await store.staged()).to.deep.equal([]);
+      expect(await thrown(store.packages.stage(cut, LIMITS))).to.equal(gone);
+      expect(await store.packages.staged()).to.deep.equal([]);
     });
 
     it('reads a staged package: its files by path, hashed, with their modes, and setup.json', async () => {
       const id = await stage(
         packageOf({ 'b.txt': 'b', 'a/start': 'x', 'run.sh': '#!/bin/sh', 'setup.json': '{"schema":1}' }),
       );
-      const { files, unpacked, setup } = await store.inspect(id, { platform: 'linux-x64', entry: 'a/start' });
+      const { files, unpacked, setup } = await store.packages.inspect(id, { platform: 'linux-x64', entry: 'a/start' });
       expect(files).to.deep.equal([
         { path: 'a/start', size: 1, sha256: sha256(Buffer.from('x')), mode: '0755' },
         { path: 'b.txt', size: 1, sha256: sha256(Buffer.from('b')), mode: '0644' },
@@ -120,49 +123,49 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
     it('refuses a package that breaks a rule, and names the entry', async () => {
       const rules = { platform: 'any', entry: null };
       const hostile = await stage(packageOf({ 'ok.txt': 'x', '../out': 'x' }));
-      const error = await thrown(store.inspect(hostile, rules));
+      const error = await thrown(store.packages.inspect(hostile, rules));
       expect(error).to.be.instanceOf(PackageRejected);
       expect((error as PackageRejected).entry).to.equal('../out');
-      const noise = await thrown(store.inspect(await stage(Buffer.from('no gzip at all')), rules));
+      const noise = await thrown(store.packages.inspect(await stage(Buffer.from('no gzip at all')), rules));
       expect(noise).to.be.instanceOf(PackageRejected);
       expect((noise as PackageRejected).entry).to.equal('');
       const large = await stage(packageOf({ 'setup.json': Buffer.alloc(1_048_577, 120) }));
-      expect(((await thrown(store.inspect(large, rules))) as PackageRejected).entry).to.equal('setup.json');
+      expect(((await thrown(store.packages.inspect(large, rules))) as PackageRejected).entry).to.equal('setup.json');
     });
 
     it('puts a package in place with its texts, and replaces it', async () => {
       const first = randomBytes(2_000);
       await put(PLACE, first);
-      expect(await store.staged()).to.deep.equal([]);
-      expect(await store.held(PLACE)).to.deep.equal({ size: 2_000, sha256: sha256(first), texts: TEXTS });
+      expect(await store.packages.staged()).to.deep.equal([]);
+      expect(await store.packages.held(PLACE)).to.deep.equal({ size: 2_000, sha256: sha256(first), texts: TEXTS });
       expect(await served(PLACE, 'manifest.json')).to.equal(TEXTS.manifest);
       expect(await served(PLACE, 'manifest.sig')).to.equal(TEXTS.signature);
       const second = randomBytes(3_000);
-      await store.put(await stage(second), PLACE, { manifest: '{"schema":1,"n":2}', signature: null });
+      await store.packages.put(await stage(second), PLACE, { manifest: '{"schema":1,"n":2}', signature: null });
       const texts = { manifest: '{"schema":1,"n":2}', signature: null };
-      expect(await store.held(PLACE)).to.deep.equal({ size: 3_000, sha256: sha256(second), texts });
+      expect(await store.packages.held(PLACE)).to.deep.equal({ size: 3_000, sha256: sha256(second), texts });
       expect(await served(PLACE, 'manifest.sig')).to.equal(null);
     });
 
     it('describes a place anew and leaves its package alone', async () => {
       await put(PLACE, Buffer.from('package'));
       const before = await store.open(at(PLACE, 'package.tar.gz'));
-      await store.describe(PLACE, { manifest: TEXTS.manifest, signature: 'bmV3' });
+      await store.packages.describe(PLACE, { manifest: TEXTS.manifest, signature: 'bmV3' });
       expect(await served(PLACE, 'manifest.sig')).to.equal('bmV3');
       expect((await store.open(at(PLACE, 'package.tar.gz')))?.tag).to.equal(before?.tag);
     });
 
     it('gives the package of one place to another, also when it has the same one already', async () => {
       const to = { ...PLACE, channel: 'beta' };
-      expect(await store.link(PLACE, to, TEXTS)).to.equal(false);
-      expect(await store.held(to)).to.equal(null);
+      expect(await store.packages.link(PLACE, to, TEXTS)).to.equal(false);
+      expect(await store.packages.held(to)).to.equal(null);
       await put(PLACE, Buffer.from('package'));
       for (const signature of ['YQ==', 'Yg==']) {
-        expect(await store.link(PLACE, to, { manifest: '{}', signature })).to.equal(true);
-        expect((await store.held(to))?.texts).to.deep.equal({ manifest: '{}', signature });
+        expect(await store.packages.link(PLACE, to, { manifest: '{}', signature })).to.equal(true);
+        expect((await store.packages.held(to))?.texts).to.deep.equal({ manifest: '{}', signature });
       }
-      expect(await store.staged()).to.deep.equal([]);
-      expect(await store.withdraw(PLACE)).to.equal(true);
+      expect(await store.packages.staged()).to.deep.equal([]);
+      expect(await store.packages.withdraw(PLACE)).to.equal(true);
       expect(await served(to, 'package.tar.gz')).to.equal('package');
     });
 
@@ -170,9 +173,9 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       const other = { ...PLACE, platform: 'linux-x64' };
       await put(PLACE, Buffer.from('one'));
       await put(other, Buffer.from('two'));
-      expect(await store.withdraw(PLACE)).to.equal(true);
-      expect(await store.withdraw(PLACE)).to.equal(false);
-      expect(await store.held(PLACE)).to.equal(null);
+      expect(await store.packages.withdraw(PLACE)).to.equal(true);
+      expect(await store.packages.withdraw(PLACE)).to.equal(false);
+      expect(await store.packages.held(PLACE)).to.equal(null);
       for (const file of ['package.tar.gz', 'manifest.json', 'manifest.sig'])
         expect(await served(PLACE, file)).to.equal(null);
       expect(await served(other, 'package.tar.gz')).to.equal('two');
@@ -183,17 +186,17 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
     it('names its products and places', async () => {
       const places = [PLACE, { ...PLACE, platform: 'win-x64' }, { ...PLACE, product: 'app', version: '2-rc.1' }];
       for (const place of places) await put(place, Buffer.from('x'));
-      await store.writeAccess('new', '.htaccess', 'x');
+      await store.access.write('new', '.htaccess', 'x');
       const found: ReleasePlace[] = [];
-      for await (const place of store.places()) found.push(place);
+      for await (const place of store.packages.places()) found.push(place);
       expect(found).to.have.deep.members(places);
-      expect(await store.products()).to.deep.equal(['app', 'new', 'shop']);
+      expect(await store.access.products()).to.deep.equal(['app', 'new', 'shop']);
     });
 
     it('writes latest.json of channels and products', async () => {
-      await store.writeLatest('shop', 'stable', '{"n":1}');
-      await store.writeLatest('shop', 'stable', '{"n":2}');
-      await store.writeLatest('shop', null, '{"n":3}');
+      await store.channels.write('shop', 'stable', '{"n":1}');
+      await store.channels.write('shop', 'stable', '{"n":2}');
+      await store.channels.write('shop', null, '{"n":3}');
       const text = async (...path: string[]): Promise<string> =>
         (await readAll((await store.open(path)) as StoredFile)).bytes.toString();
       expect(await text('shop', 'stable', 'latest.json')).to.equal('{"n":2}');
@@ -201,15 +204,15 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
     });
 
     it('writes access files once, says when they change, and serves none of them', async () => {
-      expect(await store.readAccess('shop', '.htpasswd')).to.equal(null);
-      expect(await store.accessTag('shop', '.htpasswd')).to.equal(null);
-      expect(await store.writeAccess('shop', '.htpasswd', 'a:b\n')).to.equal(true);
-      const tag = await store.accessTag('shop', '.htpasswd');
-      expect(await store.writeAccess('shop', '.htpasswd', 'a:b\n')).to.equal(false);
-      expect(await store.accessTag('shop', '.htpasswd')).to.equal(tag);
-      expect(await store.writeAccess('shop', '.htpasswd', 'a:c\n')).to.equal(true);
-      expect(await store.accessTag('shop', '.htpasswd')).to.not.equal(tag);
-      expect(await store.readAccess('shop', '.htpasswd')).to.equal('a:c\n');
+      expect(await store.access.read('shop', '.htpasswd')).to.equal(null);
+      expect(await store.access.tag('shop', '.htpasswd')).to.equal(null);
+      expect(await store.access.write('shop', '.htpasswd', 'a:b\n')).to.equal(true);
+      const tag = await store.access.tag('shop', '.htpasswd');
+      expect(await store.access.write('shop', '.htpasswd', 'a:b\n')).to.equal(false);
+      expect(await store.access.tag('shop', '.htpasswd')).to.equal(tag);
+      expect(await store.access.write('shop', '.htpasswd', 'a:c\n')).to.equal(true);
+      expect(await store.access.tag('shop', '.htpasswd')).to.not.equal(tag);
+      expect(await store.access.read('shop', '.htpasswd')).to.equal('a:c\n');
       expect(await store.open(['shop', '.htpasswd'])).to.equal(null);
     });
 
@@ -256,7 +259,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       for await (const piece of file.read(0, file.size)) {
         if (pieces.length === 0) {
           await put(PLACE, randomBytes(10));
-          await store.withdraw(PLACE);
+          await store.packages.withdraw(PLACE);
         }
         pieces.push(piece);
       }

@@ -5,7 +5,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { activationView } from '../model/view.js';
 import type { LicenseStatus } from '../../../formats/license-status.js';
 import { MESSAGES } from '../online/judgement.js';
-import type { Deactivation, Details, Online, Question } from '../online/online.js';
+import type { Deactivation, MachineDetails, Online, OnlineQuestion } from '../online/online.js';
 import { deactivateBody, fileBody, validateBody, noKeyInQuery, validateQuery } from '../online/questions.js';
 import type { Signing } from '../online/signing.js';
 import { deactivateAnswer, pubkeyAnswer, validateAnswer } from './schemas.js';
@@ -28,7 +28,7 @@ const ASKED_WITH_KEY: NonNullable<RouteSpec['limits']> = {
   proves: ({ method, body, query }, answer) => {
     const state = answer instanceof Reply && typeof answer.body === 'object' ? answer.body : null;
     if (state !== null && 'status' in state && state.status === 'invalid') return null;
-    const { license_key } = (method === 'POST' ? body : query) as Question;
+    const { license_key } = (method === 'POST' ? body : query) as OnlineQuestion;
     return `license ${createHash('sha256').update(license_key).digest('base64')}`;
   },
 };
@@ -55,7 +55,7 @@ function validation(online: Online): RouteSpec[] {
         'Always 200 when the question was understood. The first that holds decides: invalid, revoked, inactive, pending, product_mismatch, expired, then the machine. A new machine takes a place, the same one never a second. Over the limit it waits for an approval (`machine_pending`) where the license wants one, else it is `machine_limit`. Without `machine_id` no place is judged or taken.',
       input: { query: noKeyInQuery, body: validateBody },
       handle: async ({ body }) => {
-        const { license_key, ...question } = body as Question;
+        const { license_key, ...question } = body as OnlineQuestion;
         return unstored(200, await online.validate(license_key, question, true));
       },
     },
@@ -68,7 +68,7 @@ function validation(online: Online): RouteSpec[] {
         'The key comes in the header `X-License-Key`, or its `key_sha256` in the query. A whole key in the query is refused: addresses are logged.',
       input: { query: validateQuery, headers: { 'X-License-Key': 'The license key, in any spelling' } },
       handle: async ({ query, headers }) => {
-        const { key_sha256, ...question } = query as unknown as Details & { key_sha256?: string };
+        const { key_sha256, ...question } = query as unknown as MachineDetails & { key_sha256?: string };
         const license_key = headers['x-license-key'];
         if ((license_key === undefined) === (key_sha256 === undefined)) throw keyNeeded();
         return unstored(
@@ -123,9 +123,9 @@ function files(online: Online): RouteSpec {
     input: { query: noKeyInQuery, body: fileBody },
     errors: ['not_found', 'conflict'],
     handle: async ({ body }) => {
-      const done = await online.file(body as Question & { valid_days?: number });
+      const done = await online.file(body as OnlineQuestion & { valid_days?: number });
       if ('status' in done) return stated(done.status === 'invalid' ? 404 : 409, done.status);
-      const { product } = body as Question;
+      const { product } = body as OnlineQuestion;
       return text(done.text)
         .header('cache-control', 'no-store')
         .header('content-disposition', `attachment; filename="${product}.lic"`);

@@ -7,15 +7,15 @@ import type { Filter } from '../../../ports/store.js';
 import { DEPS } from '../deps.js';
 import { credentialName } from '../model/key.js';
 import type { LicenseDoc } from '../model/documents.js';
-import { Marks } from './marks.js';
+import { OpeningMarks } from './marks.js';
 
 const PAGE = 1_000;
 
 @injectable()
-export class Directory implements LicenseDirectory {
+export class OpeningLicenses implements LicenseDirectory {
   constructor(
     @inject(DEPS) private readonly deps: { licenses: Collection<LicenseDoc>; clock: Clock },
-    @inject(Marks) private readonly marks: Marks,
+    @inject(OpeningMarks) private readonly marks: OpeningMarks,
   ) {}
 
   async *opening(product: string): AsyncGenerator<LicenseCredential, void, undefined> {

@@ -9,9 +9,9 @@ import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensi
 import { DEPS, type Deps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { LICENSE_OUTBOX, outboxAt, type Outbox } from '../outbox.js';
-import { Marks } from './marks.js';
+import { OpeningMarks } from './marks.js';
 import { licenseEvent } from './new-license.js';
-import { Watchers } from './watchers.js';
+import { LicenseWatchers } from './watchers.js';
 
 const BATCH = 200;
 type Due = 'expire_due' | 'warn_due';
@@ -20,8 +20,8 @@ type Due = 'expire_due' | 'warn_due';
 export class Expiry {
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'licenses' | 'clock' | 'ids'>,
-    @inject(Marks) private readonly marks: Marks,
-    @inject(Watchers) private readonly watchers: Watchers,
+    @inject(OpeningMarks) private readonly marks: OpeningMarks,
+    @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
     @inject(LICENSE_OUTBOX) private readonly outbox: Outbox<LicenseDoc>,
   ) {}
 

@@ -8,8 +8,8 @@ import { each } from '../../../lib/paging.js';
 import type { Find } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
-import { Marks } from './marks.js';
-import { Watchers } from './watchers.js';
+import { OpeningMarks } from './marks.js';
+import { LicenseWatchers } from './watchers.js';
 
 export const KEY_PURPOSE = 'licensing.key';
 const COST = 8;
@@ -25,8 +25,8 @@ export class KeyHashes {
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'licenses' | 'cipher' | 'hasher' | 'log'>,
-    @inject(Marks) private readonly marks: Marks,
-    @inject(Watchers) private readonly watchers: Watchers,
+    @inject(OpeningMarks) private readonly marks: OpeningMarks,
+    @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
   ) {}
 
   /** The hash of a key that somebody waits for. */

@@ -14,11 +14,11 @@ import type { LicenseDoc } from '../model/documents.js';
 import { LICENSE_OUTBOX, outboxAt, type Outbox } from '../outbox.js';
 import type { LicenseFields, LicenseQuery, NewLicense } from '../model/fields.js';
 import { KEY_PURPOSE, KeyHashes } from './key-hashes.js';
-import { Marks } from './marks.js';
+import { OpeningMarks } from './marks.js';
 import { duesOf, licenseEvent, newLicense, refKey, searchOf } from './new-license.js';
 import { after, refused, type Move } from '../model/states.js';
 import { licenseView, type LicenseView } from '../model/view.js';
-import { Watchers } from './watchers.js';
+import { LicenseWatchers } from './watchers.js';
 
 /** Writers that lose to each other so often have something wrong. */
 const MOST_TRIES = 20;
@@ -57,8 +57,8 @@ export class Licenses {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(KeyHashes) private readonly hashes: KeyHashes,
-    @inject(Marks) private readonly marks: Marks,
-    @inject(Watchers) private readonly watchers: Watchers,
+    @inject(OpeningMarks) private readonly marks: OpeningMarks,
+    @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
     @inject(LICENSE_OUTBOX) private readonly outbox: Outbox<LicenseDoc>,
   ) {}
 

@@ -12,7 +12,7 @@ const ID = 'opening';
 const LEFT_MS = MINUTE_MS;
 
 @injectable()
-export class Marks {
+export class OpeningMarks {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'marks' | 'clock' | 'ids'>) {}
 
   /** Runs a change, announced before and after. */

@@ -7,7 +7,7 @@ import { DEPS, type Deps } from '../deps.js';
 const PATIENCE_MS = 5 * SECOND_MS;
 
 @injectable()
-export class Watchers {
+export class LicenseWatchers {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'watchers' | 'log'>) {}
 
   /** Never rejects. @param product null: of several */

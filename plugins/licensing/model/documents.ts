@@ -78,7 +78,7 @@ export interface ActivationDoc extends WithOutbox {
 }
 
 /** Announces changes of what opens the release store (directory.ts). */
-export interface MarkDoc extends Doc {
+export interface OpeningMarkDoc extends Doc {
   /** Rises with every finished change. */
   n: number;
   /** Changes under way. */

@@ -18,7 +18,7 @@ import { Signing } from './signing.js';
 const MOST_REMEMBERED = 10_000;
 const FILE_DAYS = 30;
 
-export interface Details {
+export interface MachineDetails {
   product: string;
   machine_id?: string | null;
   machine_name?: string | null;
@@ -27,7 +27,7 @@ export interface Details {
   nonce?: string | null;
 }
 
-export interface Question extends Details {
+export interface OnlineQuestion extends MachineDetails {
   license_key: string;
 }
 
@@ -68,7 +68,7 @@ export class Online {
   }
 
   /** @param takes false: no place is taken (GET) */
-  async validate(key: NamedKey, question: Details, takes: boolean): Promise<object> {
+  async validate(key: NamedKey, question: MachineDetails, takes: boolean): Promise<object> {
     const { product, nonce = null } = question;
     const machine_id = question.machine_id ?? null;
     const { sha256, license, activation } = await this.#find(key, machine_id);
@@ -127,7 +127,7 @@ export class Online {
 
   /** The file, or why there is none. @throws ServiceError validation_failed */
   async file(
-    question: Question & { valid_days?: number | undefined },
+    question: OnlineQuestion & { valid_days?: number | undefined },
   ): Promise<{ text: string } | { status: LicenseStatus }> {
     const { product, valid_days = FILE_DAYS } = question;
     const machine_id = question.machine_id ?? null;
@@ -291,7 +291,7 @@ export type Deactivated =
 
 const typed = (key: string): { sha256: string; isNone: boolean } => ({ sha256: keySha256(key), isNone: !isKey(key) });
 
-function machineOf(question: Details, machine_id: string): Machine {
+function machineOf(question: MachineDetails, machine_id: string): Machine {
   const { machine_name = null, platform = null, app_version = null } = question;
   return { machine_id, machine_name, platform, app_version };
 }

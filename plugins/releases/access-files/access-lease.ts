@@ -1,9 +1,8 @@
 /** One writer of access files at a time, over all processes (contract 40, access files: "written under one lease"). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { Lease, type HeldLease } from '../../../lib/lease.js';
+import { processLease, type HeldLease } from '../../../lib/lease.js';
 import { SECOND_MS } from '../../../lib/time.js';
-import type { ProcessOwner } from '../../../ports/processes.js';
 import { ACCESS_DEPS, type AccessDeps } from './deps.js';
 
 const LEASE_MS = 20 * SECOND_MS;
@@ -27,16 +26,11 @@ export class AccessLease {
   }
 
   async #take(): Promise<HeldLease> {
-    const { leases, ids, clock, processes, log } = this.deps;
-    const lease = new Lease(leases, {
+    const lease = await processLease(this.deps.leases, this.deps, {
       id: 'access-files',
+      what: 'the access files',
       ttlMs: LEASE_MS,
       judge: 'silence',
-      clock,
-      uuid: () => ids.uuid(),
-      owner: await processes.self(),
-      ownerDead: (owner) => processes.dead(owner as ProcessOwner),
-      onFault: (err) => log.warn({ err }, 'the lease of the access files was not renewed'),
     });
     for (let waited = 0; waited < WAIT_MS; waited += AGAIN_MS) {
       const held = await lease.take();

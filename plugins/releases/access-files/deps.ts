@@ -1,4 +1,7 @@
-/** What access files and the serving of the store are built on; bound as one value, so that a test puts its own in its place. */
+/**
+ * What access files and the serving of the store are built on; bound as one value, so that a test puts its own in its
+ * place.
+ */
 import {
   token,
   type Clock,
@@ -12,7 +15,7 @@ import type { LeaseRow } from '../../../lib/lease.js';
 import type { AccountDirectory, AuditLog, LoginAttempts } from '../../../ports/domain/access.js';
 import type { LicenseDirectory } from '../../../ports/domain/licensing.js';
 import type { Outbound } from '../../../ports/outbound.js';
-import type { Processes } from '../../../ports/processes.js';
+import type { ProcessOwner, Processes } from '../../../ports/processes.js';
 import type { ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
 import type { SelfTestResult } from './self-test-result.js';
 
@@ -39,7 +42,7 @@ export interface AccessDoc extends Doc {
 export interface AccessDeps {
   store: ReleaseStore;
   rows: Collection<AccessDoc>;
-  leases: Collection<LeaseRow & { id: string }>;
+  leases: Collection<LeaseRow<ProcessOwner>>;
   clock: Clock;
   ids: Ids;
   log: Logger;

@@ -1,6 +1,6 @@
 /**
- * The texts of `.htaccess` and `.htpasswd` (contract 40, access files), and how they are read. Pure. The file alone decides
- * who may enter, for a web server in front as for this service.
+ * The texts of `.htaccess` and `.htpasswd` (contract 40, access files), and how they are read. Pure. The file alone
+ * decides who may enter, for a web server in front as for this service.
  */
 import type { OpeningAccount } from '../../../ports/domain/access.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
@@ -55,7 +55,9 @@ export function htaccess(product: string, folder: string): string {
   ].join('\n');
 }
 
-/** Name → its whole line. The first line of a name counts, as for Apache; comments and what is no entry are passed over. */
+/**
+ * Name → its whole line. The first line of a name counts, as for Apache; comments and what is no entry are passed over.
+ */
 export function entriesOf(text: string): ReadonlyMap<string, string> {
   const entries = new Map<string, string>();
   for (const line of text.split(/\r?\n/)) {

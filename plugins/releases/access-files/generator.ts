@@ -1,8 +1,8 @@
 /**
  * Writes the access files from accounts and licenses (contract 40, access files).
  *
- * Marks are taken before anything is read, and kept after everything is written: whatever changes meanwhile, or ends the
- * process, leaves a mark that differs, and the files are due again. So a trigger is only a hint that makes it soon.
+ * Marks are taken before anything is read, and kept after everything is written: whatever changes meanwhile, or ends
+ * the process, leaves a mark that differs, and the files are due again. So a trigger is only a hint that makes it soon.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -33,7 +33,9 @@ interface Now {
 @injectable()
 export class AccessFiles {
   readonly #flights = new SingleFlight<string[]>();
-  /** By path: the tag of a file whose first line was read and is ours, so that a list is read once, not every minute. */
+  /**
+   * By path: the tag of a file whose first line was read and is ours, so that a list is read once, not every minute.
+   */
   readonly #read = new BoundedMap<string>({ most: 2_000 });
 
   constructor(
@@ -68,15 +70,15 @@ export class AccessFiles {
 
   /** Those that have a directory in the store: their files were written, or are to be. */
   products(): Promise<string[]> {
-    return this.deps.store.products();
+    return this.deps.store.access.products();
   }
 
   /** Products that have no `.htaccess`: they are open for everybody, as when somebody has deleted it on purpose. */
   async unprotected(): Promise<string[]> {
     const { store } = this.deps;
     const open: string[] = [];
-    for (const product of await store.products())
-      if ((await store.accessTag(product, '.htaccess')) === null) open.push(product);
+    for (const product of await store.access.products())
+      if ((await store.access.tag(product, '.htaccess')) === null) open.push(product);
     return open;
   }
 
@@ -86,7 +88,7 @@ export class AccessFiles {
       const state = await this.state();
       const cut = [...new Set([...(state?.cut ?? []), product])];
       await this.deps.rows.change({ id: STATE }, { set: { cut } }, { upsert: true });
-      await this.deps.store.writeAccess(product, '.htpasswd', `${firstLine(product)}\n`);
+      await this.deps.store.access.write(product, '.htpasswd', `${firstLine(product)}\n`);
     });
   }
 
@@ -96,7 +98,7 @@ export class AccessFiles {
     for (let run = 0; run < MOST_RUNS; run++) {
       const now = await this.#now();
       const state = (await this.state()) ?? { id: STATE };
-      const due = all && run === 0 ? await this.deps.store.products() : await this.#due(now, state);
+      const due = all && run === 0 ? await this.deps.store.access.products() : await this.#due(now, state);
       if (due === null) break;
       const { skipped, expires_at } = await this.#writeAll(held, due, state);
       for (const product of due) written.add(product);
@@ -120,7 +122,7 @@ export class AccessFiles {
   /** Products whose files are due; null: nothing is. */
   async #due(now: Now, state: AccessDoc): Promise<string[] | null> {
     const { store, clock } = this.deps;
-    const products = await store.products();
+    const products = await store.access.products();
     const age = clock.now() - Date.parse(state.run_at ?? '');
     const { expires_at: ends = null } = state;
     const ended = ends !== null && Date.parse(ends) <= clock.now();
@@ -141,10 +143,10 @@ export class AccessFiles {
   async #ours(product: string, file: AccessFile): Promise<boolean> {
     const { store } = this.deps;
     const path = `${product}/${file}`;
-    const tag = await store.accessTag(product, file);
+    const tag = await store.access.tag(product, file);
     if (tag === null) return false;
     if (this.#read.get(path) === tag) return true;
-    const text = await store.readAccess(product, file);
+    const text = await store.access.read(product, file);
     if (text?.split('\n', 1)[0] !== firstLine(product)) return false;
     this.#read.set(path, tag);
     return true;
@@ -165,8 +167,8 @@ export class AccessFiles {
       held.check();
       const lines = cut.includes(product) ? [] : [...licenseLines(keys), ...people.lines];
       // The names come before what asks for them.
-      await store.writeAccess(product, '.htpasswd', htpasswd(product, lines));
-      await store.writeAccess(product, '.htaccess', htaccess(product, webPath ?? store.folder ?? '/'));
+      await store.access.write(product, '.htpasswd', htpasswd(product, lines));
+      await store.access.write(product, '.htaccess', htaccess(product, webPath ?? store.folder ?? '/'));
     }
     if (people.skipped.length > 0)
       this.deps.log.warn(

@@ -23,7 +23,7 @@ export class SelfTest {
     const before = (await this.files.state())?.self_test;
     const products: ProductResult[] = [];
     let in_front = false;
-    for (const product of await store.products()) {
+    for (const product of await store.access.products()) {
       const { handed_on, ...result } = await this.#product(product);
       products.push(result);
       in_front ||= !handed_on;

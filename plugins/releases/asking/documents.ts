@@ -1,4 +1,6 @@
-/** `latest.json` of a channel and of a product (contract 40, files), and the statement of a channel (freshness). Pure. */
+/**
+ * `latest.json` of a channel and of a product (contract 40, files), and the statement of a channel (freshness). Pure.
+ */
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { PLATFORMS, type Platform } from '../model.js';
 import { isOpen, latestOf, type ChannelReleases } from './channel-releases.js';

@@ -1,6 +1,6 @@
 /**
- * The texts of manifests, in parts: a manifest of 200,000 files is larger than a document may be. They are written before
- * the release that names them by its hash, so whoever reads a release finds its text.
+ * The texts of manifests, in parts: a manifest of 200,000 files is larger than a document may be. They are written
+ * before the release that names them by its hash, so whoever reads a release finds its text.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';

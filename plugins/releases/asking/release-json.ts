@@ -1,6 +1,6 @@
 /**
- * A release as check, latest and the packager show it, written once per release and not once per question: a manifest may
- * have megabytes (contract 40, asking).
+ * A release as check, latest and the packager show it, written once per release and not once per question: a manifest
+ * may have megabytes (contract 40, asking).
  */
 import { createHash } from 'node:crypto';
 import { SharedBytes } from '../../../kernel/contract.js';

@@ -8,7 +8,7 @@ import type { Platform } from '../model.js';
 import { checkChannel, checkPlatform, checkVersion, SLUG } from '../place.js';
 import type { Chosen } from '../publishing/changes.js';
 import { NOTES_BYTES } from '../publishing/package-intake.js';
-import type { Published, PublishRequest } from '../publishing/publisher.js';
+import type { PublishedRelease, PublishRequest } from '../publishing/publisher.js';
 import type { Services } from '../services.js';
 import { releaseView } from '../view.js';
 import { BASE, productOf } from './asking-routes.js';
@@ -63,7 +63,7 @@ function chosenOf(principal: Principal, said: Named, field = 'channel'): Chosen 
   return { product: said.product, channel, version: checkVersion(said.version), platform };
 }
 
-const all = (published: readonly Published[], outcome: Published['outcome']): boolean =>
+const all = (published: readonly PublishedRelease[], outcome: PublishedRelease['outcome']): boolean =>
   published.every((one) => one.outcome === outcome);
 
 export function publishingRoutes({ uploads, changes, deps }: Services): RouteSpec[] {

@@ -1,6 +1,6 @@
 /**
- * The first files of a manifest, without reading all of it: 200,000 files are megabytes of JSON. The text is our own, so its
- * order of members is known, and a quotation mark within a path is escaped. Pure.
+ * The first files of a manifest, without reading all of it: 200,000 files are megabytes of JSON. The text is our own,
+ * so its order of members is known, and a quotation mark within a path is escaped. Pure.
  */
 import type { ManifestFile } from '../../../formats/manifest.js';
 

@@ -1,4 +1,6 @@
-/** The dashboard's cards: a store that is open, and how far the newest release has come on the machines (contract 80). */
+/**
+ * The dashboard's cards: a store that is open, and how far the newest release has come on the machines (contract 80).
+ */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import type { SelfTestResult } from '../access-files/self-test-result.js';
 import type { Services } from '../services.js';

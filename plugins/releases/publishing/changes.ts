@@ -1,4 +1,6 @@
-/** What is changed of published releases: withdrawn, rolled out, promoted to another channel (contract 40, publishing). */
+/**
+ * What is changed of published releases: withdrawn, rolled out, promoted to another channel (contract 40, publishing).
+ */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Manifest } from '../../../formats/manifest.js';
@@ -8,7 +10,7 @@ import { placeOf, type Platform, type ReleaseDoc } from '../model.js';
 import { releaseId } from '../place.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
-import { Publisher, rolledOut, type PackageFacts, type Published } from './publisher.js';
+import { Publisher, rolledOut, type PackageFacts, type PublishedRelease } from './publisher.js';
 import { ReleaseDocs } from './release-docs.js';
 
 /** A version of a channel, on one platform or on all. */
@@ -96,13 +98,13 @@ export class ReleaseChanges {
     to: string,
     rollout: number | undefined,
     by: string,
-  ): Promise<Published[]> {
+  ): Promise<PublishedRelease[]> {
     if (to === chosen.channel) throw invalid({ to: 'must be another channel than `from`' });
     await this.deps.projects.accepting(chosen.product, 'releases');
     const found = await this.chosen(chosen);
     const offered = found.filter((doc) => doc.withdrawn_at === null && doc.withdrawing === undefined);
     if (offered.length === 0) throw withdrawn(chosen);
-    const result: Published[] = [];
+    const result: PublishedRelease[] = [];
     for (const doc of offered) result.push(await this.#promoteOne(principal, doc, to, rollout, by));
     return result;
   }
@@ -123,7 +125,7 @@ export class ReleaseChanges {
     to: string,
     rollout: number | undefined,
     by: string,
-  ): Promise<Published> {
+  ): Promise<PublishedRelease> {
     const { product, version, platform, build, mandatory, min_version } = from;
     const target = { product, channel: to, version, platform };
     return this.publisher.alone(target, async (claim) => {
@@ -134,7 +136,10 @@ export class ReleaseChanges {
       }
       const request = { ...target, build, mandatory, rollout_percent: rollout, min_version, by };
       return this.publisher.commit(claim, request, await this.#facts(from), null, (release, manifest) =>
-        this.deps.store.link(placeOf(from), placeOf(release), { manifest, signature: release.manifest_signature }),
+        this.deps.store.packages.link(placeOf(from), placeOf(release), {
+          manifest,
+          signature: release.manifest_signature,
+        }),
       );
     });
   }

@@ -1,6 +1,7 @@
 /**
  * What is written of a whole channel after each change: `latest.json` of the channel and of its product, and the signed
- * statement (contract 40, files and freshness). Both are made from the documents as they are then, under the product's lock.
+ * statement (contract 40, files and freshness). Both are made from the documents as they are then, under the product's
+ * lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
@@ -39,10 +40,10 @@ export class ChannelDocuments {
       const document = this.document(product, channel, at);
       all[channel] = document;
       if (!channels.has(channel)) continue;
-      await store.writeLatest(product, channel, textOf(document));
+      await store.channels.write(product, channel, textOf(document));
       await this.#state(product, channel);
     }
-    await store.writeLatest(product, null, textOf({ schema: 1, product, channels: all }));
+    await store.channels.write(product, null, textOf({ schema: 1, product, channels: all }));
   }
 
   /** The document of a channel; empty before the first publish. */

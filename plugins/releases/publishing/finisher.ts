@@ -1,7 +1,7 @@
 /**
- * What follows a change of a release, and what a crash left of it: `latest.json` and statement, the bug items that it closes,
- * its events (docs/consistency.md, releases). Everything here may be done twice and is then done once. Callers hold the
- * product's lock.
+ * What follows a change of a release, and what a crash left of it: `latest.json` and statement, the bug items that it
+ * closes, its events (docs/consistency.md, releases). Everything here may be done twice and is then done once. Callers
+ * hold the product's lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
@@ -10,7 +10,7 @@ import { ManifestTexts } from '../asking/manifest-texts.js';
 import { DEPS, type Deps } from '../deps.js';
 import { placeOf, type OutboxEntry, type ReleaseDoc, type ReleaseFields } from '../model.js';
 import { ChannelDocuments } from './channel-documents.js';
-import { PublishLeases, type Claim } from './publish-lease.js';
+import { PublishLeases, type PublishClaim } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
 
 /** Ids in an event. */
@@ -75,7 +75,7 @@ export class Finisher {
   }
 
   /** What a publisher that is gone had begun: finished when its package is in place, else undone. */
-  async mend(claim: Claim): Promise<void> {
+  async mend(claim: PublishClaim): Promise<void> {
     const { left, id } = claim;
     if (left === null) return;
     const { store } = this.deps;
@@ -83,20 +83,20 @@ export class Finisher {
     const { release, staged } = left;
     if (before?.manifest_sha256 !== release.manifest_sha256) {
       const manifest = await this.manifests.read(id, release.manifest_sha256);
-      const held = await store.held(placeOf(release));
+      const held = await store.packages.held(placeOf(release));
       if (manifest !== null && held?.sha256 === release.package_sha256) {
-        await store.describe(placeOf(release), { manifest, signature: release.manifest_signature });
+        await store.packages.describe(placeOf(release), { manifest, signature: release.manifest_signature });
         await this.finish(await this.record(id, release, manifest));
       } else await this.manifests.keepOnly(id, before === null ? [] : [before.manifest_sha256]);
     }
-    if (staged !== null) await store.discard(staged);
+    if (staged !== null) await store.packages.discard(staged);
     await this.leases.settle(claim);
     claim.left = null;
   }
 
   /** The file leaves the web root first, then the release is marked (contract 40, publishing: withdraw). */
   async #leave(doc: ReleaseDoc, { reason, at }: { reason: string; at: string }): Promise<ReleaseDoc> {
-    await this.deps.store.withdraw(placeOf(doc));
+    await this.deps.store.packages.withdraw(placeOf(doc));
     const gone = { withdrawn_at: at, withdrawn_reason: reason, withdrawing: undefined, rolling: undefined };
     return this.docs.change(doc, gone);
   }

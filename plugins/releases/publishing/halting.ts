@@ -1,4 +1,7 @@
-/** Rollouts that stop by themselves when the error stream counts too many new faults of their version (contract 40, staged rollout). */
+/**
+ * Rollouts that stop by themselves when the error stream counts too many new faults of their version (contract 40,
+ * staged rollout).
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { cached } from '../../../ports/cached-reads.js';

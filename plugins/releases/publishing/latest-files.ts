@@ -1,7 +1,7 @@
 /**
- * Holds `latest.json` of every channel and product against the documents (docs/consistency.md, releases): a store is put back
- * from a copy, and files are edited by hand. A file whose tag was seen to agree is not read again, so a look costs one
- * question to the file system for each.
+ * Holds `latest.json` of every channel and product against the documents (docs/consistency.md, releases): a store is
+ * put back from a copy, and files are edited by hand. A file whose tag was seen to agree is not read again, so a look
+ * costs one question to the file system for each.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -16,7 +16,9 @@ const MOST_HELD = 20_000;
 
 @injectable()
 export class LatestFiles {
-  /** By path: the tag of the file that agreed. What changes the documents writes the file, so it has another one then. */
+  /**
+   * By path: the tag of the file that agreed. What changes the documents writes the file, so it has another one then.
+   */
   readonly #agreed = new BoundedMap<string>({ most: MOST_HELD });
 
   constructor(

@@ -1,6 +1,6 @@
 /**
- * A package on its way in (contract 40, publishing): staged while it arrives, compared with its announced checksum, read
- * strictly, and described. Whatever is refused leaves nothing behind.
+ * A package on its way in (contract 40, publishing): staged while it arrives, compared with its announced checksum,
+ * read strictly, and described. Whatever is refused leaves nothing behind.
  */
 import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -67,9 +67,9 @@ export class PackageIntake {
       throw invalid({ 'x-package-sha256': 'must be 64 hexadecimal characters' });
     }
     if (short()) throw full();
-    const staged = await mapped(() => store.stage(body.content, { bytes: packageBytes, keepFree: KEEP_FREE }));
+    const staged = await mapped(() => store.packages.stage(body.content, { bytes: packageBytes, keepFree: KEEP_FREE }));
     if (announced !== undefined && announced.toLowerCase() !== staged.sha256) {
-      await store.discard(staged.id);
+      await store.packages.discard(staged.id);
       throw refusal(
         'checksum_mismatch',
         `What arrived has the SHA-256 ${staged.sha256}, and ${announced.toLowerCase()} was announced.`,
@@ -97,13 +97,16 @@ export class PackageIntake {
     throw invalid({ [[field, ...(detail?.path ?? [])].join('.')]: detail?.message ?? 'is wrong' });
   }
 
-  /** Reads the package strictly. @throws ServiceError package_rejected, validation_failed for an entry that it does not hold */
+  /**
+   * Reads the package strictly.
+   * @throws ServiceError package_rejected, validation_failed for an entry that it does not hold
+   */
   async read(
     staged: StagedPackage,
     platform: Platform,
     meta: Meta,
   ): Promise<{ facts: Omit<PackageFacts, 'notes'>; warnings: string[] }> {
-    const contents = await mapped(() => this.deps.store.inspect(staged.id, { platform, entry: meta.entry }));
+    const contents = await mapped(() => this.deps.store.packages.inspect(staged.id, { platform, entry: meta.entry }));
     if (meta.entry !== null && !contents.files.some(({ path }) => path === meta.entry)) {
       throw invalid({ 'meta.entry': 'must be the path of a file in the package' });
     }

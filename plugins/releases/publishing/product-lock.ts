@@ -1,6 +1,6 @@
 /**
- * One change at a time of a product's store, release documents and `latest.json`, over all processes. It is held for the
- * short steps alone, never while a package is received or read.
+ * One change at a time of a product's store, release documents and `latest.json`, over all processes. It is held for
+ * the short steps alone, never while a package is received or read.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';

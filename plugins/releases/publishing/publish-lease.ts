@@ -1,9 +1,10 @@
 /**
- * Who publishes a release: one at a time for the same product, version, channel and platform, over all processes (contract
- * 40, publishing). The lease's document is also the marker: before the first rename it says what is about to become true.
+ * Who publishes a release: one at a time for the same product, version, channel and platform, over all processes
+ * (contract 40, publishing). The lease's document is also the marker: before the first rename it says what is about to
+ * become true.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { Lease, type HeldLease } from '../../../lib/lease.js';
+import { processLease, type HeldLease, type Lease } from '../../../lib/lease.js';
 import { SECOND_MS } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { Json } from '../../../ports/store.js';
@@ -14,7 +15,7 @@ import type { PublishDoc, PublishIntent } from '../model.js';
 const LEASE_MS = 20 * SECOND_MS;
 
 /** A release that this call publishes. */
-export interface Claim {
+export interface PublishClaim {
   id: string;
   held: HeldLease;
   /** What a publisher that is gone had begun and not finished. */
@@ -24,12 +25,12 @@ export interface Claim {
 @injectable()
 export class PublishLeases {
   /** A lease is watched for its silence, so each is kept for as long as somebody else holds it. */
-  readonly #watched = new Map<string, Lease>();
+  readonly #watched = new Map<string, Lease<ProcessOwner>>();
 
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
   /** @throws ServiceError publish_in_progress */
-  async claim(id: string): Promise<Claim> {
+  async claim(id: string): Promise<PublishClaim> {
     const claim = await this.tryClaim(id);
     if (claim === null) {
       throw refusal('publish_in_progress', 'This release is being published by another call. Wait for its answer.');
@@ -38,7 +39,7 @@ export class PublishLeases {
   }
 
   /** Null: a living publisher holds it. */
-  async tryClaim(id: string): Promise<Claim | null> {
+  async tryClaim(id: string): Promise<PublishClaim | null> {
     const lease = this.#watched.get(id) ?? (await this.#lease(id));
     const held = await lease.take();
     if (held === null) {
@@ -51,18 +52,18 @@ export class PublishLeases {
   }
 
   /** Before the first rename. @throws LeaseLost */
-  async intend({ id, held }: Claim, intent: PublishIntent): Promise<void> {
+  async intend({ id, held }: PublishClaim, intent: PublishIntent): Promise<void> {
     await held.confirm();
     await this.deps.publishes.change({ id, fence: held.fence }, { set: { intent: intent as unknown as Json } });
   }
 
   /** Nothing is left to do. */
-  async settle({ id, held }: Claim): Promise<void> {
+  async settle({ id, held }: PublishClaim): Promise<void> {
     await this.deps.publishes.change({ id, fence: held.fence }, { unset: ['intent'] });
   }
 
   /** Gives it back. What was intended and not settled stays, for whoever claims it next. */
-  async release({ id, held }: Claim): Promise<void> {
+  async release({ id, held }: PublishClaim): Promise<void> {
     try {
       await held.release();
       await this.deps.publishes.remove({ id, holder: null, fence: held.fence, intent: null });
@@ -86,17 +87,7 @@ export class PublishLeases {
     }
   }
 
-  async #lease(id: string): Promise<Lease> {
-    const { publishes, ids, clock, processes, log } = this.deps;
-    return new Lease(publishes, {
-      id,
-      ttlMs: LEASE_MS,
-      judge: 'silence',
-      clock,
-      uuid: () => ids.uuid(),
-      owner: await processes.self(),
-      ownerDead: (owner) => processes.dead(owner as ProcessOwner),
-      onFault: (err) => log.warn({ err, release: id }, 'the lease of a publish was not renewed'),
-    });
+  #lease(id: string): Promise<Lease<ProcessOwner>> {
+    return processLease(this.deps.publishes, this.deps, { id, what: 'a publish', ttlMs: LEASE_MS, judge: 'silence' });
   }
 }

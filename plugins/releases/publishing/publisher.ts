@@ -1,7 +1,8 @@
 /**
- * Publishing and promoting (contract 40, publishing). The order, each step durable before the next begins (docs/consistency.md):
- * staged → read → manifest signed → marker → renames → release document → `latest.json` and statement → items, events → marker
- * gone. A crash before the renames leaves nothing, one behind them is finished by whoever finds the marker.
+ * Publishing and promoting (contract 40, publishing). The order, each step durable before the next begins
+ * (docs/consistency.md): staged → read → manifest signed → marker → renames → release document → `latest.json` and
+ * statement → items, events → marker gone. A crash before the renames leaves nothing, one behind them is finished by
+ * whoever finds the marker.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -13,7 +14,7 @@ import { placeOf, type Platform, type ReleaseDoc, type ReleaseFields } from '../
 import { releaseId } from '../place.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
-import { PublishLeases, type Claim } from './publish-lease.js';
+import { PublishLeases, type PublishClaim } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
 
 /** What the caller says of the release; undefined: nothing. */
@@ -42,11 +43,11 @@ export interface PackageFacts {
   setup: Readonly<Record<string, unknown>> | null;
 }
 
-export type Outcome = 'created' | 'replaced' | 'unchanged';
+export type PublishOutcome = 'created' | 'replaced' | 'unchanged';
 
-export interface Published {
+export interface PublishedRelease {
   release: ReleaseDoc;
-  outcome: Outcome;
+  outcome: PublishOutcome;
   closed: readonly string[];
 }
 
@@ -67,7 +68,7 @@ export class Publisher {
   /** Runs `work` as the only publisher of the release. @throws ServiceError publish_in_progress */
   async alone<T>(
     request: Pick<PublishRequest, 'product' | 'channel' | 'version' | 'platform'>,
-    work: (claim: Claim) => Promise<T>,
+    work: (claim: PublishClaim) => Promise<T>,
   ): Promise<T> {
     const { product, channel, version, platform } = request;
     const claim = await this.leases.claim(releaseId(product, channel, version, platform));
@@ -89,7 +90,7 @@ export class Publisher {
   }
 
   /** The same package once more: its rollout and its notes may be new (contract 40, publishing). */
-  unchanged(doc: ReleaseDoc, rollout: number | undefined, notes: string | null | undefined): Promise<Published> {
+  unchanged(doc: ReleaseDoc, rollout: number | undefined, notes: string | null | undefined): Promise<PublishedRelease> {
     return this.lock.run(doc.product, async () => {
       const before = (await this.docs.get(doc.id)) ?? doc;
       // The publisher of before may have been cut off: the same answer as it would have given.
@@ -108,22 +109,27 @@ export class Publisher {
   }
 
   /** Publishes a staged package that has been read. */
-  async staged(claim: Claim, request: PublishRequest, staged: StagedPackage, facts: PackageFacts): Promise<Published> {
+  async staged(
+    claim: PublishClaim,
+    request: PublishRequest,
+    staged: StagedPackage,
+    facts: PackageFacts,
+  ): Promise<PublishedRelease> {
     return this.commit(claim, request, facts, staged.id, async (release, manifest) => {
       const texts = { manifest, signature: release.manifest_signature };
-      await this.deps.store.put(staged.id, placeOf(release), texts);
+      await this.deps.store.packages.put(staged.id, placeOf(release), texts);
       return true;
     });
   }
 
   /** The steps from the marker on. @param staged id of the package that `put` puts in place; null: it links one */
   commit(
-    claim: Claim,
+    claim: PublishClaim,
     request: PublishRequest,
     facts: PackageFacts,
     staged: string | null,
     put: Put,
-  ): Promise<Published> {
+  ): Promise<PublishedRelease> {
     return this.lock.run(request.product, async () => {
       const before = await this.docs.get(claim.id);
       if (before?.open_at !== undefined) await this.finisher.finish(before);
@@ -156,40 +162,33 @@ export class Publisher {
     request: PublishRequest,
     facts: PackageFacts,
   ): Promise<{ release: ReleaseFields; manifest: string }> {
-    const { product, channel, platform, rollout_percent = 100, by, ...said } = request;
-    const release = {
-      ...said,
+    const { product, channel, platform, min_version, build, mandatory, rollout_percent = 100, by } = request;
+    const { size, sha256, files, notes = null, entry, runtime, preserve_patterns, setup } = facts;
+    // What the manifest and the release say alike.
+    const told = {
       product,
-      channel,
-      platform,
       version: await this.#spelling(request),
-      rollout_percent,
-      release_notes: facts.notes ?? null,
-      published_at: this.deps.clock.iso(),
-      published_by: by,
-      package_size: facts.size,
-      package_sha256: facts.sha256,
-      file_count: facts.files.length,
-      entry: facts.entry,
-      runtime: facts.runtime,
-      preserve_patterns: facts.preserve_patterns,
-      has_setup: facts.setup !== null,
-    };
-    const { published_at, entry, runtime, preserve_patterns } = release;
-    const manifest = await buildManifest({
-      product,
-      version: release.version,
       channel,
       platform,
-      published_at,
-      package: { sha256: facts.sha256, size: facts.size },
-      files: facts.files,
+      published_at: this.deps.clock.iso(),
       preserve_patterns,
-      min_version: release.min_version,
-      setup: facts.setup,
+      min_version,
       entry,
       runtime,
-    });
+    };
+    const release = {
+      ...told,
+      build,
+      mandatory,
+      rollout_percent,
+      release_notes: notes,
+      published_by: by,
+      package_size: size,
+      package_sha256: sha256,
+      file_count: files.length,
+      has_setup: setup !== null,
+    };
+    const manifest = await buildManifest({ ...told, package: { sha256, size }, files, setup });
     const signed = await this.deps.signer.sign(manifest.bytes);
     const manifest_sha256 = manifest.sha256;
     await this.manifests.write(id, manifest.text, manifest_sha256);

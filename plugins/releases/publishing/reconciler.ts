@@ -1,6 +1,6 @@
 /**
- * Finishes what a crash left: at start, and by a job for the processes that are gone (docs/consistency.md, releases). It also
- * holds the store against the documents, since disks are put back from copies and files are removed by hand.
+ * Finishes what a crash left: at start, and by a job for the processes that are gone (docs/consistency.md, releases).
+ * It also holds the store against the documents, since disks are put back from copies and files are removed by hand.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
@@ -116,12 +116,12 @@ export class Reconciler {
 
   async #discard(olderMs: number): Promise<void> {
     const { store, clock } = this.deps;
-    const staged = await store.staged();
+    const staged = await store.packages.staged();
     if (staged.length === 0) return;
     const awaited = new Set<string | null>();
     for await (const { intent } of this.leases.all()) awaited.add(intent?.staged ?? null);
     for (const { id, modifiedAt } of staged) {
-      if (!awaited.has(id) && clock.now() - modifiedAt.getTime() >= olderMs) await store.discard(id);
+      if (!awaited.has(id) && clock.now() - modifiedAt.getTime() >= olderMs) await store.packages.discard(id);
     }
   }
 
@@ -142,12 +142,12 @@ export class Reconciler {
     if (doc === null || doc.open_at !== undefined || (await this.leases.held(id)) || (await this.#agrees(doc)))
       return true;
     if (doc.withdrawn_at !== null) {
-      await store.withdraw(placeOf(doc));
+      await store.packages.withdraw(placeOf(doc));
       return true;
     }
     if ((await this.#size(doc, 'package.tar.gz')) !== doc.package_size) return false;
     const manifest = await this.manifests.read(id, doc.manifest_sha256);
-    if (manifest !== null) await store.describe(placeOf(doc), { manifest, signature: doc.manifest_signature });
+    if (manifest !== null) await store.packages.describe(placeOf(doc), { manifest, signature: doc.manifest_signature });
     return true;
   }
 

@@ -1,7 +1,7 @@
 /**
- * After a rotation: the unchanged manifests of all releases that are not withdrawn are signed by the key in use, and the
- * statements (contract 40, files). The file comes first, then the document: what a crash leaves names the earlier key, and
- * is found again, at the start, by the hourly job, and by the command itself when it is repeated.
+ * After a rotation: the unchanged manifests of all releases that are not withdrawn are signed by the key in use, and
+ * the statements (contract 40, files). The file comes first, then the document: what a crash leaves names the earlier
+ * key, and is found again, at the start, by the hourly job, and by the command itself when it is repeated.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleaseSigning } from '../../../ports/domain/releases.js';
@@ -58,7 +58,7 @@ export class Resigning implements ReleaseSigning {
     }
     const signed = await signer.sign(Buffer.from(manifest));
     if (signed === null || signed.key.key_id === doc.key_id) return false;
-    await store.describe(placeOf(doc), { manifest, signature: signed.signature });
+    await store.packages.describe(placeOf(doc), { manifest, signature: signed.signature });
     const changes: Partial<ReleaseDoc> = { manifest_signature: signed.signature, key_id: signed.key.key_id };
     await this.finisher.finish(await this.docs.change(doc, { ...changes, open_at: clock.iso() }, manifest));
     return true;

@@ -8,8 +8,8 @@ import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type Deps } from '../deps.js';
 import { nameOf } from './changes.js';
 import { PackageIntake, type Announced } from './package-intake.js';
-import { Publisher, type Published, type PublishRequest } from './publisher.js';
-import type { Claim } from './publish-lease.js';
+import { Publisher, type PublishedRelease, type PublishRequest } from './publisher.js';
+import type { PublishClaim } from './publish-lease.js';
 
 export interface Upload {
   request: PublishRequest;
@@ -27,7 +27,7 @@ export class Uploads {
   ) {}
 
   /** @throws ServiceError as the contract lists them; nothing is left behind then */
-  async publish(principal: Principal, upload: Upload): Promise<Published & { warnings: string[] }> {
+  async publish(principal: Principal, upload: Upload): Promise<PublishedRelease & { warnings: string[] }> {
     const { request, body, announced } = upload;
     const project = await this.deps.projects.accepting(request.product, 'releases');
     return this.publisher.alone(request, async (claim) => {
@@ -42,12 +42,16 @@ export class Uploads {
         }
         return { ...published, warnings };
       } finally {
-        await this.deps.store.discard(staged.id);
+        await this.deps.store.packages.discard(staged.id);
       }
     });
   }
 
-  async #published(claim: Claim, upload: Upload, staged: StagedPackage): Promise<Published & { warnings: string[] }> {
+  async #published(
+    claim: PublishClaim,
+    upload: Upload,
+    staged: StagedPackage,
+  ): Promise<PublishedRelease & { warnings: string[] }> {
     const { request, body, announced } = upload;
     const fields = await body.fields();
     const notes = this.intake.notes(announced, fields);
@@ -63,7 +67,7 @@ export class Uploads {
     return { ...(await this.publisher.staged(claim, request, staged, { ...facts, notes })), warnings };
   }
 
-  #warnings(request: PublishRequest, { release }: Published, requireSigned: boolean): string[] {
+  #warnings(request: PublishRequest, { release }: PublishedRelease, requireSigned: boolean): string[] {
     const warnings: string[] = [];
     if (release.manifest_signature === null) {
       warnings.push(

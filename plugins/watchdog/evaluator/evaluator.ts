@@ -8,7 +8,7 @@
  * Rejected: writing all states first and the alarms afterwards. Twice the writes, and a marker for what lies between.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { LeaseLost, type HeldLease } from '../../../lib/lease.js';
+import { LeaseLost, processLease, type HeldLease } from '../../../lib/lease.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
@@ -17,7 +17,6 @@ import { DeferredAlarms } from './alarms.js';
 import { downAbove, relative, Ancestry, type Family } from '../tree/ancestry.js';
 import { Cleanup } from './cleanup.js';
 import { DEPS, type Deps } from '../deps.js';
-import { EvaluatorLease } from './evaluator-lease.js';
 import type { MonitorDoc, RunDoc } from '../model/documents.js';
 import { creditSince, type Gap, Outages } from './outages.js';
 import { Outbox } from '../timeline/outbox.js';
@@ -26,6 +25,8 @@ import { intervalOf, isLearning, nextCheck, thresholds } from '../model/timing.j
 import { MonitorChangeSet } from '../model/change-set.js';
 import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
 
+/** How long the lease of a run lasts; it is renewed three times as often. */
+export const LEASE_MS = 45_000;
 /** Monitors in memory at once. */
 const PAGE = 1_000;
 /** Read while those before them are looked at. */
@@ -48,7 +49,6 @@ interface Found {
 export class Evaluator {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(EvaluatorLease) private readonly lease: EvaluatorLease,
     @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
     @inject(Outages) private readonly outages: Outages,
     @inject(Ancestry) private readonly ancestry: Ancestry,
@@ -62,7 +62,7 @@ export class Evaluator {
     trigger: RunTrigger,
     also?: (signal: AbortSignal) => Promise<T>,
   ): Promise<{ run: RunRecord; also: T | undefined } | null> {
-    const held = await this.lease.take();
+    const held = await this.#take();
     if (held === null) return null;
     const changed: MonitorDoc[] = [];
     try {
@@ -76,6 +76,16 @@ export class Evaluator {
       // Last: these writes would otherwise delay the run's record and the release of its lease.
       this.outbox.flushLater(changed);
     }
+  }
+
+  /**
+   * Runs never overlap, whichever process and trigger they come from. What a run writes about itself names the fencing
+   * number, and what it writes into monitors compares `rev`, so a run that was frozen past its lease changes nothing
+   * afterwards. The lease is judged by the clock, because a tick lives too short to watch it. Null: a living owner holds it.
+   */
+  async #take(): Promise<HeldLease | null> {
+    const options = { id: 'evaluator', what: 'the evaluator', ttlMs: LEASE_MS, judge: 'clock' } as const;
+    return (await processLease(this.deps.leases, this.deps, options)).take();
   }
 
   /** @param changed takes the monitors that have entries to flush, also when the run fails later */

@@ -5,7 +5,7 @@ import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import type { Filter, Page } from '../../../ports/store.js';
 import { excerptFor, type Delivery } from '../model/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
-import { Directory } from '../registry/directory.js';
+import { WebhookDirectory } from '../registry/directory.js';
 import { payload, withUrl } from '../model/event.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryWorkers } from '../deliveries/delivery-workers.js';
@@ -13,7 +13,7 @@ import { DeliveryLog } from '../deliveries/log.js';
 import { TEST_EVENT } from '../model/event-names.js';
 import { isAdmin, originOf, projectOf, sightOf } from '../model/reader.js';
 import { Secrets } from '../sending/secrets.js';
-import { type Result, Sender } from '../sending/sender.js';
+import { type Result, WebhookSender } from '../sending/sender.js';
 import { newSecret } from '../sending/signature.js';
 import { WebhookChoices } from './webhook-choices.js';
 import { hostOf, webhookView, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
@@ -25,8 +25,8 @@ export class Webhooks {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Secrets) private readonly secrets: Secrets,
-    @inject(Sender) private readonly sender: Sender,
-    @inject(Directory) private readonly directory: Directory,
+    @inject(WebhookSender) private readonly sender: WebhookSender,
+    @inject(WebhookDirectory) private readonly directory: WebhookDirectory,
     @inject(WebhookPause) private readonly pause: WebhookPause,
     @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
     @inject(DeliveryLog) private readonly log: DeliveryLog,

@@ -12,7 +12,7 @@ import type { Update } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { Delivery } from '../model/delivery.js';
 import { DeliveryWriter } from './delivery-writer.js';
-import { Leases } from './leases.js';
+import { DeliveryLeases } from './leases.js';
 
 /** Deliveries that are read at once to learn which webhooks have something due. */
 const PAGE = 200;
@@ -34,7 +34,7 @@ export interface InFlight {
 export class DeliveryQueue {
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'deliveries' | 'clock'>,
-    @inject(Leases) private readonly leases: Leases,
+    @inject(DeliveryLeases) private readonly leases: DeliveryLeases,
     @inject(DeliveryWriter) private readonly writer: DeliveryWriter,
   ) {}
 

@@ -6,13 +6,13 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { DEPS, type Deps } from '../deps.js';
-import { Directory } from '../registry/directory.js';
+import { WebhookDirectory } from '../registry/directory.js';
 import { STALE_MS } from './leases.js';
 import type { Delivery } from '../model/delivery.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
 import { Outcomes } from './outcomes.js';
 import { EventLoopThrottle } from './event-loop-throttle.js';
-import { Sender, VERDICTS } from '../sending/sender.js';
+import { WebhookSender, VERDICTS } from '../sending/sender.js';
 import type { Webhook } from '../model/webhook.js';
 
 /** A worker takes this many at once while its receiver is quick. */
@@ -60,9 +60,9 @@ export class DeliveryWorkers {
   constructor(
     @inject(DEPS)
     private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'clock' | 'log' | 'metrics'>,
-    @inject(Directory) private readonly directory: Directory,
+    @inject(WebhookDirectory) private readonly directory: WebhookDirectory,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
-    @inject(Sender) private readonly sender: Sender,
+    @inject(WebhookSender) private readonly sender: WebhookSender,
     @inject(Outcomes) private readonly outcomes: Outcomes,
   ) {
     const { metrics } = this.deps;

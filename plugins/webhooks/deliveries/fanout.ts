@@ -11,7 +11,7 @@ import type { DomainEvent } from '../../../ports/events.js';
 import { type Find, StoreConflict } from '../../../ports/store.js';
 import { newDelivery } from '../model/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
-import { Directory } from '../registry/directory.js';
+import { WebhookDirectory } from '../registry/directory.js';
 import { storedEvent, type StoredEvent, withUrl } from '../model/event.js';
 import { ROWLESS_MS, DeliveryWorkers } from './delivery-workers.js';
 import { DeliveryQueue } from './delivery-queue.js';
@@ -37,7 +37,7 @@ export class Fanout {
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'events' | 'clock' | 'log' | 'baseUrl'>,
-    @inject(Directory) private readonly directory: Directory,
+    @inject(WebhookDirectory) private readonly directory: WebhookDirectory,
     @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
   ) {

@@ -23,7 +23,7 @@ const PAGE = 200;
 type Lease = Pick<Delivery, 'id' | 'lease_by' | 'lease_n'>;
 
 @injectable()
-export class Leases {
+export class DeliveryLeases {
   /** Of this instance, never of the host: a restart is another one. */
   readonly instance: string;
   readonly #active = new Set<string>();

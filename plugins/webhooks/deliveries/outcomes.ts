@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Update } from '../../../ports/store.js';
-import { KEEP_ATTEMPTS, type Attempt, type Delivery, type DeliveryState } from '../model/delivery.js';
+import { KEEP_ATTEMPTS, type DeliveryAttempt, type Delivery, type DeliveryState } from '../model/delivery.js';
 import { DEPS, type Deps } from '../deps.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
@@ -71,7 +71,15 @@ export class Outcomes {
   async #write(item: InFlight, result: Result, set: Next): Promise<boolean> {
     const { at, status_code, duration_ms, error, excerpt, public: open } = result;
     const { lease_by: _ours, held_at: _before, ...delivery } = item.delivery;
-    const attempt: Attempt = { attempt: delivery.made + 1, at, status_code, duration_ms, error, excerpt, public: open };
+    const attempt: DeliveryAttempt = {
+      attempt: delivery.made + 1,
+      at,
+      status_code,
+      duration_ms,
+      error,
+      excerpt,
+      public: open,
+    };
     const changed = { ...set, made: attempt.attempt, attempted_at: at, updated_at: this.deps.clock.iso() };
     const update: Update = {
       set: changed,

@@ -13,7 +13,7 @@ import type { StoredEvent } from './event.js';
 export const STATES = ['pending', 'success', 'retrying', 'exhausted', 'held', 'blocked', 'expired'] as const;
 export type DeliveryState = (typeof STATES)[number];
 
-export interface Attempt {
+export interface DeliveryAttempt {
   /** `X-SVC-Attempt`. */
   attempt: number;
   at: string;
@@ -28,7 +28,7 @@ export interface Attempt {
 
 /** The excerpt as far as the reader may see it. */
 export const excerptFor = (
-  { excerpt, public: open }: Pick<Attempt, 'excerpt' | 'public'>,
+  { excerpt, public: open }: Pick<DeliveryAttempt, 'excerpt' | 'public'>,
   sight: Sight,
 ): string | null => (sight === 'all' || (sight === 'public' && open === true) ? excerpt : null);
 
@@ -39,7 +39,7 @@ export interface Delivery extends Doc {
   project_slug: string | null;
   state: DeliveryState;
   /** The newest; `made` counts all. */
-  attempts: Attempt[];
+  attempts: DeliveryAttempt[];
   made: number;
   /** Failures since it was created or last redelivered: its place in the schedule. */
   failures: number;
@@ -104,9 +104,9 @@ export function newDelivery(webhook: string, event: StoredEvent, now: string, le
   };
 }
 
-export type AttemptView = Omit<Attempt, 'public'>;
+export type AttemptView = Omit<DeliveryAttempt, 'public'>;
 
-export function attemptView(attempt: Attempt, sight: Sight): AttemptView {
+export function attemptView(attempt: DeliveryAttempt, sight: Sight): AttemptView {
   const { public: _open, ...shown } = attempt;
   return { ...shown, excerpt: excerptFor(attempt, sight) };
 }

@@ -18,7 +18,7 @@ export const DELAYS_MS: readonly number[] = [
 
 const JITTER = 0.2;
 
-export interface Failure {
+export interface FailedAttempt {
   status_code: number | null;
   /** What `Retry-After` asks for, from the attempt on; null without it. */
   retry_after_ms: number | null;
@@ -29,7 +29,7 @@ export interface Failure {
  * @param random 0 ≤ x < 1
  * @returns how long to wait, or null when the delivery has ended
  */
-export function delayAfter(failures: number, failure: Failure, random: number): number | null {
+export function delayAfter(failures: number, failure: FailedAttempt, random: number): number | null {
   const delay = DELAYS_MS[failures - 1];
   if (delay === undefined || failure.status_code === 410) return null;
   const jitter = 1 - JITTER + 2 * JITTER * random;

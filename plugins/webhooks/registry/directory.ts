@@ -20,7 +20,7 @@ interface Known {
 }
 
 @injectable()
-export class Directory {
+export class WebhookDirectory {
   readonly #reads = new SingleFlight<Known>();
   readonly #changed = new Map<string, number>();
   #known: Known | null = null;

@@ -38,7 +38,7 @@ export interface Result {
 }
 
 @injectable()
-export class Sender {
+export class WebhookSender {
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'clock' | 'outbound' | 'policy' | 'version'>,
     @inject(Secrets) private readonly secrets: Secrets,

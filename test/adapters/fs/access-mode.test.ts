@@ -22,8 +22,8 @@ describe('.htpasswd on a machine with other users', () => {
   const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o7777).toString(8);
   const written = async (access: AccessMode): Promise<void> => {
     await settleModes(data, store(), access);
-    await new FsReleaseStore(store(), access).writeAccess('shop', '.htpasswd', TEXT);
-    await new FsReleaseStore(store(), access).writeAccess('shop', '.htaccess', TEXT);
+    await new FsReleaseStore(store(), access).access.write('shop', '.htpasswd', TEXT);
+    await new FsReleaseStore(store(), access).access.write('shop', '.htaccess', TEXT);
   };
   const reads = (uid: number, gid: number, path = file()): boolean =>
     spawnSync('/bin/cat', [path], { uid, gid }).status === 0;

@@ -48,7 +48,7 @@ describe('the release store on the file system, killed', function () {
     it(`${ms} ms after "${line}"`, async () => {
       const put = await killed(join(folder, 'store'), line, ms);
       const store = new FsReleaseStore(join(folder, 'store'));
-      const held = await store.held(PLACE);
+      const held = await store.packages.held(PLACE);
       if (put > 0) expect(held).to.not.equal(null);
       if (held !== null) {
         expect(held.size).to.equal(300_000);
@@ -65,8 +65,8 @@ describe('the release store on the file system, killed', function () {
         expect(held.texts.signature).to.match(/^signature \d+$/);
       }
       // What is left over is named, and goes.
-      for (const { id } of await store.staged()) await store.discard(id);
-      expect(await store.staged()).to.deep.equal([]);
+      for (const { id } of await store.packages.staged()) await store.packages.discard(id);
+      expect(await store.packages.staged()).to.deep.equal([]);
       expect(await store.open(['.incoming'])).to.equal(null);
     });
   }

@@ -14,9 +14,9 @@ for (let n = 1; ; n++) {
   const pieces = (async function* () {
     for (let at = 0; at < bytes.length; at += 50_000) yield bytes.subarray(at, at + 50_000);
   })();
-  const { id } = await store.stage(pieces, { bytes: 1 << 20, keepFree: 0 });
+  const { id } = await store.packages.stage(pieces, { bytes: 1 << 20, keepFree: 0 });
   say(`staged ${n}`);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  await store.put(id, place, { manifest: JSON.stringify({ n, sha256 }), signature: `signature ${n}` });
+  await store.packages.put(id, place, { manifest: JSON.stringify({ n, sha256 }), signature: `signature ${n}` });
   say(`put ${n}`);
 }

@@ -29,10 +29,10 @@ describe('the release store on the file system', function () {
     ((await stat(join(root(), ...path))).mode & 0o7777).toString(8);
   const filled = async (): Promise<FsReleaseStore> => {
     const store = new FsReleaseStore(root());
-    const { id } = await store.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
-    await store.put(id, PLACE, TEXTS);
-    await store.writeLatest('shop', 'stable', '{}');
-    await store.writeAccess('shop', '.htpasswd', 'x');
+    const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
+    await store.packages.put(id, PLACE, TEXTS);
+    await store.channels.write('shop', 'stable', '{}');
+    await store.access.write('shop', '.htpasswd', 'x');
     return store;
   };
 
@@ -99,7 +99,7 @@ describe('the release store on the file system', function () {
     expect(await store.open(['linked', 'stable', 'latest.json'])).to.equal(null);
     expect(await store.open(['shop', 'secret'])).to.equal(null);
     expect(await store.open(['shop', 'beta', 'latest.json'])).to.equal(null);
-    expect(await store.products()).to.deep.equal(['shop']);
+    expect(await store.access.products()).to.deep.equal(['shop']);
   });
 
   it('says so when a file was replaced or withdrawn between question and answer', async () => {
@@ -109,20 +109,20 @@ describe('the release store on the file system', function () {
       for await (const _ of file?.read(0, 1) ?? []);
     };
     const old = await store.open(path);
-    await store.put((await store.stage(piecesOf(randomBytes(9)), LIMITS)).id, PLACE, TEXTS);
+    await store.packages.put((await store.packages.stage(piecesOf(randomBytes(9)), LIMITS)).id, PLACE, TEXTS);
     expect(await rejection(read(old))).to.be.instanceOf(FileReplaced);
     const current = await store.open(path);
-    await store.withdraw(PLACE);
+    await store.packages.withdraw(PLACE);
     expect(await rejection(read(current))).to.be.instanceOf(FileReplaced);
   });
 
   it('takes nothing once less is free than shall be', async () => {
     const store = new FsReleaseStore(root());
-    const free = await store.freeBytes();
+    const free = await store.packages.freeBytes();
     expect(free).to.be.above(0);
     const limits = { bytes: 1 << 20, keepFree: Number.MAX_SAFE_INTEGER };
-    expect(await rejection(store.stage(piecesOf(randomBytes(10)), limits))).to.be.instanceOf(StoreFull);
-    expect(await store.staged()).to.deep.equal([]);
+    expect(await rejection(store.packages.stage(piecesOf(randomBytes(10)), limits))).to.be.instanceOf(StoreFull);
+    expect(await store.packages.staged()).to.deep.equal([]);
   });
 
   it('finds everything again after a restart, with the same tags', async () => {
@@ -130,10 +130,10 @@ describe('the release store on the file system', function () {
     const path = ['shop', 'stable', '1.0', 'any', 'package.tar.gz'];
     const after = new FsReleaseStore(root());
     expect((await after.open(path))?.tag).to.equal((await before.open(path))?.tag);
-    expect(await after.products()).to.deep.equal(['shop']);
-    const { id } = await before.stage(piecesOf(Buffer.from('left behind')), LIMITS);
-    expect((await after.staged()).map((one) => one.id)).to.deep.equal([id]);
-    await after.discard(id);
-    expect(await before.staged()).to.deep.equal([]);
+    expect(await after.access.products()).to.deep.equal(['shop']);
+    const { id } = await before.packages.stage(piecesOf(Buffer.from('left behind')), LIMITS);
+    expect((await after.packages.staged()).map((one) => one.id)).to.deep.equal([id]);
+    await after.packages.discard(id);
+    expect(await before.packages.staged()).to.deep.equal([]);
   });
 });

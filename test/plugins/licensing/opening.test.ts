@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { packageOf } from '../../../testing/contracts/release-store.js';
 import { until } from '../../harness.js';
 import { aosJson, TestService } from '../../support/service.js';
-import { Apache, INSTALLED, REQUIRED } from '../releases/serving/apache.js';
+import { Apache, INSTALLED, REQUIRED } from '../releases/access-files/apache.js';
 import { basic, get, nameOf } from '../releases/store-fixture.js';
 import { BASE } from './fixture.js';
 

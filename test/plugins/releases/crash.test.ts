@@ -11,28 +11,40 @@ import { placeOf } from '../../../plugins/releases/model.js';
 import { Died, dying } from '../bugs/dying.js';
 import { CI, ensured, fixtureOn, hashOf, memoryPackages, packageOf, type Fixture } from './fixture.js';
 
-const WRITES = new Set(['stage', 'discard', 'put', 'link', 'describe', 'withdraw', 'writeLatest']);
+const WRITES = new Set(['stage', 'discard', 'put', 'link', 'describe', 'withdraw', 'write']);
 type When = 'before' | 'after' | 'halfway';
 
 /** A store that dies at its `n`th write. Halfway: the package is renamed, its texts are not. */
-function dyingPackages(store: ReleaseStore, n: number, when: When): { packages: ReleaseStore; died: () => boolean } {
+function dyingStore(store: ReleaseStore, n: number, when: When): { releaseStore: ReleaseStore; died: () => boolean } {
   let left = n;
-  const packages = new Proxy(store, {
-    get(target, name) {
-      const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
-      return async (...args: unknown[]): Promise<unknown> => {
-        if (left <= 0) throw new Died();
-        if (!WRITES.has(String(name)) || --left > 0) return method.apply(target, args);
-        if (when === 'after') await method.apply(target, args);
-        if (when === 'halfway' && name === 'put') {
-          const torn: ManifestTexts = { manifest: 'of the package before', signature: null };
-          await target.put(args[0] as string, args[1] as ReleasePlace, torn);
-        }
-        throw new Died();
-      };
+  const dies = <T extends object>(part: T): T =>
+    new Proxy(part, {
+      get(target, name) {
+        const method = Reflect.get(target, name) as (...args: unknown[]) => Promise<unknown>;
+        return async (...args: unknown[]): Promise<unknown> => {
+          if (left <= 0) throw new Died();
+          if (!WRITES.has(String(name)) || --left > 0) return method.apply(target, args);
+          if (when === 'after') await method.apply(target, args);
+          if (when === 'halfway' && name === 'put') {
+            const torn: ManifestTexts = { manifest: 'of the package before', signature: null };
+            await store.packages.put(args[0] as string, args[1] as ReleasePlace, torn);
+          }
+          throw new Died();
+        };
+      },
+    });
+  const { folder, packages, channels, access } = store;
+  const releaseStore: ReleaseStore = {
+    folder,
+    packages: dies(packages),
+    channels: dies(channels),
+    access: dies(access),
+    open: async (segments) => {
+      if (left <= 0) throw new Died();
+      return store.open(segments);
     },
-  });
-  return { packages, died: () => left <= 0 };
+  };
+  return { releaseStore, died: () => left <= 0 };
 }
 
 /** Closes one item per version, once, and answers the same to the same act of publishing. */
@@ -113,18 +125,18 @@ async function textOf(packages: ReleaseStore, path: string[]): Promise<string | 
 async function agree(one: Fixture, where: string): Promise<void> {
   for (const doc of await one.docs.list({})) {
     const place = placeOf(doc);
-    const held = await one.packages.held(place);
+    const held = await one.releaseStore.packages.held(place);
     expect(held?.sha256 ?? null, where).to.equal(doc.withdrawn_at === null ? doc.package_sha256 : null);
     if (doc.withdrawn_at !== null) continue;
     const manifest = await one.manifests.read(doc.id, doc.manifest_sha256);
     expect(held?.texts, where).to.deep.equal({ manifest, signature: doc.manifest_signature });
     expect(doc, where).to.not.have.any.keys('open_at', 'withdrawing');
     expect(doc.outbox, where).to.deep.equal([]);
-    const latest = JSON.parse((await textOf(one.packages, ['shop', doc.channel, 'latest.json'])) ?? '') as object;
+    const latest = JSON.parse((await textOf(one.releaseStore, ['shop', doc.channel, 'latest.json'])) ?? '') as object;
     const { generated_at: _, ...wanted } = one.channels.document('shop', doc.channel);
     expect(latest, where).to.deep.include(wanted);
   }
-  expect(await one.packages.staged(), where).to.deep.equal([]);
+  expect(await one.releaseStore.packages.staged(), where).to.deep.equal([]);
   expect((await one.deps.publishes.find()).items, where).to.deep.equal([]);
 }
 
@@ -138,22 +150,22 @@ describe('releases: kill -9 at every write', function () {
           for (let n = 1; ; n++) {
             const where = `write ${n}`;
             const documents = await ensured(new MemoryStore());
-            const packages = memoryPackages();
+            const releaseStore = memoryPackages();
             const items = new Items();
             const withItems = (deps: Fixture['deps']): void => void (deps.bugs = () => items.api);
-            const first = fixtureOn(documents, packages, undefined, withItems);
+            const first = fixtureOn(documents, releaseStore, undefined, withItems);
             await before(first);
             const killed =
               what === 'documents'
-                ? { ...dying(documents, n, when === 'after'), packages }
-                : { store: documents, ...dyingPackages(packages, n, when) };
-            const victim = fixtureOn(killed.store, killed.packages, first.clock, withItems);
+                ? { ...dying(documents, n, when === 'after'), releaseStore }
+                : { store: documents, ...dyingStore(releaseStore, n, when) };
+            const victim = fixtureOn(killed.store, killed.releaseStore, first.clock, withItems);
             await victim.index.refresh();
             const acknowledged = await run(victim).then(
               () => !killed.died(),
               () => false,
             );
-            const heir = fixtureOn(documents, packages, first.clock, withItems);
+            const heir = fixtureOn(documents, releaseStore, first.clock, withItems);
             heir.clock.forward(60_000);
             await heir.index.refresh();
             await heir.reconciler.start();

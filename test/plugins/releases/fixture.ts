@@ -17,7 +17,7 @@ import type { TokenPrincipal, UploadedBody } from '../../../ports/http.js';
 import type { ReleaseStore } from '../../../ports/release-store.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import type { Platform } from '../../../plugins/releases/model.js';
-import type { Published, PublishRequest } from '../../../plugins/releases/publishing/publisher.js';
+import type { PublishedRelease, PublishRequest } from '../../../plugins/releases/publishing/publisher.js';
 import { ManualClock } from '../access/fixture.js';
 import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
 import { tarEntry } from '../../support/archives.js';
@@ -71,18 +71,18 @@ export interface Fixture extends Services {
   told: Told[];
   audited: string[];
   log: RecordingLog;
-  packages: ReleaseStore;
+  releaseStore: ReleaseStore;
   /** Publishes `content` as the only file. */
   publish(
     version: string,
     content?: string,
     more?: Partial<PublishRequest>,
-  ): Promise<Published & { warnings: string[] }>;
+  ): Promise<PublishedRelease & { warnings: string[] }>;
   publishFiles(
     version: string,
     files: Readonly<Record<string, string>>,
     more?: Partial<PublishRequest>,
-  ): Promise<Published & { warnings: string[] }>;
+  ): Promise<PublishedRelease & { warnings: string[] }>;
   /** What check says. */
   check(version: string, more?: { platform?: Platform; instance?: string; channel?: string }): Promise<Checked>;
 }
@@ -109,7 +109,7 @@ let processes = 0;
 /** A process of its own over the stores. */
 export function fixtureOn(
   store: DocumentStore,
-  packages: ReleaseStore = memoryPackages(),
+  releaseStore: ReleaseStore = memoryPackages(),
   clock = new ManualClock(),
   change: (deps: Deps) => void = () => undefined,
 ): Fixture {
@@ -136,7 +136,7 @@ export function fixtureOn(
       told.push({ event, id: options?.id ?? '', data: data as Record<string, unknown> });
       return Promise.resolve(true);
     },
-    store: packages,
+    store: releaseStore,
     signer: SIGNER,
     audit: { record: async (_principal, action, target) => void audited.push(`${action} ${target}`) },
     projects: {
@@ -186,7 +186,7 @@ export function fixtureOn(
     told,
     audited,
     log,
-    packages,
+    releaseStore,
     publish: (version, content = version, more = {}) => publishFiles(version, { 'app.txt': content }, more),
     publishFiles,
     check: async (version, { platform = 'any', instance, channel = 'stable' } = {}) => {

@@ -72,13 +72,13 @@ describe('releases: publishing', () => {
       channel: 'stable',
       platform: 'any',
     });
-    expect(await text(one.packages as never, 'shop/stable/1.2/any/manifest.json')).to.equal(manifest);
-    const latest = JSON.parse((await text(one.packages as never, 'shop/stable/latest.json')) ?? '') as Record<
+    expect(await text(one.releaseStore as never, 'shop/stable/1.2/any/manifest.json')).to.equal(manifest);
+    const latest = JSON.parse((await text(one.releaseStore as never, 'shop/stable/latest.json')) ?? '') as Record<
       string,
       unknown
     >;
     expect(latest).to.include({ schema: 1, product: 'shop', channel: 'stable', latest: '1.2' });
-    const whole = JSON.parse((await text(one.packages as never, 'shop/latest.json')) ?? '') as { channels: object };
+    const whole = JSON.parse((await text(one.releaseStore as never, 'shop/latest.json')) ?? '') as { channels: object };
     expect(whole.channels).to.deep.equal({ stable: latest });
     expect(one.told.map(({ event }) => event)).to.deep.equal(['release.published']);
     expect(one.told[0]?.data).to.have.all.keys(
@@ -167,11 +167,11 @@ describe('releases: publishing', () => {
     );
     expect(await send(Buffer.from('no package'))).to.equal('package_rejected');
     expect(await send(Buffer.alloc(11_000_000))).to.equal('payload_too_large');
-    expect(await one.packages.staged()).to.deep.equal([]);
+    expect(await one.releaseStore.packages.staged()).to.deep.equal([]);
     expect(await one.docs.list({})).to.deep.equal([]);
     expect((await one.deps.publishes.find()).items).to.deep.equal([]);
     expect((await one.deps.manifests.find()).items).to.deep.equal([]);
-    expect(await one.packages.products()).to.deep.equal([]);
+    expect(await one.releaseStore.access.products()).to.deep.equal([]);
   });
 
   it('names the entry of a package that it rejects', async function () {
@@ -188,7 +188,7 @@ describe('releases: publishing', () => {
       expect(error, entry).to.include({ code: 'package_rejected', status: 422 });
       expect((error as ServiceError).extra?.['entry'] ?? '').to.equal(entry);
     }
-    expect(await one.packages.staged()).to.deep.equal([]);
+    expect(await one.releaseStore.packages.staged()).to.deep.equal([]);
   });
 
   it('two at once for the same four: one is published, one is told so', async () => {
@@ -243,8 +243,8 @@ describe('releases: publishing', () => {
     const [gone] = await one.changes.withdraw(CI, { ...STABLE, version: '1.1.0' }, 'crashes');
     expect(gone).to.include({ withdrawn_reason: 'crashes' });
     expect((await one.check('0.9')).release?.version).to.equal('1.0');
-    expect(await one.packages.open(['shop', 'stable', '1.1', 'any', 'package.tar.gz'])).to.equal(null);
-    const latest = JSON.parse((await text(one.packages as never, 'shop/stable/latest.json')) ?? '') as {
+    expect(await one.releaseStore.open(['shop', 'stable', '1.1', 'any', 'package.tar.gz'])).to.equal(null);
+    const latest = JSON.parse((await text(one.releaseStore as never, 'shop/stable/latest.json')) ?? '') as {
       releases: { version: string; withdrawn_at: string | null }[];
     };
     expect(latest.releases.map(({ version, withdrawn_at }) => [version, withdrawn_at !== null])).to.deep.equal([
@@ -396,21 +396,21 @@ describe('releases: publishing', () => {
       ['stable', 'shop/stable/latest.json'],
       [null, 'shop/latest.json'],
     ] as const;
-    const now = (path: string): Promise<string | null> => text(one.packages as never, path);
+    const now = (path: string): Promise<string | null> => text(one.releaseStore as never, path);
     for (const [channel, path] of paths) {
       const copy = (await now(path)) ?? '';
       await one.publish(channel === null ? '1.2' : '1.1');
       const right = await now(path);
-      await one.packages.writeLatest('shop', channel, copy);
+      await one.releaseStore.channels.write('shop', channel, copy);
       await one.latest.mend();
       const undated = (json: string | null): string => (json ?? '').replaceAll(/"generated_at":"[^"]*",/g, '');
       expect(undated(await now(path)), path).to.equal(undated(right));
-      await one.packages.writeLatest('shop', channel, '{');
+      await one.releaseStore.channels.write('shop', channel, '{');
       await one.reconciler.start();
       expect((await now(path)) ?? '', path).to.contain(channel === null ? '"1.2"' : '"1.1"');
     }
     const tags = (): Promise<(string | undefined)[]> =>
-      Promise.all(paths.map(async ([, path]) => (await one.packages.open(path.split('/')))?.tag));
+      Promise.all(paths.map(async ([, path]) => (await one.releaseStore.open(path.split('/')))?.tag));
     const before = await tags();
     await one.latest.mend();
     expect(await tags(), 'what agrees is not written').to.deep.equal(before);
@@ -421,14 +421,14 @@ describe('releases: publishing', () => {
     await one.publish('1.0');
     await one.publish('1.1');
     const place = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
-    await one.packages.describe(place, { manifest: 'other', signature: null });
-    await one.packages.withdraw({ ...place, version: '1.1' });
-    await one.packages.writeLatest('shop', 'stable', '{');
+    await one.releaseStore.packages.describe(place, { manifest: 'other', signature: null });
+    await one.releaseStore.packages.withdraw({ ...place, version: '1.1' });
+    await one.releaseStore.channels.write('shop', 'stable', '{');
     await one.reconciler.compare();
     expect(one.reconciler.lost).to.deep.equal(['shop 1.1 (stable, any)']);
-    const manifest = (await text(one.packages as never, 'shop/stable/1.0/any/manifest.json')) ?? '';
+    const manifest = (await text(one.releaseStore as never, 'shop/stable/1.0/any/manifest.json')) ?? '';
     expect(JSON.parse(manifest)).to.include({ version: '1.0' });
-    expect(JSON.parse((await text(one.packages as never, 'shop/stable/latest.json')) ?? '')).to.include({
+    expect(JSON.parse((await text(one.releaseStore as never, 'shop/stable/latest.json')) ?? '')).to.include({
       latest: '1.1',
     });
     expect((await one.publish('1.1')).outcome).to.equal('replaced');

@@ -2,7 +2,7 @@
 import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileReplaced, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
-import type { AccessDeps } from '../access-files/deps.js';
+import type { AccessDeps } from './deps.js';
 import { segmentsOf, type StoreGuard } from './store-guard.js';
 
 const TYPES: readonly (readonly [ending: string, type: string])[] = [

@@ -1,6 +1,6 @@
 /**
- * Who may read what lies below `/releases/` (contract 40, files): judged by the lines of the product's access file alone, as
- * a web server in front judges by them.
+ * Who may read what lies below `/releases/` (contract 40, files): judged by the lines of the product's access file
+ * alone, as a web server in front judges by them.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -8,13 +8,15 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { BasicCredentials, BasicGuard, BasicRequest, BasicVerdict } from '../../../ports/http.js';
-import { ACCESS_DEPS, type AccessDeps } from '../access-files/deps.js';
-import { entriesOf } from '../access-files/files.js';
+import { ACCESS_DEPS, type AccessDeps } from './deps.js';
+import { entriesOf } from './files.js';
 
 /** How long a credential that was right need not be hashed again while its line stays. */
 const VERIFIED_MS = 5 * MINUTE_MS;
 const LICENSE = /^lic_[0-9a-f]{16}$/;
-/** bcrypt of a discarded random text, of the cost of license keys: no line takes as long as a line that does not fit. */
+/**
+ * bcrypt of a discarded random text, of the cost of license keys: no line takes as long as a line that does not fit.
+ */
 const NO_LICENSE = '$2y$08$abcdefghijklmnopqrstuuVWXYZ0123456789abcdefghijklmnopq';
 
 const ASK = 'Name a license key of this product, or an account (roles admin, installer or member).';
@@ -41,7 +43,7 @@ export class StoreGuard implements BasicGuard {
     const product = segments[0] ?? '';
     if (
       !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(product) ||
-      (await this.deps.store.accessTag(product, '.htaccess')) === null
+      (await this.deps.store.access.tag(product, '.htaccess')) === null
     )
       return { open: true, username: null };
     if (given === null) return refused(ASK);
@@ -98,11 +100,11 @@ export class StoreGuard implements BasicGuard {
 
   async #entries(product: string): Promise<ReadonlyMap<string, string>> {
     const { store } = this.deps;
-    const tag = await store.accessTag(product, '.htpasswd');
+    const tag = await store.access.tag(product, '.htpasswd');
     if (tag === null) return new Map();
     const held = this.#lines.get(product);
     if (held?.tag === tag) return held.entries;
-    const entries = entriesOf((await store.readAccess(product, '.htpasswd')) ?? '');
+    const entries = entriesOf((await store.access.read(product, '.htpasswd')) ?? '');
     this.#lines.set(product, { tag, entries });
     return entries;
   }
