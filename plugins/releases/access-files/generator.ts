@@ -11,7 +11,7 @@ import { SingleFlight } from '../../../lib/single-flight.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
 import type { AccessFile } from '../../../ports/release-store.js';
-import { AccessLease } from './access-lease.js';
+import { inTurn } from '../lease-turn.js';
 import { ACCESS_DEPS, type AccessDeps, type AccessDoc } from './deps.js';
 import { accountLines, firstLine, FORMAT, htaccess, htpasswd, licenseLines } from './files.js';
 
@@ -38,26 +38,23 @@ export class AccessFiles {
    */
   readonly #read = new BoundedMap<string>({ most: 2_000 });
 
-  constructor(
-    @inject(ACCESS_DEPS) private readonly deps: AccessDeps,
-    @inject(AccessLease) private readonly lease: AccessLease,
-  ) {}
+  constructor(@inject(ACCESS_DEPS) private readonly deps: AccessDeps) {}
 
   /** Writes what is due, read after this question. Answers the products whose files were due. */
   regenerate(): Promise<string[]> {
-    return this.#flights.fresh('due', () => this.lease.run((held) => this.#run(held, false)));
+    return this.#flights.fresh('due', () => this.#alone((held) => this.#run(held, false)));
   }
 
   /** Writes all, also what was cut (`aos store regenerate`, and the button). */
   regenerateAll(): Promise<string[]> {
-    return this.#flights.fresh('all', () => this.lease.run((held) => this.#run(held, true)));
+    return this.#flights.fresh('all', () => this.#alone((held) => this.#run(held, true)));
   }
 
   /** A product's files are there before its first package is. */
   async protect(product: string): Promise<void> {
     if (await this.#whole(product)) return;
     // The folder makes it one of the store's products; the whole text follows, under the lease.
-    await this.lease.run(async (held) => {
+    await this.#alone(async (held) => {
       if (await this.#whole(product)) return;
       await this.#writeAll(held, [product], (await this.state()) ?? { id: STATE });
       await this.deps.rows.change({ id: STATE }, { set: { written_at: this.deps.clock.iso() } }, { upsert: true });
@@ -84,12 +81,18 @@ export class AccessFiles {
 
   /** Takes the hashes out of a file that a web server hands out; it stays so until all is written by hand. */
   async cut(product: string): Promise<void> {
-    await this.lease.run(async () => {
+    await this.#alone(async () => {
       const state = await this.state();
       const cut = [...new Set([...(state?.cut ?? []), product])];
       await this.deps.rows.change({ id: STATE }, { set: { cut } }, { upsert: true });
       await this.deps.store.access.write(product, '.htpasswd', `${firstLine(product)}\n`);
     });
+  }
+
+  /** One writer of access files at a time, over all processes. @throws ServiceError overloaded */
+  #alone<T>(work: (held: HeldLease) => Promise<T>): Promise<T> {
+    const busy = 'Another process has been writing the access files for a minute.';
+    return inTurn(this.deps, { id: 'access-files', what: 'the access files', busy }, work);
   }
 
   async #run(held: HeldLease, all: boolean): Promise<string[]> {

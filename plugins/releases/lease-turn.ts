@@ -1,0 +1,41 @@
+/** Work that one process does at a time, each in its turn: the others wait, at most a minute. */
+import { ServiceError } from '../../kernel/errors.js';
+import { processLease, type HeldLease, type LeaseRow, type ProcessLeaseParts } from '../../lib/lease.js';
+import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
+import type { ProcessOwner } from '../../ports/processes.js';
+import type { Collection } from '../../ports/store.js';
+
+const LEASE_MS = 20 * SECOND_MS;
+const AGAIN_MS = 50;
+
+interface TurnParts extends ProcessLeaseParts<ProcessOwner> {
+  leases: Collection<LeaseRow<ProcessOwner>>;
+}
+
+/**
+ * @param what is leased, for the log
+ * @param busy what is said when it is not free within a minute
+ * @throws ServiceError overloaded, and what `work` throws
+ */
+export async function inTurn<T>(
+  parts: TurnParts,
+  { id, what, busy }: { id: string; what: string; busy: string },
+  work: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  const { leases, clock, log } = parts;
+  const lease = await processLease(leases, parts, { id, what, ttlMs: LEASE_MS, judge: 'silence' });
+  const began = clock.monotonic();
+  let held = await lease.take();
+  while (held === null) {
+    if (clock.monotonic() - began >= MINUTE_MS) throw new ServiceError('overloaded', busy);
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    held = await lease.take();
+  }
+  try {
+    return await work(held);
+  } finally {
+    await held
+      .release()
+      .catch((err: unknown) => log.warn({ err, lease: id }, `the lease of ${what} was not given back`));
+  }
+}
