@@ -1,18 +1,15 @@
 /**
- * The composition root: configuration → adapters → kernel → plugins. The only file that may import everything, and
- * the only one that chooses adapters.
+ * The composition root: configuration → adapters → kernel → plugins. With `composition/`, whose files each make one part, it
+ * alone may import everything, and it alone chooses adapters.
  */
 import 'reflect-metadata';
-import { mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
-import { accessMode, type AccessMode } from './adapters/fs/access-mode.js';
-import { settleModes } from './adapters/fs/modes.js';
-import { FsInstallers } from './adapters/fs/installers.js';
 import { FsManual } from './adapters/fs/manual.js';
-import { FsReleaseStore } from './adapters/fs/release-store.js';
 import { MemoryReleaseStore } from './adapters/memory/release-store.js';
 import { MemoryStore } from './adapters/memory/store.js';
+import { connectionLines } from './adapters/mongodb/connection-lines.js';
 import { DataCipher } from './adapters/node/cipher.js';
 import { SystemClock } from './adapters/node/clock.js';
 import { replaceFile } from './adapters/node/files.js';
@@ -20,78 +17,37 @@ import { freeBytes } from './adapters/node/freebytes.js';
 import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
-import {
-  checkFingerprints,
-  compareFingerprints,
-  KEY_FILES,
-  KEYS_COLLECTION,
-  loadKeys,
-  type Keys,
-} from './adapters/node/keys.js';
-import type { RotatedKey } from './adapters/node/key-ring.js';
 import { KeyRings } from './adapters/node/key-rings.js';
+import { checkFingerprints, KEYS_COLLECTION, type Keys } from './adapters/node/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
-import { StoreFaultLog } from './adapters/node/store-fault-log.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
-import { processMetrics } from './adapters/node/process-metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
+import { processMetrics } from './adapters/node/process-metrics.js';
 import { HostProcesses } from './adapters/node/processes.js';
-import { UnlistedProxies, unlistedProxiesIn } from './adapters/node/unlisted-proxies.js';
-import { connectionLines } from './adapters/mongodb/connection-lines.js';
-import { SqliteStore } from './adapters/sqlite/store.js';
-import { ConfigError, loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
+import { StoreFaultLog } from './adapters/node/store-fault-log.js';
+import { UnlistedProxies } from './adapters/node/unlisted-proxies.js';
+import { BUILTIN } from './composition/builtin.js';
+import { isFirstStart, keysOf, NO_KEYS } from './composition/keys.js';
+import { accessModeOf, announced, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
+import { storeOf } from './composition/store.js';
+import { webServer } from './composition/web-server.js';
+import { loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
-import { RepeatedLines } from './lib/text/repeated-lines.js';
 import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
+import { RepeatedLines } from './lib/text/repeated-lines.js';
 import { FIRST_START } from './ports/domain/access.js';
-import type { UnlistedProxy } from './ports/domain/system.js';
-import type { HttpServer } from './ports/http-server.js';
-import type { Logger } from './ports/logger.js';
-import type { ReleaseStore } from './ports/release-store.js';
 import type { DocumentStore } from './ports/store.js';
-import access from './plugins/access/plugin.js';
-import bugs from './plugins/bugs/plugin.js';
-import dashboard from './plugins/dashboard/plugin.js';
-import errorstream from './plugins/errorstream/plugin.js';
-import health from './plugins/health/plugin.js';
-import licensing from './plugins/licensing/plugin.js';
-import live from './plugins/live/plugin.js';
-import manual from './plugins/manual/plugin.js';
-import mcp from './plugins/mcp/plugin.js';
-import notifications from './plugins/notifications/plugin.js';
-import projects from './plugins/projects/plugin.js';
-import { releasesConfig } from './plugins/releases/config.js';
-import releases from './plugins/releases/plugin.js';
-import search from './plugins/search/plugin.js';
-import sentry from './plugins/sentry/plugin.js';
-import watchdog from './plugins/watchdog/plugin.js';
-import { setupConfig } from './plugins/setup/config.js';
-import setup from './plugins/setup/plugin.js';
-import webhooks from './plugins/webhooks/plugin.js';
-import { helpers } from './web/helpers.js';
 
-/** The standard set. Order here means nothing: manifests say who needs whom. */
-export const BUILTIN = [
-  access,
-  projects,
-  health,
-  dashboard,
-  bugs,
-  errorstream,
-  search,
-  sentry,
-  webhooks,
-  watchdog,
-  releases,
-  notifications,
-  setup,
-  licensing,
-  live,
-  manual,
-  mcp,
-];
+export type { RotatedKey } from './adapters/node/key-ring.js';
+export type { Keys } from './adapters/node/keys.js';
+export { freeBytes } from './adapters/node/freebytes.js';
+export { BUILTIN } from './composition/builtin.js';
+export { fingerprintsFit, keysOf } from './composition/keys.js';
+export { accessModeOf, installersOf } from './composition/releases.js';
+export { storeOf } from './composition/store.js';
+export { unlistedProxiesOf } from './composition/web-server.js';
 
 /** For one plugin's import, setup, start or stop. */
 const PLUGIN_TIMEOUT_MS = 30_000;
@@ -129,25 +85,9 @@ export interface FirstAdmin {
   password: string | null;
 }
 
-/** Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work. */
-export async function storeOf({ storage }: Core, tell?: ReturnType<typeof connectionLines>): Promise<DocumentStore> {
-  if (storage.engine === 'memory') return new MemoryStore();
-  if (storage.engine === 'sqlite') {
-    return new SqliteStore({ path: storage.file as string, durability: storage.durability });
-  }
-  const { MongoStore } = await import('./adapters/mongodb/store.js');
-  return new MongoStore({ url: storage.url, ...(tell && { tell }) });
-}
-
 export async function version(): Promise<string> {
   const text = await readFile(join(packageRoot(), 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
-}
-
-/** The configured keys. @param create false: nothing is written */
-export function keysOf(config: Core, create: boolean): Promise<Keys> {
-  const settings = { ...config.security, release_private_key: config.release_private_key };
-  return loadKeys(settings, config.data_dir, config.storage.engine === 'mongodb', create);
 }
 
 /** What a service is built from instead of what the configuration names. */
@@ -159,29 +99,6 @@ export interface Given {
   /** Standard output belongs to the answer of `--json`. */
   logTo?: 'stdout' | 'stderr';
 }
-
-export { freeBytes, type Keys, type RotatedKey };
-
-/** What a service of this data directory has seen within a week, without what was listed since then. */
-export async function unlistedProxiesOf(
-  dataDir: string,
-  trusted: readonly string[],
-): Promise<readonly UnlistedProxy[]> {
-  const { addressReader } = await import('./adapters/hapi/wire/address.js');
-  const read = addressReader(trusted);
-  const seen = await unlistedProxiesIn(dataDir, Date.now());
-  // Of a listed one the header would be read.
-  return seen.filter(({ address }) => read(address, '192.0.2.1') === address);
-}
-
-/** Compares the keys with those that the store is used with, and remembers nothing. @throws KeyError */
-export async function fingerprintsFit(store: DocumentStore, keys: Keys): Promise<string> {
-  await compareFingerprints(store, keys);
-  return 'the keys are those of the store';
-}
-
-/** Keys of a service that keeps nothing. */
-const NO_KEYS: Keys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
 
 /** A service on an empty store in memory, which touches nothing outside: to see its plugins and their commands. */
 export function blueprint(given: Pick<Given, 'configuration'> = {}): Promise<Service> {
@@ -204,24 +121,6 @@ async function examine(configuration: Configuration): Promise<void> {
     await trial.stop();
   }
 }
-
-/** A key has to be made, or the data directory itself. */
-async function isFirstStart({ data_dir, release_private_key, security }: Core): Promise<boolean> {
-  const made = [
-    [release_private_key, KEY_FILES.release],
-    [security.license_key, KEY_FILES.license],
-    [security.data_key, KEY_FILES.data],
-  ] as const;
-  const wanted = made.filter(([key]) => key === null).map(([, file]) => join(data_dir, file));
-  const there = await Promise.all([data_dir, ...wanted].map(exists));
-  return there.includes(false);
-}
-
-const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 /**
  * Builds the service without starting it.
@@ -256,7 +155,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
   const store = given.store ?? (await storeOf(config, connectionLines(lines, clock, giveUp)));
   const jobs = new AgendaJobs({ store, clock, ids, log: lines, metrics, faults });
-  const { host, port, base_url, trusted_proxies } = config.server;
+  const { host, port, base_url } = config.server;
   // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.
   const beside = mode === 'command' ? await InstanceLock.running(config.data_dir) : null;
   const app: AppSettings = {
@@ -270,31 +169,6 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     grouping: { ...config.grouping },
   };
   const unlisted = new UnlistedProxies(given.keys === undefined ? config.data_dir : null, clock, log);
-  const http = async (): Promise<HttpServer> => {
-    const { HapiServer } = await import('./adapters/hapi/server.js');
-    return new HapiServer({
-      host,
-      port,
-      base_url: base_url ?? '',
-      trusted_proxies,
-      unlistedProxy: unlisted.note,
-      limits: config.limits,
-      debug: config.app.debug,
-      version: app.version,
-      timezone: app.timezone,
-      webDir: join(import.meta.dirname, 'web'),
-      helpers: helpers({ timezone: app.timezone, now: () => clock.now() }),
-      log,
-      clock,
-      ids,
-      metrics,
-      requestLog: {
-        log: lines.withWarnings(),
-        all: config.log.level === 'debug',
-        slowMs: config.log.slow_ms,
-      },
-    });
-  };
   const cipher = new DataCipher(keys.data);
   const { release_private_key, security } = config;
   const rings = new KeyRings(keys, { release_private_key, license_key: security.license_key }, config.data_dir, {
@@ -324,7 +198,19 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     log,
     hasher,
     metrics,
-    ...(mode === 'serve' ? { http: await http() } : {}),
+    ...(mode === 'serve'
+      ? {
+          http: await webServer(config, join(import.meta.dirname, 'web'), {
+            app,
+            clock,
+            ids,
+            log,
+            lines,
+            metrics,
+            unlisted,
+          }),
+        }
+      : {}),
     cipher,
     outbound: new NodeOutbound(),
     processes: new HostProcesses(),
@@ -388,49 +274,6 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     stop: stopOnce,
     lost,
   };
-}
-
-/** Of `.htpasswd`. @throws ConfigError for a group that is not there, or that this process is not in */
-export function accessModeOf(configuration: Configuration): Promise<AccessMode> {
-  return accessMode(configuration.section('releases', releasesConfig)).catch((error: Error) => {
-    throw new ConfigError('releases.web_group', error.message, configuration.origin('releases.web_group'));
-  });
-}
-
-/** The release store on this disk; a web server's user reaches it, and nothing else of the data directory. */
-async function releasesOn(configuration: Configuration, log: Logger): Promise<ReleaseStore> {
-  const { data_dir } = configuration.core;
-  const path = resolve(data_dir, configuration.section('releases', releasesConfig).path);
-  const access = await accessModeOf(configuration);
-  const foreign = await settleModes(data_dir, path, access);
-  if (foreign.length > 0) log.warn({ paths: foreign }, 'belong to another user: their modes stay as they are');
-  return new FsReleaseStore(path, access);
-}
-
-/** Whether there is anything to place; told before the first question comes. */
-async function announced(installers: FsInstallers, log: Logger): Promise<boolean> {
-  try {
-    return await installers.announce();
-  } catch (err) {
-    log.error({ err }, 'the installers that were built cannot be read');
-    return false;
-  }
-}
-
-/** Beside the running service: some hundred megabytes are copied after a new build, and nothing else waits for them. */
-async function placeInstallers(installers: FsInstallers, log: Logger): Promise<void> {
-  try {
-    const files = await installers.place();
-    if (files.length > 0) log.info({ files }, 'placed the installers that were built');
-  } catch (err) {
-    log.error({ err }, 'could not place the installers');
-  }
-}
-
-/** The update agents of the data directory, and where a build leaves new ones. */
-export function installersOf(configuration: Configuration): FsInstallers {
-  const { built_agents } = configuration.section('setup', setupConfig);
-  return new FsInstallers(join(configuration.core.data_dir, 'installer'), resolve(packageRoot(), built_agents));
 }
 
 /** The folder of the file that names the plugins: their paths are relative to it. The service's own files are named from its root. */

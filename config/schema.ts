@@ -6,9 +6,9 @@
  * compare them. Null means "not given": the value is then derived or created, as the description says. Rejected:
  * a second hand-written table of environment variables; each named variable is written beside its key (`meta.env`).
  */
-import { createPrivateKey, type KeyObject } from 'node:crypto';
 import joi from 'joi';
 import type { HttpLimits } from '../ports/http-limits.js';
+import { baseUrl, dataKey, licenseKey, storageUrl, timezone } from './values.js';
 
 export interface LimitsConfig extends HttpLimits {
   package_bytes: number;
@@ -61,52 +61,6 @@ const perMinute = (amount: number, text: string): joi.NumberSchema =>
     .unit('per minute')
     .default(amount)
     .description(`${text} 0: no limit.`);
-
-function timezone(value: string): string {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: value }).format(0) === '' ? '' : value;
-  } catch {
-    throw new Error('must be an IANA time zone, for example Europe/Berlin');
-  }
-}
-
-function baseUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an http or https URL');
-  if (url.username || url.password || url.search || url.hash) {
-    throw new Error('must be a URL without user, query and fragment');
-  }
-  return url.href.replace(/\/+$/, '');
-}
-
-function storageUrl(value: string): string {
-  if (value === 'memory:' || /^sqlite:./.test(value) || /^mongodb(\+srv)?:\/\/./.test(value)) return value;
-  throw new Error('must be sqlite:<path>, mongodb://…, mongodb+srv://… or memory:');
-}
-
-/** A PEM private key (Ed25519 or RSA), or a seed of 32 characters or more (contract 50, license files). */
-function licenseKey(value: string): string {
-  if (!value.includes('-----BEGIN')) {
-    if (value.length < 32) throw new Error('must be a PEM private key, or at least 32 characters long');
-    return value;
-  }
-  let key: KeyObject;
-  try {
-    key = createPrivateKey(value);
-  } catch {
-    throw new Error('is not a readable PEM private key');
-  }
-  const type = key.asymmetricKeyType;
-  if (type !== 'ed25519' && type !== 'rsa') throw new Error('must be an Ed25519 or RSA private key');
-  const bits = key.asymmetricKeyDetails?.modulusLength ?? 2048;
-  if (bits < 2048) throw new Error(`has ${bits} bits; an RSA key needs at least 2,048`);
-  return value;
-}
-
-function dataKey(value: string): string {
-  if (value.length < 32) throw new Error('must be at least 32 characters long');
-  return value;
-}
 
 const server = joi.object({
   host: named('SVC_HOST', joi.string().hostname())

@@ -234,10 +234,10 @@ export const RULES: readonly Rule[] = [
   },
   {
     layer: 'main',
-    files: /^main\.ts$/,
-    project: [/^(kernel|ports|adapters|plugins|web|config)\//],
+    files: /^(main\.ts$|composition\/)/,
+    project: [/^(kernel|ports|adapters|plugins|web|config|composition)\//],
     packages: [NODE, /^(joi|reflect-metadata)$/],
-    says: 'main.ts composes the server and imports no command, client or test',
+    says: 'main.ts and composition compose the server and import no command, client or test',
   },
   {
     layer: 'testing',
