@@ -18,7 +18,7 @@ import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
 import { KeyRings } from './adapters/node/key-rings.js';
-import { checkFingerprints, KEYS_COLLECTION, type Keys } from './adapters/node/keys.js';
+import { checkFingerprints, KEYS_COLLECTION, type ServiceKeys } from './adapters/node/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
@@ -41,7 +41,7 @@ import { FIRST_START } from './ports/domain/access.js';
 import type { DocumentStore } from './ports/store.js';
 
 export type { RotatedKey } from './adapters/node/key-ring.js';
-export type { Keys } from './adapters/node/keys.js';
+export type { ServiceKeys } from './adapters/node/keys.js';
 export { freeBytes } from './adapters/node/freebytes.js';
 export { BUILTIN } from './composition/builtin.js';
 export { fingerprintsFit, keysOf } from './composition/keys.js';
@@ -94,7 +94,7 @@ export async function version(): Promise<string> {
 export interface Given {
   configuration?: Configuration;
   /** With them the data directory is left alone, and the store's fingerprints are not compared. */
-  keys?: Keys;
+  keys?: ServiceKeys;
   store?: DocumentStore;
   /** Standard output belongs to the answer of `--json`. */
   logTo?: 'stdout' | 'stderr';

@@ -16,7 +16,7 @@ import {
   keysOf,
   storeOf,
   unlistedProxiesOf,
-  type Keys,
+  type ServiceKeys,
 } from '../main.js';
 import type { DocumentStore } from '../ports/store.js';
 import { dataDirectory, disk, existing } from './data-directory.js';
@@ -115,7 +115,7 @@ async function plugins(configuration: Configuration, found: Found): Promise<stri
 
 async function migrations(
   configuration: Configuration,
-  keys: Keys,
+  keys: ServiceKeys,
   store: DocumentStore,
   found: Found,
 ): Promise<string> {
@@ -153,7 +153,7 @@ async function examinePlugins(found: Examination, configuration: Configuration, 
 async function examineStore(
   found: Examination,
   configuration: Configuration,
-  keys: Keys | null,
+  keys: ServiceKeys | null,
   runs: boolean,
   known: Found,
 ): Promise<void> {
@@ -196,7 +196,7 @@ async function examineHealth(found: Examination, core: Core, known: Found): Prom
 async function examine(): Promise<Examination> {
   const found = new Examination();
   await found.check('node', 'install Node 20.19 or newer', node);
-  const loaded: { configuration: Configuration | null; keys: Keys | null } = { configuration: null, keys: null };
+  const loaded: { configuration: Configuration | null; keys: ServiceKeys | null } = { configuration: null, keys: null };
   await found.check('configuration', CONFIGURED, async () => {
     loaded.configuration = await loadConfig();
     return 'valid';

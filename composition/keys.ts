@@ -1,24 +1,24 @@
 /** The keys of a service: those that it has, those that its first start makes, and whether they are those of its store. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compareFingerprints, KEY_FILES, loadKeys, type Keys } from '../adapters/node/keys.js';
+import { compareFingerprints, KEY_FILES, loadKeys, type ServiceKeys } from '../adapters/node/keys.js';
 import type { Core } from '../config/load.js';
 import type { DocumentStore } from '../ports/store.js';
 
 /** The configured keys. @param create false: nothing is written */
-export function keysOf(config: Core, create: boolean): Promise<Keys> {
+export function keysOf(config: Core, create: boolean): Promise<ServiceKeys> {
   const settings = { ...config.security, release_private_key: config.release_private_key };
   return loadKeys(settings, config.data_dir, config.storage.engine === 'mongodb', create);
 }
 
 /** Compares the keys with those that the store is used with, and remembers nothing. @throws KeyError */
-export async function fingerprintsFit(store: DocumentStore, keys: Keys): Promise<string> {
+export async function fingerprintsFit(store: DocumentStore, keys: ServiceKeys): Promise<string> {
   await compareFingerprints(store, keys);
   return 'the keys are those of the store';
 }
 
 /** Keys of a service that keeps nothing. */
-export const NO_KEYS: Keys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
+export const NO_KEYS: ServiceKeys = { release: null, license: 'x'.repeat(32), data: 'x'.repeat(32), created: [] };
 
 /** A key has to be made, or the data directory itself. */
 export async function isFirstStart({ data_dir, release_private_key, security }: Core): Promise<boolean> {

@@ -11,7 +11,7 @@ import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type joi from 'joi';
 import { coreKeys, coreSchema, type CoreConfig } from './schema.js';
-import { ConfigError, isTree, readSources, type Sources, type Tree } from './sources.js';
+import { ConfigError, isTree, readSources, type ConfigSources, type Tree } from './sources.js';
 
 export { ConfigError } from './sources.js';
 
@@ -70,7 +70,7 @@ function freeze<T>(value: T): T {
   return value;
 }
 
-function originOf(sources: Sources, key: string): string {
+function originOf(sources: ConfigSources, key: string): string {
   for (let path = key; path !== ''; path = path.slice(0, Math.max(0, path.lastIndexOf('.')))) {
     const from = sources.origins.get(path);
     if (from !== undefined) return from;
@@ -86,7 +86,7 @@ const messages = {
   'string.pattern.name': 'has the wrong form',
 };
 
-function fault(sources: Sources, error: joi.ValidationError, at: string[]): ConfigError {
+function fault(sources: ConfigSources, error: joi.ValidationError, at: string[]): ConfigError {
   const detail = error.details[0];
   const segments = [...at, ...(detail?.path ?? []).map(String)];
   const key = segments.join('.');
@@ -126,7 +126,7 @@ function member(schema: joi.Schema, segments: readonly string[]): joi.Schema | n
 }
 
 /** Replaces the texts of variables below `at` by what `schema` makes of them. */
-function readTexts(sources: Sources, tree: Tree, schema: joi.Schema, at: string[]): void {
+function readTexts(sources: ConfigSources, tree: Tree, schema: joi.Schema, at: string[]): void {
   const prefix = at.length === 0 ? '' : `${at.join('.')}.`;
   for (const path of sources.texts) {
     if (!path.startsWith(prefix)) continue;
@@ -142,7 +142,7 @@ function readTexts(sources: Sources, tree: Tree, schema: joi.Schema, at: string[
   }
 }
 
-function validate<T>(sources: Sources, tree: Tree, schema: joi.Schema<T>, at: string[]): T {
+function validate<T>(sources: ConfigSources, tree: Tree, schema: joi.Schema<T>, at: string[]): T {
   const copy = structuredClone(tree);
   readTexts(sources, copy, schema, at);
   const { value, error } = schema.validate(copy, {
@@ -168,7 +168,7 @@ function withSections(tree: Tree, schema: joi.Description): Tree {
 }
 
 /** A copy in which a variable that holds a JSON list or object is one: joi reads numbers and booleans from text, not these. */
-function withLists(sources: Sources, sections: Tree): Tree {
+function withLists(sources: ConfigSources, sections: Tree): Tree {
   const copy = structuredClone(sections);
   for (const path of sources.texts) {
     const segments = path.split('.');

@@ -23,7 +23,7 @@ export class ConfigError extends Error {
 
 export type Tree = { [key: string]: unknown };
 
-export interface Sources {
+export interface ConfigSources {
   tree: Tree;
   /** Dotted path → where its value came from. */
   origins: Map<string, string>;
@@ -39,7 +39,7 @@ const forget = (paths: { keys(): Iterable<string>; delete(path: string): boolean
 };
 
 /** Lays `over` on `sources`: objects member by member, everything else as a whole. */
-function lay(sources: Sources, over: Tree, from: string, at: string[] = []): void {
+function lay(sources: ConfigSources, over: Tree, from: string, at: string[] = []): void {
   let target = sources.tree;
   for (const key of at) target = target[key] as Tree;
   for (const [key, value] of Object.entries(over)) {
@@ -131,7 +131,7 @@ async function readVariable(name: string, value: string, file: boolean): Promise
 }
 
 /** Lays the environment's variables over the files. @throws ConfigError when two of them set the same key */
-async function layVariables(sources: Sources, env: NodeJS.ProcessEnv): Promise<void> {
+async function layVariables(sources: ConfigSources, env: NodeJS.ProcessEnv): Promise<void> {
   const setBy = new Map<string, string>();
   for (const name of Object.keys(env).toSorted()) {
     const text = env[name];
@@ -151,8 +151,8 @@ async function layVariables(sources: Sources, env: NodeJS.ProcessEnv): Promise<v
 }
 
 /** Reads every source. @param root the folder that holds `config/`. @throws ConfigError */
-export async function readSources(root: string, env: NodeJS.ProcessEnv): Promise<Sources> {
-  const sources: Sources = { tree: {}, origins: new Map(), texts: new Set() };
+export async function readSources(root: string, env: NodeJS.ProcessEnv): Promise<ConfigSources> {
+  const sources: ConfigSources = { tree: {}, origins: new Map(), texts: new Set() };
   const files: [path: string, optional: boolean, label: string][] = [
     [`${root}/config/default.json`, false, 'config/default.json'],
     [`${root}/config/local.json`, true, 'config/local.json'],

@@ -63,8 +63,8 @@ export class PackageTooLarge extends Error {
 }
 
 /** There is no room: the disk is full, or would fall below what is kept free. */
-export class StoreFull extends Error {
-  override name = 'StoreFull';
+export class DiskFull extends Error {
+  override name = 'DiskFull';
 }
 
 /** The texts that lie beside a package. */
@@ -100,7 +100,7 @@ export class FileReplaced extends Error {
 export interface PackageStore {
   /**
    * Receives a package; nothing of it stays when it throws.
-   * @throws PackageTooLarge, StoreFull, and what `bytes` throws
+   * @throws PackageTooLarge, DiskFull, and what `bytes` throws
    */
   stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage>;
   /** What was staged and neither put in place nor discarded, with its age. */

@@ -3,7 +3,7 @@
  * (contract 40, files). The group file is read here, since Node knows no look-up of a group by its name.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { OPEN_FILE, OWN_FILE, type Owner } from './durable.js';
+import { OPEN_FILE, OWN_FILE, type FileOwner } from './durable.js';
 
 export interface AccessMode {
   mode: number;
@@ -48,7 +48,7 @@ const mayGive = (gid: number): boolean =>
  * Owner and group of a file that is written into `folder`. What root writes by a command belongs to whom the folder
  * belongs to, or the service could not read it.
  */
-export async function ownerIn(folder: string, { gid }: AccessMode): Promise<Owner | null> {
+export async function ownerIn(folder: string, { gid }: AccessMode): Promise<FileOwner | null> {
   if (process.platform === 'win32') return null;
   const stats = await stat(folder);
   if (process.geteuid?.() === 0) return { uid: stats.uid, gid: gid ?? stats.gid };

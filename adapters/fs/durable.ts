@@ -10,7 +10,7 @@ export const OPEN_FILE = 0o644;
 export const OWN_FOLDER = 0o700;
 export const OWN_FILE = 0o600;
 
-export interface Owner {
+export interface FileOwner {
   uid: number;
   gid: number;
 }
@@ -41,7 +41,7 @@ export async function writeNew<T>(
   path: string,
   mode: number,
   work: (file: FileHandle) => Promise<T>,
-  owner: Owner | null = null,
+  owner: FileOwner | null = null,
 ): Promise<T> {
   const file = await open(path, 'wx', OWN_FILE);
   try {
@@ -67,7 +67,7 @@ export async function putText(
   temporary: string,
   path: string,
   text: string,
-  { mode, owner }: { mode: number; owner: Owner | null } = { mode: OPEN_FILE, owner: null },
+  { mode, owner }: { mode: number; owner: FileOwner | null } = { mode: OPEN_FILE, owner: null },
 ): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
     // Each goes on where the one before ended. A manifest has megabytes, which are not made bytes at a stretch.

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PackageTooLarge, StoreFull } from '../../ports/release-store.js';
+import { PackageTooLarge, DiskFull } from '../../ports/release-store.js';
 import { codeOf, makeFolder, OPEN_FILE, OWN_FOLDER, writeNew } from './durable.js';
 import { INCOMING } from './paths.js';
 
@@ -39,7 +39,7 @@ export class Incoming {
     try {
       return { id, size: await writeNew(path, OPEN_FILE, (file) => this.#receive(file, bytes, limits)) };
     } catch (error) {
-      throw ['ENOSPC', 'EDQUOT'].includes(codeOf(error)) ? new StoreFull('the disk is full', { cause: error }) : error;
+      throw ['ENOSPC', 'EDQUOT'].includes(codeOf(error)) ? new DiskFull('the disk is full', { cause: error }) : error;
     }
   }
 
@@ -113,8 +113,7 @@ export class Incoming {
   }
 
   async #judge(keepFree: number): Promise<void> {
-    if (keepFree > 0 && (await this.freeBytes()) < keepFree)
-      throw new StoreFull(`less than ${keepFree} bytes are free`);
+    if (keepFree > 0 && (await this.freeBytes()) < keepFree) throw new DiskFull(`less than ${keepFree} bytes are free`);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Dirent } from 'node:fs';
 import { chmod, chown, lstat, readdir } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { ownerIn, type AccessMode } from './access-mode.js';
-import { OPEN_FILE, OPEN_FOLDER, OWN_FILE, OWN_FOLDER, codeOf, type Owner } from './durable.js';
+import { OPEN_FILE, OPEN_FOLDER, OWN_FILE, OWN_FOLDER, codeOf, type FileOwner } from './durable.js';
 import { INCOMING } from './paths.js';
 
 /** Others may pass, and see nothing. */
@@ -19,7 +19,7 @@ const PASSAGE = 0o711;
 export async function settleModes(dataDir: string, store: string, access: AccessMode): Promise<string[]> {
   if (process.platform === 'win32') return [];
   const left: string[] = [];
-  const mode = async (path: string, wanted: number, owner: Owner | null = null): Promise<void> => {
+  const mode = async (path: string, wanted: number, owner: FileOwner | null = null): Promise<void> => {
     try {
       const stats = await lstat(path);
       if (stats.isSymbolicLink()) return;

@@ -32,7 +32,7 @@ import { OpenRequests } from './transport/open-requests.js';
 import { EventStreams } from './streams/event-streams.js';
 import { PieceBuffers } from './streams/piece-buffers.js';
 import { FairSlots } from './limits/fair-slots.js';
-import { InFlight } from './limits/in-flight.js';
+import { RequestsInFlight } from './limits/in-flight.js';
 import { homePage } from './pages/home.js';
 import { ViewJudge } from './pages/judge-views.js';
 import { Navigation } from './pages/navigation.js';
@@ -72,7 +72,7 @@ const UNREAD = {
 
 export class HapiServer implements HttpServer {
   readonly #server: Server;
-  readonly #inFlight: InFlight;
+  readonly #inFlight: RequestsInFlight;
   readonly #eventStreams: EventStreams;
   readonly #paths = new KnownPaths();
   readonly #direct = new DirectRoutes();
@@ -86,7 +86,7 @@ export class HapiServer implements HttpServer {
   constructor(private readonly options: HapiServerOptions) {
     const listener = makeListener();
     this.#requests = new OpenRequests(options.requestLog ?? null);
-    this.#inFlight = new InFlight(options.maxInFlight ?? 1_000);
+    this.#inFlight = new RequestsInFlight(options.maxInFlight ?? 1_000);
     this.#eventStreams = new EventStreams({
       stallMs: options.stallMs ?? STALL_MS,
       mostPerListener: options.maxEventStreams ?? 10,

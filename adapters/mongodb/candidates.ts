@@ -13,7 +13,7 @@ import { fieldName, toQuery, type Query, type Stored } from './translate.js';
 const MOST = 2_000;
 
 /** What is known of a collection's indexes. */
-export interface Known {
+export interface KnownIndexes {
   /** Paths of texts with grams. */
   texts: readonly string[];
   /** First fields of all indexes. */
@@ -21,7 +21,11 @@ export interface Known {
 }
 
 /** Ids among which all are that the filter matches; null when they are not known to be few. */
-export async function candidatesOf(driver: Driver<Stored>, known: Known, filter: Filter): Promise<string[] | null> {
+export async function candidatesOf(
+  driver: Driver<Stored>,
+  known: KnownIndexes,
+  filter: Filter,
+): Promise<string[] | null> {
   const own = await byGrams(driver, known, filter);
   if (own !== null || filter.or === undefined) return own;
   const any = alternatives(filter.or);
@@ -37,7 +41,7 @@ export async function candidatesOf(driver: Driver<Stored>, known: Known, filter:
   return ids.size > MOST ? null : [...ids];
 }
 
-async function byGrams(driver: Driver<Stored>, { texts }: Known, filter: Filter): Promise<string[] | null> {
+async function byGrams(driver: Driver<Stored>, { texts }: KnownIndexes, filter: Filter): Promise<string[] | null> {
   const asked = gramsAsked(filter, texts);
   if (asked === null) return null;
   const { field, grams } = asked;
@@ -52,7 +56,7 @@ async function byGrams(driver: Driver<Stored>, { texts }: Known, filter: Filter)
 }
 
 /** By an equality that an index begins with. */
-async function byIndex(driver: Driver<Stored>, { leading }: Known, filter: Filter): Promise<string[] | null> {
+async function byIndex(driver: Driver<Stored>, { leading }: KnownIndexes, filter: Filter): Promise<string[] | null> {
   const plain = Object.entries(filter).some(
     ([path, condition]) => path !== 'or' && typeof condition === 'string' && leading.has(fieldName(path)),
   );

@@ -16,7 +16,7 @@ import {
   type WriteOp,
   type WriteResult,
 } from '../../ports/store.js';
-import { candidatesOf, type Known } from './candidates.js';
+import { candidatesOf, type KnownIndexes } from './candidates.js';
 import { DUPLICATE_KEY, translated } from './errors.js';
 import {
   conflictOf,
@@ -45,7 +45,7 @@ export interface Calls {
   /** A write that the store's end waits for; none begins after it. */
   write<V>(work: () => Promise<V>): Promise<V>;
   /** What the server says of the collection's indexes; asked once. */
-  known(): Promise<Known>;
+  known(): Promise<KnownIndexes>;
 }
 
 export class MongoCollection<T extends Doc> implements Collection<T> {

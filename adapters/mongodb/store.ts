@@ -5,7 +5,7 @@
 import { MongoServerError, type Collection as Driver } from 'mongodb';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
 import { MongoCollection } from './collection.js';
-import type { Known } from './candidates.js';
+import type { KnownIndexes } from './candidates.js';
 import type { ConnectionState } from './connection-lines.js';
 import { MongoConnection, type ConnectionTimes } from './connection.js';
 import { translated } from './errors.js';
@@ -37,7 +37,7 @@ export class MongoStore implements DocumentStore {
   /** The URL says how long to wait. */
   readonly #patient: boolean;
   /** What is known of each collection's indexes: asked once, and again after `ensure`. */
-  readonly #known = new Map<string, Promise<Known>>();
+  readonly #known = new Map<string, Promise<KnownIndexes>>();
   readonly #filling = new Map<string, Promise<void>>();
   readonly #end = new AbortController();
   #closed = false;
@@ -85,7 +85,7 @@ export class MongoStore implements DocumentStore {
     return this.#connection.db(this.#database).collection<Stored>(name);
   }
 
-  #knownOf(name: string): Promise<Known> {
+  #knownOf(name: string): Promise<KnownIndexes> {
     const asked = this.#known.get(name);
     if (asked !== undefined) return asked;
     const known = this.#askKnown(name);
@@ -94,7 +94,7 @@ export class MongoStore implements DocumentStore {
     return known;
   }
 
-  async #askKnown(name: string): Promise<Known> {
+  async #askKnown(name: string): Promise<KnownIndexes> {
     const list = (): Promise<{ key: object }[]> => this.#driver(name).listIndexes().toArray();
     const indexes = await this.#connection.run(() => list().catch(noneWithoutCollection));
     const leading = indexes.flatMap(({ key }) => Object.keys(key).slice(0, 1));

@@ -8,7 +8,7 @@ import type { Signers } from '../../ports/signer.js';
 import type { DocumentStore } from '../../ports/store.js';
 import { replaceFile } from './files.js';
 import { KeyRing, type RingDoc, type RotatedKey } from './key-ring.js';
-import { KEY_FILES, KEYS_COLLECTION, licenseFingerprint, newReleaseKey, newSecret, type Keys } from './keys.js';
+import { KEY_FILES, KEYS_COLLECTION, licenseFingerprint, newReleaseKey, newSecret, type ServiceKeys } from './keys.js';
 import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
 
 /** Every answer of `license validate` is signed: it asks the store for the key in use at most this often. */
@@ -50,7 +50,7 @@ export class KeyRings implements Signers {
 
   /** @param settings what the configuration gives; null: not given */
   constructor(
-    keys: Keys,
+    keys: ServiceKeys,
     settings: { release_private_key: string | null; license_key: string | null },
     dataDir: string,
     { store, ...parts }: RingParts,

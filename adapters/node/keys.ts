@@ -37,7 +37,7 @@ export interface ReleaseKey {
   path: string;
 }
 
-export interface Keys {
+export interface ServiceKeys {
   /** Null: releases are unsigned. */
   release: ReleaseKey | null;
   license: string;
@@ -114,7 +114,12 @@ async function givenReleaseKey(path: string): Promise<ReleaseKey> {
  *   release key (`aos doctor`)
  * @throws KeyError with one line
  */
-export async function loadKeys(settings: KeySettings, dataDir: string, shared: boolean, create = true): Promise<Keys> {
+export async function loadKeys(
+  settings: KeySettings,
+  dataDir: string,
+  shared: boolean,
+  create = true,
+): Promise<ServiceKeys> {
   const missing = [
     settings.release_private_key === null
       ? 'release_private_key (SVC_RELEASE_PRIVATE_KEY; empty for unsigned releases)'
@@ -172,7 +177,7 @@ const print = (secret: string, info: string): string =>
 export const licenseFingerprint = (license: string): string => print(license, 'license');
 
 /** Fingerprints by key; unsigned releases have none, so that signing may be switched on later. */
-export function fingerprints(keys: Keys): Map<string, string> {
+export function fingerprints(keys: ServiceKeys): Map<string, string> {
   const all = new Map([
     ['security.license_key', licenseFingerprint(keys.license)],
     ['security.data_key', print(keys.data, 'data')],
@@ -186,7 +191,7 @@ export function fingerprints(keys: Keys): Map<string, string> {
  * several processes share (contract 00, configuration).
  * @throws KeyError with one line naming the keys that differ
  */
-export async function checkFingerprints(store: DocumentStore, keys: Keys, now: () => string): Promise<void> {
+export async function checkFingerprints(store: DocumentStore, keys: ServiceKeys, now: () => string): Promise<void> {
   const collection = store.collection<KeyDoc>(KEYS_COLLECTION.name);
   for (const [key, fingerprint] of fingerprints(keys)) {
     const setOnInsert = { fingerprint, created_at: now() };
@@ -196,7 +201,7 @@ export async function checkFingerprints(store: DocumentStore, keys: Keys, now: (
 }
 
 /** The comparison alone, which remembers nothing. @throws KeyError with one line naming the keys that differ */
-export async function compareFingerprints(store: DocumentStore, keys: Keys): Promise<void> {
+export async function compareFingerprints(store: DocumentStore, keys: ServiceKeys): Promise<void> {
   const collection = store.collection<KeyDoc>(KEYS_COLLECTION.name);
   const differ: string[] = [];
   for (const [key, fingerprint] of fingerprints(keys)) {

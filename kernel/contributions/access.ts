@@ -1,7 +1,7 @@
 /** Judges the `access` of routes and pages. */
 import Joi from 'joi';
 import type { BasicGuard } from '../../ports/http.js';
-import { run, type Keys } from './shapes.js';
+import { run, type SchemaOf } from './shapes.js';
 
 /** What is wrong with who may call a route. @param scopes that some plugin registers */
 export function accessFaults(access: unknown, scopes: ReadonlySet<string>): string[] {
@@ -19,7 +19,7 @@ export const isSession = (rule: object): boolean => {
 const isBasic = (access: unknown): boolean =>
   BASIC.validate(access, { convert: false, allowUnknown: false }).error === undefined;
 const BASIC = Joi.object({
-  basic: Joi.object({ realm: Joi.string().required(), judge: run } satisfies Keys<BasicGuard>)
+  basic: Joi.object({ realm: Joi.string().required(), judge: run } satisfies SchemaOf<BasicGuard>)
     .unknown()
     .required(),
 }).required();

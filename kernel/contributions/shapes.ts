@@ -8,7 +8,7 @@ import type { CommandSpec } from '../contract/command.js';
 import type { PluginParts } from '../contract/plugin.js';
 
 /** A schema for every member of `T` and for no other: a new member of the contract does not compile until it is judged here. */
-export type Keys<T> = Record<keyof T, Joi.Schema>;
+export type SchemaOf<T> = Record<keyof T, Joi.Schema>;
 
 export const run = Joi.function().required();
 const duck = Joi.any();
@@ -35,13 +35,13 @@ const schemas = Joi.object({
       file: Joi.string().required(),
       fields: Joi.array().items(Joi.string()).required(),
       fieldBytes: Joi.number().integer().min(1).required(),
-    } satisfies Keys<NonNullable<StreamedInput['multipart']>>),
+    } satisfies SchemaOf<NonNullable<StreamedInput['multipart']>>),
     bytes: Joi.number().integer().min(1).required(),
-  } satisfies Keys<StreamedInput>),
+  } satisfies SchemaOf<StreamedInput>),
   optionalBody: Joi.boolean(),
   mediaType: Joi.string(),
   headers: Joi.object().pattern(Joi.string(), Joi.string()),
-} satisfies Keys<NonNullable<RouteSpec['input']>>).oxor('body', 'stream');
+} satisfies SchemaOf<NonNullable<RouteSpec['input']>>).oxor('body', 'stream');
 const path = Joi.string()
   .required()
   .custom((value: string, helpers) => {
@@ -82,7 +82,7 @@ const TOOL = Joi.object({
   answer: Joi.function(),
   lines: names,
   heading: Joi.string(),
-} satisfies Keys<ToolSpec>);
+} satisfies SchemaOf<ToolSpec>);
 
 export const ROUTE = Joi.object({
   method: Joi.alternatives(method, Joi.array().items(method).min(1)).required(),
@@ -111,7 +111,7 @@ export const ROUTE = Joi.object({
   ),
   onRefused: Joi.function(),
   handle: run,
-} satisfies Keys<RouteSpec>);
+} satisfies SchemaOf<RouteSpec>);
 export const PAGE = Joi.object({
   method: Joi.string().valid('GET', 'POST'),
   path,
@@ -124,13 +124,13 @@ export const PAGE = Joi.object({
   input: schemas,
   again: Joi.function(),
   handle: run,
-} satisfies Keys<PageSpec>);
+} satisfies SchemaOf<PageSpec>);
 export const PANEL = Joi.object({
   id: Joi.string().required(),
   kind: Joi.string().valid('attention', 'trend').required(),
   order: Joi.number().required(),
   load: run,
-} satisfies Keys<PanelSpec>);
+} satisfies SchemaOf<PanelSpec>);
 export const JOB = Joi.object({
   name: Joi.string().required(),
   everyMs: Joi.number().integer().min(1),
@@ -139,16 +139,16 @@ export const JOB = Joi.object({
     .messages({ 'string.pattern.base': '{{#label}} must have five fields: minute, hour, day, month, day of the week' }),
   timeoutMs: Joi.number().integer().min(1),
   run,
-} satisfies Keys<JobSpec>).oxor('everyMs', 'cron');
+} satisfies SchemaOf<JobSpec>).oxor('everyMs', 'cron');
 export const LISTEN = Joi.object({
   event: Joi.string().required(),
   durable: Joi.boolean(),
   handle: run,
-} satisfies Keys<ListenSpec>);
+} satisfies SchemaOf<ListenSpec>);
 export const EXTENSION = Joi.object({
   point: Joi.string().required(),
   value: Joi.any().required(),
-} satisfies Keys<Extension>);
+} satisfies SchemaOf<Extension>);
 export const COMMAND = Joi.object({
   name: Joi.string()
     .pattern(/^[a-z][a-z0-9-]*( [a-z][a-z0-9-]*)?$/)
@@ -158,7 +158,7 @@ export const COMMAND = Joi.object({
   args: Joi.array().items(Joi.string()),
   options: Joi.object(),
   run,
-} satisfies Keys<CommandSpec>);
+} satisfies SchemaOf<CommandSpec>);
 export const PARTS = Joi.object({
   routes: Joi.array(),
   pages: Joi.array(),
@@ -171,7 +171,7 @@ export const PARTS = Joi.object({
   health: Joi.function(),
   start: Joi.function(),
   stop: Joi.function(),
-} satisfies Keys<PluginParts>).required();
+} satisfies SchemaOf<PluginParts>).required();
 
 const MESSAGES = { 'object.unknown': '{{#label}} is not known here', 'any.required': '{{#label}} is missing' };
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Schema as JoiSchema } from 'joi';
 import { Failure } from '../../adapters/hapi/wire/failure.js';
-import type { Description } from '../../adapters/hapi/openapi/description.js';
+import type { SchemaDescription } from '../../adapters/hapi/openapi/description.js';
 import { jsonSchema } from '../../adapters/hapi/openapi/json-schema.js';
 import { fastCheck, fastQuery } from '../../adapters/hapi/validation/fast-check.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from '../../adapters/hapi/validation/validate.js';
@@ -46,7 +46,7 @@ const BAD: readonly unknown[] = [
 ];
 const GOOD: readonly string[] = ['shop', 'web-1', 'a', '2026-11-20T08:15:30.123Z', 'Europe/Berlin', '0'.repeat(64)];
 
-interface Described extends Description {
+interface Described extends SchemaDescription {
   rules?: { name: string }[];
   schema?: Described;
 }

@@ -19,7 +19,7 @@ export interface ReadBody {
 export type BodyKind = 'json' | 'json-any-type' | 'raw';
 
 /** Who sends a body, for the budgets: an owner whose credential is known, or an address. */
-export interface Sender {
+export interface BodySender {
   key: string;
   known: boolean;
 }
@@ -73,7 +73,7 @@ export class BodyReader {
   async read(
     req: IncomingMessage,
     route: RouteBody,
-    sender: Sender,
+    sender: BodySender,
     keep: Keep,
     forms = false,
   ): Promise<ReadBody | Failure> {
@@ -105,7 +105,7 @@ export class BodyReader {
   }
 
   /** A page's form. */
-  async form(req: IncomingMessage, sender: Sender, keep: Keep): Promise<Form | Failure> {
+  async form(req: IncomingMessage, sender: BodySender, keep: Keep): Promise<Form | Failure> {
     if (!hasBody(req)) return {};
     if (mediaType(req.headers['content-type']) !== FORM_TYPE) return NO_FORM;
     if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') return NO_ENCODING;
@@ -119,7 +119,7 @@ export class BodyReader {
   #open(
     req: IncomingMessage,
     { limits = {}, optional }: RouteBody,
-    sender: Sender,
+    sender: BodySender,
     keep: Keep,
     forms: boolean,
   ): WireBody | ReadBody | Failure {
@@ -133,7 +133,7 @@ export class BodyReader {
     return this.#wire(req, limits.bytes ?? this.options.limits.json_bytes, sender, keep);
   }
 
-  #wire(req: IncomingMessage, limit: number, { key, known }: Sender, keep: Keep): WireBody | Failure {
+  #wire(req: IncomingMessage, limit: number, { key, known }: BodySender, keep: Keep): WireBody | Failure {
     const wire = WireBody.open(req, limit, known ? this.#known : this.#anonymous, key);
     if (wire instanceof WireBody) keep(wire.lease);
     return wire;
@@ -143,7 +143,7 @@ export class BodyReader {
     wire: WireBody,
     req: IncomingMessage,
     { limits = {}, optional }: RouteBody,
-    sender: Sender,
+    sender: BodySender,
     forms: boolean,
   ): Promise<ReadBody | Failure> {
     const sent = await wire.whole(this.#pace(sender));
@@ -164,7 +164,7 @@ export class BodyReader {
     return value instanceof Failure ? value : { value, bytes: bytes.length };
   }
 
-  #pace({ known }: Sender): Pace {
+  #pace({ known }: BodySender): Pace {
     return { timeoutMs: this.options.timeoutMs, leastRate: known ? 0 : LEAST_RATE };
   }
 }

@@ -2,7 +2,7 @@
  * Requests at work. Callers without a credential have a part of the places, and each address a part of that, so that
  * they never fill the places of those with one (contract 00, limits). While a body arrives its request is not at work.
  */
-export class InFlight {
+export class RequestsInFlight {
   readonly #anonymous = new Map<string, number>();
   #anonymousCount = 0;
   count = 0;
@@ -16,7 +16,7 @@ export class InFlight {
   }
 
   /** A place; null when there is none. @param address of a caller without a credential, else null */
-  enter(address: string | null): Place | null {
+  enter(address: string | null): RequestPlace | null {
     if (this.count >= this.most) return null;
     if (address === null) return this.admit(null);
     if (this.#anonymousCount >= this.#mostAnonymous || !this.mayHold(address)) return null;
@@ -29,8 +29,8 @@ export class InFlight {
   }
 
   /** A place without asking, for probes. */
-  admit(address: string | null): Place {
-    const place = new Place(this, address);
+  admit(address: string | null): RequestPlace {
+    const place = new RequestPlace(this, address);
     place.resume();
     return place;
   }
@@ -47,11 +47,11 @@ export class InFlight {
 }
 
 /** One request's place. */
-export class Place {
+export class RequestPlace {
   #taken = false;
 
   constructor(
-    private readonly inFlight: InFlight,
+    private readonly inFlight: RequestsInFlight,
     private readonly address: string | null,
   ) {}
 

@@ -3,15 +3,15 @@
  * of the address with the most downloads gives way to an address with fewer, so that slow readers from a few addresses never
  * keep everybody else from the files; the only download of an address never gives way.
  */
-import { InFlight } from './in-flight.js';
+import { RequestsInFlight } from './in-flight.js';
 
 export class StreamPlaces {
-  readonly #all: InFlight;
+  readonly #all: RequestsInFlight;
   /** Downloads of strangers that can be cut, by address; of each what moved longest ago comes first. */
   readonly #downloads = new Map<string, Set<StreamPlace>>();
 
   constructor(most: number) {
-    this.#all = new InFlight(most);
+    this.#all = new RequestsInFlight(most);
   }
 
   get count(): number {

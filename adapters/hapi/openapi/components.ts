@@ -1,6 +1,6 @@
 /** The named schemas of a description. A name that another shape has already gets a number behind it. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Description, JsonSchema } from './description.js';
+import type { SchemaDescription, JsonSchema } from './description.js';
 import { jsonSchema, type SchemaOptions } from './json-schema.js';
 
 /** `Item` → `{ $ref }` */
@@ -24,7 +24,7 @@ export class Components {
   readonly output: SchemaOptions = { keep: this.keep };
 
   /** An object with fields is kept under its own name, or under this one. */
-  body(described: Description, name: string): JsonSchema {
+  body(described: SchemaDescription, name: string): JsonSchema {
     const schema = jsonSchema(described, this.input);
     return schema['properties'] === undefined ? schema : this.keep(name, schema);
   }

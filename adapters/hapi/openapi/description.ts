@@ -8,7 +8,7 @@ export interface DescribedRule {
 }
 
 /** What joi's `describe()` answers. */
-export interface Description {
+export interface SchemaDescription {
   type?: string;
   flags?: {
     presence?: string;
@@ -19,11 +19,11 @@ export interface Description {
     unknown?: boolean;
     match?: string;
   };
-  keys?: Record<string, Description>;
-  items?: Description[];
-  ordered?: Description[];
-  matches?: { schema?: Description; then?: Description; otherwise?: Description }[];
-  patterns?: { regex?: string; rule?: Description }[];
+  keys?: Record<string, SchemaDescription>;
+  items?: SchemaDescription[];
+  ordered?: SchemaDescription[];
+  matches?: { schema?: SchemaDescription; then?: SchemaDescription; otherwise?: SchemaDescription }[];
+  patterns?: { regex?: string; rule?: SchemaDescription }[];
   rules?: DescribedRule[];
   allow?: unknown[];
   examples?: unknown[];
@@ -31,21 +31,21 @@ export interface Description {
   metas?: { component?: { name: string; description?: string }; json?: JsonSchema; unlisted?: boolean }[];
 }
 
-export const isRequired = (described: Description): boolean => described.flags?.presence === 'required';
+export const isRequired = (described: SchemaDescription): boolean => described.flags?.presence === 'required';
 
 /** `unlisted` of ports/http.ts says otherwise, and what may not be given at all. */
-export const isListed = ({ flags, metas = [] }: Description): boolean =>
+export const isListed = ({ flags, metas = [] }: SchemaDescription): boolean =>
   flags?.presence !== 'forbidden' && !metas.some(({ unlisted }) => unlisted === true);
 
 /** The name that a schema was given (ports/http.ts, `named`). */
-export const nameOf = (described: Description): string | null => componentOf(described)?.name ?? null;
+export const nameOf = (described: SchemaDescription): string | null => componentOf(described)?.name ?? null;
 
 /** The name and the description that a schema was given. */
-export const componentOf = ({ metas = [] }: Description): { name: string; description?: string } | undefined =>
+export const componentOf = ({ metas = [] }: SchemaDescription): { name: string; description?: string } | undefined =>
   metas.findLast(({ component }) => component !== undefined)?.component;
 
 /** What an alternative may be, as far as it is listed. */
-export const branchesOf = ({ matches = [] }: Description): Description[] =>
+export const branchesOf = ({ matches = [] }: SchemaDescription): SchemaDescription[] =>
   matches.flatMap(({ schema, then, otherwise }) =>
     [schema, then, otherwise].filter((one) => one !== undefined).filter((one) => isListed(one)),
   );

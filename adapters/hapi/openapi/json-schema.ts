@@ -12,7 +12,7 @@ import {
   branchesOf,
   componentOf,
   isRequired,
-  type Description,
+  type SchemaDescription,
   type JsonSchema,
   type DescribedRule,
 } from './description.js';
@@ -25,7 +25,7 @@ export interface SchemaOptions {
   keep?: (name: string, schema: JsonSchema) => JsonSchema;
 }
 
-export function jsonSchema(described: Description, options: SchemaOptions = {}): JsonSchema {
+export function jsonSchema(described: SchemaDescription, options: SchemaOptions = {}): JsonSchema {
   const component = componentOf(described);
   if (component === undefined || options.keep === undefined) return written(described, options);
   const { flags = {}, allow = [] } = described;
@@ -40,7 +40,7 @@ export function jsonSchema(described: Description, options: SchemaOptions = {}):
 }
 
 /** The named schema itself, without additions from the place of use. */
-export function inner(described: Description, options: SchemaOptions): JsonSchema {
+export function inner(described: SchemaDescription, options: SchemaOptions): JsonSchema {
   const { flags = {}, allow = [], ...rest } = described;
   const { default: _default, description: _description, ...own } = flags;
   const description = componentOf(described)?.description;
@@ -51,7 +51,7 @@ export function inner(described: Description, options: SchemaOptions): JsonSchem
   );
 }
 
-function written(described: Description, options: SchemaOptions): JsonSchema {
+function written(described: SchemaDescription, options: SchemaOptions): JsonSchema {
   const allowed = (described.allow ?? []).filter((value) => isJson(value));
   const schema: JsonSchema =
     described.flags?.only === true ? only(allowed) : nullable(shape(described, options), allowed);
@@ -63,7 +63,7 @@ function written(described: Description, options: SchemaOptions): JsonSchema {
   return Object.assign(schema, ...(described.metas ?? []).map(({ json }) => json ?? {})) as JsonSchema;
 }
 
-function presetOf({ flags }: Description): unknown {
+function presetOf({ flags }: SchemaDescription): unknown {
   const preset = flags?.default;
   return preset !== undefined && isJson(preset) && !isSpecial(preset) ? preset : undefined;
 }
@@ -125,7 +125,7 @@ function unchecked({
   return rest;
 }
 
-function shape(described: Description, options: SchemaOptions): JsonSchema {
+function shape(described: SchemaDescription, options: SchemaOptions): JsonSchema {
   const rules = described.rules ?? [];
   switch (described.type ?? 'any') {
     case 'string':
@@ -152,12 +152,12 @@ function shape(described: Description, options: SchemaOptions): JsonSchema {
 }
 
 /** A schema that holds itself: `joi.link('#TreeNode')` inside of what has that id and that name. */
-function linkShape({ link }: Description, { keep }: SchemaOptions): JsonSchema {
+function linkShape({ link }: SchemaDescription, { keep }: SchemaOptions): JsonSchema {
   const [id] = link?.ref?.path ?? [];
   return keep !== undefined && typeof id === 'string' ? { $ref: `#/components/schemas/${id}` } : {};
 }
 
-function arrayShape(described: Description, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
+function arrayShape(described: SchemaDescription, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
   const items = (described.items ?? [])
     .filter((item) => item.flags?.presence !== 'forbidden')
     .map((item) => jsonSchema(item, options));
@@ -177,13 +177,13 @@ function arrayShape(described: Description, rules: DescribedRule[], options: Sch
   };
 }
 
-function objectShape(described: Description, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
+function objectShape(described: SchemaDescription, rules: DescribedRule[], options: SchemaOptions): JsonSchema {
   const keys = Object.entries(described.keys ?? {}).filter(
     ([, { flags }]) => flags?.presence !== 'forbidden' && flags?.result !== 'strip',
   );
   const required = keys.filter(([, key]) => isRequired(key)).map(([name]) => name);
   const patterns = (described.patterns ?? []).filter((one) => one.rule !== undefined);
-  const values = patterns.map((one) => jsonSchema(one.rule as Description, options));
+  const values = patterns.map((one) => jsonSchema(one.rule as SchemaDescription, options));
   const sizes = each(rules, ({ name }, limit) => {
     if (name === 'min') return limitOf('minProperties', limit);
     return name === 'max' ? limitOf('maxProperties', limit) : {};
@@ -201,7 +201,7 @@ function objectShape(described: Description, rules: DescribedRule[], options: Sc
   };
 }
 
-function alternatives(described: Description, options: SchemaOptions): JsonSchema {
+function alternatives(described: SchemaDescription, options: SchemaOptions): JsonSchema {
   const schemas = branchesOf(described).map((one) => jsonSchema(one, options));
   if (schemas.length === 0) return {};
   if (schemas.length === 1) return schemas[0]!;

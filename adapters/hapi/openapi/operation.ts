@@ -4,7 +4,7 @@ import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
 import { cookieName } from '../wire/cookies.js';
 import type { Components } from './components.js';
-import { isListed, isRequired, type Description } from './description.js';
+import { isListed, isRequired, type SchemaDescription } from './description.js';
 import { jsonSchema } from './json-schema.js';
 import { responses, type ResponseParts } from './responses.js';
 
@@ -87,14 +87,14 @@ export function securitySchemes(routes: readonly MountedRoute[], secure: boolean
   };
 }
 
-function pathParameters(path: string, described: Description | undefined, components: Components): Json[] {
+function pathParameters(path: string, described: SchemaDescription | undefined, components: Components): Json[] {
   return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name = '']) =>
     parameter('path', name, described?.keys?.[name] ?? { type: 'string' }, true, components),
   );
 }
 
 function queryParameters({ input, credentialIn = [] }: RouteSpec, components: Components): Json[] {
-  const { keys = {} } = (input?.query?.describe() ?? {}) as Description;
+  const { keys = {} } = (input?.query?.describe() ?? {}) as SchemaDescription;
   return Object.entries(keys)
     .filter(([name, key]) => isListed(key) && !credentialIn.some((place) => place.name === name))
     .map(([name, key]) => parameter('query', name, key, isRequired(key), components));
@@ -117,7 +117,7 @@ function headerParameters({ input }: RouteSpec, policy: AccessPolicy, method: st
 function parameter(
   place: 'path' | 'query',
   name: string,
-  described: Description,
+  described: SchemaDescription,
   required: boolean,
   components: Components,
 ): Json {
@@ -153,7 +153,7 @@ function requestBody(spec: RouteSpec, operationId: string, components: Component
     return { required, content: { [type]: { schema: BINARY } } };
   }
   if (input?.body === undefined) return null;
-  const described = input.body.describe() as Description;
+  const described = input.body.describe() as SchemaDescription;
   const empty = described.type === 'object' && Object.keys(described.keys ?? {}).length === 0 && !described.patterns;
   if (empty && !required) return null;
   const name = `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Body`;

@@ -2,7 +2,7 @@
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { ref, type Components } from './components.js';
-import { branchesOf, nameOf, type Description, type JsonSchema } from './description.js';
+import { branchesOf, nameOf, type SchemaDescription, type JsonSchema } from './description.js';
 import { inner, jsonSchema } from './json-schema.js';
 import { bareCode } from '../wire/envelope.js';
 
@@ -20,11 +20,11 @@ const RATE_HEADERS = {
 export function outputsOf({
   output,
   status = 200,
-}: Pick<RouteSpec, 'output' | 'status'>): [number, Description | null][] {
+}: Pick<RouteSpec, 'output' | 'status'>): [number, SchemaDescription | null][] {
   if (output !== undefined && !isSchema(output)) {
-    return Object.entries(output).map(([code, schema]) => [Number(code), schema.describe() as Description]);
+    return Object.entries(output).map(([code, schema]) => [Number(code), schema.describe() as SchemaDescription]);
   }
-  const described = (output?.describe() ?? null) as Description | null;
+  const described = (output?.describe() ?? null) as SchemaDescription | null;
   return [status].flat().map((code) => [code, described]);
 }
 
@@ -50,7 +50,12 @@ export interface ResponseParts {
   codes: ErrorCodes;
 }
 
-function success(spec: RouteSpec, described: Description | null, name: string, { components }: ResponseParts): Json {
+function success(
+  spec: RouteSpec,
+  described: SchemaDescription | null,
+  name: string,
+  { components }: ResponseParts,
+): Json {
   const content: Json = {};
   // Beside JSON a route may answer a text of another type, when it is asked to.
   const forms = described?.type === 'alternatives' ? branchesOf(described) : [];
@@ -65,10 +70,10 @@ function success(spec: RouteSpec, described: Description | null, name: string, {
   return { description: 'Success', headers: REQUEST_ID, content };
 }
 
-const isText = ({ type }: Description): boolean => type === 'string';
+const isText = ({ type }: SchemaDescription): boolean => type === 'string';
 
 /** An answer's shape is kept under its own name, or one made from the operation's; alternatives each under theirs. */
-function answer(described: Description, name: string, spec: RouteSpec, components: Components): JsonSchema {
+function answer(described: SchemaDescription, name: string, spec: RouteSpec, components: Components): JsonSchema {
   if (described.type === 'alternatives') {
     const branches = branchesOf(described);
     if (branches.length === 1) return answer(branches[0]!, name, spec, components);
@@ -121,7 +126,7 @@ const pascal = (code: string): string =>
 
 /** The codes that go without saying. */
 function usual(spec: RouteSpec, policy: AccessPolicy): string[] {
-  const query = spec.input?.query?.describe() as Description | undefined;
+  const query = spec.input?.query?.describe() as SchemaDescription | undefined;
   const streams = spec.input?.stream !== undefined;
   const takesBody = spec.input?.body !== undefined || spec.limits?.payload !== undefined;
   return [

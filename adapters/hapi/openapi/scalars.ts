@@ -1,5 +1,5 @@
 /** Texts and numbers as JSON Schema: type, limits, formats and patterns. */
-import type { Description, JsonSchema, DescribedRule } from './description.js';
+import type { SchemaDescription, JsonSchema, DescribedRule } from './description.js';
 
 /** What the rules say together. */
 export const each = (rules: DescribedRule[], one: (rule: DescribedRule, limit: number) => JsonSchema): JsonSchema =>
@@ -12,7 +12,7 @@ export const each = (rules: DescribedRule[], one: (rule: DescribedRule, limit: n
 export const limitOf = (name: string, limit: number): JsonSchema => (Number.isNaN(limit) ? {} : { [name]: limit });
 
 /** @param strict also states that joi refuses `''` unless it is allowed */
-export function stringShape(described: Description, rules: DescribedRule[], strict: boolean): JsonSchema {
+export function stringShape(described: SchemaDescription, rules: DescribedRule[], strict: boolean): JsonSchema {
   const said = each(rules, stringRule);
   const filled = strict && said['minLength'] === undefined && !(described.allow ?? []).includes('');
   const patterns = rules.flatMap((rule) => (rule.name === 'pattern' ? patternOf(rule) : []));

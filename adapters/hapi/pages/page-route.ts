@@ -16,7 +16,7 @@ import { endedView } from './ended.js';
 import { carriedOutOnce, ForeignView, led } from './once.js';
 import { checkedHeaders, requestId } from '../wire/headers.js';
 import { loginLocation, redirectResponse } from '../wire/redirect.js';
-import type { Place } from '../limits/in-flight.js';
+import type { RequestPlace } from '../limits/in-flight.js';
 import { formFailure, idle } from '../routes/request-body.js';
 import { senderOf } from '../routes/sender.js';
 import { whoIs } from '../transport/open-requests.js';
@@ -88,7 +88,12 @@ export class PageRoute {
     }
   }
 
-  async #run(request: Request, call: IncomingRequest, visitor: Visitor, place: Place): Promise<PageResult | Failure> {
+  async #run(
+    request: Request,
+    call: IncomingRequest,
+    visitor: Visitor,
+    place: RequestPlace,
+  ): Promise<PageResult | Failure> {
     const { spec, ready } = this.mounted;
     const { session } = visitor;
     if (!ready()) return PLUGIN_NOT_READY;
@@ -117,7 +122,7 @@ export class PageRoute {
     request: Request,
     call: IncomingRequest,
     visitor: Visitor,
-    place: Place,
+    place: RequestPlace,
   ): Promise<PageResult | Failure> {
     const { spec } = this.mounted;
     const { session } = visitor;
@@ -166,7 +171,12 @@ export class PageRoute {
    * A form whose session has ended: the login stands in its answer, and what was written goes along (contract 80, conduct). Only
    * one that came from a page of that session is kept: its form token says so.
    */
-  async #ended(request: Request, call: IncomingRequest, visitor: Visitor, place: Place): Promise<View | Failure> {
+  async #ended(
+    request: Request,
+    call: IncomingRequest,
+    visitor: Visitor,
+    place: RequestPlace,
+  ): Promise<View | Failure> {
     const { limits, bodies, authenticator } = this.shared;
     const cookie = visitor.cookies[SESSION_COOKIE];
     if (cookie === undefined) return SIGN_IN;

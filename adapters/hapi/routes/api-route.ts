@@ -9,7 +9,7 @@ import { EventStreamAnswer, FileAnswer, type MountedRoute, type RouteSpec } from
 import { AccessPolicy } from '../access/access-policy.js';
 import type { ReadBody } from '../body/body-reader.js';
 import { UploadRule } from '../body/upload-rule.js';
-import type { Place } from '../limits/in-flight.js';
+import type { RequestPlace } from '../limits/in-flight.js';
 import { unlessProven } from '../limits/proven.js';
 import { whoIs } from '../transport/open-requests.js';
 import type { Observe } from '../transport/request-metrics.js';
@@ -121,7 +121,7 @@ export class ApiRoute {
   }
 
   /** The credential, and the bucket that the call is counted in. */
-  async #identified(call: IncomingRequest, place: Place): Promise<object | Failure> {
+  async #identified(call: IncomingRequest, place: RequestPlace): Promise<object | Failure> {
     if (!this.mounted.ready()) return PLUGIN_NOT_READY;
     const body = await this.#credential.identify(call, place);
     if (body instanceof Failure) return body;
@@ -137,7 +137,7 @@ export class ApiRoute {
   }
 
   /** The call is counted and, as far as the route asks for a credential, its caller is known: rights, input, handler. */
-  async #admitted(call: IncomingRequest, place: Place, body: ReadBody | null): Promise<object | Failure> {
+  async #admitted(call: IncomingRequest, place: RequestPlace, body: ReadBody | null): Promise<object | Failure> {
     const spec = this.#spec;
     const refused = this.policy.public ? null : this.policy.refuses(call.principal);
     if (refused) return refused;
@@ -162,7 +162,7 @@ export class ApiRoute {
   }
 
   /** The handler reads the body itself. While the body arrives, its request is not at work, but it is a stream. */
-  async #handleUpload(call: IncomingRequest, place: Place, rule: UploadRule): Promise<object> {
+  async #handleUpload(call: IncomingRequest, place: RequestPlace, rule: UploadRule): Promise<object> {
     const body = rule.open(call.raw.req);
     if (body instanceof Failure) return body;
     const stream = this.shared.streams.places.enter(strangerOf(call));

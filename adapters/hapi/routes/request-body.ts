@@ -1,10 +1,10 @@
 /** What routes and pages have in common when they read a body. */
 import { CSRF_FAILED } from '../access/csrf.js';
-import type { Place } from '../limits/in-flight.js';
+import type { RequestPlace } from '../limits/in-flight.js';
 import type { Failure } from '../wire/failure.js';
 
 /** A slow body is no work at hand, so its request gives its place back while the body arrives. */
-export async function idle<T>(place: Place, reading: () => Promise<T>): Promise<T> {
+export async function idle<T>(place: RequestPlace, reading: () => Promise<T>): Promise<T> {
   place.leave();
   try {
     return await reading();

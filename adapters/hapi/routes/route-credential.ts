@@ -5,7 +5,7 @@ import { authenticate, extracted } from '../access/authenticate.js';
 import { judgeBasic } from '../access/basic.js';
 import { CSRF_FAILED, csrfMatches, SESSION_COOKIE } from '../access/csrf.js';
 import type { ReadBody } from '../body/body-reader.js';
-import type { Place } from '../limits/in-flight.js';
+import type { RequestPlace } from '../limits/in-flight.js';
 import { cookieOf } from '../wire/cookies.js';
 import { Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
@@ -27,7 +27,7 @@ export class RouteCredential {
   ) {}
 
   /** Says in `call.principal` who calls. @returns the body, where it had to be read for the credential, or the refusal */
-  async identify(call: IncomingRequest, place: Place): Promise<ReadBody | null | Failure> {
+  async identify(call: IncomingRequest, place: RequestPlace): Promise<ReadBody | null | Failure> {
     const { policy } = this;
     if (policy.basic !== null) return this.#basic(call, policy.basic);
     if (policy.public) return null;
@@ -66,7 +66,7 @@ export class RouteCredential {
   /** The route's own place: headers and query first, and only then the first bytes of the body. */
   async #extracted(
     call: IncomingRequest,
-    place: Place,
+    place: RequestPlace,
     extract: NonNullable<RouteSpec['credential']>,
   ): Promise<ReadBody | null | Failure> {
     const { authenticator, limits } = this.services;
@@ -90,7 +90,7 @@ export class RouteCredential {
   }
 
   /** A session's change must come from our page: `X-CSRF-Token`, or the field `csrf_token`. */
-  async #proveForm(call: IncomingRequest, place: Place): Promise<ReadBody | null | Failure> {
+  async #proveForm(call: IncomingRequest, place: RequestPlace): Promise<ReadBody | null | Failure> {
     const { authenticator, secure } = this.services;
     const { cookie, 'x-csrf-token': header } = call.raw.req.headers;
     const session = [cookieOf(cookie, SESSION_COOKIE, secure)];

@@ -1,7 +1,7 @@
 /** What a route takes: path parameters, query and body, checked against its schemas. */
 import type { HttpRequest, RouteSpec } from '../../../ports/http.js';
 import type { BodyReader, HeadOfBody, ReadBody } from '../body/body-reader.js';
-import type { Place } from '../limits/in-flight.js';
+import type { RequestPlace } from '../limits/in-flight.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from '../validation/validate.js';
 import { Failure, NOT_FOUND } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
@@ -47,17 +47,17 @@ export class RouteInput {
   }
 
   /** The first bytes of the body, for a credential that lies in it. */
-  head(call: IncomingRequest, place: Place): Promise<HeadOfBody | Failure> {
+  head(call: IncomingRequest, place: RequestPlace): Promise<HeadOfBody | Failure> {
     return idle(place, () => this.bodies.head(call.raw.req, this.#options, call.network, call.keep));
   }
 
   /** @param forms a form is taken too: a session's request, whose form token is a field */
-  read(call: IncomingRequest, place: Place, forms: boolean): Promise<ReadBody | Failure> {
+  read(call: IncomingRequest, place: RequestPlace, forms: boolean): Promise<ReadBody | Failure> {
     return idle(place, () => this.bodies.read(call.raw.req, this.#options, senderOf(call), call.keep, forms));
   }
 
   /** Gives the call its body. @param known the body, where it was read for the credential */
-  async checkBody(call: IncomingRequest, place: Place, known: ReadBody | null): Promise<Failure | null> {
+  async checkBody(call: IncomingRequest, place: RequestPlace, known: ReadBody | null): Promise<Failure | null> {
     const read = known ?? (await this.read(call, place, call.principal.kind === 'session'));
     if (read instanceof Failure) return read;
     const { value } = read;

@@ -1,7 +1,7 @@
 /** What a route's calls take of the limits: a place among the requests at work, and tokens of a bucket (contract 00, limits). */
 import type { OpenBucket, RateClass, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
-import type { Place } from '../limits/in-flight.js';
+import type { RequestPlace } from '../limits/in-flight.js';
 import type { Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { senderOf } from './sender.js';
@@ -24,7 +24,7 @@ export class RouteLimits {
   }
 
   /** A place among the requests at work; null when there is none. Probes are answered however full the service is. */
-  place(call: IncomingRequest): Place | null {
+  place(call: IncomingRequest): RequestPlace | null {
     const { inFlight } = this.services;
     if (this.rate === 'none') return inFlight.admit(null);
     return inFlight.enter(this.open ? call.network : null);

@@ -1,9 +1,9 @@
 /** Under which name a caller is charged: its body, its calls and its streams. */
-import type { Sender } from '../body/body-reader.js';
+import type { BodySender } from '../body/body-reader.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 
 /** Whose budgets and buckets a request is charged to; a sub-token's are its master's (contract 00, limits). */
-export function senderOf(call: IncomingRequest): Sender {
+export function senderOf(call: IncomingRequest): BodySender {
   const { principal } = call;
   if (principal.kind === 'token') return { key: `token ${principal.parent_id ?? principal.id}`, known: true };
   if (principal.kind === 'session') return { key: `session ${principal.session_id}`, known: true };

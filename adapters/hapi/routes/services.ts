@@ -6,7 +6,7 @@ import type { Ids } from '../../../ports/ids.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { BodyReader } from '../body/body-reader.js';
 import type { FairSlots } from '../limits/fair-slots.js';
-import type { InFlight } from '../limits/in-flight.js';
+import type { RequestsInFlight } from '../limits/in-flight.js';
 import type { RateLimits } from '../limits/rate-limits.js';
 import type { StreamServices } from '../streams/stream-services.js';
 import type { OpenRequests } from '../transport/open-requests.js';
@@ -23,7 +23,7 @@ export interface RouteServices {
   space: StorageSpace | null;
   limits: RateLimits;
   bodies: BodyReader;
-  inFlight: InFlight;
+  inFlight: RequestsInFlight;
   /** Slots for reads with a credential. */
   turns: FairSlots;
   streams: StreamServices;

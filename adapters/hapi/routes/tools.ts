@@ -9,7 +9,7 @@ import type { RouteAnswer, RouteTool, RouteTools } from '../../../ports/tools.js
 import { IncomingRequest, type InnerCall } from '../wire/incoming-request.js';
 import { failureResponse } from '../wire/envelope.js';
 import { Failure } from '../wire/failure.js';
-import type { Description, JsonSchema } from '../openapi/description.js';
+import type { SchemaDescription, JsonSchema } from '../openapi/description.js';
 import { jsonSchema } from '../openapi/json-schema.js';
 
 type Place = 'params' | 'query' | 'body';
@@ -31,7 +31,7 @@ const PLACES: readonly Place[] = ['params', 'body', 'query'];
 function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
   const found: Arguments = { properties: {}, required: [], places: new Map() };
   for (const place of PLACES) {
-    const described = input?.[place]?.describe() as Description | undefined;
+    const described = input?.[place]?.describe() as SchemaDescription | undefined;
     if (described === undefined) continue;
     const { properties = {}, required = [] } = jsonSchema(described) as Partial<Arguments>;
     for (const [name, schema] of Object.entries(properties)) {

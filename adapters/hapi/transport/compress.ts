@@ -15,9 +15,9 @@ const ENCODERS = {
   gzip: () => createGzip(),
   deflate: () => createDeflate(),
 } as const;
-export type Encoding = keyof typeof ENCODERS;
+export type ContentEncoding = keyof typeof ENCODERS;
 
-export const isEncoding = (name: string): name is Encoding => Object.hasOwn(ENCODERS, name);
+export const isEncoding = (name: string): name is ContentEncoding => Object.hasOwn(ENCODERS, name);
 
 const SLOTS = 4;
 const PIECE_BYTES = 64 * 1024;
@@ -25,12 +25,16 @@ const PIECE_BYTES = 64 * 1024;
 export class Compressor {
   readonly #slots = new FairSlots(SLOTS);
   /** Of bytes that many answers share: made once. */
-  readonly #made = new WeakMap<SharedBytes, Map<Encoding, SharedBytes>>();
+  readonly #made = new WeakMap<SharedBytes, Map<ContentEncoding, SharedBytes>>();
 
   /** @param address whose turn it is */
-  async compress(encoding: Encoding, body: Buffer | SharedBytes, address: string): Promise<Buffer | SharedBytes> {
+  async compress(
+    encoding: ContentEncoding,
+    body: Buffer | SharedBytes,
+    address: string,
+  ): Promise<Buffer | SharedBytes> {
     if (Buffer.isBuffer(body)) return this.#slots.run(address, () => compressed(encoding, body));
-    const made = this.#made.get(body) ?? new Map<Encoding, SharedBytes>();
+    const made = this.#made.get(body) ?? new Map<ContentEncoding, SharedBytes>();
     this.#made.set(body, made);
     const known = made.get(encoding);
     if (known !== undefined) return known;
@@ -40,7 +44,7 @@ export class Compressor {
   }
 }
 
-async function compressed(encoding: Encoding, body: Buffer | SharedBytes): Promise<Buffer> {
+async function compressed(encoding: ContentEncoding, body: Buffer | SharedBytes): Promise<Buffer> {
   const encoder = ENCODERS[encoding]();
   const pieces: Buffer[] = [];
   encoder.on('data', (piece: Buffer) => pieces.push(piece));

@@ -11,7 +11,7 @@ import type { UnsentBudget } from '../limits/unsent-budget.js';
 import { namesTag } from '../streams/file-request.js';
 import { HeldBody } from '../streams/held-body.js';
 import type { AddressOf } from '../wire/address.js';
-import { Compressor, isEncoding, type Encoding } from './compress.js';
+import { Compressor, isEncoding, type ContentEncoding } from './compress.js';
 import type { OpenRequests } from './open-requests.js';
 import { lengthOf, type HttpResponse } from '../wire/http-response.js';
 import { awaitsContinue, hasBody } from '../wire/expectation.js';
@@ -110,7 +110,7 @@ export class Sending {
     { req, res }: Raw,
     headers: Record<string, string | string[]>,
     { status, body }: HttpResponse,
-    encoding: Encoding | null,
+    encoding: ContentEncoding | null,
   ): Promise<void> {
     const { requests, budget, stallMs, addressOf, failed } = this.services;
     requests.answered(req);
@@ -146,7 +146,7 @@ interface Raw {
 const isLong = (body: string | Buffer | SharedBytes | null): boolean => body !== null && lengthOf(body) >= HELD_FROM;
 
 /** What hapi has understood of `Accept-Encoding`, for what gains by it. */
-function encodingFor(request: Request, headers: Headers): Encoding | null {
+function encodingFor(request: Request, headers: Headers): ContentEncoding | null {
   if (headers['content-encoding'] !== undefined) return null;
   const { compressible } = request.server.mime.type(String(headers['content-type']).split(';')[0] ?? '');
   const wanted = request.info.acceptEncoding;

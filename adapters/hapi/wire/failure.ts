@@ -71,7 +71,7 @@ export function failureOf(thrown: unknown): Failure | null {
     return new Failure('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
   if (named(thrown, 'StoreConflict'))
     return new Failure('conflict', 'Something with this name exists, or the state changed meanwhile.');
-  if (named(thrown, 'StoreFull')) return NO_SPACE;
+  if (named(thrown, 'StoreFull') || named(thrown, 'DiskFull')) return NO_SPACE;
   if (named(thrown, 'StoreUnavailable')) return NO_STORE;
   const known = isBoom(thrown) ? BOOM[thrown.output.statusCode] : undefined;
   return known ? new Failure(known[0], known[1]) : null;

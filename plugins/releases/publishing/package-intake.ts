@@ -7,7 +7,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { refusedGlob } from '../../../formats/globs.js';
 import type { UploadedBody } from '../../../ports/http.js';
-import { PackageRejected, PackageTooLarge, StoreFull, type StagedPackage } from '../../../ports/release-store.js';
+import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '../../../ports/release-store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { refusal } from '../errors.js';
 import type { Platform, Runtime } from '../model.js';
@@ -127,7 +127,7 @@ async function mapped<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof PackageTooLarge)
       throw new ServiceError('payload_too_large', 'The package is larger than the limit.');
-    if (error instanceof StoreFull) throw full();
+    if (error instanceof DiskFull) throw full();
     if (error instanceof PackageRejected) {
       const { entry } = error;
       const message = entry === '' ? error.message : `The package was rejected: ${error.message}.`;

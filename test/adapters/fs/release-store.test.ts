@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { OWN_ACCESS } from '../../../adapters/fs/access-mode.js';
 import { settleModes } from '../../../adapters/fs/modes.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
-import { FileReplaced, StoreFull } from '../../../ports/release-store.js';
+import { FileReplaced, DiskFull } from '../../../ports/release-store.js';
 import { packageOf, piecesOf, releaseStoreContract } from '../../../testing/contracts/release-store.js';
 import { rejection } from '../../harness.js';
 
@@ -121,7 +121,7 @@ describe('the release store on the file system', function () {
     const free = await store.packages.freeBytes();
     expect(free).to.be.above(0);
     const limits = { bytes: 1 << 20, keepFree: Number.MAX_SAFE_INTEGER };
-    expect(await rejection(store.packages.stage(piecesOf(randomBytes(10)), limits))).to.be.instanceOf(StoreFull);
+    expect(await rejection(store.packages.stage(piecesOf(randomBytes(10)), limits))).to.be.instanceOf(DiskFull);
     expect(await store.packages.staged()).to.deep.equal([]);
   });
 

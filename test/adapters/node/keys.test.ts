@@ -9,7 +9,7 @@ import {
   KEY_FILES,
   KeyError,
   loadKeys,
-  type Keys,
+  type ServiceKeys,
   type KeySettings,
 } from '../../../adapters/node/keys.js';
 
@@ -89,7 +89,7 @@ describe('keys', () => {
 
   it('a release key that is short, of another kind, public, broken or missing stops the start', async () => {
     const path = join(folder, 'given.pem');
-    const load = (): Promise<Keys> => loadKeys({ ...GIVEN, release_private_key: path }, folder, false);
+    const load = (): Promise<ServiceKeys> => loadKeys({ ...GIVEN, release_private_key: path }, folder, false);
     expect(await fault(load())).to.equal(`release_private_key: ${path} cannot be read: ENOENT`);
     await pemFile(rsa(1024));
     expect(await fault(load())).to.equal(`release_private_key: ${path} has 1024 bits; at least 2048 are needed`);
@@ -120,14 +120,14 @@ describe('keys', () => {
 
   describe('fingerprints in a shared store', () => {
     const now = (): string => '2026-11-20T08:15:30.123Z';
-    const keys = (more: Partial<Keys> = {}): Keys => ({
+    const keys = (more: Partial<ServiceKeys> = {}): ServiceKeys => ({
       release: null,
       license: 'l'.repeat(32),
       data: 'd'.repeat(32),
       created: [],
       ...more,
     });
-    const release = (key_id: string): Keys['release'] => ({ key_id, pem: '', bits: 3072, path: '' });
+    const release = (key_id: string): ServiceKeys['release'] => ({ key_id, pem: '', bits: 3072, path: '' });
 
     it('are remembered at the first start and let the same keys in', async () => {
       const store = new MemoryStore();

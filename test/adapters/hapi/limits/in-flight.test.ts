@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { InFlight } from '../../../../adapters/hapi/limits/in-flight.js';
+import { RequestsInFlight } from '../../../../adapters/hapi/limits/in-flight.js';
 
 describe('hapi: requests at work', () => {
   it('leaves places to callers with a credential, whatever the others do', () => {
-    const inFlight = new InFlight(32);
+    const inFlight = new RequestsInFlight(32);
     const strangers = Array.from({ length: 40 }, (_, i) => inFlight.enter(`10.0.0.${i}`));
     expect(strangers.filter((place) => place !== null)).to.have.length(8);
     const known = Array.from({ length: 40 }, () => inFlight.enter(null));
@@ -15,7 +15,7 @@ describe('hapi: requests at work', () => {
   });
 
   it('gives an address a part of the places', () => {
-    const inFlight = new InFlight(32);
+    const inFlight = new RequestsInFlight(32);
     const places = [1, 2, 3].map(() => inFlight.enter('10.0.0.1'));
     expect(places.map((place) => place !== null)).to.deep.equal([true, true, false]);
     expect(inFlight.enter('10.0.0.2')).to.not.equal(null);

@@ -1,0 +1,65 @@
+/** Files that fit into a head, classes that do one thing, and one meaning for each name. */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { declaredIn, type Declared } from './declared.js';
+import { LONG_FILES, MOST_LINES, MOST_SERVICES, SHARED_NAMES, WIDE_CLASSES } from './sizes.js';
+import { projectRoot, sources } from './tree.js';
+
+const ROOT = projectRoot();
+
+describe('sizes and names', function () {
+  this.timeout(60_000);
+  const texts = new Map<string, string>();
+  const declared = new Map<string, Declared>();
+
+  before(async () => {
+    for (const file of await sources(ROOT)) {
+      if (/^(test|scripts)\//.test(file)) continue;
+      const text = await readFile(join(ROOT, file), 'utf8');
+      texts.set(file, text);
+      declared.set(file, declaredIn(text));
+    }
+    expect(texts.size).to.be.greaterThan(500);
+  });
+
+  it(`refuses a source file of more than ${MOST_LINES} lines`, () => {
+    const lines = (text: string): number => text.split('\n').length - 1;
+    const long = [...texts].filter(([file, text]) => lines(text) > MOST_LINES && !LONG_FILES.has(file));
+    expect(long.map(([file, text]) => `${file}: ${lines(text)} lines`)).to.deep.equal([]);
+  });
+
+  it(`refuses a class with more than ${MOST_SERVICES} services`, () => {
+    const wide = [...declared].flatMap(([file, { classes }]) =>
+      classes
+        .filter(({ name, services }) => services > MOST_SERVICES && !WIDE_CLASSES.has(name))
+        .map(({ name, services }) => `${file}: ${name} is given ${services} services`),
+    );
+    expect(wide).to.deep.equal([]);
+  });
+
+  it('refuses two exported types or classes of one name', () => {
+    const homes = new Map<string, string[]>();
+    for (const [file, { types }] of declared)
+      for (const name of types) homes.set(name, [...(homes.get(name) ?? []), file]);
+    const shared = [...homes].filter(([name, files]) => files.length > 1 && !SHARED_NAMES.has(name));
+    expect(shared.map(([name, files]) => `${name}: ${files.join(', ')}`)).to.deep.equal([]);
+  });
+
+  it('sees what it judges', () => {
+    const text = `
+      export interface One {}
+      export type Two = string;
+      class Inner {}
+      export class Three { constructor(@inject(A) a: A, @inject(B) private readonly b: B, c: C) {} }
+      export default class {}`;
+    expect(declaredIn(text)).to.deep.equal({
+      types: ['One', 'Two', 'Three', 'default'],
+      classes: [
+        { name: 'Inner', services: 0 },
+        { name: 'Three', services: 2 },
+        { name: 'default', services: 0 },
+      ],
+    });
+  });
+});
