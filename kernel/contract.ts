@@ -65,6 +65,7 @@ export { mergedPage } from '../ports/cursor.js';
 export { matches } from '../ports/document.js';
 export { OutboundError } from '../ports/outbound.js';
 export {
+  DiskFull,
   FileReplaced,
   PackageRejected,
   PackageTooLarge,
