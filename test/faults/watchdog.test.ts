@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { until } from '../harness.js';
 import { times } from '../support/budget.js';
 import { engines } from '../support/engines.js';
-import { aos, CLI, SHARED_KEY, TestService } from '../support/service.js';
+import { aos, PROGRAM, SHARED_KEY, TestService } from '../support/service.js';
 
 const NO_LIMITS = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
 const BASE = '/api/watchdog/v1';
@@ -215,7 +215,7 @@ describe('faults: the watchdog', function () {
         expect([quiet.code, quiet.stdout, quiet.stderr]).to.deep.equal([0, '', '']);
 
         await writeFile(hold, '');
-        const running = spawn(process.execPath, [CLI, 'tick'], { env: service.env, stdio: 'ignore' });
+        const running = spawn(process.execPath, [...PROGRAM, 'tick'], { env: service.env, stdio: 'ignore' });
         const died = new Promise((resolve) => running.on('close', resolve));
         await until('the tick holds the lease', () => existsSync(`${hold}.held`), PATIENCE_MS);
         const skipped = await aos(service.env, ['tick', '--json']);

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../harness.js';
 import { engines } from '../support/engines.js';
-import { CLI, serviceEnv, TestService } from '../support/service.js';
+import { PROGRAM, serviceEnv, TestService } from '../support/service.js';
 import { watch } from '../support/work.js';
 
 /** From the message to the end of the process, and for one that is told to end. */
@@ -28,7 +28,7 @@ interface Run {
 }
 
 function run(env: NodeJS.ProcessEnv, words: string[]): Run {
-  const child = spawn(process.execPath, [CLI, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [...PROGRAM, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const kill = setTimeout(() => child.kill('SIGKILL'), START_MS);
   let told: (() => number) | undefined;
   const one: Run = {
