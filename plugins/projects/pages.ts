@@ -2,7 +2,7 @@
 import joi from 'joi';
 import {
   fromForm,
-  orAgain,
+  formPage,
   type Problem,
   Redirect,
   View,
@@ -74,19 +74,12 @@ export function pages(projects: Projects, keys: IntakeKeys, catalog: Pick<Servic
     path: string,
     run: (request: HttpRequest) => Promise<PageResult>,
     again = detail as typeof editor,
-  ): PageSpec => ({
-    method: 'POST',
-    path,
-    title,
-    access: manage,
-    creates: MAKES.has(path),
-    ...(path.includes('{slug}') && { input: { params } }),
-    handle: (request) =>
-      orAgain(
-        () => run(request),
-        (problem) => again(request, problem),
-      ),
-  });
+  ): PageSpec =>
+    formPage(
+      { path, title, access: manage, creates: MAKES.has(path), ...(path.includes('{slug}') && { input: { params } }) },
+      run,
+      again,
+    );
 
   const to = (slug: string, message: string): Redirect =>
     new Redirect(`/projects/${slug}`, { tone: 'success', message });

@@ -1,8 +1,10 @@
 /** What the pages share: reading a posted form, and showing it again with what was wrong. */
 import {
+  formPage as plainFormPage,
   orAgain as refusedAgain,
   type HttpRequest,
   type PageResult,
+  type PageSpec,
   type Problem,
   type View,
 } from '../../../kernel/contract.js';
@@ -27,6 +29,13 @@ const MENDABLE = [401, 403, 409, 422, 429];
 /** `run`, or the form again with the refusal: wrong passwords and waiting times among them. */
 export const orAgain = (run: () => Promise<PageResult>, again: (problem: Problem) => Promise<View> | View) =>
   refusedAgain(run, again, MENDABLE);
+
+/** A page with such a form. */
+export const formPage = (
+  page: Parameters<typeof plainFormPage>[0],
+  run: Parameters<typeof plainFormPage>[1],
+  again: Parameters<typeof plainFormPage>[2],
+): PageSpec => plainFormPage(page, run, again, MENDABLE);
 
 /** Where to go after the login: a path of this service, never another host. */
 export function localPath(given: string): string {

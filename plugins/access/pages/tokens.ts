@@ -5,7 +5,7 @@ import type { TokenRecord } from '../../../ports/domain/access.js';
 import type { TokenKind } from '../../../ports/http.js';
 import type { Services } from '../assemble.js';
 import { isLive } from '../model/token.js';
-import { field, fields, orAgain, signedIn } from './form.js';
+import { field, fields, formPage, signedIn } from './form.js';
 import { presetsOf, scopeGroups } from './scopes.js';
 
 const access = { session: 'admin' } as const;
@@ -143,18 +143,11 @@ export function tokenPages(services: Services): PageSpec[] {
       input: { query: joi.object({ preset: joi.string().max(32) }) },
       handle: (request) => form(request),
     },
-    {
-      method: 'POST',
-      path: '/tokens',
-      title: 'New token',
-      access,
-      creates: true,
-      handle: (request) =>
-        orAgain(
-          () => create(request),
-          (problem) => form(request, problem),
-        ),
-    },
+    formPage(
+      { path: '/tokens', title: 'New token', access, creates: true },
+      (request) => create(request),
+      (request, problem) => form(request, problem),
+    ),
     action(
       'revoke',
       async (request, id) => `Revoked ${(await masters.revoke(signedIn(request), id)).name} and its sub-tokens.`,

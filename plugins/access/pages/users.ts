@@ -3,7 +3,7 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { accountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
 import type { Services } from '../assemble.js';
-import { field, orAgain, signedIn } from './form.js';
+import { field, formPage, orAgain, signedIn } from './form.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Users';
@@ -35,18 +35,12 @@ export function userPages(services: Services): PageSpec[] {
   };
 
   /** A form on the detail page, which shows what was refused. */
-  const form = (name: string, run: (request: HttpRequest, id: string) => Promise<Redirect>): PageSpec => ({
-    method: 'POST',
-    path: `/users/{id}/${name}`,
-    title,
-    access,
-    input: { params },
-    handle: (request) =>
-      orAgain(
-        () => run(request, request.params['id'] ?? ''),
-        (problem) => detail(request, problem),
-      ),
-  });
+  const form = (name: string, run: (request: HttpRequest, id: string) => Promise<Redirect>): PageSpec =>
+    formPage(
+      { path: `/users/{id}/${name}`, title, access, input: { params } },
+      (request) => run(request, request.params['id'] ?? ''),
+      (request, problem) => detail(request, problem),
+    );
 
   /** A change of the account. A user who takes away their own right to this page is redirected elsewhere. */
   const action = (

@@ -1,7 +1,7 @@
 /** /ignore-rules: the rules with their counters, each rule's page, and the addresses of its form (contract 80). */
 import joi from 'joi';
 import {
-  orAgain,
+  formPage,
   type Problem,
   Redirect,
   View,
@@ -81,28 +81,18 @@ class RulePages {
       problem: problem?.message,
     });
   }
-
-  /** A button of a rule's page. An error appears on the same page. */
-  act(run: (request: HttpRequest, id: string) => Promise<PageResult>): (request: HttpRequest) => Promise<PageResult> {
-    return (request) =>
-      orAgain(
-        () => run(request, request.params['id'] ?? ''),
-        (problem) => this.detail(request, problem),
-      );
-  }
 }
 
 export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
   const pages = new RulePages(registry, clock);
   const editor = new RuleEditor(registry, clock);
-  const action = (name: string, run: (request: HttpRequest, id: string) => Promise<PageResult>): PageSpec => ({
-    method: 'POST',
-    path: `/ignore-rules/{id}/${name}`,
-    title: TITLE,
-    access,
-    input: { params },
-    handle: pages.act(run),
-  });
+  /** A button of a rule's page. An error appears on the same page. */
+  const action = (name: string, run: (request: HttpRequest, id: string) => Promise<PageResult>): PageSpec =>
+    formPage(
+      { path: `/ignore-rules/{id}/${name}`, title: TITLE, access, input: { params } },
+      (request) => run(request, request.params['id'] ?? ''),
+      (request, problem) => pages.detail(request, problem),
+    );
   return [
     {
       path: '/ignore-rules',

@@ -48,9 +48,9 @@ export interface LicenseDoc extends WithOutbox {
   rev: number;
   last_validated_at: string | null;
   last_validated_version: string | null;
-  /** When `license.expired` is to be sent, while the license is active and it has not been. */
+  /** When `license.expired` is sent: absent once it was, and while the license is not active. */
   expire_due?: string;
-  /** When `license.expiring` is to be sent, likewise. */
+  /** When `license.expiring` is sent, likewise. */
   warn_due?: string;
   /** When the customer released machines on the page /license, at most the last three. */
   customer_releases: string[];

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import {
   fromForm,
-  orAgain,
+  formPage,
   Redirect,
   View,
   type HttpRequest,
@@ -111,18 +111,16 @@ async function shown(
 
 /** A button of a channel's page. What is refused is said on the same page. */
 function action(parts: PageParts, name: string, run: (request: HttpRequest) => Promise<PageResult>): PageSpec {
-  return {
-    method: 'POST',
-    path: `/notifications/{id}/${name}`,
-    title,
-    access,
-    input: { params: name.includes('{rule}') ? joi.object({ id, rule: id }) : params },
-    handle: (request) =>
-      orAgain(
-        () => run(request),
-        ({ message, errors }) => shown(parts, request, { problem: message, errors, form: typed(request) }),
-      ),
-  };
+  return formPage(
+    {
+      path: `/notifications/{id}/${name}`,
+      title,
+      access,
+      input: { params: name.includes('{rule}') ? joi.object({ id, rule: id }) : params },
+    },
+    (request) => run(request),
+    (request, { message, errors }) => shown(parts, request, { problem: message, errors, form: typed(request) }),
+  );
 }
 
 const back = (request: HttpRequest, message: string): Redirect =>
@@ -171,44 +169,30 @@ export function pages(parts: PageParts): PageSpec[] {
       },
     },
     { path: '/notifications/new', title: 'New channel', access, handle: (request) => editor(parts, request) },
-    {
-      method: 'POST',
-      path: '/notifications',
-      title,
-      access,
-      creates: true,
-      handle: (request) =>
-        orAgain(
-          async () => {
-            const { principal } = request;
-            const by = principal.kind === 'session' ? principal.username : principal.kind;
-            const made = await channels.create(principal, submitted(channels, request, null), by);
-            return new Redirect(`/notifications/${made.id}`, {
-              tone: 'success',
-              message: 'Channel created. Say below what it is sent.',
-            });
-          },
-          (problem) => editor(parts, request, problem),
-        ),
-    },
+    formPage(
+      { path: '/notifications', title, access, creates: true },
+      async (request) => {
+        const { principal } = request;
+        const by = principal.kind === 'session' ? principal.username : principal.kind;
+        const made = await channels.create(principal, submitted(channels, request, null), by);
+        return new Redirect(`/notifications/${made.id}`, {
+          tone: 'success',
+          message: 'Channel created. Say below what it is sent.',
+        });
+      },
+      (request, problem) => editor(parts, request, problem),
+    ),
     { path: '/notifications/{id}', title, access, input: { params }, handle: (request) => shown(parts, request) },
     { path: '/notifications/{id}/edit', title, access, input: { params }, handle: (request) => editor(parts, request) },
-    {
-      method: 'POST',
-      path: '/notifications/{id}/edit',
-      title,
-      access,
-      input: { params },
-      handle: (request) =>
-        orAgain(
-          async () => {
-            const known = await channels.need(request.params['id'] ?? '');
-            await channels.change(request.principal, known.id, submitted(channels, request, known));
-            return back(request, 'Channel saved.');
-          },
-          (problem) => editor(parts, request, problem),
-        ),
-    },
+    formPage(
+      { path: '/notifications/{id}/edit', title, access, input: { params } },
+      async (request) => {
+        const known = await channels.need(request.params['id'] ?? '');
+        await channels.change(request.principal, known.id, submitted(channels, request, known));
+        return back(request, 'Channel saved.');
+      },
+      (request, problem) => editor(parts, request, problem),
+    ),
     action(parts, 'test', (request) => test(parts, request)),
     action(parts, 'rules', async (request) => {
       await channels.addRule(

@@ -65,7 +65,7 @@ export class AccessFiles {
     return this.deps.rows.get(STATE);
   }
 
-  /** Those that have a directory in the store: their files were written, or are to be. */
+  /** Those that have a directory in the store: their files were written, or will be. */
   products(): Promise<string[]> {
     return this.deps.store.access.products();
   }

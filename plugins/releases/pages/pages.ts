@@ -1,7 +1,7 @@
 /** /releases: members read, administrators withdraw, roll out and promote (contract 80). */
 import joi from 'joi';
 import {
-  orAgain,
+  formPage,
   Redirect,
   View,
   type HttpRequest,
@@ -99,20 +99,11 @@ function change(
   action: string,
   run: (parts: Parts, body: Record<string, unknown>) => Promise<PageResult>,
 ): PageSpec {
-  return {
-    method: 'POST',
-    path: `/releases/{id}/${action}`,
-    title,
-    access: changing,
-    input: { params },
-    handle: async (request) => {
-      const parts = await partsOf(services, request);
-      return orAgain(
-        () => run(parts, (request.body ?? {}) as Record<string, unknown>),
-        async (problem) => detail(await partsOf(services, request), problem),
-      );
-    },
-  };
+  return formPage(
+    { path: `/releases/{id}/${action}`, title, access: changing, input: { params } },
+    async (request) => run(await partsOf(services, request), (request.body ?? {}) as Record<string, unknown>),
+    async (request, problem) => detail(await partsOf(services, request), problem),
+  );
 }
 
 const done = (id: string, message: string): Redirect => new Redirect(`/releases/${id}`, { tone: 'success', message });

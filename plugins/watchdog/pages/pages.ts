@@ -5,7 +5,7 @@
 import { viewOf } from '../model/monitor.js';
 import { changedFields } from '../../../lib/changed-fields.js';
 import joi from 'joi';
-import { orAgain, type Problem, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { formPage, type Problem, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { callerOf } from '../model/caller.js';
 import { projectsIn, proposed } from './choices.js';
@@ -83,23 +83,16 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
       handle: (request) => listView(services, request),
     },
     { path: '/monitors/new', title: 'New monitor', access, handle: (request) => editor(request) },
-    {
-      method: 'POST',
-      path: '/monitors/new',
-      title: 'New monitor',
-      access,
-      creates: true,
-      handle: (request) =>
-        orAgain(
-          async () => {
-            const fields = checkedForm(request, true);
-            const made = await monitors.create(fields, callerOf(request.principal));
-            await audit.record(request.principal, 'monitor.created', made.source);
-            return to(hrefOf(made.source), 'Monitor created. It is unknown until its first heartbeat.');
-          },
-          (problem) => editor(request, problem),
-        ),
-    },
+    formPage(
+      { path: '/monitors/new', title: 'New monitor', access, creates: true },
+      async (request) => {
+        const fields = checkedForm(request, true);
+        const made = await monitors.create(fields, callerOf(request.principal));
+        await audit.record(request.principal, 'monitor.created', made.source);
+        return to(hrefOf(made.source), 'Monitor created. It is unknown until its first heartbeat.');
+      },
+      (request, problem) => editor(request, problem),
+    ),
     {
       path: '/monitors/{source}',
       title: 'Monitor',
@@ -118,26 +111,19 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
       input: { params },
       handle: (request) => editor(request),
     },
-    {
-      method: 'POST',
-      path: '/monitors/{source}/edit',
-      title: 'Edit monitor',
-      access,
-      input: { params },
-      handle: (request) =>
-        orAgain(
-          async () => {
-            const fields = checkedForm(request, false);
-            const caller = callerOf(request.principal);
-            const before = viewOf(await monitors.need(sourceOf(request), caller));
-            const saved = await monitors.edit(sourceOf(request), fields, caller);
-            const change = changedFields(before, saved, Object.keys(fields));
-            await audit.record(request.principal, 'monitor.changed', saved.source, {}, change);
-            return to(hrefOf(saved.source), 'Monitor saved.');
-          },
-          (problem) => editor(request, problem),
-        ),
-    },
+    formPage(
+      { path: '/monitors/{source}/edit', title: 'Edit monitor', access, input: { params } },
+      async (request) => {
+        const fields = checkedForm(request, false);
+        const caller = callerOf(request.principal);
+        const before = viewOf(await monitors.need(sourceOf(request), caller));
+        const saved = await monitors.edit(sourceOf(request), fields, caller);
+        const change = changedFields(before, saved, Object.keys(fields));
+        await audit.record(request.principal, 'monitor.changed', saved.source, {}, change);
+        return to(hrefOf(saved.source), 'Monitor saved.');
+      },
+      (request, problem) => editor(request, problem),
+    ),
     {
       method: 'POST',
       path: '/monitors/{source}/delete',
@@ -164,30 +150,24 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
       input: { query: joi.object({ below: joi.string().max(128).empty(''), after: joi.string().max(128).empty('') }) },
       handle: (request) => hierarchyView(services, request),
     },
-    {
-      method: 'POST',
-      path: '/hierarchy',
-      title: 'Hierarchy',
-      access,
-      handle: (request) =>
-        orAgain(
-          async () => {
-            const { source, parent_source } = typed(request) as { source?: string; parent_source?: string };
-            const parent = parent_source?.trim() || null;
-            const fields = checkedForm({ ...request, body: { parent_source: parent ?? '' } }, false);
-            const caller = callerOf(request.principal);
-            const before = await monitors.need(source ?? '', caller);
-            const saved = await monitors.edit(source ?? '', { parent_source: fields.parent_source }, caller);
-            const change = changedFields(before, saved, ['parent_source']);
-            await audit.record(request.principal, 'monitor.moved', saved.source, {}, change);
-            return to(
-              '/hierarchy',
-              parent === null ? `${saved.source} has no parent now.` : `${saved.source} is below ${parent}.`,
-            );
-          },
-          (problem) => hierarchyView(services, request, problem.errors['parent_source'] ?? problem.message),
-        ),
-    },
+    formPage(
+      { path: '/hierarchy', title: 'Hierarchy', access },
+      async (request) => {
+        const { source, parent_source } = typed(request) as { source?: string; parent_source?: string };
+        const parent = parent_source?.trim() || null;
+        const fields = checkedForm({ ...request, body: { parent_source: parent ?? '' } }, false);
+        const caller = callerOf(request.principal);
+        const before = await monitors.need(source ?? '', caller);
+        const saved = await monitors.edit(source ?? '', { parent_source: fields.parent_source }, caller);
+        const change = changedFields(before, saved, ['parent_source']);
+        await audit.record(request.principal, 'monitor.moved', saved.source, {}, change);
+        return to(
+          '/hierarchy',
+          parent === null ? `${saved.source} has no parent now.` : `${saved.source} is below ${parent}.`,
+        );
+      },
+      (request, problem) => hierarchyView(services, request, problem.errors['parent_source'] ?? problem.message),
+    ),
     {
       path: '/status/{id}',
       title: 'Status',

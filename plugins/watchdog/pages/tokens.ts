@@ -2,7 +2,7 @@
  * Tokens of one source, on its monitor's page: administrators make and revoke them (contract 10, tokens; contract 80).
  */
 import joi from 'joi';
-import { fromForm, orAgain, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { fromForm, formPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { TokenRecord } from '../../../ports/domain/access.js';
 import { callerOf } from '../model/caller.js';
@@ -80,19 +80,17 @@ export function tokenPages(
   };
 
   return [
-    {
-      method: 'POST',
-      path: '/monitors/{source}/tokens',
-      title: 'Token created',
-      access,
-      creates: true,
-      input: { params: joi.object({ source }) },
-      handle: (request) =>
-        orAgain(
-          () => issue(request),
-          ({ errors }) => again(request, errors),
-        ),
-    },
+    formPage(
+      {
+        path: '/monitors/{source}/tokens',
+        title: 'Token created',
+        access,
+        creates: true,
+        input: { params: joi.object({ source }) },
+      },
+      (request) => issue(request),
+      (request, { errors }) => again(request, errors),
+    ),
     {
       method: 'POST',
       path: '/monitors/{source}/tokens/{id}/revoke',
