@@ -232,11 +232,30 @@ export class StoreFull extends Error {
   }
 }
 
-/** The store's server cannot be reached, or serves no writes at the moment. The HTTP adapter answers 503. */
+/** The store cannot be reached, or takes no writes at the moment. The HTTP adapter answers 503. */
 export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
-  constructor(options?: ErrorOptions) {
-    super('the store cannot be reached', options);
+  constructor(options?: ErrorOptions, reason = 'the store cannot be reached') {
+    super(reason, options);
+  }
+}
+
+/** Where a store is damaged. `id` null: a document that cannot be told. `collection` null: the store as a whole. */
+export interface DamagedPlace {
+  collection: string | null;
+  id: string | null;
+}
+
+/** What is stored cannot be read. The HTTP adapter answers 500; calls that meet no damage are served. */
+export class StoreDamaged extends Error {
+  override name = 'StoreDamaged';
+  constructor(
+    readonly place: DamagedPlace,
+    options?: ErrorOptions,
+  ) {
+    const row = place.id === null ? 'a document' : `the document "${place.id}"`;
+    const what = place.collection === null ? 'its file' : `${row} of ${place.collection}`;
+    super(`the store is damaged: ${what} cannot be read; aos doctor --deep finds all damage`, options);
   }
 }
 

@@ -5,6 +5,7 @@ import type { CachingCollection } from '../../ports/cached-reads.js';
 import type { Rendered, Rendering, RenderingCollection } from '../../ports/rendering.js';
 import {
   StoreConflict,
+  StoreDamaged,
   type ChangeOptions,
   type Changed,
   type Collection,
@@ -17,6 +18,8 @@ import {
   type WriteOp,
   type WriteResult,
 } from '../../ports/store.js';
+import { parsedBody } from './body/stored-body.js';
+import { DamagedText } from './driver/damage.js';
 import type { CachedReads } from './kept/cached-reads.js';
 import {
   unwrap,
@@ -55,7 +58,8 @@ export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCo
   }
 
   async get(id: string): Promise<T | null> {
-    return parsed(await this.#threads.get(this.name, id)) as T | null;
+    const body = await this.#threads.get(this.name, id);
+    return body === null ? null : parsed(this.name, body);
   }
 
   async getCached(id: string): Promise<Readonly<T> | null> {
@@ -65,7 +69,8 @@ export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCo
     if (kept !== undefined) return kept as T | null;
     const begun = cached.begin(this.name);
     const read = this.#threads.get(this.name, id);
-    const doc = parsed(read instanceof Promise ? await read : read) as T | null;
+    const body = read instanceof Promise ? await read : read;
+    const doc = body === null ? null : parsed<T>(this.name, body);
     cached.keep(this.name, asked, doc, begun);
     return doc;
   }
@@ -89,7 +94,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCo
     const limit = pageLimit(query.limit);
     const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
     const bodies = await this.#read('find', { filter: query.filter ?? {}, sort, rows: limit + 1, after });
-    return toPage(sort, await parseAll<T>(bodies as string[]), limit);
+    return toPage(sort, await parseAll<T>(this.name, bodies as string[]), limit);
   }
 
   async findRendered(query: Find, rendering: Rendering): Promise<Rendered> {
@@ -192,13 +197,20 @@ function sentRendering({ module, beside, context }: Rendering): StoredRendering 
   return { module: module.href, beside: beside?.name ?? null, context: jsonText(context) };
 }
 
-const parsed = (body: string | null): unknown => (body === null ? null : JSON.parse(body));
+/** @throws StoreDamaged */
+function parsed<T extends Doc>(collection: string, body: string): T {
+  try {
+    return parsedBody(body) as T;
+  } catch (error) {
+    throw new StoreDamaged({ collection, id: error instanceof DamagedText ? error.id : null }, { cause: error });
+  }
+}
 
-async function parseAll<T>(bodies: readonly string[]): Promise<T[]> {
+async function parseAll<T extends Doc>(collection: string, bodies: readonly string[]): Promise<T[]> {
   const docs: T[] = [];
   let since = performance.now();
   for (const body of bodies) {
-    docs.push(JSON.parse(body) as T);
+    docs.push(parsed(collection, body));
     if (performance.now() - since < SLICE_MS) continue;
     await new Promise((resolve) => setImmediate(resolve));
     since = performance.now();

@@ -2,6 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import { outcomeOf, type Outcome, type ReadRequest } from './threads/messages.js';
+import { located } from './reading/located.js';
 import { performRead } from './reading/reads.js';
 import { PageRenderer } from './reading/page-renderer.js';
 import { serve } from './threads/serve.js';
@@ -14,13 +15,13 @@ function answer(
   if (kind === 'render') {
     return renderer.page(name, text).then(
       (value) => [{ value }],
-      (error) => [outcomeOf(error)],
+      (error: unknown) => [outcomeOf(located(connection, name, error), name)],
     );
   }
   try {
     return [{ value: performRead(connection, [kind, name, text]) }];
   } catch (error) {
-    return [outcomeOf(error)];
+    return [outcomeOf(located(connection, name, error), name)];
   }
 }
 

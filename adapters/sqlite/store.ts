@@ -13,7 +13,7 @@ import { CachedReads } from './kept/cached-reads.js';
 import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import { isBusy, isMissingTable } from './driver/driver.js';
-import { collectionsOf } from './threads/messages.js';
+import { collectionsOf, outcomeOf, unwrap } from './threads/messages.js';
 import { compressedFields } from './schema/compressed-fields.js';
 import { textOf, wholeBody, type DocText } from './body/stored-body.js';
 import { Pool } from './threads/pool.js';
@@ -159,7 +159,7 @@ export class SqliteStore implements DocumentStore {
     } catch (error) {
       if (isMissingTable(error)) return null;
       if (isBusy(error)) return this.#readers.call(['get', collection, id]) as Promise<string | null>;
-      throw error;
+      return unwrap(outcomeOf(error, collection)) as never;
     }
   }
 }

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
-import { outcomeOf, type Outcome, type WriteRequest } from './threads/messages.js';
+import { collectionsOf, outcomeOf, type Outcome, type WriteRequest } from './threads/messages.js';
 import { serve } from './threads/serve.js';
 import { BackgroundWork } from './writing/background.js';
 import { isOfOne, performWrite, Undone } from './writing/perform.js';
@@ -29,7 +29,8 @@ export function commit(connection: Connection, batch: readonly WriteRequest[], c
     return connection.transaction(() => batch.map((request) => attempt(connection, request, careful)));
   } catch (error) {
     if (error instanceof Undone) return commit(connection, batch, true);
-    if (batch.length === 1) return [outcomeOf(error)];
+    const [only] = batch;
+    if (only !== undefined && batch.length === 1) return [outcomeOf(error, [...new Set(collectionsOf(only))].join(' or '))];
     return batch.flatMap((request) => commit(connection, [request]));
   }
 }

@@ -10,6 +10,7 @@ import { Buffer } from 'node:buffer';
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { jsonText } from '../../../ports/document.js';
 import type { Doc, Json } from '../../../ports/store.js';
+import { DamagedText, idIn } from '../driver/damage.js';
 
 /** A document on its way to the writer: its id, the JSON of its plain fields, and what is to be packed. */
 export type DocText = readonly [id: string, body: string, packed?: string];
@@ -66,11 +67,28 @@ export function storedBody([, body, packed]: DocText): string {
   return `${HEAD}${deflated.toString('base64')}",${body.slice(1)}`;
 }
 
-/** The whole document as JSON. @throws zlib's error when what is stored is damaged */
+/** A document from its JSON. @throws DamagedText */
+export function parsedBody(body: string): Doc {
+  try {
+    return JSON.parse(body) as Doc;
+  } catch (error) {
+    throw new DamagedText('it is no JSON', idIn(body), { cause: error });
+  }
+}
+
+function inflated(stored: string, end: number): string {
+  try {
+    return inflateRawSync(Buffer.from(stored.slice(HEAD.length, end), 'base64')).toString();
+  } catch (error) {
+    throw new DamagedText('its compressed fields are damaged', idIn(stored), { cause: error });
+  }
+}
+
+/** The whole document as JSON. @throws DamagedText */
 export function wholeBody(stored: string): string {
   if (!stored.startsWith(HEAD)) return stored;
   const end = stored.indexOf('"', HEAD.length);
-  const text = inflateRawSync(Buffer.from(stored.slice(HEAD.length, end), 'base64')).toString();
+  const text = inflated(stored, end);
   const plain = stored.slice(end + 2);
   const line = text.indexOf('\n');
   const rest = line < 0 ? text : text.slice(0, line);

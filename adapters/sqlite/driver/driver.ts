@@ -34,6 +34,28 @@ export function isFull(error: unknown): boolean {
   return (resultCode(error) & 0xff) === 13;
 }
 
+/** What is stored cannot be read: a page of the file, or the file as a whole. */
+export const isCorrupt = (error: unknown): boolean => [11, 26].includes(resultCode(error) & 0xff);
+
+/** Why the file cannot be read or written at the moment, by SQLite's result code. */
+const UNAVAILABLE: Readonly<Record<number, string>> = {
+  3: 'this user may not open its file',
+  8: 'its file or its disk is read-only',
+  10: 'its disk refuses to read or write',
+  14: 'its file cannot be opened',
+  23: 'this user may not open its file',
+};
+
+/** Words for people; undefined for any other error. */
+export const unavailableBecause = (error: unknown): string | undefined => UNAVAILABLE[resultCode(error) & 0xff];
+
+/** Why a file cannot be opened, in words for people; undefined: only the error itself tells. */
+export function reasonOf(error: unknown): string | undefined {
+  const code = resultCode(error) & 0xff;
+  if (code === 26) return 'the file is not a database';
+  return code === 11 ? 'the database is malformed' : unavailableBecause(error);
+}
+
 /** The column in `UNIQUE constraint failed: table.column`, or undefined for any other error. */
 export function violatedColumn(error: unknown): string | undefined {
   if ((resultCode(error) & 0xff) !== 19 || !(error instanceof Error)) return undefined;

@@ -1,6 +1,7 @@
 /** The driver over `libsql`, for Node 20, which has no SQLite of its own. */
 import Database from 'libsql';
 import type { Driver, Value } from './driver.js';
+import { exactRow, returnsStored, strictSql } from './strict.js';
 
 /** libsql binds a typed array only when it is a Buffer. */
 function bound(values: readonly Value[]): Value[] {
@@ -18,12 +19,18 @@ export function openLibsql(path: string): Driver {
       db.close();
     },
     prepare(sql) {
-      const statement = db.prepare(sql);
+      const plain = db.prepare(sql);
+      const stored = returnsStored(sql);
+      const statement = stored ? db.prepare(strictSql(sql, plain.columns().length)) : plain;
       // Rows as objects carry a `_metadata` of the driver's own; statements without columns refuse the switch.
       if (statement.reader) statement.raw(true);
+      const exact = stored ? exactRow : (row: Value[]) => row;
       return {
-        all: (values) => statement.all(bound(values)) as Value[][],
-        get: (values) => statement.get(bound(values)) as Value[] | undefined,
+        all: (values) => (statement.all(bound(values)) as Value[][]).map(exact),
+        get: (values) => {
+          const row = statement.get(bound(values)) as Value[] | undefined;
+          return row && exact(row);
+        },
         run: (values) => statement.run(bound(values)).changes,
       };
     },

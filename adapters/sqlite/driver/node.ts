@@ -1,11 +1,13 @@
 /** The driver over `node:sqlite` (Node 22.16 and newer). Its types are named here because Node 20's do not have them. */
-import type { Driver, Value } from './driver.js';
+import type { Driver, Statement, Value } from './driver.js';
+import { exactRow, returnsStored, strictSql } from './strict.js';
 
 interface NodeStatement {
   setReturnArrays(on: boolean): void;
   all(...values: Value[]): Value[][];
   get(...values: Value[]): Value[] | undefined;
   run(...values: Value[]): { changes: number | bigint };
+  columns(): readonly unknown[];
   setReadBigInts(on: boolean): void;
 }
 
@@ -29,9 +31,16 @@ export function openNode(sqlite: NodeSqlite, path: string): Driver {
     prepare(sql) {
       const statement = db.prepare(sql);
       statement.setReturnArrays(true);
+      const exact = returnsStored(sql) ? exactly(db, sql, statement) : null;
       return {
-        all: (values) => statement.all(...values),
-        get: (values) => statement.get(...values),
+        all: (values) => {
+          const rows = statement.all(...values);
+          return exact !== null && rows.some(isDoubtful) ? exact.all(values) : rows;
+        },
+        get: (values) => {
+          const row = statement.get(...values);
+          return exact !== null && row !== undefined && isDoubtful(row) ? exact.get(values) : row;
+        },
         run: (values) => {
           // It answers the last row number too, which full text makes larger than a number holds: Node 26 throws then.
           statement.setReadBigInts(true);
@@ -42,6 +51,29 @@ export function openNode(sqlite: NodeSqlite, path: string): Driver {
           }
         },
       };
+    },
+  };
+}
+
+/** U+FFFD stands for itself, or for bytes that are no UTF-8. */
+const isDoubtful = (row: readonly Value[]): boolean =>
+  row.some((value) => typeof value === 'string' && value.includes('\ufffd'));
+
+/** The same statement by its bytes, prepared when the first doubtful row is met. */
+function exactly(db: NodeDatabase, sql: string, plain: NodeStatement): Pick<Statement, 'all' | 'get'> {
+  let prepared: NodeStatement | undefined;
+  const strict = (): NodeStatement => {
+    if (prepared === undefined) {
+      prepared = db.prepare(strictSql(sql, plain.columns().length));
+      prepared.setReturnArrays(true);
+    }
+    return prepared;
+  };
+  return {
+    all: (values) => strict().all(...values).map(exactRow),
+    get: (values) => {
+      const row = strict().get(...values);
+      return row && exactRow(row);
     },
   };
 }

@@ -52,7 +52,7 @@ export function buildSome(connection: Connection, name: string): boolean {
   return indexes.length > 0;
 }
 
-/** True when documents were filled. */
+/** True when documents were filled; a damaged one is passed over. */
 function fillSome(connection: Connection, name: string, paths: readonly string[]): boolean {
   const from = filledTo(connection, name);
   const range = `SELECT id FROM "${name}" WHERE id > ? AND id < x'' ORDER BY id LIMIT ?`;
@@ -60,7 +60,7 @@ function fillSome(connection: Connection, name: string, paths: readonly string[]
   if (last === null) return false;
   connection
     .prepare(
-      `UPDATE "${name}" SET ${assignments(paths, connection.table(name)?.alias ?? null)} WHERE id > ? AND id <= ?`,
+      `UPDATE "${name}" SET ${assignments(paths, connection.table(name)?.alias ?? null)} WHERE id > ? AND id <= ? AND json_valid(body)`,
     )
     .run([from, last]);
   connection.prepare(`UPDATE ${BUILDS} SET filled_to = ? WHERE collection = ?`).run([last, name]);

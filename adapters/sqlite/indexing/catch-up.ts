@@ -1,35 +1,37 @@
 /**
- * Deferred columns (ports/store.ts, CollectionSpec): a count moves an item in ten indexes, and each move is two pages of the
- * log. So a write of indexedLater paths changes the body alone and marks its row; the writer settles marked rows within CATCH_UP_MS,
- * many in one transaction (writer.ts).
+ * Index catch-up (`Tuning.indexedLater`): a count moves an item in ten indexes, and each move is two pages of the log. So a
+ * write of later paths changes the body alone and marks its row; within CATCH_UP_MS the writer brings the columns of marked
+ * rows up to date, many in one transaction (../writing/background.ts).
  *
- * The mark is a column of the row itself, in the same transaction as the body, with an index over marked rows only. So a crash
- * leaves nothing to repair: until somebody settles them, every reader, in whatever process, takes the values of marked rows
- * from their bodies, and those of all others from the columns (reads.ts). Answers are exact at any moment.
+ * The mark is a column of the row itself, in the same transaction as the body, with an index over marked rows only. So a
+ * crash leaves nothing to repair: until the columns have caught up, every reader, in whatever process, takes the values of
+ * marked rows from their bodies, and those of all others from the columns (../reading/reads.ts). Answers are exact at any
+ * moment.
  *
- * An insert may leave its columns behind too (`CollectionSpec.deferredInserts`): one new row is then in three trees instead of some
- * twenty, and the trees of the others are changed once for a hundred rows. Such a row is insertsLater: marked, and left out by the
- * indexes that would hold it at a wrong place, so every statement that is to use them says so (`indexedWhere`).
+ * An insert may leave its columns behind too (`Tuning.insertsIndexedLater`): one new row is then in three trees instead of
+ * some twenty, and the trees of the others change once for a hundred rows. Such a row is unindexed: marked, and left out by
+ * the indexes that would hold it at a wrong place, so every statement that uses those indexes says so (`indexedWhere`).
  *
- * Rejected: settling before a find (under load a reader would never meet a settled moment, and a cursor made from a body that
- * is newer than its column repeats rows), and a table of what is to be done (one more row for each write).
+ * Rejected: catching up before a find (under load a reader would never meet a moment without marks, and a cursor made from
+ * a body that is newer than its column repeats rows), and a table of what is left to do (one more row for each write).
  */
 import { compareValues, totalSort } from '../../../ports/document.js';
 import type { Doc, Filter, Json, Sort } from '../../../ports/store.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
+import { isDamage } from '../driver/damage.js';
 import type { Value } from '../driver/driver.js';
 import { indexedAt } from '../sql/indexed-as.js';
 import { INSERTED, isMarking, BEHIND, MARK, markLabel, marksOf, UNINDEXED } from '../schema/mark.js';
-import { wholeBody } from '../body/stored-body.js';
+import { parsedBody, wholeBody } from '../body/stored-body.js';
 import { columnName, columnsWith, expression, whereSql, type Columns, type Sql } from '../sql/translate.js';
 import { bodyExpression, columnValue, isSame } from '../sql/values.js';
 
-/** Within this time marked rows are settled, in milliseconds. */
+/** Within this time the columns of marked rows catch up, in milliseconds. */
 export const CATCH_UP_MS = 400;
-/** Rows that one transaction settles: other writes wait for no more. */
+/** Rows that catch up in one transaction: other writes wait for no more. */
 const AT_ONCE = 100;
-/** For `settle`: all rows. */
+/** For `catchUp`: all rows. */
 export const ALL = -1;
 
 /** Tables in which rows may be marked. */
@@ -68,7 +70,7 @@ const IS_INSERTED = `${MARK} = ${INSERTED}`;
 const hasMarked = (connection: Connection, name: string, marked: string): boolean =>
   connection.prepare(`SELECT 1 FROM "${name}" WHERE ${marked} LIMIT 1`).get([]) !== undefined;
 
-/** `WHERE …` of rows that are not insertsLater, as their columns have them. @param sort what the statement reads besides */
+/** `WHERE …` of indexed rows, as their columns have them. @param sort what the statement reads besides */
 export function indexedWhere(
   table: Table,
   filters: readonly Filter[],
@@ -80,14 +82,14 @@ export function indexedWhere(
   return leaves ? { text: `${text} AND ${UNINDEXED} IS NULL`, values } : { text, values };
 }
 
-/** Row numbers of insertsLater rows, at most so many. */
+/** Row numbers of unindexed rows, at most so many. */
 export function unindexedRows(connection: Connection, { name, insertsLater }: Table, most: number): number[] {
   if (!insertsLater) return [];
   const rows = connection.prepare(`SELECT rowid FROM "${name}" WHERE ${IS_INSERTED} LIMIT ?`).all([most]);
   return rows.map(([row]) => row as number);
 }
 
-/** Settles marked rows, within a transaction. True when some may be left. */
+/** The columns of marked rows catch up with the bodies, within a transaction. True when some may be left. */
 export function catchUp(connection: Connection, name: string, most = AT_ONCE): boolean {
   const table = connection.table(name);
   if (table === null || table.behind.length === 0) return false;
@@ -97,15 +99,15 @@ export function catchUp(connection: Connection, name: string, most = AT_ONCE): b
   return inserted || changed;
 }
 
-/** Pending rows get their columns, and join the indexes. */
+/** Unindexed rows get their columns, and join the indexes. */
 function indexInserted(connection: Connection, { name, behind, alias }: Table, most: number): boolean {
-  const rows = connection.prepare(`SELECT rowid, id FROM "${name}" WHERE ${IS_INSERTED} LIMIT ?`).all([most]);
-  for (const [rowid = null, id] of rows) {
-    const doc = connection.recent.get(name, id as string)?.doc ?? docOf(connection, name, rowid);
+  const rows = connection.prepare(`SELECT rowid FROM "${name}" WHERE ${IS_INSERTED} LIMIT ?`).all([most]);
+  for (const [rowid = null] of rows) {
+    const doc = unlessDamaged(() => docOf(connection, name, rowid));
     let set = `${MARK} = NULL, ${UNINDEXED} = NULL`;
     const values: Value[] = [];
-    for (const path of behind) {
-      const value = columnValue(indexedAt(doc, path, alias));
+    for (const path of doc === null ? [] : behind) {
+      const value = columnValue(indexedAt(doc as Doc, path, alias));
       if (value === null) continue;
       set += `, ${columnName(path)} = ?`;
       values.push(value);
@@ -115,19 +117,34 @@ function indexInserted(connection: Connection, { name, behind, alias }: Table, m
   return rows.length === most;
 }
 
+/**
+ * A damaged row must not keep all others from their indexes: its mark goes and its columns stay as they are. Whoever reads
+ * its body is told.
+ */
+function unlessDamaged<V>(read: () => V): V | null {
+  try {
+    return read();
+  } catch (error) {
+    if (isDamage(error)) return null;
+    throw error;
+  }
+}
+
 function docOf(connection: Connection, name: string, rowid: Value): Doc {
+  const [id] = connection.prepare(`SELECT id FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
+  const recent = connection.recent.get(name, id as string)?.doc;
+  if (recent !== undefined && recent !== null) return recent;
   const [body] = connection.prepare(`SELECT body FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
-  return JSON.parse(wholeBody(body as string)) as Doc;
+  return parsedBody(wholeBody(body as string));
 }
 
 /**
- * Only columns that lag behind are written: SQLite moves a row in every index over a column that an UPDATE names, and a claim,
- * say, moves one of three.
+ * Only columns that are behind are written: SQLite moves a row in every index over a column that an UPDATE names, and a
+ * claim, say, moves one of three.
  */
-function catchUpChanged(connection: Connection, { name, indexedLater }: Table, most: number): boolean {
-  const both = indexedLater.flatMap((path) => [columnName(path), bodyExpression(path)]);
-  const marked = `SELECT rowid, ${both.join()} FROM "${name}" WHERE ${MARK} = ${BEHIND} LIMIT ?`;
-  const rows = connection.prepare(marked).all([most]);
+function catchUpChanged(connection: Connection, table: Table, most: number): boolean {
+  const { name, indexedLater } = table;
+  const rows = rowsBehind(connection, table, most);
   for (const [rowid = null, ...values] of rows) {
     const behind = indexedLater.flatMap((path, i) => {
       const [column = null, body = null] = values.slice(2 * i);
@@ -139,8 +156,19 @@ function catchUpChanged(connection: Connection, { name, indexedLater }: Table, m
   return rows.length === most;
 }
 
+/** Row numbers, each with the columns of the later paths and what the body has in their place; of a damaged row alone. */
+function rowsBehind(connection: Connection, { name, indexedLater }: Table, most: number): Value[][] {
+  const both = indexedLater.flatMap((path) => [columnName(path), bodyExpression(path)]);
+  const where = `FROM "${name}" WHERE ${MARK} = ${BEHIND}`;
+  const all = unlessDamaged(() => connection.prepare(`SELECT rowid, ${both.join()} ${where} LIMIT ?`).all([most]));
+  if (all !== null) return all;
+  const one = connection.prepare(`SELECT rowid, ${both.join()} FROM "${name}" WHERE rowid = ?`);
+  const rowids = connection.prepare(`SELECT rowid ${where} LIMIT ?`).all([most]);
+  return rowids.map((rowid) => unlessDamaged(() => one.get(rowid)) ?? rowid);
+}
+
 /**
- * `FROM … WHERE …` of marked rows, of those that are no longer insertsLater, or of all others.
+ * `FROM … WHERE …` of marked rows, of those that are indexed, or of all others.
  * @param columns those to look at; the rest is read from the body
  */
 export function among(
@@ -151,7 +179,7 @@ export function among(
   aside?: ReadonlySet<string>,
 ): Sql {
   const where = whereSql(filters, columns, aside);
-  // Marked rows are few, so their index is always the one to take; for the others the plus keeps the planner's choice as it is.
+  // Marked rows are few, so their index is always the best; for the others the plus keeps the planner's choice as it is.
   const { name, insertsLater } = table;
   const marked = `FROM "${name}" INDEXED BY "${markLabel(name, table)}" WHERE ${MARK}`;
   const from =

@@ -13,8 +13,10 @@
  */
 import { checkPath } from '../../../ports/document.js';
 import type { Doc, LookupSpec } from '../../../ports/store.js';
+import { parsedBody } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
+import { isDamage } from '../driver/damage.js';
 import type { Value } from '../driver/driver.js';
 import {
   freshTable,
@@ -116,10 +118,15 @@ const idOf = ([id]: Value[]): string => id as string;
 const numberOf = (connection: Connection, name: string, id: string): Value | undefined =>
   connection.prepare(`SELECT n FROM ${numbersTable(name)} WHERE id = ?`).get([id])?.[0];
 
-/** No look-up is over packed fields. */
+/** No look-up is over compressed fields. A damaged document is found by none: null, as one that is gone. */
 function storedDoc(connection: Connection, name: string, id: string): Doc | null {
-  const [body] = connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id]) ?? [];
-  return body === undefined ? null : (JSON.parse(body as string) as Doc);
+  try {
+    const [body] = connection.prepare(`SELECT body FROM "${name}" WHERE id = ?`).get([id]) ?? [];
+    return body === undefined ? null : parsedBody(body as string);
+  } catch (error) {
+    if (isDamage(error)) return null;
+    throw error;
+  }
 }
 
 /** As the document is now: under the number `n`, or under none when it is gone. */

@@ -1,15 +1,13 @@
 /** Makes the rows of a list in the thread that has read them (ports/rendering.ts): one message goes to the event loop. */
 import { encodeCursor } from '../../../ports/cursor.js';
 import { arrayOf, type Rendered } from '../../../ports/rendering.js';
-import type { Doc, Json } from '../../../ports/store.js';
+import type { Json } from '../../../ports/store.js';
 import type { Connection } from '../connection/connection.js';
 import { MadeRows } from './made-rows.js';
 import type { RenderRequest } from '../threads/messages.js';
 import { renderOf } from '../threads/render-module.js';
-import { wholeBody } from '../body/stored-body.js';
+import { parsedBody, wholeBody } from '../body/stored-body.js';
 import { find } from './reads.js';
-
-const parsed = (body: string): Doc => JSON.parse(body) as Doc;
 
 const ASCII = /^[\0-\x7f]*$/;
 const encoder = new TextEncoder();
@@ -51,7 +49,7 @@ export class PageRenderer {
     const kept = this.#madeFor(`${module} ${beside}`);
     const rows = bodies.map((body) => {
       const known = kept.of(body);
-      return known === undefined ? { body, doc: parsed(body) } : { body, known };
+      return known === undefined ? { body, doc: parsedBody(body) } : { body, known };
     });
     const ids = rows.map(({ known, doc }) => (known ?? doc).id);
     const others = this.#texts(beside, ids);
@@ -60,13 +58,13 @@ export class PageRenderer {
       const id = ids[i] as string;
       const other = others.get(id) ?? null;
       if (known !== undefined && known.beside === other && known.context === context) return known.json;
-      const text = JSON.stringify(render(doc ?? parsed(body), other === null ? null : parsed(other), given));
+      const text = JSON.stringify(render(doc ?? parsedBody(body), other === null ? null : parsedBody(other), given));
       const json = ASCII.test(text) ? text : encoder.encode(text);
       kept.keep(body, { id, beside: other, context, json });
       return json;
     });
     const last = found.length > bodies.length ? bodies.at(-1) : undefined;
-    return { json: pageOf(made), next: last === undefined ? null : encodeCursor(request.sort, parsed(last)) };
+    return { json: pageOf(made), next: last === undefined ? null : encodeCursor(request.sort, parsedBody(last)) };
   }
 
   #madeFor(key: string): MadeRows {

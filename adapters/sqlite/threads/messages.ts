@@ -4,8 +4,11 @@
  */
 import {
   StoreConflict,
+  StoreDamaged,
   StoreFull,
+  StoreUnavailable,
   type ChangeOptions,
+  type DamagedPlace,
   type Doc,
   type Filter,
   type Scalar,
@@ -13,7 +16,8 @@ import {
   type TransactionWrite,
   type Update,
 } from '../../../ports/store.js';
-import { isFull } from '../driver/driver.js';
+import { DamagedText, isMalformed } from '../driver/damage.js';
+import { isCorrupt, isFull, unavailableBecause } from '../driver/driver.js';
 import type { DocText } from '../body/stored-body.js';
 
 export type WriteKind =
@@ -92,11 +96,18 @@ export const collectionsOf = ([, collection]: Request): readonly string[] =>
   collection.includes(' ') ? collection.split(' ') : [collection];
 
 /** One per request, in order. */
-export type Outcome = { value: unknown } | { conflict: string } | { error: string; name: string };
+export type Outcome =
+  { value: unknown } | { conflict: string } | { damaged: DamagedPlace; error: string } | { error: string; name: string };
 
-export function outcomeOf(error: unknown): Outcome {
+/** @param collection what the request was about */
+export function outcomeOf(error: unknown, collection: string | null = null): Outcome {
   if (error instanceof StoreConflict) return { conflict: error.index };
   if (isFull(error)) return { error: String(error), name: 'StoreFull' };
+  if (error instanceof DamagedText) return { damaged: { collection, id: error.id }, error: error.message };
+  if (isMalformed(error)) return { damaged: { collection, id: null }, error: String(error) };
+  if (isCorrupt(error)) return { damaged: { collection: null, id: null }, error: String(error) };
+  const reason = unavailableBecause(error);
+  if (reason !== undefined) return { error: `the store takes no calls: ${reason}`, name: 'StoreUnavailable' };
   if (error instanceof Error) return { error: error.message, name: error.name };
   return { error: String(error), name: 'Error' };
 }
@@ -107,6 +118,8 @@ const ERRORS: Record<string, new (message: string) => Error> = { TypeError, Rang
 export function unwrap(outcome: Outcome): unknown {
   if ('value' in outcome) return outcome.value;
   if ('conflict' in outcome) throw new StoreConflict(outcome.conflict);
+  if ('damaged' in outcome) throw new StoreDamaged(outcome.damaged, { cause: outcome.error });
   if (outcome.name === 'StoreFull') throw new StoreFull({ cause: outcome.error });
+  if (outcome.name === 'StoreUnavailable') throw new StoreUnavailable({}, outcome.error);
   throw new (ERRORS[outcome.name] ?? Error)(outcome.error);
 }

@@ -8,6 +8,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ConnectionOptions } from '../connection/connection.js';
+import { reasonOf } from '../driver/driver.js';
 import { unwrap, type Outcome, type Request } from './messages.js';
 import { CLOSE, READY } from './serve.js';
 
@@ -64,10 +65,10 @@ export class Pool {
     });
     const thread: Thread = { worker, calls: [] };
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
-      throw new Error(`cannot open ${connection.path}: ${errorOf(thrown).message}`, { cause: thrown });
+      throw new Error(`cannot open ${connection.path}: ${reasonOf(thrown) ?? errorOf(thrown).message}`, { cause: thrown });
     })) as [unknown];
     if (hello !== READY) throw new Error('a storage worker did not start');
-    worker.on('message', (outcomes: readonly Outcome[]) => this.#catchUp(thread, outcomes));
+    worker.on('message', (outcomes: readonly Outcome[]) => this.#answer(thread, outcomes));
     worker.on('error', (error) => this.#fail(error));
     worker.on('exit', () => this.#fail(new Error('a storage worker ended')));
     this.#threads.push(thread);
@@ -145,7 +146,7 @@ export class Pool {
     }
   }
 
-  #catchUp(thread: Thread, outcomes: readonly Outcome[]): void {
+  #answer(thread: Thread, outcomes: readonly Outcome[]): void {
     // Answers come in the order of the requests.
     const calls = thread.calls.splice(0, outcomes.length);
     const { answered } = this.#options;

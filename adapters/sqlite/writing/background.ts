@@ -41,8 +41,8 @@ export class BackgroundWork {
       // An index is made in one step, which may take seconds.
       this.later(wait === EARLIER_MS ? Math.max(wait, performance.now() - began) : wait);
     } catch {
-      // The disk is full, or another process holds the lock. Nothing is wrong without it, only slower: it is tried again, when
-      // the other tables have had their turn.
+      // The disk is full or read-only, a page is damaged, or another process holds the lock. Nothing is wrong without this
+      // work, only slower. Whoever reads or writes is told; here it is tried again when the other tables have had their turn.
       this.#connection.backlog.delete(name);
       this.#connection.backlog.add(name);
       this.later();
@@ -67,7 +67,11 @@ export class BackgroundWork {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     for (const name of this.#connection.backlog) {
-      this.#connection.transaction(() => catchUp(this.#connection, name, ALL));
+      try {
+        this.#connection.transaction(() => catchUp(this.#connection, name, ALL));
+      } catch {
+        // As in `#slice`: the next start does it.
+      }
     }
   }
 }

@@ -1,7 +1,7 @@
 /** Finds the document that a change is for: among those that are known already, and in the file. */
 import { matches } from '../../../ports/document.js';
-import type { Doc, Filter, Sort } from '../../../ports/store.js';
-import { wholeBody } from '../body/stored-body.js';
+import type { Filter, Sort } from '../../../ports/store.js';
+import { parsedBody, wholeBody } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
 import type { Value } from '../driver/driver.js';
@@ -93,7 +93,7 @@ export class Finder {
   #parsed([rowid, body, mark]: Value[], catchUps = this.#connection.recent.catchUps): FoundDoc {
     const marked = mark === null || mark === undefined ? null : catchUps;
     const whole = wholeBody(body as string);
-    return { rowid: rowid as number, doc: JSON.parse(whole) as Doc, length: whole.length, marked };
+    return { rowid: rowid as number, doc: parsedBody(whole), length: whole.length, marked };
   }
 
   /** What `#parsed` takes. */

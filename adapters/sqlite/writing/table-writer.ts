@@ -1,7 +1,7 @@
 /** The writes of one collection on the writer's connection, each in at most one statement per document. */
 import { applyUpdate, matches, seedOf } from '../../../ports/document.js';
 import { StoreConflict, type Doc, type Filter, type Json, type Update } from '../../../ports/store.js';
-import { storedBody, textOf, wholeBody, type DocText } from '../body/stored-body.js';
+import { parsedBody, storedBody, textOf, wholeBody, type DocText } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
 import { violatedColumn, type Value } from '../driver/driver.js';
@@ -92,7 +92,7 @@ export class TableWriter {
     const { doc } = found;
     try {
       const other = collection === null ? null : this.#bodyOf(collection, doc.id);
-      const beside = other === null ? null : (JSON.parse(other) as Doc);
+      const beside = other === null ? null : parsedBody(other);
       return { value: JSON.stringify(render(doc, beside, JSON.parse(context) as Json)) };
     } catch (error) {
       return outcomeOf(error);
@@ -118,10 +118,11 @@ export class TableWriter {
   }
 
   #delete(where: Sql): number {
-    const sql = `DELETE FROM "${this.#name}" WHERE ${where.text}`;
+    const from = `FROM "${this.#name}" WHERE ${where.text}`;
+    // Not `RETURNING`, whose text comes unchecked (../driver/strict.ts).
     const looked = this.#table.lookups.length > 0;
-    const gone = looked ? this.#connection.prepare(`${sql} RETURNING id`).all(where.values) : [];
-    const n = looked ? gone.length : this.#run(sql, where.values);
+    const gone = looked ? this.#connection.prepare(`SELECT id ${from}`).all(where.values) : [];
+    const n = this.#run(`DELETE ${from}`, where.values);
     afterWrite(this.#connection, this.#table, { kind: 'removed', ids: gone.map(([id]) => id as string) });
     return n;
   }

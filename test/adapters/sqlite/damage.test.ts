@@ -1,0 +1,168 @@
+/** Damage on the disk: one call fails and names the row, the process lives, and everything else is served. */
+import { expect } from 'chai';
+import { mkdtemp, open, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '../../../adapters/sqlite/connection/connection.js';
+import { CATCH_UP_MS } from '../../../adapters/sqlite/indexing/catch-up.js';
+import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import { findRendered } from '../../../ports/rendering.js';
+import { StoreDamaged, type Collection, type CollectionSpec, type Doc } from '../../../ports/store.js';
+import { rejection } from '../../../testing/contracts/fixture.js';
+import { RENDERED } from '../../../testing/contracts/rendered.js';
+
+interface Row extends Doc {
+  n: number;
+  kind: string;
+  text: string;
+  long?: string;
+}
+
+const SPEC: CollectionSpec = {
+  name: 'rows',
+  indexes: [{ fields: ['n'] }, { fields: ['kind', 'n'] }, { fields: ['text'] }],
+  lookups: [{ path: 'text', by: 'text' }],
+  tuning: { indexedLater: ['n'], insertsIndexedLater: true, compressed: ['long'] },
+};
+
+describe('sqlite, damage', function () {
+  this.timeout(30_000);
+  let folder = '';
+  let path = '';
+  let store: SqliteStore;
+  let rows: Collection<Row>;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-damage-'));
+    path = join(folder, 'aos.db');
+    store = await opened();
+    rows = store.collection<Row>('rows');
+    await store.ensure([SPEC]);
+    for (const id of ['a', 'b', 'c']) await rows.insert({ id, n: 1, kind: id, text: `text of ${id}` });
+    await caughtUp();
+  });
+  afterEach(async () => {
+    await store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const opened = async (): Promise<SqliteStore> => {
+    const made = new SqliteStore({ path });
+    await made.connect();
+    return made;
+  };
+  /** All rows are in their indexes. */
+  const caughtUp = async (): Promise<void> => {
+    const beside = new Connection({ path, durability: 'full' });
+    const marked = (): unknown => beside.prepare('SELECT count(*) FROM rows WHERE "~" IS NOT NULL').get([])?.[0];
+    const until = Date.now() + 20 * CATCH_UP_MS;
+    while (Date.now() < until && marked() !== 0) await new Promise((done) => setTimeout(done, 20));
+    expect(marked()).to.equal(0);
+    beside.close();
+  };
+  const harm = (sql: string): void => {
+    const connection = new Connection({ path, durability: 'full' });
+    connection.driver.exec(sql);
+    connection.close();
+  };
+  /** Puts a byte that begins no character of UTF-8 into the text of `b`. */
+  const NO_UTF8 = `UPDATE rows SET body = CAST(substr(body, 1, instr(body, 'text of')) || x'ff' ||
+    substr(body, instr(body, 'text of') + 2) AS TEXT) WHERE id = 'b'`;
+  const NO_JSON = `UPDATE rows SET body = replace(body, ',"text', ';"text') WHERE id = 'b'`;
+
+  /** It fails as damage of the document `b`. */
+  const told = async (call: Promise<unknown>): Promise<void> => {
+    const error = await rejection(call);
+    expect(error).to.be.instanceOf(StoreDamaged);
+    expect((error as StoreDamaged).place).to.deep.equal({ collection: 'rows', id: 'b' });
+    expect((error as Error).message).to.include('the document "b" of rows cannot be read');
+  };
+
+  for (const [name, sql] of [
+    ['a text that is not UTF-8', NO_UTF8],
+    ['a body that is no JSON', NO_JSON],
+  ] as const) {
+    it(`${name}: each call that meets it fails and names it, all others are served`, async () => {
+      harm(sql);
+      await told(rows.get('b'));
+      await told(rows.find({ sort: [['n', 'asc']] }));
+      await told(rows.find({ filter: { kind: 'b' } }));
+      await told(findRendered(rows, {}, { ...RENDERED, context: { add: 1 } }));
+      await told(rows.change({ id: 'b' }, { set: { kind: 'x' } }));
+      expect((await rows.get('a'))?.n).to.equal(1);
+      expect((await rows.find({ filter: { kind: { in: ['a', 'c'] } } })).items).to.have.length(2);
+      const many = ['a', 'b', 'c', 'a'].map((id) => rows.change({ id }, { inc: { n: 1 } }));
+      const results = await Promise.allSettled(many);
+      expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+      expect((await rows.get('a'))?.n).to.equal(3);
+    });
+
+    it(`${name}: the others catch up with their indexes, and it can be replaced and removed`, async () => {
+      harm(sql);
+      harm(`UPDATE rows SET "~" = 1 WHERE id = 'b'`);
+      await rows.change({ id: 'a' }, { inc: { n: 1 } });
+      await caughtUp();
+      expect(await rows.count({ n: 2 })).to.equal(1);
+      await rows.bulk([{ put: { id: 'b', n: 7, kind: 'b', text: 'again' } }]);
+      expect((await rows.find({ filter: { text: { contains: 'again' } } })).items).to.have.length(1);
+      harm(NO_UTF8.replace('text of', 'again'));
+      expect(await rows.remove({ id: 'b' })).to.equal(1);
+      expect((await rows.find()).items).to.have.length(2);
+    });
+  }
+
+  it('compressed fields that are damaged are told the same', async () => {
+    await rows.bulk([{ put: { id: 'b', n: 1, kind: 'b', text: 't', long: 'long '.repeat(500) } }]);
+    harm(`UPDATE rows SET body = '{"~":"AAAA' || substr(body, 11) WHERE id = 'b'`);
+    await told(rows.get('b'));
+    expect(await rows.get('a')).to.include({ id: 'a' });
+  });
+
+  it('an id that is damaged ends nothing', async () => {
+    harm(`UPDATE rows SET id = CAST(x'62ff' AS TEXT) WHERE id = 'b'`);
+    expect((await rows.find({ filter: { kind: 'a' } })).items).to.have.length(1);
+    expect(await rejection(rows.changeMany({}, { inc: { n: 1 } }))).to.be.instanceOf(StoreDamaged);
+    await rows.insert({ id: 'd', n: 1, kind: 'd', text: 'd' });
+    expect(await rows.get('d')).to.include({ id: 'd' });
+  });
+
+  it('U+FFFD that was stored as such is no damage', async () => {
+    await rows.insert({ id: 'd', n: 1, kind: 'd', text: 'a \ufffd b' });
+    expect((await rows.get('d'))?.text).to.equal('a \ufffd b');
+    expect((await rows.find({ filter: { kind: 'd' } })).items[0]?.text).to.equal('a \ufffd b');
+  });
+
+  it('pages of garbage: the calls that need them fail, and the process and the store live', async () => {
+    const long = 'x'.repeat(900);
+    await rows.bulk(
+      Array.from({ length: 3_000 }, (_, i) => ({ insert: { id: `r${i}`, n: i, kind: 'k', text: `${i} ${long}` } })),
+    );
+    await caughtUp();
+    harm('PRAGMA wal_checkpoint(TRUNCATE)');
+    await store.close();
+    const { size } = await stat(path);
+    const file = await open(path, 'r+');
+    for (let at = 4096 * 20; at < size - 4096; at += 4096 * 40) await file.write(Buffer.alloc(4096, 0xa5), 0, 4096, at);
+    await file.close();
+    store = await opened();
+    const again = store.collection<Row>('rows');
+    const calls = Array.from({ length: 3_000 }, (_, i) => again.get(`r${i}`));
+    const results = await Promise.allSettled([...calls, again.find({ sort: [['n', 'desc']], limit: 1_000 })]);
+    const failed = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
+    expect(failed.length).to.be.greaterThan(0).and.lessThan(results.length);
+    for (const error of failed) expect(error).to.be.instanceOf(StoreDamaged);
+    expect(await store.ping()).to.be.a('number');
+  });
+
+  it('a file that is no database, and one that is cut off, are told at the start', async () => {
+    harm('PRAGMA wal_checkpoint(TRUNCATE)');
+    await store.close();
+    const other = join(folder, 'other.db');
+    await writeFile(other, 'this is no database '.repeat(500));
+    const open = (file: string): Promise<unknown> => rejection(new SqliteStore({ path: file }).connect());
+    expect(String(await open(other))).to.include(`cannot open ${other}`).and.include('not a database');
+    await truncate(path, 4096);
+    expect(String(await open(path))).to.match(/cannot open .*(malformed|not a database)/);
+    store = new SqliteStore({ path: join(folder, 'new.db') });
+    await store.connect();
+  });
+});
