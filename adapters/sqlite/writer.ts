@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
+import { unavailableBecause } from './driver/driver.js';
 import { collectionsOf, outcomeOf, type Outcome, type WriteRequest } from './threads/messages.js';
 import { serve } from './threads/serve.js';
 import { BackgroundWork } from './writing/background.js';
@@ -26,8 +27,11 @@ function attempt(connection: Connection, request: WriteRequest, careful: boolean
 /** When a transaction fails as a whole, its operations run again one by one: one bad operation fails alone. */
 export function commit(connection: Connection, batch: readonly WriteRequest[], careful = false): Outcome[] {
   try {
-    return connection.transaction(() => batch.map((request) => attempt(connection, request, careful)));
+    const outcomes = connection.transaction(() => batch.map((request) => attempt(connection, request, careful)));
+    connection.doubtful = false;
+    return outcomes;
   } catch (error) {
+    connection.doubtful ||= unavailableBecause(error) !== undefined;
     if (error instanceof Undone) return commit(connection, batch, true);
     const [only] = batch;
     if (only !== undefined && batch.length === 1) return [outcomeOf(error, [...new Set(collectionsOf(only))].join(' or '))];

@@ -43,6 +43,8 @@ export class Connection {
   readonly #tables = new Map<string, Table | null>();
   /** By the address of their modules: what makes JSON of documents, or why that was not to be had. */
   readonly renders = new Map<string, AnyRender | Error>();
+  /** The last transaction was refused by the disk: until one is not, a ping writes too (`proveWritable`). */
+  doubtful = false;
   readonly recent = new Recent();
   readonly readAhead = new ReadAhead();
   #version = -1;
@@ -136,6 +138,12 @@ export class Connection {
     } finally {
       this.prepare('RELEASE part').run([]);
     }
+  }
+
+  /** Within a transaction: writes a page, with what is in it. @throws the driver's error when nothing can be written */
+  proveWritable(): void {
+    const [version = 0] = this.prepare('PRAGMA user_version').get([]) ?? [];
+    this.driver.exec(`PRAGMA user_version = ${Number(version)}`);
   }
 
   /** After a statement that changed the schema within a transaction. */

@@ -44,7 +44,10 @@ export function performWrite(
   [kind, name, text, docs = []]: WriteRequest,
   careful = true,
 ): unknown {
-  if (kind === 'ping') return null;
+  if (kind === 'ping') {
+    if (connection.doubtful) connection.proveWritable();
+    return null;
+  }
   if (kind === 'load') {
     renderIn(connection, text);
     return null;

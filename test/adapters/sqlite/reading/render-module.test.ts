@@ -45,8 +45,8 @@ describe('sqlite, modules of renderings', () => {
       ['empty.mjs', 'exports no function `render`'],
       ['nowhere.mjs', 'nowhere.mjs'],
     ] as const) {
-      for (const call of [findRendered(rows, {}, renderingOf(file)), change(renderingOf(file))])
-        expect(await rejection(call), file)
+      for (const call of [() => findRendered(rows, {}, renderingOf(file)), () => change(renderingOf(file))])
+        expect(await rejection(call()), file)
           .to.be.instanceOf(Error)
           .with.property('message')
           .that.contains(reason);
