@@ -185,7 +185,8 @@ export class Kernel {
 
   async #setUp(): Promise<void> {
     const { config, store, jobs } = this.parts;
-    const { clock, ids, log, hasher, cipher, outbound, metrics, releaseStore, installers, manual, signers } = this.parts;
+    const { clock, ids, log, hasher, cipher, outbound, metrics, releaseStore, installers, manual, signers } =
+      this.parts;
     const ports = { clock, ids, log, hasher, cipher, outbound, metrics, releaseStore, installers, manual, signers };
     const root = Scope.root({ ...ports, app: config.app });
     const shared: Shared = {

@@ -1,15 +1,18 @@
 /**
- * Reads that every request repeats, such as a token or the rules of notifications: an optional ability of a collection, and
- * what does without it.
+ * Reads that every request repeats, such as a token or the rules of notifications: an optional ability of a
+ * collection, and what does without it.
  */
 import type { Paged } from '../lib/paging.js';
 import type { Collection, Doc, Find, Page } from './store.js';
 
-/** A collection that keeps documents and short pages for a moment. Callers share what is answered and leave it as it is. */
+/**
+ * A collection that keeps documents and short pages for a moment. Callers share what is answered and leave it as it
+ * is.
+ */
 export interface CachingCollection<T extends Doc> {
   /**
-   * This process's own writes are seen as by `get`; where no server is shared by several processes, those of a command a
-   * few milliseconds later.
+   * This process's own writes are seen as by `get`; where no server is shared by several processes, those of a
+   * command a few milliseconds later.
    */
   getCached(id: string): Promise<Readonly<T> | null>;
   /** As `getCached`, for a page of few documents. */

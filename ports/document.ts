@@ -1,6 +1,7 @@
 /**
- * The meaning of DocumentStore's filters, updates and order, as pure functions. The memory and SQLite adapters run them;
- * the MongoDB adapter's translation is tested against them. Rejected: letting every adapter define its own edges.
+ * The meaning of DocumentStore's filters, updates and order, as pure functions. The memory and SQLite adapters run
+ * them; the MongoDB adapter's translation is tested against them. Rejected: letting every adapter define its own
+ * edges.
  */
 import {
   PATH,
@@ -69,7 +70,8 @@ export function compareValues(a: Json, b: Json): number {
 }
 
 /**
- * `sort` with `id` appended in the last key's direction: a total order. Keys after `id` decide nothing and are left out.
+ * `sort` with `id` appended in the last key's direction: a total order. Keys after `id` decide nothing and are left
+ * out.
  * @throws TypeError on a path that is none
  */
 export function totalSort(sort: Sort = []): Sort {
@@ -114,7 +116,9 @@ function holds(value: Json, condition: Condition): boolean {
   return true;
 }
 
-/** The filters of an `or`; an empty list matches nothing. @throws TypeError when it is no list, or holds another `or`. */
+/**
+ * The filters of an `or`; an empty list matches nothing. @throws TypeError when it is no list, or holds another `or`.
+ */
 export function alternatives(or: Filter[string]): readonly Filter[] {
   if (!Array.isArray(or)) throw new TypeError('an or holds a list of filters');
   for (const filter of or as readonly Filter[]) if (filter.or !== undefined) throw new TypeError('an or inside an or');
@@ -176,14 +180,17 @@ const isArray = (value: Json): value is Json[] => Array.isArray(value);
 const isComparable = (value: Json): value is string | number => typeof value === 'number' || typeof value === 'string';
 const isComparableOrNull = (value: Json): value is string | number | null => value === null || isComparable(value);
 
-/** The value that a unique index over `path` holds for `doc`; undefined when missing. @throws TypeError on null and the like */
+/**
+ * The value that a unique index over `path` holds for `doc`; undefined when missing. @throws TypeError on null and
+ * the like
+ */
 export function uniqueValue(doc: Doc, path: string): string | number | undefined {
   return current(doc as unknown as Tree, path, isComparable, 'text or a number');
 }
 
 /**
- * Applies `update` (see `plainUpdate`) to `doc` in place and returns it. `doc` must be the caller's own copy, and `update`
- * one that nothing else holds: its values become part of the document.
+ * Applies `update` (see `plainUpdate`) to `doc` in place and returns it. `doc` must be the caller's own copy, and
+ * `update` one that nothing else holds: its values become part of the document.
  * @throws TypeError when a field does not hold what the operator works on; nothing may be stored then.
  */
 export function applyUpdate<T extends Doc>(doc: T, update: Update, created = false): T {
@@ -284,8 +291,8 @@ export function seedOf(filter: Filter): Doc {
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
 /**
- * JSON text of a value, as every adapter stores it: undefined fields left out, lone surrogates (which UTF-8 cannot hold)
- * replaced by U+FFFD.
+ * JSON text of a value, as every adapter stores it: undefined fields left out, lone surrogates (which UTF-8 cannot
+ * hold) replaced by U+FFFD.
  */
 export function jsonText(value: unknown): string {
   const text = JSON.stringify(value);

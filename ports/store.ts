@@ -1,10 +1,12 @@
 /**
- * DocumentStore: one typed collection interface over every engine (memory, SQLite, MongoDB); no repository per entity.
+ * DocumentStore: one typed collection interface over every engine (memory, SQLite, MongoDB); no repository per
+ * entity.
  *
- * Documents are JSON. Ids are strings made by us (UUIDv7 or a key that the domain computes), times are ISO-8601 UTC text.
- * A standalone MongoDB has no transactions: what touches two documents has an order, a marker and a reconciler
- * (docs/consistency.md), and `transact` is for the few hot paths that are worth a second way. Every promise of a write resolves only after the write is
- * durable in the sense of the adapter (SQLite: committed with `synchronous=FULL`; MongoDB: majority acknowledged).
+ * Documents are JSON. Ids are strings made by us (UUIDv7 or a key that the domain computes), times are ISO-8601 UTC
+ * text. A standalone MongoDB has no transactions: what touches two documents has an order, a marker and a reconciler
+ * (docs/consistency.md), and `transact` is for the few hot paths that are worth a second way. Every promise of a
+ * write resolves only after the write is durable in the sense of the adapter (SQLite: committed with
+ * `synchronous=FULL`; MongoDB: majority acknowledged).
  *
  * Edges that every adapter shares, pinned by testing/contracts/store.ts:
  *  - `true` is not `1`, `'1'` is not `1`;
@@ -12,8 +14,8 @@
  *  - text is ordered by code point, not by UTF-16 unit;
  *  - comparisons (`gt` …) match only values of the same type as the operand;
  *  - a dotted path walks objects, never array elements;
- *  - a path holds one kind of value in all documents (text, numbers, booleans, an array or an object), or null, or is missing:
- *    MongoDB's equality also looks into arrays, and its order of mixed kinds is its own;
+ *  - a path holds one kind of value in all documents (text, numbers, booleans, an array or an object), or null, or is
+ *    missing: MongoDB's equality also looks into arrays, and its order of mixed kinds is its own;
  *  - lone surrogates are stored and compared as U+FFFD, for both engines store UTF-8;
  *  - user input never becomes a path: paths match `PATH` and are refused otherwise.
  */
@@ -47,7 +49,10 @@ export type Condition =
       exists?: boolean;
       /** Text that starts with this; exact case. */
       prefix?: string;
-      /** Text that contains this, or each of these; exact case: fold case into a field of your own where that is wanted. */
+      /**
+       * Text that contains this, or each of these; exact case: fold case into a field of your own where that is
+       * wanted.
+       */
       contains?: string | readonly string[];
       /** An array that has this element. */
       has?: Scalar;
@@ -59,10 +64,11 @@ export type Condition =
 export type Filter = { [path: string]: Condition | readonly Filter[] | undefined; or?: readonly Filter[] };
 
 /**
- * What to write. Paths as in filters. No path of an update equals or lies within another, and none is `id`: a TypeError.
- * Semantics are those of `applyUpdate` in ports/document.ts, which memory and SQLite run. A write goes through objects or
- * missing fields, and `inc`, `min`, `push` and `pull` meet their kind of value or a missing field: null there is an error
- * too, because MongoDB refuses or ignores it. So a field that they work on is left out, never stored as null.
+ * What to write. Paths as in filters. No path of an update equals or lies within another, and none is `id`: a
+ * TypeError. Semantics are those of `applyUpdate` in ports/document.ts, which memory and SQLite run. A write goes
+ * through objects or missing fields, and `inc`, `min`, `push` and `pull` meet their kind of value or a missing field:
+ * null there is an error too, because MongoDB refuses or ignores it. So a field that they work on is left out, never
+ * stored as null.
  */
 export interface Update {
   /** An undefined value is an `unset`. */
@@ -83,7 +89,9 @@ export interface Update {
 }
 
 export type SortOrder = 'asc' | 'desc';
-/** Sort keys in order; the adapter appends `id` in the last key's direction, so the order is total. Keys hold scalars. */
+/**
+ * Sort keys in order; the adapter appends `id` in the last key's direction, so the order is total. Keys hold scalars.
+ */
 export type Sort = readonly (readonly [path: string, order: SortOrder])[];
 
 export interface Find {
@@ -92,7 +100,10 @@ export interface Find {
   sort?: Sort;
   /** 1 to 1,000; default 50. */
   limit?: number;
-  /** `next` of an earlier page with the same sort; otherwise `InvalidCursor`. Keyset: page 1,000 costs what page 1 costs. */
+  /**
+   * `next` of an earlier page with the same sort; otherwise `InvalidCursor`. Keyset: page 1,000 costs what page 1
+   * costs.
+   */
   after?: string | null;
 }
 
@@ -115,7 +126,10 @@ export interface Changed<T> {
   created: boolean;
 }
 
-/** `put` takes the place of the document with its id, whole, or is inserted. `change` writes at most one document, `remove` every match. */
+/**
+ * `put` takes the place of the document with its id, whole, or is inserted. `change` writes at most one document,
+ * `remove` every match.
+ */
 export type WriteOp<T extends Doc> =
   { insert: T } | { put: T } | { change: Filter; update: Update; upsert?: boolean } | { remove: Filter };
 
@@ -141,9 +155,9 @@ export interface Collection<T extends Doc> {
 
 /**
  * An index. `unique` takes exactly one field and ignores documents that lack it (sparse): uniqueness over several
- * fields is a computed key field, so that the same works on every MongoDB-compatible server. A unique field holds text or a
- * number or is missing; null is a TypeError, because a sparse index of MongoDB takes null for a value.
- * `id` is appended to every other index, so that it serves a sort by its last fields.
+ * fields is a computed key field, so that the same works on every MongoDB-compatible server. A unique field holds
+ * text or a number or is missing; null is a TypeError, because a sparse index of MongoDB takes null for a value. `id`
+ * is appended to every other index, so that it serves a sort by its last fields.
  */
 export interface IndexSpec {
   fields: readonly string[];
@@ -151,8 +165,8 @@ export interface IndexSpec {
 }
 
 /**
- * A path by which the few documents that have a value are found among many, in whatever order they are listed, and together
- * with other such paths. An index serves one order; this serves every one, and no write waits for it.
+ * A path by which the few documents that have a value are found among many, in whatever order they are listed, and
+ * together with other such paths. An index serves one order; this serves every one, and no write waits for it.
  */
 export interface LookupSpec {
   path: string;
@@ -164,9 +178,9 @@ export interface CollectionSpec {
   name: string;
   indexes: readonly IndexSpec[];
   /**
-   * An engine may bring them up to date a little later than the document, and takes in the documents of a large collection
-   * in steps, while it answers; what reads answer is exact at any moment all the same. A `text` path is written by inserts and by
-   * `set` and `unset` of that very path.
+   * An engine may bring them up to date a little later than the document, and takes in the documents of a large
+   * collection in steps, while it answers; what reads answer is exact at any moment all the same. A `text` path is
+   * written by inserts and by `set` and `unset` of that very path.
    */
   lookups?: readonly LookupSpec[];
   tuning?: Tuning;
@@ -185,9 +199,9 @@ export type TransactionWrite =
     });
 
 /**
- * Writes of several collections in their order, all of them or none, with one commit. Null, and nothing written, when an
- * insert meets a document with its id or a unique field, or a change without `upsert` finds none. Otherwise one answer for
- * each write: the document as a change with `answer` left it, else null.
+ * Writes of several collections in their order, all of them or none, with one commit. Null, and nothing written, when
+ * an insert meets a document with its id or a unique field, or a change without `upsert` finds none. Otherwise one
+ * answer for each write: the document as a change with `answer` left it, else null.
  */
 export type Transact = (writes: readonly TransactionWrite[]) => Promise<(Doc | null)[] | null>;
 
@@ -197,14 +211,14 @@ export interface DocumentStore {
   /** The collection; it need not exist yet. Names match `^[a-z][a-z0-9_]*$`. */
   collection<T extends Doc>(name: string): Collection<T>;
   /**
-   * Creates collections and indexes that are missing; idempotent, and safe from two processes at once. Indexes that only serve
-   * reads may come later where a collection is large: by steps, while the store is in use. An engine may drop indexes that it made
-   * for an earlier declaration.
+   * Creates collections and indexes that are missing; idempotent, and safe from two processes at once. Indexes that
+   * only serve reads may come later where a collection is large: by steps, while the store is in use. An engine may
+   * drop indexes that it made for an earlier declaration.
    */
   ensure(specs: readonly CollectionSpec[]): Promise<void>;
   /**
-   * Null on an engine that has no transactions everywhere, as MongoDB. What uses it therefore has another way too: an order, a
-   * marker and a reconciler (docs/consistency.md).
+   * Null on an engine that has no transactions everywhere, as MongoDB. What uses it therefore has another way too: an
+   * order, a marker and a reconciler (docs/consistency.md).
    */
   readonly transact: Transact | null;
   /** One round trip, in milliseconds. */

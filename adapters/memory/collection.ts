@@ -1,6 +1,7 @@
 /**
- * One collection in memory. Every method runs to its end before another starts, so each is atomic. Documents pass through
- * JSON on the way in and out: no caller shares an object with the store, and what JSON cannot hold is lost here as elsewhere.
+ * One collection in memory. Every method runs to its end before another starts, so each is atomic. Documents pass
+ * through JSON on the way in and out: no caller shares an object with the store, and what JSON cannot hold is lost
+ * here as elsewhere.
  */
 import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import {

@@ -1,4 +1,6 @@
-/** A collection of MongoDB: each method is one command, or a few that keep the port's promise on a standalone server. */
+/**
+ * A collection of MongoDB: each method is one command, or a few that keep the port's promise on a standalone server.
+ */
 import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
 import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { applyUpdate, jsonText, plainUpdate, seedOf } from '../../ports/document.js';

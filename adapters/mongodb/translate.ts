@@ -1,6 +1,6 @@
 /**
- * Filters, sorts, updates and documents in MongoDB's language: pure functions. Only operators of the portable subset appear
- * (docs/consistency.md), so that the same works on MongoDB 5 to 8 and on compatible servers.
+ * Filters, sorts, updates and documents in MongoDB's language: pure functions. Only operators of the portable subset
+ * appear (docs/consistency.md), so that the same works on MongoDB 5 to 8 and on compatible servers.
  */
 import { alternatives, checkPath, jsonText, totalSort } from '../../ports/document.js';
 import type { Condition, Doc, Filter, IndexSpec, Json, LookupSpec, Scalar, Sort, Update } from '../../ports/store.js';
@@ -68,7 +68,10 @@ export function toSort(sort?: Sort): [field: string, order: 1 | -1][] {
   return totalSort(sort).map(([path, order]) => [fieldName(path), order === 'asc' ? 1 : -1]);
 }
 
-/** @param update from `plainUpdate`. @param texts paths with grams. Without `setOnInsert`: a new document is inserted whole (collection.ts). */
+/**
+ * @param update from `plainUpdate`. @param texts paths with grams. Without `setOnInsert`: a new document is inserted
+ *   whole (collection.ts).
+ */
 export function toUpdate(update: Update, texts: readonly string[] = []): Query {
   const grams = gramUpdates(update, texts);
   const { set, unset, inc, max, min, push, pull } = clean(update);
@@ -120,8 +123,8 @@ export const visible = (texts: readonly string[]): { projection?: { [field: stri
   texts.length === 0 ? {} : { projection: Object.fromEntries(texts.map((path) => [gramsField(path), 0])) };
 
 /**
- * The index as MongoDB makes it. The name of a unique one is its field, because the message of a conflict carries the name;
- * the others end in `_id`, as sorts do.
+ * The index as MongoDB makes it. The name of a unique one is its field, because the message of a conflict carries the
+ * name; the others end in `_id`, as sorts do.
  */
 export function toIndex({ fields, unique }: IndexSpec): {
   key: { [field: string]: 1 };

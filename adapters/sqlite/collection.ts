@@ -59,7 +59,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCo
 
   async get(id: string): Promise<T | null> {
     const body = await this.#threads.get(this.name, id);
-    return body === null ? null : parsed(this.name, body);
+    return body === null ? null : (parsed(this.name, body) as T);
   }
 
   async getCached(id: string): Promise<Readonly<T> | null> {
@@ -70,7 +70,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCo
     const begun = cached.begin(this.name);
     const read = this.#threads.get(this.name, id);
     const body = read instanceof Promise ? await read : read;
-    const doc = body === null ? null : parsed<T>(this.name, body);
+    const doc = body === null ? null : (parsed(this.name, body) as T);
     cached.keep(this.name, asked, doc, begun);
     return doc;
   }
@@ -198,9 +198,9 @@ function sentRendering({ module, beside, context }: Rendering): StoredRendering 
 }
 
 /** @throws StoreDamaged */
-function parsed<T extends Doc>(collection: string, body: string): T {
+function parsed(collection: string, body: string): Doc {
   try {
-    return parsedBody(body) as T;
+    return parsedBody(body);
   } catch (error) {
     throw new StoreDamaged({ collection, id: error instanceof DamagedText ? error.id : null }, { cause: error });
   }
@@ -210,7 +210,7 @@ async function parseAll<T extends Doc>(collection: string, bodies: readonly stri
   const docs: T[] = [];
   let since = performance.now();
   for (const body of bodies) {
-    docs.push(parsed(collection, body));
+    docs.push(parsed(collection, body) as T);
     if (performance.now() - since < SLICE_MS) continue;
     await new Promise((resolve) => setImmediate(resolve));
     since = performance.now();

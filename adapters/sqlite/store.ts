@@ -22,14 +22,19 @@ import { CommitWatch } from './kept/other-commits.js';
 export interface SqliteOptions {
   /** The file; its folder is made when missing. */
   path: string;
-  /** `full` (default): a commit is on the disk; `normal`: the last commits may be lost when the machine's power fails. */
+  /**
+   * `full` (default): a commit is on the disk; `normal`: the last commits may be lost when the machine's power fails.
+   */
   durability?: 'full' | 'normal';
 }
 
 const NAME = /^[a-z][a-z0-9_]*$/;
 /** At most; the second one is started when a query holds up another. */
 const READERS = 2;
-/** Of `get`, on the main thread: it waits so long for a lock before a reader does the waiting, and each walks one short path. */
+/**
+ * Of `get`, on the main thread: it waits so long for a lock before a reader does the waiting, and each walks one
+ * short path.
+ */
 const GET = { busyMs: 2, cacheKb: 1_000 };
 
 /** @throws TypeError */
@@ -165,8 +170,8 @@ export class SqliteStore implements DocumentStore {
 }
 
 /**
- * The store is this user's alone: its file is made so before SQLite opens it, which gives its log the same mode, and files
- * of earlier versions are tightened. Where modes mean nothing, as on Windows, nothing changes.
+ * The store is this user's alone: its file is made so before SQLite opens it, which gives its log the same mode, and
+ * files of earlier versions are tightened. Where modes mean nothing, as on Windows, nothing changes.
  */
 async function makePrivate(path: string): Promise<void> {
   try {

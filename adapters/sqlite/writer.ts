@@ -1,6 +1,7 @@
 /**
- * The writing worker: owns the only connection that writes, and does group commit. All operations that wait run in one
- * transaction and are answered after its COMMIT, because a commit to the disk each would allow some hundreds per second.
+ * The writing worker: owns the only connection that writes, and does group commit. All operations that wait run in
+ * one transaction and are answered after its COMMIT, because a commit to the disk each would allow some hundreds per
+ * second.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
@@ -34,7 +35,8 @@ export function commit(connection: Connection, batch: readonly WriteRequest[], c
     connection.doubtful ||= unavailableBecause(error) !== undefined;
     if (error instanceof Undone) return commit(connection, batch, true);
     const [only] = batch;
-    if (only !== undefined && batch.length === 1) return [outcomeOf(error, [...new Set(collectionsOf(only))].join(' or '))];
+    if (only !== undefined && batch.length === 1)
+      return [outcomeOf(error, [...new Set(collectionsOf(only))].join(' or '))];
     return batch.flatMap((request) => commit(connection, [request]));
   }
 }

@@ -164,7 +164,17 @@ describe('web: a walk in a real browser', function () {
   it('the pages of administration answer, each with one heading', async () => {
     tab = await Tab.open(browser, service.url);
     await tab.signIn(ADMIN.username, ADMIN.password);
-    for (const path of ['/users', '/tokens', '/projects', '/migrations', '/system', '/errors', '/docs', '/docs/operations', '/docs/api']) {
+    for (const path of [
+      '/users',
+      '/tokens',
+      '/projects',
+      '/migrations',
+      '/system',
+      '/errors',
+      '/docs',
+      '/docs/operations',
+      '/docs/api',
+    ]) {
       expect(await tab.go(path), path).to.equal(200);
       expect(await tab.count('h1'), path).to.equal(1);
     }

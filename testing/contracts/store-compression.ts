@@ -1,4 +1,6 @@
-/** Writes of whole documents, and documents with compressed fields, which nobody but the engine can tell from others. */
+/**
+ * Writes of whole documents, and documents with compressed fields, which nobody but the engine can tell from others.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Collection, Doc, Json } from '../../ports/store.js';

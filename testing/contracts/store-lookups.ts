@@ -1,6 +1,6 @@
 /**
- * Look-ups: what a filter asks of them is answered as without, for documents that were there before, that are new, changed and
- * gone, in every order, page by page; while they are being taken in and afterwards.
+ * Look-ups: what a filter asks of them is answered as without, for documents that were there before, that are new,
+ * changed and gone, in every order, page by page; while they are being taken in and afterwards.
  */
 import { expect } from 'chai';
 import { matches } from '../../ports/document.js';

@@ -1,6 +1,6 @@
 /**
- * What every DocumentStore must do, whatever the engine: the edges that ports/store.ts names, each pinned. An adapter's test
- * calls `storeContract` with a way to open an empty store; every test works in collections of its own.
+ * What every DocumentStore must do, whatever the engine: the edges that ports/store.ts names, each pinned. An
+ * adapter's test calls `storeContract` with a way to open an empty store; every test works in collections of its own.
  */
 import { cachedReads } from './store-cached.js';
 import { indexedAs } from './store-indexed-as.js';

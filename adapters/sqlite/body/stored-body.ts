@@ -1,10 +1,10 @@
 /**
- * Documents of collections with packed fields (ports/store.ts, CollectionSpec): those fields are kept deflated, in base64, under a key
- * of the body that no path can name. The writer deflates, and whoever answers a body makes it whole again: everything else
- * looks at fields that are never packed.
+ * Documents of collections with compressed fields (ports/tuning.ts): those fields are kept deflated, in base64, under
+ * a key of the body that no path can name. The writer deflates, and whoever answers a body makes it whole again:
+ * everything else looks at fields that are never compressed.
  *
- * The longest text follows the JSON of the other packed fields after a line feed, which compact JSON never contains. Within
- * the JSON each line feed of a stack trace would be escaped and unescaped, at ten times the cost.
+ * The longest text follows the JSON of the other compressed fields after a line feed, which compact JSON never
+ * contains. Within the JSON each line feed of a stack trace would be escaped and unescaped, at ten times the cost.
  */
 import { Buffer } from 'node:buffer';
 import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
@@ -12,8 +12,8 @@ import { jsonText } from '../../../ports/document.js';
 import type { Doc, Json } from '../../../ports/store.js';
 import { DamagedText, idIn } from '../driver/damage.js';
 
-/** A document on its way to the writer: its id, the JSON of its plain fields, and what is to be packed. */
-export type DocText = readonly [id: string, body: string, packed?: string];
+/** A document on its way to the writer: its id, the JSON of its plain fields, and what is left to compress. */
+export type DocText = readonly [id: string, body: string, compressed?: string];
 
 /** Characters. Shorter ones would not shrink. */
 const WORTH_IT = 512;
@@ -21,24 +21,27 @@ const WORTH_IT = 512;
 const LONG = 256;
 const SMALL = 8 * 1024;
 
-/** Quick rather than small: the repetitions of a stack trace are found at any level. Small ones need no large tables and no 16 KB of room. */
+/**
+ * Quick rather than small: the repetitions of a stack trace are found at any level. Small ones need no large tables
+ * and no 16 KB of room.
+ */
 const QUICK: ZlibOptions = { level: 1 };
 const QUICK_SMALL: ZlibOptions = { level: 1, windowBits: 12, memLevel: 5, chunkSize: 2048 };
 
 const HEAD = '{"~":"';
 
 /** @throws TypeError on a document without a text id */
-export function textOf(doc: Doc, packed: readonly string[] | undefined): DocText {
+export function textOf(doc: Doc, compressed: readonly string[] | undefined): DocText {
   if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
   const id = doc.id.toWellFormed();
   // A member of that name could not be copied by its name.
-  if (packed === undefined || Object.hasOwn(doc, '__proto__')) return [id, jsonText(doc)];
+  if (compressed === undefined || Object.hasOwn(doc, '__proto__')) return [id, jsonText(doc)];
   const fields = doc as unknown as { readonly [field: string]: Json | undefined };
-  const longest = longestOf(fields, packed);
+  const longest = longestOf(fields, compressed);
   const plain: { [field: string]: Json | undefined } = {};
   const rest: { [field: string]: Json | undefined } = {};
   for (const field of Object.keys(fields)) {
-    if (!packed.includes(field)) plain[field] = fields[field];
+    if (!compressed.includes(field)) plain[field] = fields[field];
     else if (field !== longest) rest[field] = fields[field];
   }
   const tail = longest === null ? '' : `\n${longest}\n${fields[longest] as string}`;
@@ -47,10 +50,13 @@ export function textOf(doc: Doc, packed: readonly string[] | undefined): DocText
 }
 
 /** The field with the longest text of those that stand alone. */
-function longestOf(fields: { readonly [field: string]: Json | undefined }, packed: readonly string[]): string | null {
+function longestOf(
+  fields: { readonly [field: string]: Json | undefined },
+  compressed: readonly string[],
+): string | null {
   let longest: string | null = null;
   let length = LONG;
-  for (const field of packed) {
+  for (const field of compressed) {
     const value = fields[field];
     if (typeof value !== 'string' || value.length <= length) continue;
     longest = field;
@@ -60,9 +66,9 @@ function longestOf(fields: { readonly [field: string]: Json | undefined }, packe
 }
 
 /** The body as it is stored. */
-export function storedBody([, body, packed]: DocText): string {
-  if (packed === undefined) return body;
-  const bytes = Buffer.from(packed);
+export function storedBody([, body, compressed]: DocText): string {
+  if (compressed === undefined) return body;
+  const bytes = Buffer.from(compressed);
   const deflated = deflateRawSync(bytes, bytes.length <= SMALL ? QUICK_SMALL : QUICK);
   return `${HEAD}${deflated.toString('base64')}",${body.slice(1)}`;
 }

@@ -1,7 +1,7 @@
 /**
- * One connection to the file: pragmas, prepared statements (the least recently used one goes first), and what is known of
- * the tables. Which paths have an index column is read from the schema itself and again whenever its version changed,
- * so a process that runs while another one migrates never writes a row without its new columns.
+ * One connection to the file: pragmas, prepared statements (the least recently used one goes first), and what is
+ * known of the tables. Which paths have an index column is read from the schema itself and again whenever its version
+ * changed, so a process that runs while another one migrates never writes a row without its new columns.
  */
 import type { AnyRender } from '../../../ports/rendering.js';
 import { isBusy, type Driver, type Statement } from '../driver/driver.js';
@@ -18,8 +18,8 @@ const BUSY_ATTEMPTS = 6;
 /** Pages that a connection keeps: hot ones are in the system's cache as well. */
 const CACHE_KB = 4_000;
 /**
- * A 16 MB log: hot pages are copied to the file once in a while rather than every few commits (1,000 was 1.1 to 1.8 times
- * slower).
+ * A 16 MB log: hot pages are copied to the file once in a while rather than every few commits (1,000 was 1.1 to 1.8
+ * times slower).
  */
 const CHECKPOINT_PAGES = 4_000;
 
@@ -35,8 +35,9 @@ export class Connection {
   /** Tables for which the writer has background work: marked rows, documents for look-ups, indexes to build. */
   readonly backlog = new Set<string>();
   /**
-   * Those used lately, and those of the generation before. Rejected: moving each to the end of one map when it is used. A map
-   * that loses and gains an entry at every use is made anew again and again, and V8 keeps what hangs on the old ones.
+   * Those used lately, and those of the generation before. Rejected: moving each to the end of one map when it is
+   * used. A map that loses and gains an entry at every use is made anew again and again, and V8 keeps what hangs on
+   * the old ones.
    */
   #statements = new Map<string, Statement>();
   #older = new Map<string, Statement>();

@@ -1,4 +1,6 @@
-/** The driver over `node:sqlite` (Node 22.16 and newer). Its types are named here because Node 20's do not have them. */
+/**
+ * The driver over `node:sqlite` (Node 22.16 and newer). Its types are named here because Node 20's do not have them.
+ */
 import type { Driver, Statement, Value } from './driver.js';
 import { exactRow, returnsStored, strictSql } from './strict.js';
 
@@ -70,7 +72,10 @@ function exactly(db: NodeDatabase, sql: string, plain: NodeStatement): Pick<Stat
     return prepared;
   };
   return {
-    all: (values) => strict().all(...values).map(exactRow),
+    all: (values) =>
+      strict()
+        .all(...values)
+        .map(exactRow),
     get: (values) => {
       const row = strict().get(...values);
       return row && exactRow(row);

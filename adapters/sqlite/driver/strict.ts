@@ -1,7 +1,7 @@
 /**
- * Text as it is on the disk, checked before it becomes a string. A damaged row may hold bytes that are no UTF-8: libsql ends
- * the process when it meets them, and node:sqlite puts U+FFFD in their place and says nothing. So a SELECT is prepared with
- * its texts as bytes, and its few real blobs as hexadecimal text, which tells the two apart.
+ * Text as it is on the disk, checked before it becomes a string. A damaged row may hold bytes that are no UTF-8:
+ * libsql ends the process when it meets them, and node:sqlite puts U+FFFD in their place and says nothing. So a
+ * SELECT is prepared with its texts as bytes, and its few real blobs as hexadecimal text, which tells the two apart.
  */
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { DamagedText, idIn } from './damage.js';
@@ -14,7 +14,8 @@ export const returnsStored = (sql: string): boolean => /^\s*SELECT\b/i.test(sql)
 export function strictSql(sql: string, columns: number): string {
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const exact = names.map(
-    (name) => `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) WHEN 'blob' THEN hex(${name}) ELSE ${name} END`,
+    (name) =>
+      `CASE typeof(${name}) WHEN 'text' THEN CAST(${name} AS BLOB) WHEN 'blob' THEN hex(${name}) ELSE ${name} END`,
   );
   return `WITH "~exact"(${names.join()}) AS (${sql}) SELECT ${exact.join()} FROM "~exact"`;
 }

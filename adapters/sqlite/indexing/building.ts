@@ -1,8 +1,8 @@
 /**
- * Columns and indexes that a large table gets while it is in use: the columns are filled a few documents at a time, then
- * each index is made in a transaction of its own, for which SQLite knows no steps: other writes wait for that one, readers do
- * not. How far it is stands in the file, in the same transaction as the work, so a process that was killed goes on where it was.
- * Until then filters and sorts read the documents.
+ * Columns and indexes that a large table gets while it is in use: the columns are filled a few documents at a time,
+ * then each index is made in a transaction of its own, for which SQLite knows no steps: other writes wait for that
+ * one, readers do not. How far it is stands in the file, in the same transaction as the work, so a process that was
+ * killed goes on where it was. Until then filters and sorts read the documents.
  */
 import type { Connection } from '../connection/connection.js';
 import type { Value } from '../driver/driver.js';

@@ -1,19 +1,21 @@
 /**
- * Index catch-up (`Tuning.indexedLater`): a count moves an item in ten indexes, and each move is two pages of the log. So a
- * write of later paths changes the body alone and marks its row; within CATCH_UP_MS the writer brings the columns of marked
- * rows up to date, many in one transaction (../writing/background.ts).
+ * Index catch-up (`Tuning.indexedLater`): a count moves an item in ten indexes, and each move is two pages of the
+ * log. So a write of later paths changes the body alone and marks its row; within CATCH_UP_MS the writer brings the
+ * columns of marked rows up to date, many in one transaction (../writing/background.ts).
  *
- * The mark is a column of the row itself, in the same transaction as the body, with an index over marked rows only. So a
- * crash leaves nothing to repair: until the columns have caught up, every reader, in whatever process, takes the values of
- * marked rows from their bodies, and those of all others from the columns (../reading/reads.ts). Answers are exact at any
- * moment.
+ * The mark is a column of the row itself, in the same transaction as the body, with an index over marked rows only.
+ * So a crash leaves nothing to repair: until the columns have caught up, every reader, in whatever process, takes the
+ * values of marked rows from their bodies, and those of all others from the columns (../reading/reads.ts). Answers
+ * are exact at any moment.
  *
- * An insert may leave its columns behind too (`Tuning.insertsIndexedLater`): one new row is then in three trees instead of
- * some twenty, and the trees of the others change once for a hundred rows. Such a row is unindexed: marked, and left out by
- * the indexes that would hold it at a wrong place, so every statement that uses those indexes says so (`indexedWhere`).
+ * An insert may leave its columns behind too (`Tuning.insertsIndexedLater`): one new row is then in three trees
+ * instead of some twenty, and the trees of the others change once for a hundred rows. Such a row is unindexed:
+ * marked, and left out by the indexes that would hold it at a wrong place, so every statement that uses those indexes
+ * says so (`indexedWhere`).
  *
- * Rejected: catching up before a find (under load a reader would never meet a moment without marks, and a cursor made from
- * a body that is newer than its column repeats rows), and a table of what is left to do (one more row for each write).
+ * Rejected: catching up before a find (under load a reader would never meet a moment without marks, and a cursor made
+ * from a body that is newer than its column repeats rows), and a table of what is left to do (one more row for each
+ * write).
  */
 import { compareValues, totalSort } from '../../../ports/document.js';
 import type { Doc, Filter, Json, Sort } from '../../../ports/store.js';
@@ -118,8 +120,8 @@ function indexInserted(connection: Connection, { name, behind, alias }: Table, m
 }
 
 /**
- * A damaged row must not keep all others from their indexes: its mark goes and its columns stay as they are. Whoever reads
- * its body is told.
+ * A damaged row must not keep all others from their indexes: its mark goes and its columns stay as they are. Whoever
+ * reads its body is told.
  */
 function unlessDamaged<V>(read: () => V): V | null {
   try {
@@ -156,7 +158,9 @@ function catchUpChanged(connection: Connection, table: Table, most: number): boo
   return rows.length === most;
 }
 
-/** Row numbers, each with the columns of the later paths and what the body has in their place; of a damaged row alone. */
+/**
+ * Row numbers, each with the columns of the later paths and what the body has in their place; of a damaged row alone.
+ */
 function rowsBehind(connection: Connection, { name, indexedLater }: Table, most: number): Value[][] {
   const both = indexedLater.flatMap((path) => [columnName(path), bodyExpression(path)]);
   const where = `FROM "${name}" WHERE ${MARK} = ${BEHIND}`;
@@ -179,7 +183,8 @@ export function among(
   aside?: ReadonlySet<string>,
 ): Sql {
   const where = whereSql(filters, columns, aside);
-  // Marked rows are few, so their index is always the best; for the others the plus keeps the planner's choice as it is.
+  // Marked rows are few, so their index is always the best; for the others the plus keeps the planner's choice as it
+  // is.
   const { name, insertsLater } = table;
   const marked = `FROM "${name}" INDEXED BY "${markLabel(name, table)}" WHERE ${MARK}`;
   const from =

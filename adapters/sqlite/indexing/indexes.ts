@@ -7,8 +7,8 @@ import { UNINDEXED } from '../schema/mark.js';
 import { columnName } from '../sql/translate.js';
 
 /**
- * One that leaves unindexed rows out ends in the column that says so, which is empty in all its entries: without it SQLite would
- * look into each row before it counts it.
+ * One that leaves unindexed rows out ends in the column that says so, which is empty in all its entries: without it
+ * SQLite would look into each row before it counts it.
  * @throws TypeError on a unique index over several fields; StoreConflict when stored documents break it
  */
 export function createIndex(connection: Connection, name: string, index: IndexShape): void {
@@ -43,8 +43,8 @@ export function hasIndex(connection: Connection, name: string, index: IndexShape
 }
 
 /**
- * Drops the indexes that earlier versions declared and this one does not. One that is declared another way stays until its successor is
- * made (`createIndex`), and so does whatever somebody else made in the file.
+ * Drops the indexes that earlier versions declared and this one does not. One that is declared another way stays
+ * until its successor is made (`createIndex`), and so does whatever somebody else made in the file.
  */
 export function dropUndeclared(connection: Connection, name: string, indexes: readonly IndexSpec[]): void {
   const declared = new Set(

@@ -1,11 +1,12 @@
 /**
- * Documents and short lists that every request or event asks for again, such as a token, its account or the rules of notifications:
- * read and parsed once, which spares 5 to 10 % of the event loop's time per report and most of what the reading threads did.
+ * Documents and short lists that every request or event asks for again, such as a token, its account or the rules of
+ * notifications: read and parsed once, which spares 5 to 10 % of the event loop's time per report and most of what
+ * the reading threads did.
  *
- * What this process has written is exact: an acknowledged write forgets its collection before its caller learns of it. Another
- * process on the same file is a command: what is kept was true at most a few milliseconds ago, less than a command takes to
- * end after its last commit. Each transaction of the writer looks whether another process has committed (other-commits.ts), so under load one look keeps
- * everything that is known.
+ * What this process has written is exact: an acknowledged write forgets its collection before its caller learns of
+ * it. Another process on the same file is a command: what is kept was true at most a few milliseconds ago, less than
+ * a command takes to end after its last commit. Each transaction of the writer looks whether another process has
+ * committed (other-commits.ts), so under load one look keeps everything that is known.
  */
 import { monotonicMs, type CommitWatch } from './other-commits.js';
 

@@ -1,12 +1,15 @@
 /**
- * What the writer sees of other processes, in memory that the event loop reads without asking: when it begins a transaction it looks whether one of them
- * has committed, and none does until it ends.
+ * What the writer sees of other processes, in memory that the event loop reads without asking: when it begins a
+ * transaction it looks whether one of them has committed, and none does until it ends.
  *
- * Rejected: telling it with each answer. A commit that takes longer than what is known is good for brings news that is too old, and all was
- * read again in just those moments in which the machine is busy.
+ * Rejected: telling it with each answer. A commit that takes longer than what is known is good for brings news that
+ * is too old, and all was read again in just those moments in which the machine is busy.
  */
 
-/** Places of the cells: the number that moves with each commit of another process, whether the writer holds the lock, when it last knew. */
+/**
+ * Places of the cells: the number that moves with each commit of another process, whether the writer holds the lock,
+ * when it last knew.
+ */
 const OTHERS = 0;
 const HELD = 1;
 const AT_NS = 2;

@@ -1,9 +1,11 @@
 /**
- * The first documents of lists from which changes take one after another, as claims take items from a queue. Some rows are read at
- * a time, and each change takes the first of them that it matches: of sixteen claims one asks the file.
+ * The first documents of lists from which changes take one after another, as claims take items from a queue. Some
+ * rows are read at a time, and each change takes the first of them that it matches: of sixteen claims one asks the
+ * file.
  *
- * They are those of the file at any moment, in the order of the file: every write of this connection is compared with them, another
- * one's commit is noticed before the first look (../connection.ts), and whatever is rolled back forgets them all.
+ * They are those of the file at any moment, in the order of the file: every write of this connection is compared with
+ * them, another one's commit is noticed before the first look (../connection/connection.ts), and whatever is rolled back forgets
+ * them all.
  */
 import { matches } from '../../../ports/document.js';
 import type { Doc, Filter, Sort } from '../../../ports/store.js';
@@ -42,7 +44,7 @@ interface List {
 /** What a change asks for, in two parts. */
 export interface ReadAheadQuery {
   key: string;
-  /** What columns decide that never lag behind. */
+  /** The part that columns decide which are always as new as the body. */
   filter: Filter;
   /** What is asked of each document. */
   rest: Filter;

@@ -1,7 +1,8 @@
 /**
- * Which way a find goes. SQLite keeps no statistics of values, so it walks a list in its order also when two documents of a million
- * match. Here each condition that an index or a look-up knows is asked, up to a bound, how many documents can match: if
- * they are few, those are read and sorted; otherwise many match, and the walk in order meets them soon.
+ * Which way a find goes. SQLite keeps no statistics of values, so it walks a list in its order also when two
+ * documents of a million match. Here each condition that an index or a look-up knows is asked, up to a bound, how
+ * many documents can match: if they are few, those are read and sorted; otherwise many match, and the walk in order
+ * meets them soon.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { alternatives } from '../../../ports/document.js';
@@ -15,8 +16,8 @@ import type { Sql } from '../sql/translate.js';
 import { unindexedRows, indexedWhere } from '../indexing/catch-up.js';
 
 /**
- * So many documents are looked up at most, by the square root of all: a look-up costs about what a step of the walk does, and
- * a walk finds a page of fifty after 50 × all ÷ matching steps.
+ * So many documents are looked up at most, by the square root of all: a look-up costs about what a step of the walk
+ * does, and a walk finds a page of fifty after 50 × all ÷ matching steps.
  */
 const PER_ROOT = 8;
 const FEWEST = 500;
@@ -24,8 +25,8 @@ const MOST = 10_000;
 /** Indexes that are asked for one filter. */
 const ASKED = 3;
 /**
- * That a range holds many costs as much to learn as its few would, a list of a project asks with every page, and it seldom
- * changes: kept for so long. A range that has become small is walked meanwhile, which answers the same.
+ * That a range holds many costs as much to learn as its few would, a list of a project asks with every page, and it
+ * seldom changes: kept for so long. A range that has become small is walked meanwhile, which answers the same.
  */
 const MANY = { most: 500, ttlMs: 10_000 };
 const many = new WeakMap<Connection, BoundedMap<true>>();
@@ -66,8 +67,8 @@ export function planOf(table: Table, given: Filter, sort: Sort | null): Plan | n
 }
 
 /**
- * The filter as the columns alone have it. What it finds besides is left out when the candidates are read. Those that are aliased have an
- * index of their own.
+ * The filter as the columns alone have it. What it finds besides is left out when the candidates are read. Those that
+ * are aliased have an index of their own.
  */
 function mappedFilter({ alias, columns }: Table, filter: Filter): Filter {
   if (alias === null || !columns.has(alias.path) || filter[alias.path] === undefined) return filter;
@@ -135,7 +136,10 @@ function kindOf(condition: Filter[string]): 'one' | 'some' | 'range' | null {
   return [c.gt, c.gte, c.lt, c.lte, c.prefix].some((bound) => bound !== undefined) ? 'range' : null;
 }
 
-/** Row numbers among which all are that the filter matches, each once; null when they are not known to be few. Within a snapshot. */
+/**
+ * Row numbers among which all are that the filter matches, each once; null when they are not known to be few. Within
+ * a snapshot.
+ */
 export function candidatesOf(connection: Connection, table: Table, plan: Plan): number[] | null {
   const [rows = 0] = connection.prepare(`SELECT max(rowid) FROM "${table.name}"`).get([]) ?? [];
   const most = Math.round(Math.min(MOST, Math.max(FEWEST, PER_ROOT * Math.sqrt(Number(rows)))));

@@ -1,15 +1,15 @@
 /**
- * Look-ups (ports/store.ts, LookupSpec): which documents have a value, or contain a text, from lists of one byte for each. A
- * write of a document only notes its id; the writer takes noted documents in, many in one transaction, and those that were there
- * before the look-ups were declared a few at a time (settling.ts). Both are durable with what they follow, so a process that
- * was killed leaves nothing to repair.
+ * Look-ups (ports/store.ts, LookupSpec): which documents have a value, or contain a text, from lists of one byte for
+ * each. A write of a document only notes its id; the writer takes noted documents in, many in one transaction, and
+ * those that were there before the look-ups were declared a few at a time (../writing/background.ts). Both are
+ * durable with what they follow, so a process that was killed leaves nothing to repair.
  *
  * Readers take what the lists find and what is noted, and check each against the filter: an answer is exact at any
  * moment. While earlier documents are still being taken in, readers do without.
  *
- * Rejected: FTS5's own tokenizer for trigrams (nothing below three characters, and one table for each kind of value); the writes of
- * the lists with each document (a commit of its own kind for each new group, of pages that every group changes); triggers
- * (each count would parse two bodies).
+ * Rejected: FTS5's own tokenizer for trigrams (nothing below three characters, and one table for each kind of value);
+ * the writes of the lists with each document (a commit of its own kind for each new group, of pages that every group
+ * changes); triggers (each count would parse two bodies).
  */
 import { checkPath } from '../../../ports/document.js';
 import type { Doc, LookupSpec } from '../../../ports/store.js';
@@ -87,7 +87,8 @@ export function takeIn(connection: Connection, name: string): Left {
 
 /** Answers how many, at least one if there is one: its time is over then. */
 function takeSome(connection: Connection, table: Table, ids: readonly string[], until: number): number {
-  // Not `RETURNING`: such a statement makes FTS5 write a segment of its own for the document before (12 times the cost).
+  // Not `RETURNING`: such a statement makes FTS5 write a segment of its own for the document before (12 times the
+  // cost).
   const [last] = connection.prepare(`SELECT max(n) FROM ${numbersTable(table.name)}`).get([]) ?? [];
   let n = Number(last ?? 0);
   for (const [i, id] of ids.entries()) {
@@ -148,7 +149,10 @@ function takeOne(connection: Connection, { name, lookups }: Table, id: string, n
 const numbered = (connection: Connection, name: string, id: string, n: number): boolean =>
   connection.prepare(`INSERT OR IGNORE INTO ${numbersTable(name)} (n, id) VALUES (?, ?)`).run([n, id]) > 0;
 
-/** Row numbers of all documents that can match, within a snapshot; null when they are more than `most`, or nobody knows yet. */
+/**
+ * Row numbers of all documents that can match, within a snapshot; null when they are more than `most`, or nobody
+ * knows yet.
+ */
 export function rowsByTerms(connection: Connection, name: string, match: string, most: number): number[] | null {
   if (takenIn(connection, name) !== null) return null;
   const found = `SELECT rowid AS n FROM ${termsTable(name)} WHERE ${termsTable(name)} MATCH ? LIMIT ?`;

@@ -1,8 +1,8 @@
 /**
- * Look-ups (ports/store.ts, LookupSpec) as terms of a full-text table: what a document is found by, and what a filter asks for.
- * A term is a hash in letters and digits, which the tokenizer leaves alone, whatever the value holds. Two values may share
- * a term, and a text may have all grams of a part that it does not contain: what is found is checked against the filter.
- * Pure.
+ * Look-ups (ports/store.ts, LookupSpec) as terms of a full-text table: what a document is found by, and what a filter
+ * asks for. A term is a hash in letters and digits, which the tokenizer leaves alone, whatever the value holds. Two
+ * values may share a term, and a text may have all grams of a part that it does not contain: what is found is checked
+ * against the filter. Pure.
  */
 import { gramsOf, gramsWithin, hash32 } from '../../../lib/text/grams.js';
 import { alternatives, valueAt } from '../../../ports/document.js';

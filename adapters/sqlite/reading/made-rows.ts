@@ -1,6 +1,7 @@
 /**
- * What was made of documents (renderer.ts), by their text: a row whose documents and context are the same is not made again,
- * for the function is pure. Lists are asked for again and again, and few of their rows have changed. The worker's own.
+ * What was made of documents (renderer.ts), by their text: a row whose documents and context are the same is not made
+ * again, for the function is pure. Lists are asked for again and again, and few of their rows have changed. The
+ * worker's own.
  */
 interface MadeRow {
   id: string;

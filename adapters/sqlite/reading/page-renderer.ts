@@ -1,4 +1,6 @@
-/** Makes the rows of a list in the thread that has read them (ports/rendering.ts): one message goes to the event loop. */
+/**
+ * Makes the rows of a list in the thread that has read them (ports/rendering.ts): one message goes to the event loop.
+ */
 import { encodeCursor } from '../../../ports/cursor.js';
 import { arrayOf, type Rendered } from '../../../ports/rendering.js';
 import type { Json } from '../../../ports/store.js';
@@ -13,8 +15,9 @@ const ASCII = /^[\0-\x7f]*$/;
 const encoder = new TextEncoder();
 
 /**
- * One byte for each character goes over and to the socket quicker as text, and leaves no buffer that waits for a collection of the event
- * loop's heap. Rows with other letters, which take two bytes for each, are kept as UTF-8, and a buffer of them changes hands.
+ * One byte for each character goes over and to the socket quicker as text, and leaves no buffer that waits for a
+ * collection of the event loop's heap. Rows with other letters, which take two bytes for each, are kept as UTF-8, and
+ * a buffer of them changes hands.
  */
 function pageOf(rows: readonly (string | Uint8Array)[]): string | Uint8Array {
   if (rows.every((row) => typeof row === 'string')) return arrayOf(rows);

@@ -177,8 +177,8 @@ function groupCount(connection: Connection, table: Table, request: GroupRequest)
 }
 
 /**
- * A filter by the value that takes the place of a aliased one, in two parts: all that are at that place, which an index counts, and
- * those that are aliased, which are few. Null: it is none.
+ * A filter by the value that takes the place of a aliased one, in two parts: all that are at that place, which an
+ * index counts, and those that are aliased, which are few. Null: it is none.
  */
 function apart(table: Table, filter: Filter, sort: Sort = []): { whole: Sql; aliased: Sql } | null {
   const { alias, columns } = table;
@@ -203,8 +203,8 @@ function everywhere(table: Table, filter: Filter, sort?: Sort): Sql {
 }
 
 /**
- * The marked rows as the columns have them, which are counted among all (but insertsLater ones), and as they are. Rejected: counting the others
- * alone, because it looks each row up where an index could be counted.
+ * The marked rows as the columns have them, which are counted among all (but insertsLater ones), and as they are.
+ * Rejected: counting the others alone, because it looks each row up where an index could be counted.
  */
 const ofMarked = (table: Table, filter: Filter): [stale: Sql, exact: Sql] => [
   among('changed', table, table.columns, [filter]),

@@ -1,4 +1,7 @@
-/** Which fields of a collection are packed (packing.ts), in a table of its own, so that every process knows it: `~packed`. */
+/**
+ * Which fields of a collection are compressed (../body/stored-body.ts), in a table of its own, so that every process
+ * knows it: `~packed`.
+ */
 import type { Driver } from '../driver/driver.js';
 
 /** A connection, as far as this needs one. */

@@ -1,6 +1,6 @@
 /**
- * What a large table still lacks of its indexes (later.ts), in a table of its own: `~later`. A column that is being filled is written with
- * its document and not read.
+ * What a large table still lacks of its indexes (../indexing/building.ts), in a table of its own: `~later`. A column
+ * that is being filled is written with its document and not read.
  */
 import type { IndexShape } from './labels.js';
 import type { Driver } from '../driver/driver.js';

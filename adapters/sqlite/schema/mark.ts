@@ -9,8 +9,9 @@ export const BEHIND = 1;
 export const INSERTED = 2;
 
 /**
- * 1 in an unindexed row: an inserted one, which is in no index but the unique ones, because its other columns are empty.
- * Else null. A column of its own, since the indexes name it, and SQLite makes their entries anew whenever it is written.
+ * 1 in an unindexed row: an inserted one, which is in no index but the unique ones, because its other columns are
+ * empty. Else null. A column of its own, since the indexes name it, and SQLite makes their entries anew whenever it
+ * is written.
  */
 export const UNINDEXED = '"~pending"';
 

@@ -1,10 +1,10 @@
 /**
- * Values that indexes do not tell apart (ports/store.ts, CollectionSpec): a document that goes from one to the other stays where it is
- * in each index over their path. Its column holds `as`, and a column beside it, `ALIASED`, the value itself; that one has
- * an index of its own, in which the few that are aliased lie in the order they were made.
+ * Values that indexes do not tell apart (ports/store.ts, CollectionSpec): a document that goes from one to the other
+ * stays where it is in each index over their path. Its column holds `as`, and a column beside it, `ALIASED`, the
+ * value itself; that one has an index of its own, in which the few that are aliased lie in the order they were made.
  *
- * So a filter by either value asks both columns, a list walks the index of both and leaves out the others, and a count
- * takes the aliased ones, which that index finds, from the sum (reads.ts).
+ * So a filter by either value asks both columns, a list walks the index of both and leaves out the others, and a
+ * count takes the aliased ones, which that index finds, from the sum (reads.ts).
  *
  * Rejected: an index over an expression. SQLite makes an entry anew whenever a column that it names is written.
  */

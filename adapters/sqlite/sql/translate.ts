@@ -1,6 +1,7 @@
 /**
- * Filters and sorts as SQL: pure functions. Operands are always bound parameters; only paths, which match PATH, become text
- * of the statement. Every condition is exact (no re-check in JavaScript), and those on index columns can be index ranges.
+ * Filters and sorts as SQL: pure functions. Operands are always bound parameters; only paths, which match PATH,
+ * become text of the statement. Every condition is exact (no re-check in JavaScript), and those on index columns can
+ * be index ranges.
  */
 import { alternatives, checkPath, totalSort } from '../../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
@@ -24,7 +25,7 @@ export interface Sql {
   values: Value[];
 }
 
-/** Not a plain 0, which SQLite takes as "no plan" where a statement names its index (unsettled.ts). */
+/** Not a plain 0, which SQLite takes as "no plan" where a statement names its index (../indexing/catch-up.ts). */
 const NEVER = '+0';
 const NONE: ReadonlySet<string> = new Set();
 /** Lists longer than this travel as one JSON parameter. */

@@ -1,7 +1,8 @@
 /**
- * How a JSON value is stored in an index column, so that SQLite's own order and equality are those of ports/document.ts:
- * null < numbers < text < blobs, and `true` (a blob) is not 1. Rejected: indexes on `json_extract(body, …)`, where true
- * is 1, an array is text, and every write of a document rewrites all its indexes (2.6 times the cost of a small change).
+ * How a JSON value is stored in an index column, so that SQLite's own order and equality are those of
+ * ports/document.ts: null < numbers < text < blobs, and `true` (a blob) is not 1. Rejected: indexes on
+ * `json_extract(body, …)`, where true is 1, an array is text, and every write of a document rewrites all its indexes
+ * (2.6 times the cost of a small change).
  */
 import type { Json } from '../../../ports/store.js';
 import type { Value } from '../driver/driver.js';
@@ -33,7 +34,9 @@ export function scalarOf(value: Value): string | number | boolean | null {
 
 const quoted = new Map<string, string>();
 
-/** SQL that gives the value at `path` of a body as `columnValue` gives it. `path` matches PATH, so needs no escaping. */
+/**
+ * SQL that gives the value at `path` of a body as `columnValue` gives it. `path` matches PATH, so needs no escaping.
+ */
 export function bodyExpression(path: string): string {
   let sql = quoted.get(path);
   if (sql === undefined) {

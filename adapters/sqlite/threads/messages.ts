@@ -35,7 +35,10 @@ export type WriteKind =
   | 'transact';
 export type ReadKind = 'get' | 'find' | 'render' | 'ids' | 'count' | 'groupCount';
 
-/** `text` is the JSON of the arguments below; of `load`, the address of a module that makes JSON of documents. `docs` are the documents of `insert` and `put`, also within a transaction, in order. */
+/**
+ * `text` is the JSON of the arguments below; of `load`, the address of a module that makes JSON of documents. `docs`
+ * are the documents of `insert` and `put`, also within a transaction, in order.
+ */
 export type WriteRequest = readonly [kind: WriteKind, collection: string, text: string, docs?: readonly DocText[]];
 export type ReadRequest = readonly [kind: ReadKind, collection: string, text: string];
 export type Request = WriteRequest | ReadRequest;
@@ -51,7 +54,10 @@ export interface ChangeRenderedRequest extends ChangeRequest {
   rendering: StoredRendering;
 }
 
-/** Of `transact`; its collection is all of them, with blanks between. Bodies are answered where they are asked for. `insert`, `put`: the next one of `docs`. */
+/**
+ * Of `transact`; its collection is all of them, with blanks between. Bodies are answered where they are asked for.
+ * `insert`, `put`: the next one of `docs`.
+ */
 export type TransactRequest = readonly (
   | { collection: string; insert: true }
   | { collection: string; put: true }
@@ -97,7 +103,10 @@ export const collectionsOf = ([, collection]: Request): readonly string[] =>
 
 /** One per request, in order. */
 export type Outcome =
-  { value: unknown } | { conflict: string } | { damaged: DamagedPlace; error: string } | { error: string; name: string };
+  | { value: unknown }
+  | { conflict: string }
+  | { damaged: DamagedPlace; error: string }
+  | { error: string; name: string };
 
 /** @param collection what the request was about */
 export function outcomeOf(error: unknown, collection: string | null = null): Outcome {

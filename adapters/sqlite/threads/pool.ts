@@ -1,9 +1,10 @@
 /**
  * Worker threads that share one queue. Two ways of sending:
  *  - `one`: a free thread gets one request, so a slow query delays no other reader while another thread is free;
- *  - `stream`: requests go out at once, a few per message, without waiting for answers. The worker takes what has arrived
- *    as one batch (serve.ts): the group commit. Waiting for the answer before sending more would let the two threads work in
- *    turns: all callers of a batch come back together, and the writer would wait while they are served.
+ *  - `stream`: requests go out at once, a few per message, without waiting for answers. The worker takes what has
+ *    arrived as one batch (serve.ts): the group commit. Waiting for the answer before sending more would let the two
+ *    threads work in turns: all callers of a batch come back together, and the writer would wait while they are
+ *    served.
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -65,7 +66,9 @@ export class Pool {
     });
     const thread: Thread = { worker, calls: [] };
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
-      throw new Error(`cannot open ${connection.path}: ${reasonOf(thrown) ?? errorOf(thrown).message}`, { cause: thrown });
+      throw new Error(`cannot open ${connection.path}: ${reasonOf(thrown) ?? errorOf(thrown).message}`, {
+        cause: thrown,
+      });
     })) as [unknown];
     if (hello !== READY) throw new Error('a storage worker did not start');
     worker.on('message', (outcomes: readonly Outcome[]) => this.#answer(thread, outcomes));

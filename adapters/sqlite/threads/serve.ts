@@ -1,6 +1,6 @@
 /**
- * A worker's side of pool.ts: `ready` once, then answers in the order of the requests; `close` closes the connection and ends
- * the worker. Messages that have arrived meanwhile are answered together, up to `most` requests.
+ * A worker's side of pool.ts: `ready` once, then answers in the order of the requests; `close` closes the connection
+ * and ends the worker. Messages that have arrived meanwhile are answered together, up to `most` requests.
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import type { Outcome, Request } from './messages.js';

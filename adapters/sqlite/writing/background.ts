@@ -1,6 +1,6 @@
 /**
- * The writer's own work between the batches, a slice at a time: indexes catch up with marked rows (catch-up.ts), look-ups
- * take in documents (lookups.ts), and large tables get their new indexes (building.ts).
+ * The writer's own work between the batches, a slice at a time: indexes catch up with marked rows (catch-up.ts),
+ * look-ups take in documents (lookups.ts), and large tables get their new indexes (building.ts).
  */
 import type { Connection } from '../connection/connection.js';
 import { tablesWithLookups } from '../schema/lookup-tables.js';
@@ -41,8 +41,9 @@ export class BackgroundWork {
       // An index is made in one step, which may take seconds.
       this.later(wait === EARLIER_MS ? Math.max(wait, performance.now() - began) : wait);
     } catch {
-      // The disk is full or read-only, a page is damaged, or another process holds the lock. Nothing is wrong without this
-      // work, only slower. Whoever reads or writes is told; here it is tried again when the other tables have had their turn.
+      // The disk is full or read-only, a page is damaged, or another process holds the lock. Nothing is wrong without
+      // this work, only slower. Whoever reads or writes is told; here it is tried again when the other tables have
+      // had their turn.
       this.#connection.backlog.delete(name);
       this.#connection.backlog.add(name);
       this.later();

@@ -63,8 +63,8 @@ export interface Assigned {
 }
 
 /**
- * Only columns whose value changed, so that the indexes over the others stay as they are, and the mark where one of them
- * is written later.
+ * Only columns whose value changed, so that the indexes over the others stay as they are, and the mark where one of
+ * them is written later.
  * @param marked whether the row may be marked
  * @param isMarked the row is known to be marked
  */

@@ -1,6 +1,6 @@
 /**
- * Tables and indexes. A collection is `(id, body, "$.path" …)`: one column per indexed path, kept by the writer (writes.ts)
- * with the value of values.ts. Columns are only ever added.
+ * Tables and indexes. A collection is `(id, body, "$.path" …)`: one column per indexed path, kept by the writer
+ * (table-writer.ts) with the value of values.ts. Columns are only ever added.
  */
 import { checkPath } from '../../../ports/document.js';
 import type { CollectionSpec, IndexSpec } from '../../../ports/store.js';

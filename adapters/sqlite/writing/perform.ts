@@ -1,6 +1,6 @@
 /**
- * The write requests on one connection, inside a transaction that writer.ts opens. Each ends in at most one statement per
- * document, so a conflict undoes nothing but itself and needs no savepoint.
+ * The write requests on one connection, inside a transaction that writer.ts opens. Each ends in at most one statement
+ * per document, so a conflict undoes nothing but itself and needs no savepoint.
  */
 import { StoreConflict, type CollectionSpec, type Filter } from '../../../ports/store.js';
 import type { DocText } from '../body/stored-body.js';
@@ -62,9 +62,9 @@ export function performWrite(
 class ChangeRefused extends Error {}
 
 /**
- * A transaction of several writes cannot be finished, and some of them are made (one whose first write is refused has made
- * none): all that was written with them is rolled back and done again, carefully. That is seldom; a savepoint for each, for
- * which SQLite copies every page before it changes, costs a fifth of a new group.
+ * A transaction of several writes cannot be finished, and some of them are made (one whose first write is refused has
+ * made none): all that was written with them is rolled back and done again, carefully. That is seldom; a savepoint
+ * for each, for which SQLite copies every page before it changes, costs a fifth of a new group.
  */
 export class Undone extends Error {}
 

@@ -1,4 +1,6 @@
-/** The functions that make JSON of changed documents: loaded before the first change, since a transaction cannot wait. */
+/**
+ * The functions that make JSON of changed documents: loaded before the first change, since a transaction cannot wait.
+ */
 import type { AnyRender } from '../../../ports/rendering.js';
 import type { Connection } from '../connection/connection.js';
 import { renderOf } from '../threads/render-module.js';

@@ -81,7 +81,8 @@ export class TableWriter {
   }
 
   /**
-   * What is made of the changed document; null when none matched. What the function throws is answered: the change is made.
+   * What is made of the changed document; null when none matched. What the function throws is answered: the change is
+   * made.
    */
   changeRendered({ rendering, ...request }: ChangeRenderedRequest): Outcome | null {
     const { module, beside: collection, context } = rendering;

@@ -159,7 +159,9 @@ describe('sqlite, damage', function () {
     const other = join(folder, 'other.db');
     await writeFile(other, 'this is no database '.repeat(500));
     const open = (file: string): Promise<unknown> => rejection(new SqliteStore({ path: file }).connect());
-    expect(String(await open(other))).to.include(`cannot open ${other}`).and.include('not a database');
+    expect(String(await open(other)))
+      .to.include(`cannot open ${other}`)
+      .and.include('not a database');
     await truncate(path, 4096);
     expect(String(await open(path))).to.match(/cannot open .*(malformed|not a database)/);
     store = new SqliteStore({ path: join(folder, 'new.db') });
