@@ -5,7 +5,7 @@ import type { BugsApi, PublishedBuild, Recorded, Report, UserFeedback } from '..
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { Alarms } from './muting/alarms.js';
-import { Builds } from './builds/closing.js';
+import { Closing } from './builds/closing.js';
 import { KnownBuilds } from './builds/known-builds.js';
 import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
@@ -29,7 +29,7 @@ export class Bugs implements BugsApi {
     @inject(Intake) private readonly intake: Intake,
     @inject(Items) private readonly items: Items,
     @inject(Expiry) private readonly expiry: Expiry,
-    @inject(Builds) private readonly builds: Builds,
+    @inject(Closing) private readonly builds: Closing,
     @inject(KnownBuilds) private readonly known: KnownBuilds,
     @inject(Outbox) private readonly outbox: Outbox,
     @inject(ClientRefs) private readonly refs: ClientRefs,

@@ -19,7 +19,7 @@ import { SavedViews } from './lists/saved-views.js';
 import { Stats } from './lists/stats.js';
 import { Merging } from './work/merging.js';
 import { Faults } from './builds/version-faults.js';
-import { Filters } from './muting/filters.js';
+import { ReportFilters } from './muting/report-filters.js';
 import { Muter } from './muting/muting.js';
 
 const SERVICES = {
@@ -33,7 +33,7 @@ const SERVICES = {
   board: Board,
   muting: Muter,
   outbox: Outbox,
-  filters: Filters,
+  filters: ReportFilters,
   faults: Faults,
   bulk: Bulk,
   bulkRuns: BulkRuns,

@@ -18,7 +18,7 @@ import { allowed } from '../item/transitions.js';
 const BATCH = 200;
 
 @injectable()
-export class Builds {
+export class Closing {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,

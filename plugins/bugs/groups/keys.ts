@@ -5,16 +5,17 @@
  *
  * Order: family (marker: `recent` names the decision) → key → item. Whoever meets a decided key whose item is missing
  * completes it from the report at hand, so a crash between two steps blocks no report (docs/consistency.md, Items). Where the
- * store has transactions, all of these are one (new-items.ts).
+ * store has transactions, all of these are one (intake/new-items.ts).
  *
  * Rejected: a lock document per key (a holder that dies blocks its group), and an upsert of the item by its key (an item
  * has many keys).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { StoreConflict, type Filter, type TransactionWrite, type Update } from '../../../ports/store.js';
+import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
+import { Commit, type Write } from '../store/commit.js';
 import { Floods, type Source } from './floods.js';
 import { earlierKeysOf, type Grouping, type GroupingInput } from '../grouping/key.js';
 import { earlierMasks, type MaskOptions } from '../grouping/mask.js';
@@ -41,18 +42,13 @@ export interface Decision {
   item_id: string;
   /** The item had no origin; this report brings one. */
   adopted: boolean;
-  /** The item is still to be made. */
-  fresh: boolean;
   /** The flood rule led it to an item whose message differs in words with digits. */
   flooded: boolean;
-  /** Of a fresh one that is still to be counted for the flood rule. */
-  source?: Source;
-  /** What records the decision, where the store has transactions: the caller writes it together with the new item. */
-  writes?: readonly TransactionWrite[];
+  /** Of a new item, which the caller makes: what leads to it, to be written before it or together with it. None: it exists. */
+  writes: readonly Write[];
 }
 
-/** An existing item. */
-export const met = (item_id: string): Decision => ({ item_id, adopted: false, fresh: false, flooded: false });
+export const existing = (item_id: string): Decision => ({ item_id, adopted: false, flooded: false, writes: [] });
 
 @injectable()
 export class Keys {
@@ -62,6 +58,7 @@ export class Keys {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Floods) private readonly floods: Floods,
+    @inject(Commit) private readonly commit: Commit,
   ) {
     this.#recent = this.#empty();
     this.#earlier = earlierMasks(deps.grouping.masks);
@@ -93,19 +90,16 @@ export class Keys {
   }
 
   /**
-   * The item that the report belongs to.
+   * The item that the report belongs to. A new one is the caller's to make, together with the writes that lead to it.
    * @param mayCreate asked before a new item; when it says no, the answer is null and nothing was written
    */
   async decide(keyed: Keyed, mayCreate: () => boolean = () => true): Promise<Decision | null> {
     const decision = (await this.#byEarlierKey(keyed)) ?? (await this.#byFamily(keyed, mayCreate));
-    if (decision === null || decision.writes !== undefined) return decision;
+    if (decision === null || decision.writes.length > 0) return decision;
     const { project, dedup_key } = keyed;
-    const taken = this.#lead(keyed, dedup_key, decision.item_id);
-    const { source = null } = decision;
-    if (source !== null) await Promise.all([taken, this.#noteNew(keyed, decision.item_id, source)]);
-    if (await taken) return decision;
+    if (await this.#lead(keyed, dedup_key, decision.item_id)) return decision;
     const winner = await this.deps.keys.get(hashOf(project, dedup_key));
-    return met(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
+    return existing(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
   }
 
   /** The item was deleted: nothing leads this report to it any more. Its other keys went with it. */
@@ -127,12 +121,12 @@ export class Keys {
     }
   }
 
-  /** What leads a new item's keys to it, and counts it for the flood rule: `#lead` and `#noteNew` in a transaction. */
-  #leading(keyed: Keyed, item_id: string, source: Source | null): TransactionWrite[] {
+  /** What leads a new item's keys to it, and counts it for the flood rule. */
+  #leading(keyed: Keyed, item_id: string, source: Source | null): Write[] {
     const { project, dedup_key } = keyed;
-    const lead: TransactionWrite = { collection: 'keys', insert: keyDoc(project, dedup_key, item_id) };
+    const lead: Write = { collection: 'keys', insert: keyDoc(project, dedup_key, item_id) };
     if (source === null) return [lead];
-    const counted: TransactionWrite = {
+    const counted: Write = {
       collection: 'floods',
       ...this.floods.counting(source, item_id),
       upsert: true,
@@ -159,7 +153,7 @@ export class Keys {
   async #byEarlierKey(keyed: Keyed): Promise<Decision | null> {
     for (const earlier of earlierKeysOf(keyed.report, keyed, this.#earlier)) {
       const item = await this.known(keyed.project, earlier);
-      if (item !== null) return met(item);
+      if (item !== null) return existing(item);
     }
     return null;
   }
@@ -167,31 +161,30 @@ export class Keys {
   async #byFamily(keyed: Keyed, mayCreate: () => boolean): Promise<Decision | null> {
     const { families, ids } = this.deps;
     const id = hashOf(keyed.project, keyed.bare_key);
-    let allowed = false;
     let source: Source | null = null;
+    let isAllowed = false;
     for (;;) {
       const family = await families.get(id);
-      // A decision may have been made, completed and forgotten since the key was looked up. Where a new family is written together
-      // with the key, a key that exists refuses both.
-      const isSure = family === null && this.deps.transact !== null;
-      const known = isSure ? null : await this.known(keyed.project, keyed.dedup_key);
-      if (known !== null) return met(known);
+      // A decision may have been made, completed and forgotten since the key was looked up. Where the family is new, the write of
+      // a key that exists is refused.
+      const known = family === null ? null : await this.known(keyed.project, keyed.dedup_key);
+      if (known !== null) return existing(known);
       const next = family === null ? null : decideIn(family, keyed);
-      if (next?.done) return met(next.item_id);
-      const isNew = next === null || next.item_id === null;
-      if (isNew && !allowed) {
-        source = await this.floods.sourceOf(keyed.report, keyed.project, keyed);
-        const flooded = source && (await this.#flooded(source));
-        if (flooded !== null) return { ...met(flooded), flooded: true };
-        if (!mayCreate()) return null;
-        allowed = true;
+      if (next?.done) return existing(next.item_id);
+      if (next === null || next.item_id === null) {
+        if (!isAllowed) {
+          source = await this.floods.sourceOf(keyed.report, keyed.project, keyed);
+          const flooded = source && (await this.#flooded(source));
+          if (flooded !== null) return { ...existing(flooded), flooded: true };
+          if (!mayCreate()) return null;
+          isAllowed = true;
+        }
+        const item_id = ids.uuid();
+        const write: Write = { collection: 'families', ...familyWrite(id, keyed, family, item_id, true) };
+        return { ...existing(item_id), writes: [write, ...this.#leading(keyed, item_id, source)] };
       }
-      const item = next?.item_id ?? ids.uuid();
-      const write = familyWrite(id, keyed, family, item, isNew);
-      const decision = { item_id: item, adopted: !isNew && keyed.origin !== '', fresh: isNew, flooded: false };
-      if (isNew && this.deps.transact !== null)
-        return { ...decision, writes: [{ collection: 'families', ...write }, ...this.#leading(keyed, item, source)] };
-      if (await this.#decided(write)) return { ...decision, ...(isNew && source !== null && { source }) };
+      const write: Write = { collection: 'families', ...familyWrite(id, keyed, family, next.item_id, false) };
+      if (await this.commit.write([write])) return { ...existing(next.item_id), adopted: keyed.origin !== '' };
     }
   }
 
@@ -202,29 +195,6 @@ export class Keys {
     // Where the item's own key leads, it leads too.
     const first = await this.floods.keyOfFirst(source);
     return (first && (await this.known(project, first))) ?? this.known(project, coarse_key);
-  }
-
-  /** Counts a new item for the flood rule, and remembers its coarse key; an item that has it already keeps it. */
-  async #noteNew(keyed: Keyed, itemId: string, source: Source): Promise<void> {
-    const { change, update } = this.floods.counting(source, itemId);
-    const own = this.floods.ownKey(source);
-    await Promise.all([
-      this.deps.floods.change(change, update, { upsert: true }),
-      own === null ? null : this.#lead(keyed, own, itemId),
-    ]);
-  }
-
-  /** False when another call has decided meanwhile. */
-  async #decided(write: FamilyWrite): Promise<boolean> {
-    const { families } = this.deps;
-    if ('change' in write) return (await families.change(write.change, write.update)) !== null;
-    try {
-      await families.insert(write.insert);
-      return true;
-    } catch (error) {
-      if (error instanceof StoreConflict) return false;
-      throw error;
-    }
   }
 }
 

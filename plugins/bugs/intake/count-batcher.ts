@@ -9,29 +9,37 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';
-import type { IncomingReport } from './incoming-report.js';
-import { counting } from './counting.js';
-import { DEPS, type Deps } from '../deps.js';
+import { countUpdate } from './count-update.js';
+import { notes, type IncomingReport } from './incoming-report.js';
+import { STORED_BLIND_KIND } from '../item/change-set.js';
+import { Commit, type Write } from '../store/commit.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { hourKey, minuteKey } from '../item/rate.js';
 import { ClientRefs } from '../store/client-refs.js';
-import type { KeptPayload } from './payload-sampler.js';
 
 /** Writes, and the reports in them, that do not wait for the end of the turn. */
 const EARLY = { writes: 4, reports: 8 };
 
+/** A count that was written. */
+export interface BatchedCount {
+  /** The item as this count left it. */
+  doc: ItemDoc;
+  /** Its payload was kept or not; null: that is still to be decided. */
+  sampled: boolean | null;
+}
+
 interface Waiting {
   incoming: IncomingReport;
-  /** Written with the count, where its reference is. */
-  kept: KeptPayload | null;
-  resolve: (doc: ItemDoc | null) => void;
+  /** As `PayloadSampler.planned` answers. */
+  payload: Write | null | undefined;
+  resolve: (counted: BatchedCount | null) => void;
   reject: (error: unknown) => void;
 }
 
 interface Batch {
   id: string;
-  lane: string;
+  kind: string;
   waiting: Waiting[];
 }
 
@@ -41,21 +49,27 @@ export class CountBatcher {
   #gathered = 0;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(Commit) private readonly commit: Commit,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}
 
   /**
-   * Counts a report; the item as this count left it, or null when it is in another lane, or the reference is known.
-   * @param kept the payload of a report whose reference is still to be written: both with the count, or nothing
+   * Counts a report together with its reference and its payload.
+   * @param kind of the occurrences that are counted without a look at the item (`blindKindOf`)
+   * @returns null: the item counts no such occurrence blindly, or the reference is known; nothing is counted
    */
-  count(id: string, lane: string, incoming: IncomingReport, kept?: KeptPayload | null): Promise<ItemDoc | null> {
+  count(
+    id: string,
+    kind: string,
+    incoming: IncomingReport,
+    payload: Write | null | undefined,
+  ): Promise<BatchedCount | null> {
     return new Promise((resolve, reject) => {
-      const key = `${id} ${lane}`;
+      const key = `${id} ${kind}`;
       const batch = this.#batches.get(key);
-      const one = { incoming, kept: kept ?? null, resolve, reject };
-      if (batch === undefined) this.#batches.set(key, { id, lane, waiting: [one] });
+      const one = { incoming, payload, resolve, reject };
+      if (batch === undefined) this.#batches.set(key, { id, kind, waiting: [one] });
       else batch.waiting.push(one);
       this.#gathered += 1;
       if (this.#batches.size >= EARLY.writes || this.#gathered >= EARLY.reports) this.#flush();
@@ -70,37 +84,42 @@ export class CountBatcher {
     for (const batch of batches.values()) void this.#write(batch);
   }
 
-  async #write({ id, lane, waiting }: Batch): Promise<void> {
+  async #write({ id, kind, waiting }: Batch): Promise<void> {
     try {
-      const changed = await this.watermark.write(id, (stamp) => {
-        const updates = waiting.map(({ incoming }) => counting(incoming, stamp, this.refs.takeNotes(id)));
+      const written = await this.watermark.write(id, (stamp) => {
+        const updates = waiting.map(({ incoming }) => countUpdate(incoming, stamp, this.refs.takeNotes(id)));
         const unnoted = Object.assign({}, ...waiting.map(({ incoming }) => withoutNote(incoming))) as Filter;
-        return this.#change({ id, lane, ...unnoted }, summed(updates), waiting);
+        return this.#commit({ id, [STORED_BLIND_KIND]: kind, ...unnoted }, summed(updates), waiting);
       });
-      const docs = changed === null ? [] : stepsTo(changed, waiting);
-      for (const [i, { resolve }] of waiting.entries()) resolve(docs[i] ?? null);
+      const docs = written === null ? [] : stepsTo(written.doc, waiting);
+      for (const [i, { payload, resolve }] of waiting.entries()) {
+        const doc = docs[i];
+        const sampled = payload === undefined ? null : payload === null ? false : (written?.kept.get(payload) ?? null);
+        resolve(doc === undefined ? null : { doc, sampled });
+      }
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
   }
 
-  /** With the references that are still to be written and their payloads, in one transaction: a known reference refuses it at once. */
-  async #change(filter: Filter, update: Update, waiting: readonly Waiting[]): Promise<ItemDoc | null> {
-    const { items, transact } = this.deps;
-    const refs = waiting.flatMap(({ incoming: { ref } }) => ref?.unwritten ?? []);
-    if (refs.length === 0 || transact === null) return (await items.change(filter, update))?.doc ?? null;
-    const done = await transact([
-      ...refs.map((ref) => ({ collection: 'refs', insert: ref })),
-      { collection: 'items', change: filter, update, answer: true },
-      ...waiting.flatMap(({ kept }) => (kept === null ? [] : [{ collection: 'occurrences', ...kept }])),
-    ]);
-    return (done?.[refs.length] ?? null) as ItemDoc | null;
+  /** The references, the count and the payloads: a known reference refuses all. */
+  async #commit(
+    change: Filter,
+    update: Update,
+    waiting: readonly Waiting[],
+  ): Promise<{ doc: ItemDoc; kept: ReadonlyMap<Write, true | null> } | null> {
+    const refs = waiting.flatMap(({ incoming: { ref } }) => ref?.along ?? []);
+    const payloads = waiting.flatMap(({ payload }) => payload ?? []);
+    const count: Write = { collection: 'items', change, update, answer: true };
+    const written = await this.commit.write([...refs, count], payloads);
+    if (written === null) return null;
+    const kept = new Map(payloads.map((payload, i) => [payload, written.beside[i] === true ? (true as const) : null]));
+    return { doc: written.docs[refs.length] as ItemDoc, kept };
   }
 }
 
 /** Holds while the item does not carry the reference's note: see client-refs.ts. */
-export const withoutNote = ({ ref }: IncomingReport): Filter =>
-  ref === null || ref.unwritten !== undefined ? {} : { [`inflight.${ref.id}`]: null };
+export const withoutNote = ({ ref }: IncomingReport): Filter => (notes(ref) ? { [`inflight.${ref.id}`]: null } : {});
 
 /** The item after each of the counts, the last one being what was written. */
 function stepsTo(last: ItemDoc, waiting: readonly Waiting[]): ItemDoc[] {

@@ -1,27 +1,174 @@
-/** The write that counts an occurrence: no state, only counters and marks, so that it may be made blindly. Pure. */
-import { isoOf } from '../../../lib/time.js';
-import type { Update } from '../../../ports/store.js';
-import type { IncomingReport } from './incoming-report.js';
-import { hourKey, minuteKey } from '../item/rate.js';
-
 /**
- * @param stamp the item's `updated_at`
- * @param drop paths of notes that are not needed any more
- * @param late the occurrence names a version below the one that fixed it
+ * The third step of the intake: counts a report at its item (contract 20, values; contract 21, intake).
+ *
+ * The hot path, an occurrence of a known group, is one small atomic write (`atOnce`): its filter names what may be counted without
+ * a look at the item, and its answer carries all that the next step needs. What it refuses (a resolved item, a duplicate, one that
+ * is muted otherwise, a known reference) is counted with care (`withCare`), on the item as it was read.
  */
-export function counting(incoming: IncomingReport, stamp: string, drop: readonly string[], late = false): Update {
-  const { report, now, occurred, ref } = incoming;
-  const seen = isoOf(occurred);
-  const update: Update = {
-    inc: { hit_count: 1, [`minutes.${minuteKey(now)}`]: 1, [`hours.${hourKey(now)}`]: 1 },
-    max: { updated_at: stamp, last_seen_at: seen },
-    min: { first_seen_at: seen },
-    set: {},
-  };
-  if (incoming.flooded) update.inc = { ...update.inc, flooded: 1 };
-  if (late) update.inc = { ...update.inc, late_count: 1 };
-  if (typeof report.app_version === 'string') update.set = { last_build: report.app_version };
-  if (ref !== null && ref.unwritten === undefined) update.set = { ...update.set, [`inflight.${ref.id}`]: 1 };
-  if (drop.length > 0) update.unset = drop;
-  return update;
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict } from '../../../kernel/errors.js';
+import { DEPS, type Deps } from '../deps.js';
+import { blindKindOfReport } from '../item/change-set.js';
+import type { ItemDoc, RefDoc } from '../item/model.js';
+import { ClientRefs, isOwn } from '../store/client-refs.js';
+import { CountBatcher } from './count-batcher.js';
+import { CountingSeen } from './counting-seen.js';
+import {
+  incomingOf,
+  notes,
+  type AcceptedReport,
+  type Counted,
+  type CountedReference,
+  type IncomingReport,
+  type Place,
+} from './incoming-report.js';
+import { NewItems } from './new-items.js';
+import { PayloadSampler } from './payload-sampler.js';
+import { Placing } from './placing.js';
+
+const ATTEMPTS = 100;
+
+@injectable()
+export class Counting {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'removals'>,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(Placing) private readonly placing: Placing,
+    @inject(NewItems) private readonly newItems: NewItems,
+    @inject(CountBatcher) private readonly batcher: CountBatcher,
+    @inject(CountingSeen) private readonly seen: CountingSeen,
+    @inject(PayloadSampler) private readonly sampler: PayloadSampler,
+  ) {}
+
+  /** Makes the item of a place that has none. Null: another call was faster, and the report begins anew. */
+  create(accepted: AcceptedReport, place: Place): Promise<Counted | null> {
+    return this.newItems.create(accepted, place);
+  }
+
+  /** One write, with the reference if there is one. Null: it was refused, and nothing is counted. */
+  async atOnce(accepted: AcceptedReport, place: Place): Promise<Counted | null> {
+    const { item_id } = place;
+    const { ref, report } = accepted;
+    if (ref === null) return this.#blindly(item_id, incomingOf(accepted, place, null));
+    const prepared = await this.refs.prepare({ id: ref.id, project: report.project, item_id, own: false });
+    if (prepared === null) return null;
+    ref.opened = prepared.opened;
+    const counted = await this.#blindly(
+      item_id,
+      incomingOf(accepted, place, { id: ref.id, along: prepared.along, helper: false }),
+    );
+    if (counted !== null) this.#finish(counted);
+    return counted;
+  }
+
+  /**
+   * @param bound the reference, where another call has bound it
+   * @returns null: the item was deleted, nothing leads there any more, and the report begins anew
+   */
+  async withCare(accepted: AcceptedReport, place: Place, bound: RefDoc | null): Promise<Counted | null> {
+    const at = await this.#boundTo(accepted, place, bound);
+    const counted = await this.#count(at.item_id, incomingOf(accepted, place, at.ref));
+    if (counted !== null) {
+      this.#finish(counted);
+      return counted;
+    }
+    await this.placing.release(place, at.item_id);
+    if (at.ref !== null) await this.refs.release(at.ref.id, at.item_id);
+    if (accepted.ref !== null) accepted.ref.opened = false;
+    return null;
+  }
+
+  /** A known reference: nothing is counted. Null when its item was deleted, and the reference with it. */
+  async repeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<Counted | null> {
+    const doc = await this.deps.items.get(item_id);
+    if (doc !== null) return repeated(doc, incomingOf(accepted, this.placing.at(item_id, accepted), null));
+    if (!(await this.#isDeleted(item_id)))
+      throw conflict('The report with this client_ref is being stored; try again.');
+    await this.refs.release(id, item_id);
+    return null;
+  }
+
+  /** The reference in the store, bound by this call or another, and the item that it is bound to. */
+  async #boundTo(
+    { ref: own, report }: AcceptedReport,
+    { item_id }: Place,
+    bound: RefDoc | null,
+  ): Promise<{ item_id: string; ref: CountedReference | null }> {
+    if (own === null) return { item_id, ref: null };
+    const { id } = own;
+    if (bound !== null) return { item_id: bound.item_id, ref: { id, along: [], helper: !own.opened } };
+    if (own.opened) return { item_id, ref: { id, along: [], helper: false } };
+    const { ref, mine } = await this.refs.bind(id, report.project, item_id);
+    own.opened = mine;
+    return { item_id: ref.item_id, ref: { id, along: [], helper: !mine } };
+  }
+
+  /** Null when the item was deleted. */
+  async #count(firstId: string, incoming: IncomingReport): Promise<Counted | null> {
+    const passed = new Set<string>();
+    let id = firstId;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const blind = incoming.ref?.helper === true ? null : await this.#blindly(id, incoming);
+      if (blind !== null) return blind;
+      const item = await this.deps.items.get(id);
+      if (item === null) {
+        if (await this.#isDeleted(id)) return null;
+        const completed = await this.newItems.complete(id, incoming);
+        if (completed !== null) return completed;
+        continue;
+      }
+      if (incoming.ref !== null && (await this.#isCounted(item, incoming.ref))) return repeated(item, incoming);
+      passed.add(id);
+      const target = item.status === 'duplicate' ? item.duplicate_of : null;
+      if (target !== null && !passed.has(target) && (await this.deps.items.get(target)) !== null) {
+        if (incoming.ref !== null) await this.refs.rebind(incoming.ref.id, id, target);
+        id = target;
+        continue;
+      }
+      const seen = await this.seen.count(item, incoming);
+      if (seen !== null) return seen;
+    }
+    throw conflict('The item changes too often at the moment; send the report again.');
+  }
+
+  /** The write for an item that nothing else has to happen to; null when that is not so. */
+  async #blindly(id: string, incoming: IncomingReport): Promise<Counted | null> {
+    const kind = blindKindOfReport(incoming.report.muted_by?.rule_id);
+    const counted = await this.batcher.count(id, kind, incoming, this.sampler.planned(id, incoming));
+    if (counted === null) return null;
+    const { doc, sampled } = counted;
+    this.sampler.counted(doc);
+    return { doc, outcome: 'counted', regression: false, entries: [], sampled, incoming };
+  }
+
+  /** The reference is noted in the item, or was finished meanwhile. */
+  async #isCounted(item: ItemDoc, ref: CountedReference): Promise<boolean> {
+    if (item.inflight[ref.id] !== undefined) return true;
+    return ref.helper && (await this.refs.find(ref.id))?.open_at === null;
+  }
+
+  /** What is left of the reference is done behind the answer. */
+  #finish({ doc, outcome, incoming: { ref } }: Counted): void {
+    if (outcome !== 'counted' || !notes(ref)) return;
+    this.refs.finish({
+      id: ref.id,
+      project: doc.project,
+      item_id: doc.id,
+      own: isOwn(doc, ref.id),
+      helped: ref.helper,
+    });
+  }
+
+  async #isDeleted(id: string): Promise<boolean> {
+    return (await this.deps.removals.get(id)) !== null;
+  }
 }
+
+const repeated = (doc: ItemDoc, incoming: IncomingReport): Counted => ({
+  doc,
+  outcome: 'repeated',
+  regression: false,
+  entries: [],
+  sampled: false,
+  incoming,
+});

@@ -1,29 +1,75 @@
+/** One report on its way through the intake. */
 import type { Report } from '../../../ports/domain/bugs.js';
-import type { RefDoc } from '../item/model.js';
+import type { Decision, Keyed } from '../groups/keys.js';
 import type { Moment } from '../item/first-document.js';
+import type { ItemDoc, OutboxEntry } from '../item/model.js';
+import type { Write } from '../store/commit.js';
 
-/** The report's `client_ref` (client-refs.ts). */
-export interface Reference {
-  /** Of its document. */
-  id: string;
-  /** The call counts in the place of another one that bound it. */
-  helper: boolean;
-  /** The document, when it is still to be written: in one transaction with the count. Then the item needs no note. */
-  unwritten?: RefDoc;
+/** A report as it will be stored, and what it is found by: what `Acceptance` makes of it. */
+export interface AcceptedReport extends Moment {
+  report: Report;
+  /** Its grouping keys. */
+  keyed: Keyed;
+  /** Its `client_ref`; null: it has none. */
+  ref: OwnReference | null;
 }
 
-/** One report during intake. */
+export interface OwnReference {
+  /** Of its document (store/client-refs.ts). */
+  id: string;
+  /** This call has bound it to an item that has not counted it yet. */
+  opened: boolean;
+}
+
+/** Where a report is counted: an item that exists, or one that is to be made. */
+export interface Place extends Decision {
+  /** The keys that led there: the report's own, or those of the overflow item. */
+  keyed: Keyed;
+  /** The report for its item; for the overflow item, its stand-in. */
+  report: Report;
+}
+
+/** A reference as the write of its count treats it. */
+export interface CountedReference {
+  id: string;
+  /** What is written together with the count; empty where the reference is in the store, bound to the item: then the count notes it. */
+  along: readonly Write[];
+  /** Another call bound it, and this one counts in its place. */
+  helper: boolean;
+}
+
+/** A report and the place where it is counted. */
 export interface IncomingReport extends Moment {
-  /** The report for the item; for the overflow item, its stand-in. */
+  /** As in `Place`. */
   report: Report;
   /** The report that the occurrence keeps. */
   payload: Report;
   key: string;
-  ref: Reference | null;
+  ref: CountedReference | null;
   /** The item had no origin before; this report brings one. */
   adopted: boolean;
-  /** This report creates the item: no other call can know its id. */
-  fresh: boolean;
   /** The flood rule led it here. */
   flooded: boolean;
 }
+
+/** What became of a report. */
+export interface Counted {
+  doc: ItemDoc;
+  outcome: 'created' | 'counted' | 'repeated';
+  /** This occurrence reopened the item. */
+  regression: boolean;
+  /** The outbox entries of this write. */
+  entries: readonly OutboxEntry[];
+  /** The payload was decided together with the count: kept or not. Null: it is still to be decided. */
+  sampled: boolean | null;
+  incoming: IncomingReport;
+}
+
+export const incomingOf = (
+  { now, occurred, report: payload }: AcceptedReport,
+  { keyed, report, adopted, flooded }: Place,
+  ref: CountedReference | null,
+): IncomingReport => ({ now, occurred, report, payload, key: keyed.dedup_key, ref, adopted, flooded });
+
+/** The item notes the reference, because it is in the store already (store/client-refs.ts). */
+export const notes = (ref: CountedReference | null): ref is CountedReference => ref !== null && ref.along.length === 0;

@@ -1,90 +1,115 @@
 /**
- * Makes an item from its first report (contract 20, transitions). Where the store has transactions, all of it is one: what
- * decides where its keys lead (grouping/keys.ts), the reference, texts, item and payload, and its number
- * where the last one is known (numbers.ts). A call that loses to another one wastes a number and writes nothing. Elsewhere each
- * is a write of its own, in the order of docs/consistency.md.
+ * Makes an item from its first report (contract 20, transitions), all of it in one commit: what leads its keys to it
+ * (groups/keys.ts), the reference, its number (numbers.ts), its texts, the item and its first payload. A call that loses to
+ * another one wastes a number.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { StoreConflict, type TransactionWrite } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';
+import { ClientRefs } from '../store/client-refs.js';
+import { Commit, type Prepared } from '../store/commit.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { Faults } from '../builds/version-faults.js';
 import { firstDocument, textsOf } from '../item/first-document.js';
-import type { IncomingReport } from './incoming-report.js';
+import {
+  incomingOf,
+  notes,
+  type AcceptedReport,
+  type Counted,
+  type IncomingReport,
+  type Place,
+} from './incoming-report.js';
 import { Numbers } from './numbers.js';
 import { PayloadSampler } from './payload-sampler.js';
 
 @injectable()
 export class NewItems {
-  /** First reports of one item in this process, one after the other: they would only waste numbers. */
-  readonly #creating = new Map<string, Promise<unknown>>();
+  /** By item: of several reports that would complete it in this process one does, the others would only waste numbers. */
+  readonly #completing = new Map<string, Promise<unknown>>();
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: Pick<Deps, 'ids'>,
+    @inject(Commit) private readonly commit: Commit,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Faults) private readonly faults: Faults,
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
     @inject(Numbers) private readonly numbers: Numbers,
   ) {}
 
-  /** Item and decision in one transaction; null when another call was faster. @param decision of `Keys.decide` */
-  async createWith(
-    decision: readonly TransactionWrite[],
-    id: string,
-    incoming: IncomingReport,
-  ): Promise<ItemDoc | null> {
-    const { transact } = this.deps;
-    if (transact === null) throw new TypeError('the store has no transactions');
-    const { project } = incoming.report;
+  /** With what leads to it. Null: another call was faster. */
+  async create(accepted: AcceptedReport, place: Place): Promise<Counted | null> {
+    const { item_id: id } = place;
+    const { project } = accepted.report;
+    const prepared = await this.#prepare(accepted, place);
+    if (prepared === null) return null;
+    const { ref: own } = accepted;
+    const ref = own && { id: own.id, along: prepared.opened ? [] : prepared.along, helper: false };
+    const incoming = incomingOf(accepted, place, ref);
     const ahead = this.numbers.ahead(project);
-    const counted = ahead === null ? [] : [ahead.counted];
     const n = ahead?.n ?? (await this.numbers.next(project));
-    const payload = this.sampler.first(id, incoming);
-    return this.watermark.write(id, async (stamp) => {
+    const doc = await this.watermark.write(id, async (stamp) => {
       const item = this.#first(id, n, incoming, stamp);
-      const done = await transact([
-        ...counted,
-        ...decision,
-        ...[incoming.ref?.unwritten ?? []].flat().map((insert) => ({ collection: 'refs', insert })),
+      const written = await this.commit.write([
+        ...(ahead === null ? [] : [ahead.counted]),
+        ...prepared.along,
         { collection: 'texts', insert: textsOf(incoming.report, id) },
         { collection: 'items', insert: item },
-        { collection: 'occurrences', insert: payload },
+        { collection: 'occurrences', insert: this.sampler.first(id, incoming) },
       ]);
-      if (done === null) this.numbers.unsure(project);
-      return done && item;
+      return written && item;
     });
+    if (doc === null) this.numbers.unsure(project);
+    return doc && this.#created(doc, incoming, true);
   }
 
-  /** Inserts the item that its key already names; null when another call has. */
-  async create(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
-    const running = this.#creating.get(id);
+  /** What comes before the item: what leads to it, and the reference. */
+  #prepare({ ref, report: { project } }: AcceptedReport, { item_id, writes }: Place): Promise<Prepared | null> {
+    if (ref === null) return this.commit.prepare(writes, null);
+    return this.refs.prepare({ id: ref.id, project, item_id, own: true }, writes);
+  }
+
+  /** Makes the item that its key already names, where a crash, or another call under way, left it out. Null: another call was faster. */
+  async complete(id: string, incoming: IncomingReport): Promise<Counted | null> {
+    const running = this.#completing.get(id);
     if (running !== undefined) {
       await running;
       return null;
     }
-    const task = this.#insert(id, incoming);
-    this.#creating.set(
+    const task = this.#complete(id, incoming);
+    this.#completing.set(
       id,
       task.catch(() => null),
     );
     try {
-      return await task;
+      const doc = await task;
+      return doc && this.#created(doc, incoming, null);
     } finally {
-      this.#creating.delete(id);
+      this.#completing.delete(id);
     }
   }
 
-  async #insert(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
-    const { texts, items } = this.deps;
+  async #complete(id: string, incoming: IncomingReport): Promise<ItemDoc | null> {
     const n = await this.numbers.next(incoming.report.project);
-    // The texts come first: an item is never seen without them.
-    await this.#unlessThere(texts.insert(textsOf(incoming.report, id)));
+    const { id: _, ...texts } = textsOf(incoming.report, id);
     return this.watermark.write(id, async (stamp) => {
-      const doc = this.#first(id, n, incoming, stamp);
-      return (await this.#unlessThere(items.insert(doc))) ? doc : null;
+      const item = this.#first(id, n, incoming, stamp);
+      const written = await this.commit.write([
+        // The texts come first, so that no item is seen without them; those of another call stay.
+        { collection: 'texts', change: { id }, update: { setOnInsert: texts }, upsert: true },
+        { collection: 'items', insert: item },
+      ]);
+      return written && item;
     });
+  }
+
+  #created(doc: ItemDoc, incoming: IncomingReport, sampled: true | null): Counted {
+    this.sampler.counted(doc);
+    const { ref } = incoming;
+    if (notes(ref))
+      this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own: true, helped: ref.helper });
+    return { doc, outcome: 'created', regression: false, entries: doc.outbox, sampled, incoming };
   }
 
   #first(id: string, n: number, incoming: IncomingReport, stamp: string): ItemDoc {
@@ -92,21 +117,11 @@ export class NewItems {
     const first: ItemDoc = firstDocument(report, id, n, incoming.key, incoming);
     if (report !== incoming.payload) first.overflow = true;
     Object.assign(first, this.faults.begun(first, report));
-    if (ref !== null && ref.unwritten === undefined) first.inflight = { [ref.id]: 1 };
+    if (notes(ref)) first.inflight = { [ref.id]: 1 };
     first.made_by = report.reporter ?? report.reported_by;
     const change = new ChangeSet(first, first.made_by, stamp, this.deps.ids);
     change.emit(report.type === 'feature' ? 'feature.created' : 'bug.created');
     if (report.severity === 'critical') change.emit('bug.critical');
     return change.document();
-  }
-
-  async #unlessThere(insert: Promise<void>): Promise<boolean> {
-    try {
-      await insert;
-      return true;
-    } catch (error) {
-      if (error instanceof StoreConflict) return false;
-      throw error;
-    }
   }
 }

@@ -1,15 +1,15 @@
 /**
- * Numbers of new items. Where the store has transactions, this process counts on from the last number that it knows, and the
- * counter follows in the transaction of the item (`ahead`): no write of its own comes before. Should another process have
- * gone on meanwhile, the counter refuses that transaction, and the next number is asked of the store (`next`).
+ * Numbers of new items. This process counts on from the last number that it knows, and the counter is written together with the
+ * item (`ahead`): no write of its own comes before. Should another process have gone on meanwhile, the counter refuses that
+ * write, and the next number is asked of the store (`next`).
  *
  * Calls that come while a write is under way share the next one: a storm of new groups counts a project's counter once for
  * several of them, and leaves no gap.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import type { TransactionWrite } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
+import type { Write } from '../store/commit.js';
 
 /** Projects whose last number is known. */
 const PROJECTS = 1_000;
@@ -24,7 +24,7 @@ interface Waiting {
 /** A number, and what counts it together with its item. */
 export interface Ahead {
   n: number;
-  counted: TransactionWrite;
+  counted: Write;
 }
 
 @injectable()
@@ -51,8 +51,8 @@ export class Numbers {
   }
 
   /**
-   * The next one, as long as no other process counts; null when the last one is not known. The transaction is to be sent in the
-   * same turn, so that the numbers of several reach the store in their order. When it was refused: `unsure`.
+   * The next one, as long as no other process counts; null when the last one is not known. The write is sent in the same turn, so
+   * that the numbers of several reach the store in their order. After a refusal: `unsure`.
    */
   ahead(project: string): Ahead | null {
     const last = this.#last.get(project);
@@ -72,7 +72,7 @@ export class Numbers {
   }
 
   async #take(project: string, callers: readonly Waiting[]): Promise<void> {
-    // It reaches the store before the transaction of any number that `ahead` gives from here on.
+    // It reaches the store before the write of any number that `ahead` gives from here on.
     const before = this.#last.get(project);
     if (before !== undefined) this.#last.set(project, before + callers.length);
     try {

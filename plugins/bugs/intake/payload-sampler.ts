@@ -2,6 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type Deps } from '../deps.js';
+import type { Write } from '../store/commit.js';
 import type { ItemDoc, OccurrenceDoc, StoredOccurrence } from '../item/model.js';
 import { occurrenceOf } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
@@ -12,9 +13,6 @@ import { FIRST, RESERVOIR, slotOf, WINDOW_MS } from '../item/sampling.js';
 const WINDOWS = 20_000;
 /** Other processes count too, so what was known a minute ago is no longer believed. */
 const WINDOW_KNOWN_MS = 60_000;
-
-/** One write of a payload. */
-export type KeptPayload = { insert: OccurrenceDoc } | { put: OccurrenceDoc };
 
 /** How far an item's sampling window is, as the last count answered. */
 interface Window {
@@ -33,11 +31,13 @@ export class PayloadSampler {
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
   /**
-   * The write that keeps the payload, before the report is counted: the slot follows from how far this process knows the item's
-   * window to be. Of the first 50 each has a slot of its own, so it is an insert: where another process has taken that slot, it
-   * is refused, and the exact count decides. Null: the payload is not kept. Undefined: the window is not known.
+   * The write that keeps the payload, to be made together with the count: the slot follows from how far this process knows the
+   * item's window to be. Of the first 50 each has a slot of its own, so it is an insert: where another process has taken that
+   * slot, it is refused, and the exact count decides. Should the count not happen, the store may keep a payload whose report
+   * was not acknowledged.
+   * @returns null: the payload is not kept; undefined: the window is not known
    */
-  planned(itemId: string, incoming: IncomingReport): KeptPayload | null | undefined {
+  planned(itemId: string, incoming: IncomingReport): Write | null | undefined {
     const window = this.#windows.get(itemId);
     if (window === undefined || this.deps.clock.monotonic() - window.at > WINDOW_KNOWN_MS) return undefined;
     if (incoming.now - window.from > WINDOW_MS) return undefined;
@@ -45,18 +45,8 @@ export class PayloadSampler {
     const slot = slotOf(window.n, this.deps.random);
     if (slot === null) return null;
     const payload = this.#payload(itemId, slot, incoming);
-    return window.n > FIRST + RESERVOIR ? { put: payload } : { insert: payload };
-  }
-
-  /**
-   * The payload, kept beside the count instead of after it, so that both travel in one commit. Null where the exact count is to
-   * decide. Should the count not happen, the store keeps a payload whose report was not acknowledged.
-   */
-  async ahead(itemId: string, incoming: IncomingReport): Promise<boolean | null> {
-    const kept = this.planned(itemId, incoming);
-    if (kept === null || kept === undefined) return kept === null ? false : null;
-    const [written] = await this.deps.occurrences.bulk([kept]);
-    return written !== undefined && 'n' in written ? true : null;
+    const collection = 'occurrences';
+    return window.n > FIRST + RESERVOIR ? { collection, put: payload } : { collection, insert: payload };
   }
 
   /** The payload of the report that makes the item, stored together with its texts: the first is always kept. */

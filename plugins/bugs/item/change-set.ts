@@ -26,16 +26,22 @@ type State = Pick<
   | 'sent'
 >;
 
-/** The lane of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
-export const laneOfReport = (ruleId: string | null | undefined): string =>
+/**
+ * The stored name of the kind of occurrences that are counted blindly, in one write without a look at the item. It is part of every
+ * stored item, and a rename would rewrite all of them for nothing that anybody sees.
+ */
+export const STORED_BLIND_KIND = 'lane' satisfies keyof ItemDoc;
+
+/** The kind of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
+export const blindKindOfReport = (ruleId: string | null | undefined): string =>
   typeof ruleId === 'string' ? `m:${ruleId}` : 'n';
 
-/** The lane of the occurrences that are counted blindly, in one write; null when each needs a look at the item. */
-export function laneOf(item: State): string | null {
+/** The kind of the occurrences that an item counts blindly; null when each needs a look at the item. */
+export function blindKindOf(item: State): string | null {
   if (item.status === 'duplicate') return null;
   if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) return null;
   if (!item.muted && !item.sent.created) return null;
-  return item.muted ? laneOfReport(item.muted_by_rule_id) : 'n';
+  return item.muted ? blindKindOfReport(item.muted_by_rule_id) : 'n';
 }
 
 /** Severity first, regressions before the rest, then oldest (contract 20, leases). */
@@ -45,10 +51,12 @@ function queueKeyOf(item: State): string | null {
 }
 
 /** The fields that follow from others. */
-export function derived(item: State): Pick<ItemDoc, 'lane' | 'queue_key' | 'build_key' | 'severity_rank'> {
+export function derived(
+  item: State,
+): Pick<ItemDoc, typeof STORED_BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank'> {
   const build = item.resolved_in_build;
   return {
-    lane: laneOf(item),
+    [STORED_BLIND_KIND]: blindKindOf(item),
     queue_key: queueKeyOf(item),
     build_key: build !== null && AWAITS_BUILD.has(item.status) ? buildKey(item.project, build) : null,
     severity_rank: rankOf(item.severity),

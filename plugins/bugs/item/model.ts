@@ -77,7 +77,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   severity_rank: number;
   /** The highest urgency that an occurrence's error_level has asked for. */
   level_rank: number;
-  /** Which occurrences may be counted without a look at the item: see `laneOf`. */
+  /** The kind of occurrences that are counted without a look at the item (`blindKindOf`); the stored name is older. */
   lane: string | null;
   /** Order of `action=next`; present while the item may be handed out. */
   queue_key: string | null;
@@ -107,7 +107,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   /** The sampling window: hits before it, and when it began. */
   sample_base: number;
   sample_from: string;
-  /** Holds what overflowed (overflow.ts). */
+  /** Holds what overflowed (intake/placing.ts). */
   overflow?: true;
   /** Occurrences of unknown keys that the flood rule led here; missing: none. */
   flooded?: number;

@@ -18,7 +18,7 @@ import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
 import type { Json, Update } from '../../../ports/store.js';
-import { Filters } from './filters.js';
+import { ReportFilters } from './report-filters.js';
 import { DEPS, type Deps } from '../deps.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc, OutboxEntry } from '../item/model.js';
@@ -58,7 +58,7 @@ export class Alarms {
     @inject(DEPS) private readonly deps: Deps,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Outbox) private readonly outbox: Outbox,
-    @inject(Filters) private readonly filters: Filters,
+    @inject(ReportFilters) private readonly filters: ReportFilters,
   ) {}
 
   /** After a count: emits the alarm if it is due, before the report is answered. Returns the current item. */

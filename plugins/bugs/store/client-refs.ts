@@ -7,8 +7,8 @@
  * neither loses the report nor counts it twice. A note that such a helper left stays for a minute, because the first
  * caller may merely be slow.
  *
- * Where the store has transactions, reference and count are one write, and none of this is needed: a crash leaves both or
- * nothing. No look-up goes before it: the write of a reference that exists refuses all of it, and only then it is read. The
+ * Where the store has transactions, reference and count are one write (commit.ts), and none of this is needed: a crash leaves
+ * both or nothing. Nothing is looked up before: the write with a reference that exists is refused, and only then it is read. The
  * way above is for stores without, and for reports that such a write refuses (a parallel repeat, an item that asks for more
  * than counting).
  *
@@ -22,6 +22,7 @@ import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
+import { Commit, type Prepared, type Write } from './commit.js';
 
 const OCCURRENCE_DAYS = 30;
 const MET = 5_000;
@@ -56,7 +57,10 @@ export class ClientRefs {
   /** References that this process has written or found: a repeat mostly comes soon, and begins with a look-up. */
   readonly #met = new RecentMap<true>(MET);
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Commit) private readonly commit: Commit,
+  ) {}
 
   /** @param isPublic sent with an intake key: those have a space of their own (contract 20, values) */
   idOf(project: string, clientRef: string, isPublic: boolean): string {
@@ -74,10 +78,19 @@ export class ClientRefs {
     return this.#met.get(id) === true;
   }
 
-  /** The reference as it will be when its report is counted. @param own the item's own, remembered as long as the item */
-  finished(id: string, project: string, itemId: string, own: boolean): RefDoc {
+  /**
+   * Before the write that counts its report at the item.
+   * @param own the item's own, remembered as long as the item @param before what has to be in the store before it is bound
+   * @returns null: the reference is known, or what comes before it was refused
+   */
+  async prepare(
+    { id, project, item_id, own }: Pick<Finish, 'id' | 'project' | 'item_id' | 'own'>,
+    before: readonly Write[] = [],
+  ): Promise<Prepared | null> {
     this.#met.set(id, true);
-    return { id, project, item_id: itemId, open_at: null, expires_at: own ? null : this.#expiry() };
+    const closed: RefDoc = { id, project, item_id, open_at: null, expires_at: own ? null : this.#expiry() };
+    const open: RefDoc = { id, project, item_id, open_at: this.deps.clock.iso(), expires_at: null };
+    return this.commit.prepare(before, { collection: 'refs', open, closed });
   }
 
   #expiry(): string {

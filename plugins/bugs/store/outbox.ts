@@ -9,11 +9,12 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import { StoreFull, type Filter, type Find, type TransactionWrite } from '../../../ports/store.js';
+import { StoreFull, type Filter, type Find } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { statOf } from '../item/stat-kinds.js';
 import { waitingIn, WAITING, type ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, OutboxEntry } from '../item/model.js';
+import { Commit, type Write } from './commit.js';
 
 /** Entries older than this belong to a dead process, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
@@ -25,28 +26,24 @@ export class Outbox {
   readonly #busy = new Set<string>();
   readonly #background = new Set<Promise<void>>();
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Commit) private readonly commit: Commit,
+  ) {}
 
   /**
    * Writes a change with its entries, by compare-and-set.
    * @returns the item, and the entries that are still to be flushed; null: the filter finds none
    */
   async write(filter: Filter, change: ChangeSet): Promise<{ doc: ItemDoc; entries: readonly OutboxEntry[] } | null> {
-    const { items, transact } = this.deps;
-    const { written } = change;
-    const events = written.filter(({ kind }) => kind === 'event');
-    if (transact === null || events.length === written.length) {
-      const changed = await items.change(filter, change.update());
-      return changed && { doc: changed.doc, entries: written };
-    }
-    const { item, entries } = change;
-    const done = await transact([
-      { collection: 'items', change: filter, update: change.update(events), answer: true },
-      // A reader may have brought them there meanwhile.
-      ...waitingIn(item).map((entry) => ({ collection: 'activity', put: activityOf(item, entry) })),
-      ...entries.flatMap((entry) => placed(item, entry)),
+    const { item, written } = change;
+    const { along, waiting } = this.commit.sorted(written, (entry) => placeOf(item, entry));
+    const update = change.update(waiting);
+    const done = await this.commit.write([
+      { collection: 'items', change: filter, update, answer: true },
+      ...along,
     ]);
-    return done && { doc: done[0] as ItemDoc, entries: events };
+    return done && { doc: done.docs[0] as ItemDoc, entries: waiting };
   }
 
   /**
@@ -73,25 +70,18 @@ export class Outbox {
    * @returns those that the disk has no room for
    */
   async file(itemId: string): Promise<readonly OutboxEntry[]> {
-    const { items, activity, transact } = this.deps;
-    const item = await items.get(itemId);
+    const item = await this.deps.items.get(itemId);
     const waiting = item === null ? [] : waitingIn(item);
     if (item === null || waiting.length === 0) return [];
-    const puts = waiting.map((entry) => ({ put: activityOf(item, entry) }));
     const { made_by, noted } = item;
     const change = { id: itemId, ...(made_by !== undefined && { made_by }), ...(noted && { 'noted.id': noted.id }) };
     const update = { unset: WAITING.filter((field) => item[field] !== undefined) };
     try {
-      // Another call, or a change, may be faster: then they are where they belong.
-      if (transact !== null)
-        await transact([
-          { collection: 'items', change, update },
-          ...puts.map(({ put }) => ({ collection: 'activity', put })),
-        ]);
-      else {
-        await activity.bulk(puts);
-        await items.change(change, update);
-      }
+      // Refused when another call, or a change, was faster: then they are where they belong.
+      await this.commit.write([
+        ...waiting.map((entry) => ({ collection: 'activity', put: activityOf(item, entry) })),
+        { collection: 'items', change, update },
+      ]);
       return [];
     } catch (error) {
       if (error instanceof StoreFull) return waiting;
@@ -171,10 +161,15 @@ export class Outbox {
   }
 }
 
-/** An entry's own document, if it has one. */
-function placed(item: Pick<ItemDoc, 'id' | 'project'>, entry: OutboxEntry): TransactionWrite[] {
-  if (entry.kind === 'activity') return [{ collection: 'activity', insert: activityOf(item, entry) }];
-  return entry.kind === 'comment' ? [{ collection: 'comments', insert: commentOf(item, entry) }] : [];
+/** Where an entry belongs; null for an event, which other plugins are told. */
+function placeOf(item: ItemDoc, entry: OutboxEntry): Write | null {
+  if (entry.kind === 'comment') return { collection: 'comments', insert: commentOf(item, entry) };
+  if (entry.kind !== 'activity') return null;
+  const doc = activityOf(item, entry);
+  // A reader may have brought an entry there that waited in the item.
+  return entry.id === item.id || entry.id === item.noted?.id
+    ? { collection: 'activity', put: doc }
+    : { collection: 'activity', insert: doc };
 }
 
 export const activityOf = (item: Pick<ItemDoc, 'id' | 'project'>, entry: OutboxEntry): ActivityDoc => {

@@ -7,7 +7,7 @@ import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import type { Caller } from '../caller.js';
-import { Builds } from '../builds/closing.js';
+import { Closing } from '../builds/closing.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { Edit } from '../item/edit.js';
 import { type ChangeSet, searchText } from '../item/change-set.js';
@@ -43,7 +43,7 @@ export class Edits {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
-    @inject(Builds) private readonly builds: Builds,
+    @inject(Closing) private readonly builds: Closing,
     @inject(Rekeying) private readonly rekeying: Rekeying,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {

@@ -4,7 +4,7 @@ import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
 import { DEPS, type Deps } from '../deps.js';
 
 @injectable()
-export class Filters implements ReportFilter {
+export class ReportFilters implements ReportFilter {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'filters'>) {}
 
   /** The first that mutes, in the order of the plugins. No promise where no filter needs one: most reports match nothing. */

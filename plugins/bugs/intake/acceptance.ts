@@ -1,0 +1,51 @@
+/** The first step of the intake: a report as it will be stored, what mutes it, and what its item is found by. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DAY_MS } from '../../../lib/time.js';
+import type { Mute, Report } from '../../../ports/domain/bugs.js';
+import { DEPS, type Deps } from '../deps.js';
+import { groupingOf } from '../grouping/key.js';
+import type { Moment } from '../item/first-document.js';
+import { ReportFilters } from '../muting/report-filters.js';
+import { ClientRefs } from '../store/client-refs.js';
+import { cleanReport } from '../text/clean.js';
+import { scrubReport } from '../text/scrub.js';
+import type { AcceptedReport } from './incoming-report.js';
+
+/** A public key moves the first sighting of an item no further back than payloads are kept. */
+const OLDEST_PUBLIC_MS = 30 * DAY_MS;
+
+const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'string';
+
+@injectable()
+export class Acceptance {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'projects' | 'clock' | 'grouping'>,
+    @inject(ReportFilters) private readonly filters: ReportFilters,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
+  ) {}
+
+  /** @throws ServiceError unknown_project */
+  async accept(given: Report): Promise<AcceptedReport> {
+    const scrubbed = scrubReport(cleanReport(given));
+    const { project, client_ref } = scrubbed;
+    await this.deps.projects.accepting(project, 'reports');
+    // Judged as it will be stored, so that a rule made from what a page shows finds it again.
+    const mute = given.muted_by === undefined ? await this.#muteOf(scrubbed) : given.muted_by;
+    const report = mute === null ? scrubbed : { ...scrubbed, muted_by: mute };
+    const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
+    const keyed = { project, report, ...groupingOf(report, this.deps.grouping.masks) };
+    return { report, keyed, ref, ...this.#moment(report) };
+  }
+
+  /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */
+  #muteOf(report: Report): Mute | null | Promise<Mute | null> {
+    return report.type === 'error' ? this.filters.match(report) : null;
+  }
+
+  #moment(report: Report): Moment {
+    const now = this.deps.clock.now();
+    const occurred = typeof report.occurred_at === 'string' ? Date.parse(report.occurred_at) : now;
+    if (Number.isNaN(occurred)) return { now, occurred: now };
+    return { now, occurred: Math.min(Math.max(occurred, isPublic(report) ? now - OLDEST_PUBLIC_MS : occurred), now) };
+  }
+}

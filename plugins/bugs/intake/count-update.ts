@@ -1,0 +1,27 @@
+/** The write that counts an occurrence: no state, only counters and marks, so that it may be made blindly. Pure. */
+import { isoOf } from '../../../lib/time.js';
+import type { Update } from '../../../ports/store.js';
+import { notes, type IncomingReport } from './incoming-report.js';
+import { hourKey, minuteKey } from '../item/rate.js';
+
+/**
+ * @param stamp the item's `updated_at`
+ * @param drop paths of notes that are not needed any more
+ * @param late the occurrence names a version below the one that fixed it
+ */
+export function countUpdate(incoming: IncomingReport, stamp: string, drop: readonly string[], late = false): Update {
+  const { report, now, occurred, ref } = incoming;
+  const seen = isoOf(occurred);
+  const update: Update = {
+    inc: { hit_count: 1, [`minutes.${minuteKey(now)}`]: 1, [`hours.${hourKey(now)}`]: 1 },
+    max: { updated_at: stamp, last_seen_at: seen },
+    min: { first_seen_at: seen },
+    set: {},
+  };
+  if (incoming.flooded) update.inc = { ...update.inc, flooded: 1 };
+  if (late) update.inc = { ...update.inc, late_count: 1 };
+  if (typeof report.app_version === 'string') update.set = { last_build: report.app_version };
+  if (notes(ref)) update.set = { ...update.set, [`inflight.${ref.id}`]: 1 };
+  if (drop.length > 0) update.unset = drop;
+  return update;
+}

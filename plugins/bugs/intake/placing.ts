@@ -1,0 +1,71 @@
+/** The second step of the intake: the item that a report belongs to (contract 21, many keys per item). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict } from '../../../kernel/errors.js';
+import type { Report } from '../../../ports/domain/bugs.js';
+import { groupingOf } from '../grouping/key.js';
+import { existing, Keys, type Keyed } from '../groups/keys.js';
+import type { AcceptedReport, Place } from './incoming-report.js';
+import { NewGroups } from './new-groups.js';
+
+@injectable()
+export class Placing {
+  constructor(
+    @inject(Keys) private readonly keys: Keys,
+    @inject(NewGroups) private readonly newGroups: NewGroups,
+  ) {}
+
+  /** Where the report's key leads, or null. No promise where this process met the key lately. */
+  known({ report, keyed }: AcceptedReport): Place | null | Promise<Place | null> {
+    const recent = this.keys.recent(report.project, keyed.dedup_key);
+    if (recent !== null) return { ...existing(recent), keyed, report };
+    return this.keys
+      .known(report.project, keyed.dedup_key)
+      .then((item) => (item === null ? null : { ...existing(item), keyed, report }));
+  }
+
+  /** At this item, whatever the report's key says: its reference is bound to it. */
+  at(item_id: string, { report, keyed }: AcceptedReport): Place {
+    return { ...existing(item_id), keyed, report };
+  }
+
+  /** Of an unknown key; the project's overflow item when the report's intake key may make no more. */
+  async decide({ report, keyed }: AcceptedReport): Promise<Place> {
+    const { project, intake_key: key = null } = report;
+    const decision = await this.keys.decide(keyed, () => key === null || this.newGroups.take(key));
+    if (decision !== null) return { ...decision, keyed, report };
+    const overflow = overflowKeyed(project);
+    const known = await this.keys.known(project, overflow.dedup_key);
+    const made = known === null ? await this.keys.decide(overflow) : existing(known);
+    if (made === null) throw conflict('The report could not be placed; send it again.');
+    return { ...made, keyed: overflow, report: overflowReport(report) };
+  }
+
+  /** The item was deleted: nothing leads there any more. */
+  async release({ keyed }: Place, itemId: string): Promise<void> {
+    await this.keys.release(keyed, itemId);
+  }
+}
+
+/**
+ * The report that the overflow item shows, in which a project's reports are counted that would have made more new groups than
+ * their public key may make (contract 00, limits); its occurrences keep the real reports.
+ */
+const overflowReport = (sent: Report): Report => ({
+  type: 'error',
+  project: sent.project,
+  title: 'More new errors than an intake key may make',
+  severity: 'high',
+  source: sent.source,
+  reported_by: sent.reported_by,
+  error_level: 'error',
+  error_message:
+    'An intake key sent more new errors within an hour than limits.new_groups_per_hour allows. They are counted here, and ' +
+    'their occurrences hold what was sent. Errors that are known already are counted in their own items.',
+  muted_by: null,
+});
+
+/** No report can have this key, because no type has this name. */
+function overflowKeyed(project: string): Keyed {
+  const report = { type: 'overflow', project, title: 'overflow' };
+  return { project, report, ...groupingOf(report) };
+}

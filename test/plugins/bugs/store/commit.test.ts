@@ -1,0 +1,91 @@
+/** The same writes and the same marker, on a store with transactions and on one without (store/commit.ts). */
+import { expect } from 'chai';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { Commit, type Write } from '../../../../plugins/bugs/store/commit.js';
+import type { KeyDoc, RefDoc } from '../../../../plugins/bugs/item/model.js';
+import { projectRoot } from '../../../architecture/tree.js';
+import { ensured, fixtureOn, type Fixture } from '../fixture.js';
+
+const ref = (open_at: string | null): RefDoc => ({
+  id: 'r',
+  project: 'alpha',
+  item_id: 'i',
+  open_at,
+  expires_at: null,
+});
+const MARKER = { collection: 'refs', open: ref('2026-01-01T00:00:00.000Z'), closed: ref(null) };
+const key = (id: string): Write => {
+  const insert: KeyDoc = { id, project: 'alpha', key: id, item_id: 'i' };
+  return { collection: 'keys', insert };
+};
+const counter = (n: number): Write => ({
+  collection: 'counters',
+  change: { id: 'alpha', n: { lt: n } },
+  update: { set: { n } },
+  answer: true,
+});
+
+for (const isTogether of [true, false]) {
+  describe(`bugs: a commit ${isTogether ? 'with' : 'without'} transactions`, () => {
+    let fixture: Fixture;
+    let commit: Commit;
+    beforeEach(async () => {
+      fixture = fixtureOn(await ensured(new MemoryStore()));
+      if (!isTogether) fixture.deps.transact = null;
+      commit = new Commit(fixture.deps);
+      await fixture.deps.counters.insert({ id: 'alpha', n: 1 });
+    });
+    const keys = async (): Promise<string[]> => (await fixture.deps.keys.find()).items.map(({ id }) => id);
+
+    it('writes all, in their order, and answers what a change left', async () => {
+      const written = await commit.write([key('a'), counter(2), key('b')]);
+      expect(written?.docs).to.deep.equal([null, { id: 'alpha', n: 2 }, null]);
+      expect(await keys()).to.deep.equal(['a', 'b']);
+    });
+
+    it('answers null when one is refused; without transactions those before it stay', async () => {
+      expect(await commit.write([key('a'), counter(1), key('b')])).to.equal(null);
+      expect(await keys()).to.deep.equal(isTogether ? [] : ['a']);
+      await commit.write([key('c')]);
+      expect(await commit.write([key('d'), key('c')])).to.equal(null);
+      expect(await keys()).to.have.members(isTogether ? ['c'] : ['a', 'c', 'd']);
+    });
+
+    it('says of what is written beside whether it is there', async () => {
+      await commit.write([key('a')]);
+      const written = await commit.write([counter(2)], [key('a'), key('b')]);
+      expect(written?.beside).to.deep.equal([false, true]);
+      expect(await commit.write([counter(3), key('c')], [key('d')])).to.deep.include({ beside: [true] });
+      expect(await keys()).to.deep.equal(['a', 'b', 'c', 'd']);
+    });
+
+    it('has a marker go along, closed, or opens it first', async () => {
+      const prepared = await commit.prepare([key('a')], MARKER);
+      expect(prepared).to.deep.equal(
+        isTogether
+          ? { along: [key('a'), { collection: 'refs', insert: MARKER.closed }], opened: false }
+          : { along: [], opened: true },
+      );
+      expect(await fixture.deps.refs.get('r')).to.deep.equal(isTogether ? null : MARKER.open);
+      expect(await keys()).to.deep.equal(isTogether ? [] : ['a']);
+    });
+
+    it('opens no marker behind a write that is refused', async () => {
+      await commit.write([key('a')]);
+      const prepared = await commit.prepare([key('a')], MARKER);
+      if (isTogether) expect(await commit.write([...(prepared?.along ?? []), counter(2)])).to.equal(null);
+      else expect(prepared).to.equal(null);
+      expect(await fixture.deps.refs.get('r')).to.equal(null);
+    });
+  });
+}
+
+it('bugs: no other file asks whether the store has transactions', async () => {
+  const folder = join(projectRoot(), 'plugins', 'bugs');
+  const files = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.ts'));
+  const asking: string[] = [];
+  for (const file of files) if (/\btransact\b/.test(await readFile(join(folder, file), 'utf8'))) asking.push(file);
+  expect(asking).to.have.members(['store/commit.ts', 'deps.ts', 'plugin.ts']);
+});
