@@ -7,7 +7,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type Deps } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';
 import { ClientRefs } from '../store/client-refs.js';
-import { Commit, type Prepared } from '../store/commit.js';
+import { Commit, type PreparedWrites } from '../store/commit.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { Faults } from '../builds/version-faults.js';
@@ -65,7 +65,7 @@ export class NewItems {
   }
 
   /** What comes before the item: what leads to it, and the reference. */
-  #prepare({ ref, report: { project } }: AcceptedReport, { item_id, writes }: Place): Promise<Prepared | null> {
+  #prepare({ ref, report: { project } }: AcceptedReport, { item_id, writes }: Place): Promise<PreparedWrites | null> {
     if (ref === null) return this.commit.prepare(writes, null);
     return this.refs.prepare({ id: ref.id, project, item_id, own: true }, writes);
   }

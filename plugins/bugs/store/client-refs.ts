@@ -22,7 +22,7 @@ import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
-import { Commit, type Prepared, type Write } from './commit.js';
+import { Commit, type PreparedWrites, type Write } from './commit.js';
 
 const OCCURRENCE_DAYS = 30;
 const MET = 5_000;
@@ -86,7 +86,7 @@ export class ClientRefs {
   async prepare(
     { id, project, item_id, own }: Pick<Finish, 'id' | 'project' | 'item_id' | 'own'>,
     before: readonly Write[] = [],
-  ): Promise<Prepared | null> {
+  ): Promise<PreparedWrites | null> {
     this.#met.set(id, true);
     const closed: RefDoc = { id, project, item_id, open_at: null, expires_at: own ? null : this.#expiry() };
     const open: RefDoc = { id, project, item_id, open_at: this.deps.clock.iso(), expires_at: null };

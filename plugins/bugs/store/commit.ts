@@ -20,7 +20,7 @@ export interface Marker {
 }
 
 /** What comes before the write that counts. */
-export interface Prepared {
+export interface PreparedWrites {
   /** What is written together with it: everything, or nothing, because it is in the store already. */
   along: readonly Write[];
   /** The marker is in the store, open, and the caller closes it when all is written. */
@@ -40,7 +40,7 @@ export class Commit {
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
   /** Writes all of `before` and opens the marker, or leaves both to go along. Null: one of them was refused. */
-  async prepare(before: readonly Write[], marker: Marker | null): Promise<Prepared | null> {
+  async prepare(before: readonly Write[], marker: Marker | null): Promise<PreparedWrites | null> {
     const { transact } = this.deps;
     const insert = transact === null ? marker?.open : marker?.closed;
     const writes = marker && insert ? [...before, { collection: marker.collection, insert }] : before;

@@ -39,10 +39,7 @@ export class Outbox {
     const { item, written } = change;
     const { along, waiting } = this.commit.sorted(written, (entry) => placeOf(item, entry));
     const update = change.update(waiting);
-    const done = await this.commit.write([
-      { collection: 'items', change: filter, update, answer: true },
-      ...along,
-    ]);
+    const done = await this.commit.write([{ collection: 'items', change: filter, update, answer: true }, ...along]);
     return done && { doc: done.docs[0] as ItemDoc, entries: waiting };
   }
 
