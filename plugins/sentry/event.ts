@@ -98,7 +98,8 @@ function withFrames(chain: readonly Thrown[], event: Loose, platform: string | n
   const framed = chain.some(({ frames }) => frames.length > 0)
     ? chain
     : [{ ...first, frames: looseFrames(event) }, ...others];
-  if (!isRust(event, platform)) return [...framed];
+  const frames = framed.flatMap((thrown) => thrown.frames);
+  if (!isRust(event, platform, frames)) return [...framed];
   return framed.map((thrown) => reframed(thrown, rustFrames(thrown.frames)));
 }
 

@@ -3,12 +3,17 @@ import { rustMachinery } from '../../lib/text/rust-frames.js';
 import type { StackFrame } from './frames.js';
 import { line, record, type Loose } from './values.js';
 
-/** Rust's SDK calls its platform `native`, as others do. */
-export const isRust = (event: Loose, platform: string | null): boolean =>
-  platform === 'rust' || line(record(event['sdk'])?.['name'])?.startsWith('sentry.rust') === true;
-
 /** Where the standard library was built. Its generic code is compiled into the application, and some SDKs take it for that. */
 const STANDARD = /^[\\/]rustc[\\/]/;
+/**
+ * Rust's SDK calls its platform `native`, as others do, and a relay or another SDK that took the trace does not name it: then
+ * a frame of Rust's standard library says so.
+ */
+export const isRust = (event: Loose, platform: string | null, frames: readonly StackFrame[]): boolean =>
+  platform === 'rust' ||
+  line(record(event['sdk'])?.['name'])?.startsWith('sentry.rust') === true ||
+  frames.some(({ absPath, place }) => STANDARD.test(absPath ?? place ?? ''));
+
 /** The paths of crates, as Cargo unpacks them. */
 const CRATE = /[\\/]\.cargo[\\/]registry[\\/]src[\\/]/;
 

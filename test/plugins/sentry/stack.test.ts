@@ -391,11 +391,13 @@ describe('sentry stack: the frame that the application names', () => {
         in_app: true,
       },
     ];
-    for (const in_app of [true, undefined])
-      expect(report('rust', [{ ...frames[0], in_app }, frames[1] ?? {}])).to.include({
-        file: '/srv/shop/src/cart.rs',
-        function: 'shop::load',
-      });
+    // Whoever sends it may call the platform `native` and name no SDK: the standard library's path says what it is.
+    for (const platform of ['rust', 'native', 'other'])
+      for (const in_app of [true, undefined])
+        expect(report(platform, [{ ...frames[0], in_app }, frames[1] ?? {}]), platform).to.include({
+          file: '/srv/shop/src/cart.rs',
+          function: 'shop::load',
+        });
   });
 
   it('tells crashes without files apart by module, package and function', () => {
