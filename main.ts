@@ -1,6 +1,6 @@
 /**
- * The composition root: configuration → adapters → kernel → plugins. With `composition/`, whose files each make one part, it
- * alone may import everything, and it alone chooses adapters.
+ * The composition root: configuration → adapters → kernel → plugins. With `composition/`, whose files each make one
+ * part, it alone may import everything, and it alone chooses adapters.
  */
 import 'reflect-metadata';
 import { mkdir, readFile, rm } from 'node:fs/promises';
@@ -106,8 +106,8 @@ export function blueprint(given: Pick<Given, 'configuration'> = {}): Promise<Ser
 }
 
 /**
- * Judges the whole configuration, the keys that are given and the sections of the plugins too, where this start would make the
- * first files: a start that fails leaves none behind. @throws ConfigError, KeyError, PluginFaults
+ * Judges the whole configuration, the keys that are given and the sections of the plugins too, where this start would
+ * make the first files: a start that fails leaves none behind. @throws ConfigError, KeyError, PluginFaults
  */
 async function examine(configuration: Configuration): Promise<void> {
   const { core } = configuration;
@@ -276,7 +276,10 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   };
 }
 
-/** The folder of the file that names the plugins: their paths are relative to it. The service's own files are named from its root. */
+/**
+ * The folder of the file that names the plugins: their paths are relative to it. The service's own files are named from
+ * its root.
+ */
 function folderOf(origin: string): string {
   return dirname(resolve(/^config\/(default|local)\.json$/.test(origin) ? packageRoot() : process.cwd(), origin));
 }

@@ -1,4 +1,6 @@
-/** What `aos doctor` says of the data directory: that it is there or can be made, that it is ours alone, and has room. */
+/**
+ * What `aos doctor` says of the data directory: that it is there or can be made, that it is ours alone, and has room.
+ */
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { freeBytes } from '../main.js';

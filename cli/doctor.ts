@@ -182,7 +182,10 @@ async function examineStore(
   }
 }
 
-/** Each plugin by itself: a failed one that the service goes on without, and one whose health says that something is wrong. */
+/**
+ * Each plugin by itself: a failed one that the service goes on without, and one whose health says that something is
+ * wrong.
+ */
 async function examineHealth(found: Examination, core: Core, known: Found): Promise<void> {
   for (const plugin of (await healthOfService(core)) ?? known.plugins) {
     const mend = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;

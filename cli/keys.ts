@@ -1,7 +1,7 @@
 /**
- * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, license files): another key signs, the
- * earlier one vouches for it, and running processes take it up by themselves. A configured key wants `--to`, since this
- * service cannot change the configuration.
+ * `aos release-key rotate` and `aos license-key rotate` (contract 40, files; contract 50, license files): another key
+ * signs, the earlier one vouches for it, and running processes take it up by themselves. A configured key wants `--to`,
+ * since this service cannot change the configuration.
  */
 import { readFile } from 'node:fs/promises';
 import type { CommandSpec } from '../kernel/contract.js';

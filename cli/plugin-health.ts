@@ -1,6 +1,6 @@
 /**
- * What `aos doctor` says of each plugin: what its health answers in the running service, where that can be asked; else what it
- * answers here, over the same store, without having been started.
+ * What `aos doctor` says of each plugin: what its health answers in the running service, where that can be asked; else
+ * what it answers here, over the same store, without having been started.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * `aos plugin new <name> [--js]`: a plugin that runs at once, with its tests. The files are those of `templates/plugin`, a
- * plugin of the id `sample`; what is written differs by the name alone.
+ * `aos plugin new <name> [--js]`: a plugin that runs at once, with its tests. The files are those of
+ * `templates/plugin`, a plugin of the id `sample`; what is written differs by the name alone.
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
@@ -22,7 +22,10 @@ interface Names {
   title: string;
 }
 
-/** What a new plugin's id, page and command would meet: those of the service and of the plugins that it is configured with. */
+/**
+ * What a new plugin's id, page and command would meet: those of the service and of the plugins that it is configured
+ * with.
+ */
 async function taken(): Promise<ReadonlySet<string>> {
   const own = ['kernel', 'jobs', 'plugin', 'assets', ...BUILTIN.map(({ id }) => id)];
   try {

@@ -1,4 +1,6 @@
-/** The keys of a service: those that it has, those that its first start makes, and whether they are those of its store. */
+/**
+ * The keys of a service: those that it has, those that its first start makes, and whether they are those of its store.
+ */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareFingerprints, KEY_FILES, loadKeys, type ServiceKeys } from '../adapters/node/keys.js';

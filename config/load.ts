@@ -1,7 +1,7 @@
 /**
  * The configuration as one frozen value: files, then environment (sources.ts), validated with joi. The first fault
- * stops the start with one line (`ConfigError.message`). Files are taken strictly (`"8080"` is no number); the text of a
- * variable is read as what its schema wants.
+ * stops the start with one line (`ConfigError.message`). Files are taken strictly (`"8080"` is no number); the text of
+ * a variable is read as what its schema wants.
  *
  * Plugins' sections are left for the kernel, which knows the plugins: it hands each manifest's schema to `section` and
  * the ids to `refuseUnknown`. Rejected: reading manifests here, because a plugin may be named by the configuration.
@@ -33,7 +33,10 @@ export interface Core extends CoreConfig {
 
 export interface Configuration {
   core: Core;
-  /** Top-level sections that are not the core's, as the sources gave them; a variable is text, or the list that it holds. */
+  /**
+   * Top-level sections that are not the core's, as the sources gave them; a variable is text, or the list that it
+   * holds.
+   */
   sections: Readonly<Record<string, unknown>>;
   /** `config/local.json`, a path, `environment variable SVC_PORT`, or `the default`. */
   origin(key: string): string;
@@ -154,7 +157,9 @@ function validate<T>(sources: ConfigSources, tree: Tree, schema: joi.Schema<T>, 
   return freeze(value);
 }
 
-/** joi's `default()` of a section holds only what is written there; members' defaults need the section to be present. */
+/**
+ * joi's `default()` of a section holds only what is written there; members' defaults need the section to be present.
+ */
 function withSections(tree: Tree, schema: joi.Description): Tree {
   const whole = { ...tree };
   const keys = (schema as { keys?: Record<string, joi.Description> }).keys ?? {};
@@ -167,7 +172,10 @@ function withSections(tree: Tree, schema: joi.Description): Tree {
   return whole;
 }
 
-/** A copy in which a variable that holds a JSON list or object is one: joi reads numbers and booleans from text, not these. */
+/**
+ * A copy in which a variable that holds a JSON list or object is one: joi reads numbers and booleans from text, not
+ * these.
+ */
 function withLists(sources: ConfigSources, sections: Tree): Tree {
   const copy = structuredClone(sections);
   for (const path of sources.texts) {

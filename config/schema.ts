@@ -246,8 +246,8 @@ export const coreSchema = joi.object({
 });
 
 /**
- * Variables of contract 00 that belong to a plugin's section. The first administrator comes from the environment only, so
- * that no password lies in a file.
+ * Variables of contract 00 that belong to a plugin's section. The first administrator comes from the environment only,
+ * so that no password lies in a file.
  */
 export const FIRST_ADMIN: ReadonlyMap<string, string> = new Map([
   ['SVC_ADMIN_USER', 'access.admin_user'],

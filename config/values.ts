@@ -1,4 +1,6 @@
-/** Values that a schema alone cannot judge. Each function gives the value as the service uses it, or says what is wrong. */
+/**
+ * Values that a schema alone cannot judge. Each function gives the value as the service uses it, or says what is wrong.
+ */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 export function timezone(value: string): string {

@@ -3,8 +3,8 @@
  * container. Nothing is registered in the global one, so two kernels in one process share nothing.
  *
  * A class is its own key: what a constructor names by `@inject(Items)` is the container's one instance of `Items`, made
- * before its dependents. Rejected: `@singleton()`, which registers globally and at import time; a constant and a line in an
- * ordered list for each class, which repeat what the constructors say.
+ * before its dependents. Rejected: `@singleton()`, which registers globally and at import time; a constant and a line
+ * in an ordered list for each class, which repeat what the constructors say.
  */
 import 'reflect-metadata';
 import { container, Lifecycle, type DependencyContainer, type InjectionToken } from 'tsyringe';
@@ -85,7 +85,10 @@ export class Scope {
   }
 }
 
-/** What the constructor's parameters name. A transpiler without decorator metadata would else inject undefined, silently. */
+/**
+ * What the constructor's parameters name. A transpiler without decorator metadata would else inject undefined,
+ * silently.
+ */
 function keysOf(type: Class<unknown>): (string | Constructor)[] {
   const noted = (Reflect.getOwnMetadata(KEYS, type) ?? {}) as Record<
     string,

@@ -1,6 +1,7 @@
 /**
  * The plugin contract: what a plugin is, and what it is given. This file is the public surface (`aos/plugin`); the API
- * report in docs/plugin-api.md is made from it, and a test compares them. `PLUGIN_API` rises only with a breaking change.
+ * report in docs/plugin-api.md is made from it, and a test compares them. `PLUGIN_API` rises only with a breaking
+ * change.
  */
 export type { CommandCall, CommandResult, CommandSpec } from './contract/command.js';
 export type { Manifest, Migration, MigrationContext } from './contract/manifest.js';

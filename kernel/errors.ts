@@ -1,7 +1,7 @@
 /**
- * Errors that reach a caller, each with its stable code (contract 00, error codes). `CODES` are those that several parts of the
- * service share; a plugin declares its own in its manifest. docs/errors.md is made from both.
- * Any other thrown value is a fault of the service: 500 `internal_error`, logged, its text hidden unless `app.debug`.
+ * Errors that reach a caller, each with its stable code (contract 00, error codes). `CODES` are those that several
+ * parts of the service share; a plugin declares its own in its manifest. docs/errors.md is made from both. Any other
+ * thrown value is a fault of the service: 500 `internal_error`, logged, its text hidden unless `app.debug`.
  */
 import type { ErrorCodes } from '../ports/http.js';
 
@@ -89,8 +89,8 @@ export const refusals =
 /** 404: `what` is a noun with its id, for example `item shop-17`. */
 export const notFound = (what: string): ServiceError => new ServiceError('not_found', `There is no ${what}.`);
 /**
- * An object that the caller may know of, else 404 as if it were not there: a token that is bound to a project is told nothing
- * of another's (contract 10, tokens). One that the caller names a foreign project for is `denied` instead.
+ * An object that the caller may know of, else 404 as if it were not there: a token that is bound to a project is told
+ * nothing of another's (contract 10, tokens). One that the caller names a foreign project for is `denied` instead.
  * @param own the only project that the caller may touch; null: all
  * @param what as `notFound`
  */

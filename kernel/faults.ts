@@ -1,6 +1,6 @@
 /**
- * What can stop a start. Faults are found before anything runs and reported together: an operator corrects one list, not
- * one line per attempt. Rejected: throwing at the first fault.
+ * What can stop a start. Faults are found before anything runs and reported together: an operator corrects one list,
+ * not one line per attempt. Rejected: throwing at the first fault.
  */
 
 /** One fault and its remedy. Both are single sentences without a full stop. */

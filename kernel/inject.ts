@@ -1,7 +1,7 @@
 /**
- * `@inject`, checked by the compiler: a parameter must take what its key gives. A key is a class (its one instance in the
- * plugin's container) or a token (a value that was bound). tsyringe does the injecting; its own `inject` accepts any key
- * at any parameter.
+ * `@inject`, checked by the compiler: a parameter must take what its key gives. A key is a class (its one instance in
+ * the plugin's container) or a token (a value that was bound). tsyringe does the injecting; its own `inject` accepts
+ * any key at any parameter.
  */
 // tsyringe's decorators need it before any of them runs.
 import 'reflect-metadata';

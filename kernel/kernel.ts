@@ -8,7 +8,7 @@
 import { AUTHENTICATOR, FORM_MEMORY } from '../ports/domain/access.js';
 import { STORAGE_SPACE } from '../ports/domain/health.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
-import type { Authenticator, MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
+import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Token } from '../ports/token.js';
 import { Scope } from './container.js';
 import { contextOf, type Shared } from './context.js';
@@ -19,7 +19,7 @@ import { BootStopped, reasonOf } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
 import { Locks } from './locks.js';
 import { Migrator } from './migrator.js';
-import { guardedJob } from './mounts.js';
+import { guardedJob, noAuthenticator } from './mounts.js';
 import type { Booted, BootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
 import { PluginRun, ProvidedServices } from './plugin-run.js';
 import { register } from './registry.js';
@@ -88,7 +88,10 @@ export class Kernel {
     await this.#readManifests();
   }
 
-  /** Stops what runs, in reverse: jobs and requests under way are finished first. Once; also during and after a failed start. */
+  /**
+   * Stops what runs, in reverse: jobs and requests under way are finished first. Once; also during and after a failed
+   * start.
+   */
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       await this.#booting?.catch(() => undefined);
@@ -232,20 +235,13 @@ export class Kernel {
     for (const { run, faults } of http === undefined ? [] : viewFaults(this.#plugins, http, judgeBuiltin)) {
       if (faults.length > 0) this.#plugins.fail(run, new Error(faults.join('; ')));
     }
-    const authenticator = this.service(AUTHENTICATOR) ?? this.#noAuthenticator();
+    const authenticator = this.service(AUTHENTICATOR) ?? noAuthenticator(this.parts);
     const space = this.service(STORAGE_SPACE) ?? null;
     const forms = this.service(FORM_MEMORY) ?? null;
     const parts = { routes: this.routes(), pages: this.pages(), panels: this.panels() };
     const mounted = { ...parts, codes: this.#plugins.codes(), authenticator, forms, space };
     await http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
-  }
-
-  /** Without an access plugin no credential is known, so only public routes open. */
-  #noAuthenticator(): Authenticator {
-    this.parts.log.warn({}, 'no plugin provides access.authenticator: no credential will be accepted');
-    const { ids } = this.parts;
-    return { bearer: async () => null, session: async () => null, csrf: () => ids.secret() };
   }
 
   async #start(): Promise<void> {
@@ -272,8 +268,8 @@ export class Kernel {
   }
 
   /**
-   * Last of all in `serve`, so that it is the first to be taken back; elsewhere for jobs that were run by hand. The server
-   * stops listening at once, and requests finish beside the jobs (contract 95, shutdown).
+   * Last of all in `serve`, so that it is the first to be taken back; elsewhere for jobs that were run by hand. The
+   * server stops listening at once, and requests finish beside the jobs (contract 95, shutdown).
    */
   #drainAtStop(): void {
     const { jobs, config } = this.parts;

@@ -1,7 +1,7 @@
 /**
- * `ctx.lock`: one process at a time, for every plugin, on a lease of the store (lib/lease.ts). A lock lasts while its holder
- * renews it: a process that was killed loses it at once on its own host, and within LOCK_MS from another one. It is judged by
- * the clock, because a command lives too short to watch it.
+ * `ctx.lock`: one process at a time, for every plugin, on a lease of the store (lib/lease.ts). A lock lasts while its
+ * holder renews it: a process that was killed loses it at once on its own host, and within LOCK_MS from another one. It
+ * is judged by the clock, because a command lives too short to watch it.
  */
 import { Lease, type LeaseRow } from '../lib/lease.js';
 import type { Clock } from '../ports/clock.js';

@@ -3,8 +3,8 @@
  * plugin's collections and indexes is a migration too (`<plugin>:indexes-<hash>`), so that a new index is as visible in
  * `aos migrate` as any other change.
  *
- * There is no way back and no transaction: a migration that stopped half-way runs again from its beginning, so each must
- * bear that. Rejected: down-migrations, which are trusted and never tested.
+ * There is no way back and no transaction: a migration that stopped half-way runs again from its beginning, so each
+ * must bear that. Rejected: down-migrations, which are trusted and never tested.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -1,6 +1,9 @@
-/** A plugin's routes, pages, panels and jobs as the adapters take them: with their owner, and none able to hurt another. */
-import type { MountedPage, MountedPanel, MountedRoute, PageSpec } from '../ports/http.js';
+/**
+ * A plugin's routes, pages, panels and jobs as the adapters take them: with their owner, and none able to hurt another.
+ */
+import type { Authenticator, MountedPage, MountedPanel, MountedRoute, PageSpec } from '../ports/http.js';
 import type { JobSpec } from '../ports/jobs.js';
+import type { Ids } from '../ports/ids.js';
 import type { Logger } from '../ports/logger.js';
 import type { PluginRun } from './plugin-run.js';
 
@@ -58,6 +61,12 @@ export function guardedJob(job: JobSpec, run: PluginRun, log: Logger): JobSpec {
       }
     },
   };
+}
+
+/** Without an access plugin no credential is known, so only public routes open. */
+export function noAuthenticator({ log, ids }: { log: Logger; ids: Ids }): Authenticator {
+  log.warn({}, 'no plugin provides access.authenticator: no credential will be accepted');
+  return { bearer: async () => null, session: async () => null, csrf: () => ids.secret() };
 }
 
 async function orNull<T>(work: () => Promise<T | null>, log: Logger, where: object): Promise<T | null> {

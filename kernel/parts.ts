@@ -64,7 +64,10 @@ export interface KernelParts {
   unlistedProxies?: () => readonly UnlistedProxy[];
 }
 
-/** `command`: everything up to set up, for the command line. No plugin is started, nothing listens, no job runs by itself. */
+/**
+ * `command`: everything up to set up, for the command line. No plugin is started, nothing listens, no job runs by
+ * itself.
+ */
 export type Mode = 'serve' | 'command';
 
 export interface BootOptions {

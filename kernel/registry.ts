@@ -1,7 +1,7 @@
 /**
- * The registry judges all plugins together before any of them runs: shapes, names, who is switched off, the graph of who
- * needs whom, and each one's section of the configuration. Every fault is reported in one error (architecture: "validate
- * everything").
+ * The registry judges all plugins together before any of them runs: shapes, names, who is switched off, the graph of
+ * who needs whom, and each one's section of the configuration. Every fault is reported in one error (architecture:
+ * "validate everything").
  */
 import { CATALOG, MIGRATIONS, RUNTIME, SYSTEM, type PluginState } from '../ports/domain/system.js';
 import { PLUGIN_API, type Plugin } from './contract.js';

@@ -1,6 +1,6 @@
 /**
- * The plugins while the service runs: what they contribute, and what becomes of the others when one fails. A critical plugin's
- * failure ends the start; another's takes along the plugins that need what it provides, and nobody else.
+ * The plugins while the service runs: what they contribute, and what becomes of the others when one fails. A critical
+ * plugin's failure ends the start; another's takes along the plugins that need what it provides, and nobody else.
  */
 import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Logger } from '../ports/logger.js';

@@ -2,8 +2,9 @@
  * Which plugins run: all but those in `plugins_off` and those that need one of them. A critical plugin cannot be
  * switched off, nor can one that a critical plugin needs.
  *
- * Rejected: refusing the start while another plugin needs one that is switched off. An administrator wants one feature gone
- * and would have to find out, start by start, which plugins build on it; `/system` and `plugin list` name them and say why.
+ * Rejected: refusing the start while another plugin needs one that is switched off. An administrator wants one feature
+ * gone and would have to find out, start by start, which plugins build on it; `/system` and `plugin list` name them and
+ * say why.
  */
 import type { PluginState } from '../ports/domain/system.js';
 import type { Fault } from './faults.js';

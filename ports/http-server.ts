@@ -18,7 +18,10 @@ export interface HttpServer {
     routes: readonly MountedRoute[];
     pages: readonly MountedPage[];
     panels: readonly MountedPanel[];
-    /** Every error code with its status and meaning: another one, or with another status, is a fault. Absent: any is taken. */
+    /**
+     * Every error code with its status and meaning: another one, or with another status, is a fault. Absent: any is
+     * taken.
+     */
     codes?: ErrorCodes;
     authenticator: Authenticator;
     /** Absent: forms are carried out each time they are sent, and what they make is shown in their answer. */

@@ -65,7 +65,9 @@ export class Fallback {
     return this.shared.sending.send(request, h, id, page ? this.shared.headers.page : this.shared.headers.api, answer);
   }
 
-  /** `onPreResponse`: errors of hapi's own become ours; a path that it cannot decode is the one that callers can cause. */
+  /**
+   * `onPreResponse`: errors of hapi's own become ours; a path that it cannot decode is the one that callers can cause.
+   */
   readonly boom = async (request: Request, h: ResponseToolkit, error: Boom): Promise<Lifecycle.ReturnValue> => {
     let failure = failureOf(error);
     if (!failure) {

@@ -28,8 +28,8 @@ export class KnownPaths {
   }
 
   /**
-   * Methods that a path does not have but would be given by the router, which looks for a method before it looks for the
-   * nearest path: `/rules/{id}` would answer `GET /rules/preview`.
+   * Methods that a path does not have but would be given by the router, which looks for a method before it looks for
+   * the nearest path: `/rules/{id}` would answer `GET /rules/preview`.
    */
   borrowed({ path, methods }: KnownPath): HttpMethod[] {
     const wider = this.all().filter((other) => other.path !== path && covers(other.path, path));

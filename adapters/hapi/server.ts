@@ -3,7 +3,8 @@
  * and pages come as data; everything that touches hapi's request or response is in this folder.
  *
  * Rejected: hapi's own payload and cookie handling (body/wire-body.ts and wire/cookies.ts say why), and its auth and
- * validation: some credentials are in the body, which hapi reads after it authenticates, and an answer's words are ours.
+ * validation: some credentials are in the body, which hapi reads after it authenticates, and an answer's words are
+ * ours.
  */
 import { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';

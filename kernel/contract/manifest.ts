@@ -6,7 +6,10 @@ import type { Logger } from '../../ports/logger.js';
 import type { Collection, CollectionSpec, Doc } from '../../ports/store.js';
 import type { Catalogue } from '../errors.js';
 
-/** A numbered, additive change of the plugin's own data. Recorded as `<plugin>:<number>-<name>`, run once, under a lease. */
+/**
+ * A numbered, additive change of the plugin's own data. Recorded as `<plugin>:<number>-<name>`, run once, under a
+ * lease.
+ */
 export interface Migration {
   number: number;
   name: string;
@@ -50,7 +53,9 @@ export interface Manifest {
   events?: readonly string[];
   /** Its error codes, each with its status and meaning; `refuse` throws them. */
   errors?: Catalogue;
-  /** Groups of its routes in openapi.json, by the first segment of their paths below `/api/`, each with what it is for. */
+  /**
+   * Groups of its routes in openapi.json, by the first segment of their paths below `/api/`, each with what it is for.
+   */
   tags?: Readonly<Record<string, string>>;
   /** True: while its `health` answers `ok: false`, or it has failed, the service counts as unhealthy. Default false. */
   decidesHealth?: boolean;

@@ -49,18 +49,21 @@ export interface PluginContext<C = Record<string, unknown>> {
   /** One of the collections in the manifest, stored as `<plugin>_<name>`. */
   collection<T extends Doc>(name: string): Collection<T>;
   /**
-   * Writes of several of the plugin's collections, by their names in the manifest, that happen all or not at all. Null where
-   * the store has no transactions (MongoDB): such a plugin has another way too (docs/consistency.md).
+   * Writes of several of the plugin's collections, by their names in the manifest, that happen all or not at all. Null
+   * where the store has no transactions (MongoDB): such a plugin has another way too (docs/consistency.md).
    */
   readonly transact: Transact | null;
   /** A service that the manifest `needs`. */
   resolve<T>(token: Token<T>): T;
   /**
-   * A service that the manifest `uses`: asked when it is used, not at setup. Undefined when its plugin is not installed,
-   * switched off, or has failed.
+   * A service that the manifest `uses`: asked when it is used, not at setup. Undefined when its plugin is not
+   * installed, switched off, or has failed.
    */
   find<T>(token: Token<T>): T | undefined;
-  /** What others have added to an extension point of this manifest; asked when it is used. Of plugins that have not failed. */
+  /**
+   * What others have added to an extension point of this manifest; asked when it is used. Of plugins that have not
+   * failed.
+   */
   extensions<T>(point: ExtensionPoint<T>): readonly T[];
   /**
    * One instance of each `@injectable()` class, from this plugin's own container, made with everything that its
@@ -70,9 +73,11 @@ export interface PluginContext<C = Record<string, unknown>> {
   /** Puts a value into this plugin's container, for `@inject(token)`. */
   bind<T>(key: Key<T>, value: T): void;
   /**
-   * Runs `work` while no other process, and no other call in this one, holds the plugin's lock of this name. Null: it is
-   * held elsewhere. The lock is kept for as long as `work` runs, and is free again within 30 s when the process is killed.
-   * @throws LeaseLost when it was lost on the way (`signal` has aborted: another process may have begun), and what `work` throws
+   * Runs `work` while no other process, and no other call in this one, holds the plugin's lock of this name. Null: it
+   * is held elsewhere. The lock is kept for as long as `work` runs, and is free again within 30 s when the process is
+   * killed.
+   * @throws LeaseLost when it was lost on the way (`signal` has aborted: another process may have begun), and what
+   * `work` throws
    */
   lock<T>(name: string, work: (held: LockHeld) => Promise<T>): Promise<{ result: T } | null>;
   /**
@@ -95,7 +100,10 @@ export interface Plugin<C = Record<string, unknown>> extends Manifest {
   setup(ctx: PluginContext<C>): PluginParts | Promise<PluginParts>;
 }
 
-/** Gives a plugin its types; a plain object is as good. What comes out is every plugin's type, whatever its configuration. */
+/**
+ * Gives a plugin its types; a plain object is as good. What comes out is every plugin's type, whatever its
+ * configuration.
+ */
 export function definePlugin<C = Record<string, unknown>>(plugin: Plugin<C>): Plugin {
   return plugin as unknown as Plugin;
 }

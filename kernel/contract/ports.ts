@@ -1,4 +1,6 @@
-/** The ports that a plugin may use, the settings of the service, and the tokens that stand for both in its container. */
+/**
+ * The ports that a plugin may use, the settings of the service, and the tokens that stand for both in its container.
+ */
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
@@ -65,12 +67,18 @@ export const PORT: { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly
   app: token('app'),
 };
 
-/** The token of one of the manifest's collections, for `@inject(collection<Note>('notes'))`; the type is the plugin's word. */
+/**
+ * The token of one of the manifest's collections, for `@inject(collection<Note>('notes'))`; the type is the plugin's
+ * word.
+ */
 export function collection<T extends Doc>(name: string): Token<Collection<T>> {
   return token(`collection:${name}`);
 }
 
-/** The token of what others have added to one of the manifest's extension points, for `@inject(added(POINT))`; asked when it is used. */
+/**
+ * The token of what others have added to one of the manifest's extension points, for `@inject(added(POINT))`; asked
+ * when it is used.
+ */
 export function added<T>({ point }: ExtensionPoint<T>): Token<() => readonly T[]> {
   return token(`added:${point}`);
 }

@@ -7,7 +7,10 @@ import type { Extension } from '../../ports/token.js';
 import type { CommandSpec } from '../contract/command.js';
 import type { PluginParts } from '../contract/plugin.js';
 
-/** A schema for every member of `T` and for no other: a new member of the contract does not compile until it is judged here. */
+/**
+ * A schema for every member of `T` and for no other: a new member of the contract does not compile until it is judged
+ * here.
+ */
 export type SchemaOf<T> = Record<keyof T, Joi.Schema>;
 
 export const run = Joi.function().required();

@@ -1,6 +1,7 @@
 /**
- * A posted form by a schema of the interface, with its faults in words for people: each a sentence for its control, all of
- * them at once. An API's caller reads the schema's own words, which name types and patterns; a person at a form reads these.
+ * A posted form by a schema of the interface, with its faults in words for people: each a sentence for its control, all
+ * of them at once. An API's caller reads the schema's own words, which name types and patterns; a person at a form
+ * reads these.
  */
 import type { ObjectSchema, ValidationError, ValidationOptions } from 'joi';
 import { sentenceOf } from '../../lib/sentence.js';
@@ -65,7 +66,9 @@ const WORDS: Record<string, (context: Context) => string> = {
   'object.base': () => 'Give an object.',
 };
 
-/** Joi puts this into a fault that the schema has no words of its own for: `.message(…)` and `.messages(…)` win over it. */
+/**
+ * Joi puts this into a fault that the schema has no words of its own for: `.message(…)` and `.messages(…)` win over it.
+ */
 const MARK = '(words of the form)';
 
 /** How a form is validated: every fault, each marked, and what the form has beside the schema's fields dropped. */

@@ -1,7 +1,7 @@
 /**
  * Finds the plugins: the built-in list, and what the configuration names under `plugins` (a package, a folder with a
- * package.json, a module file). It never scans folders: what runs here was named in the configuration. What cannot be loaded is a
- * fault with the entry's name, reported together with the registry's own.
+ * package.json, a module file). It never scans folders: what runs here was named in the configuration. What cannot be
+ * loaded is a fault with the entry's name, reported together with the registry's own.
  *
  * Packages are resolved here instead of by `require.resolve`, which knows no package that exports ES modules only.
  */
@@ -73,7 +73,9 @@ async function load(entry: string, { bases, timeoutMs }: LoadSettings): Promise<
   return { plugin, entry, module: file, views: viewsOf(plugin, file) };
 }
 
-/** The default export, or the one named `plugin`; what a CommonJS module that was an ES module once wraps in `default`. */
+/**
+ * The default export, or the one named `plugin`; what a CommonJS module that was an ES module once wraps in `default`.
+ */
 function exported(module: Record<string, unknown>): unknown {
   const first = module['default'] ?? module['plugin'];
   const inner = (first as { default?: unknown; plugin?: unknown; setup?: unknown } | null | undefined) ?? null;

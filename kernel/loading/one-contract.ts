@@ -1,6 +1,7 @@
 /**
- * Plugins from outside get this service's own `aos/…` modules, wherever they lie and whatever they brought along: a second
- * copy would have classes of its own (`View`, `ServiceError`), and a plugin beside the service would find none at all.
+ * Plugins from outside get this service's own `aos/…` modules, wherever they lie and whatever they brought along: a
+ * second copy would have classes of its own (`View`, `ServiceError`), and a plugin beside the service would find none
+ * at all.
  *
  * Node loads what a plugin names through this; the plugin's own packages stay its own.
  */

@@ -1,7 +1,8 @@
 /**
- * What a plugin's code names in plain sight: views that it shows and jobs that it asks for. A name that is not there would
- * be found by the first visitor; so the modules of the plugin are read once, at its start, and each literal is compared with
- * what is there. A name that is computed is not judged here: `ctx.ports.jobs` refuses an unknown job when it is asked.
+ * What a plugin's code names in plain sight: views that it shows and jobs that it asks for. A name that is not there
+ * would be found by the first visitor; so the modules of the plugin are read once, at its start, and each literal is
+ * compared with what is there. A name that is computed is not judged here: `ctx.ports.jobs` refuses an unknown job when
+ * it is asked.
  *
  * Rejected: a list of views in the manifest, which says the same twice; a parser, which no installed service has.
  */

@@ -1,7 +1,9 @@
 /** What a handler answers when it is more than 200 with an object. */
 import type { SharedBytes } from './shared-bytes.js';
 
-/** Sent for every path of this host, HttpOnly, SameSite=Lax; under https it is Secure and travels as `__Host-<name>`. */
+/**
+ * Sent for every path of this host, HttpOnly, SameSite=Lax; under https it is Secure and travels as `__Host-<name>`.
+ */
 export interface Cookie {
   /** Without `__Host-`, as in `HttpRequest.cookies`. */
   name: string;
@@ -32,7 +34,9 @@ export abstract class Answer {
 export class Reply extends Answer {
   constructor(
     readonly status: number,
-    /** An object is sent as JSON inside the envelope; text and bytes as they are, with `content-type` from `headers`. */
+    /**
+     * An object is sent as JSON inside the envelope; text and bytes as they are, with `content-type` from `headers`.
+     */
     readonly body: object | string | Buffer | SharedBytes | null,
   ) {
     super();

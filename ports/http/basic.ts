@@ -1,4 +1,6 @@
-/** HTTP Basic (RFC 7617), for files that a web server in front could guard in the same way (contract 40, access files). */
+/**
+ * HTTP Basic (RFC 7617), for files that a web server in front could guard in the same way (contract 40, access files).
+ */
 
 export interface BasicCredentials {
   username: string;
@@ -42,7 +44,8 @@ export interface BasicGuard {
   /**
    * Asked before anything of a body is read.
    * @param given null: no credential came, or one that is not what RFC 7617 describes
-   * @param pressed the address has asked too often: only what is right is let in, and nothing costly is done for what cannot be
+   * @param pressed the address has asked too often: only what is right is let in, and nothing costly is done for what
+   * cannot be
    */
   judge(given: BasicCredentials | null, request: BasicRequest, pressed: boolean): Promise<BasicVerdict>;
 }

@@ -12,20 +12,23 @@ export interface ServerSentEvent {
 
 export interface EventStreamOptions {
   /**
-   * Asked every `aliveEverySeconds`; once it answers false, the stream ends. The server itself asks as often whether the
-   * caller's session is still open and may still come here.
+   * Asked every `aliveEverySeconds`; once it answers false, the stream ends. The server itself asks as often whether
+   * the caller's session is still open and may still come here.
    */
   alive?: () => Promise<boolean>;
   /** Default 15. */
   aliveEverySeconds?: number;
-  /** A comment line goes this often when nothing else does, so that nothing in between closes the connection. Default 15. */
+  /**
+   * A comment line goes this often when nothing else does, so that nothing in between closes the connection. Default
+   * 15.
+   */
   heartbeatSeconds?: number;
 }
 
 /**
- * Sent as `text/event-stream`, one event after the other, never compressed. It ends with the events, with the caller, with
- * `alive`, and at once when the service stops; the browser then connects again. One account, or one token, has a bounded
- * number of them at once: 429 beyond.
+ * Sent as `text/event-stream`, one event after the other, never compressed. It ends with the events, with the caller,
+ * with `alive`, and at once when the service stops; the browser then connects again. One account, or one token, has a
+ * bounded number of them at once: 429 beyond.
  */
 export class EventStreamAnswer extends Answer {
   constructor(

@@ -1,4 +1,7 @@
-/** What has come of the forms of a session, so that each is carried out once and what it made is shown once (contract 80, conduct). */
+/**
+ * What has come of the forms of a session, so that each is carried out once and what it made is shown once (contract
+ * 80, conduct).
+ */
 /** The session that a form is of. */
 export interface SessionOf {
   session_id: string;
@@ -11,13 +14,16 @@ export interface CarriedOut<T> {
   location: string | null;
 }
 
-/** Provided by the access plugin, for an hour and for every process. Absent: a form is carried out each time it is sent. */
+/**
+ * Provided by the access plugin, for an hour and for every process. Absent: a form is carried out each time it is sent.
+ */
 export interface FormMemory {
   /**
    * Carries a form out, unless it was before. One that this process is carrying out is waited for.
    * @param form the same text for the same form with the same content
    * @param run a throw means that nothing was changed
-   * @returns what `run` gave, or where the form was answered the first time; null there: another process still works on it,
+   * @returns what `run` gave, or where the form was answered the first time; null there: another process still works on
+   * it,
    *   or has ended meanwhile
    */
   once<T>(

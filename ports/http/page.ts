@@ -25,20 +25,31 @@ export interface PageSpec {
     /** A number to show beside the label; null hides it. */
     badge?: () => Promise<number | null>;
   };
-  /** `public` only for the login. GET changes nothing; POST is checked for `csrf_token` before anything else is read. */
+  /**
+   * `public` only for the login. GET changes nothing; POST is checked for `csrf_token` before anything else is read.
+   */
   access: 'public' | { session: 'admin' | 'member' };
-  /** Of a public page: which bucket of its address counts it, and whose verified password stands behind an answer (`RouteSpec`). */
+  /**
+   * Of a public page: which bucket of its address counts it, and whose verified password stands behind an answer
+   * (`RouteSpec`).
+   */
   limits?: { bucket: OpenBucket; proves?: (request: HttpRequest, answer: object) => string | null };
-  /** The adapter loads every panel for the session: the view's context gets `panels: {attention: [{id, html}], trend: […]}`. */
+  /**
+   * The adapter loads every panel for the session: the view's context gets `panels: {attention: [{id, html}], trend:
+   * […]}`.
+   */
   panels?: boolean;
   /**
-   * A form that makes something: sent again with the same content (a reload, a second click) it makes nothing more and leads to
-   * the answer of the first time.
+   * A form that makes something: sent again with the same content (a reload, a second click) it makes nothing more and
+   * leads to the answer of the first time.
    */
   creates?: boolean;
   /** Unknown query parameters of pages are ignored. */
   input?: { params?: ObjectSchema; query?: ObjectSchema };
-  /** What a form shows that is refused before `handle` sees it (stale `csrf_token`, too many calls); else the error page. */
+  /**
+   * What a form shows that is refused before `handle` sees it (stale `csrf_token`, too many calls); else the error
+   * page.
+   */
   again?: (problem: { code: string; message: string }) => View;
   handle(request: HttpRequest): Promise<PageResult> | PageResult;
 }

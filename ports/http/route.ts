@@ -15,8 +15,8 @@ export interface RouteSpec {
   /** Further paths with the same meaning. */
   aliases?: readonly string[];
   /**
-   * Its name in openapi.json, and so of the function in programs made from it: a verb with its object, `reportError`. One
-   * for each path with each method, in their order, where there are several. Absent: made of method and path.
+   * Its name in openapi.json, and so of the function in programs made from it: a verb with its object, `reportError`.
+   * One for each path with each method, in their order, where there are several. Absent: made of method and path.
    */
   operationId?: string | readonly string[];
   /** Its group in openapi.json. Absent: the first word of its path behind `/api/`. */
@@ -54,8 +54,8 @@ export interface RouteSpec {
   /** Successful answers go without the envelope, errors with it: for clients that expect another service's answer. */
   plain?: boolean;
   /**
-   * One of the routes that are asked most: it is answered before the web server's own steps where a caller asks for none of
-   * them (conditions, parts, compression of a long answer). It answers the same, sooner. No session, no stream.
+   * One of the routes that are asked most: it is answered before the web server's own steps where a caller asks for
+   * none of them (conditions, parts, compression of a long answer). It answers the same, sooner. No session, no stream.
    */
   direct?: boolean;
   /** Not in openapi.json. */
@@ -67,8 +67,8 @@ export interface RouteSpec {
     /** Of a call that is counted as `public`. Absent: `rest`, and `store` where HTTP Basic guards. */
     bucket?: OpenBucket;
     /**
-     * Whose verified key or password stands behind an answer; null: nobody’s. Such an answer is given where the bucket of its
-     * address is used up too, which may be the work of others; it has a bucket of its own.
+     * Whose verified key or password stands behind an answer; null: nobody’s. Such an answer is given where the bucket
+     * of its address is used up too, which may be the work of others; it has a bucket of its own.
      */
     proves?: (request: HttpRequest, answer: object) => string | null;
     /** How many units this call counts (elements of an array intake). Called with the parsed body. */
@@ -81,7 +81,9 @@ export interface RouteSpec {
     payload?: 'json' | 'json-any-type' | 'raw';
     /** What raw bytes say, read once: `cost` and the handler get it in their place. */
     read?: (bytes: Buffer) => unknown;
-    /** Refused with 507 while less is free than `health.min_free_bytes`: an intake, whose writes can wait at the sender. */
+    /**
+     * Refused with 507 while less is free than `health.min_free_bytes`: an intake, whose writes can wait at the sender.
+     */
     space?: boolean;
     /** Further headers of a 429, for clients that do not go by `Retry-After`. @param seconds what it says */
     refused?: (seconds: number) => Record<string, string>;
@@ -89,8 +91,8 @@ export interface RouteSpec {
   /** Answer CORS pre-flights and `Access-Control-Allow-Origin: *` (intake paths only). */
   cors?: boolean;
   /**
-   * Take the credential from here instead of `Authorization` (Sentry: `X-Sentry-Auth`, `?sentry_key=`). Asked with the body
-   * null first; when that gives none, once more with the first 16 KiB of the body, inflated, as a Buffer.
+   * Take the credential from here instead of `Authorization` (Sentry: `X-Sentry-Auth`, `?sentry_key=`). Asked with the
+   * body null first; when that gives none, once more with the first 16 KiB of the body, inflated, as a Buffer.
    */
   credential?: (request: Pick<HttpRequest, 'headers' | 'query' | 'body'>) => string | null;
   /** Where `credential` looks, for the description. */

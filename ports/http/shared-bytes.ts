@@ -1,6 +1,6 @@
 /**
- * The bytes of a long answer that many requests are given: one after the other, and none of them copied for one request. What
- * holds them may give the same parts to any number of answers, so nobody changes them.
+ * The bytes of a long answer that many requests are given: one after the other, and none of them copied for one
+ * request. What holds them may give the same parts to any number of answers, so nobody changes them.
  */
 export class SharedBytes {
   readonly length: number;

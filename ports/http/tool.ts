@@ -1,8 +1,8 @@
 /** What makes a tool for agents of a route. */
 
 /**
- * A route as a tool for agents (`/mcp`). Its input is the route's own, params, query and body put together, so that a tool
- * knows no rule that the route does not know. Names of arguments are unique within a route.
+ * A route as a tool for agents (`/mcp`). Its input is the route's own, params, query and body put together, so that a
+ * tool knows no rule that the route does not know. Names of arguments are unique within a route.
  */
 export interface ToolSpec {
   /** `claim`: lower case; unique among all plugins. */
@@ -26,15 +26,18 @@ export interface ToolSpec {
   defaults?: Readonly<Record<string, unknown>>;
   /** Argument → description, where the route's schema has none. */
   describe?: Readonly<Record<string, string>>;
-  /** Names of members of the answer, at any depth, whose text came from outside. An object's own `untrusted_fields` decides for it. */
+  /**
+   * Names of members of the answer, at any depth, whose text came from outside. An object's own `untrusted_fields`
+   * decides for it.
+   */
   untrusted?: readonly string[];
   /** Characters of each text from outside that are shown unless the agent asks for another number. */
   textLimit?: number;
   /** What the agent is shown of the route's answer (data fields without the envelope); absent: all of it. */
   answer?: (data: Readonly<Record<string, unknown>>) => Record<string, unknown>;
   /**
-   * Of a long list: the members of each of the answer's `items` that its text form shows, one line each. The rest is in the
-   * structured form alone, so that it is not sent twice.
+   * Of a long list: the members of each of the answer's `items` that its text form shows, one line each. The rest is in
+   * the structured form alone, so that it is not sent twice.
    */
   lines?: readonly string[];
   /** The member that the text form shows besides, in the fence: what the elements of a list are told apart by. */

@@ -20,8 +20,8 @@ export interface StreamedInput {
 /**
  * `HttpRequest.body` of such a route. The sender sends no faster than `content` is read, and nothing is sent
  * (`100 Continue`) before it is first asked for. An error of the content is a `ServiceError` that may go on as it is:
- * 413 `payload_too_large`, 422 `validation_failed` for a part that is not expected or missing, 400 `invalid_request` for
- * what is malformed, too slow, or cut off because the caller went away.
+ * 413 `payload_too_large`, 422 `validation_failed` for a part that is not expected or missing, 400 `invalid_request`
+ * for what is malformed, too slow, or cut off because the caller went away.
  */
 export interface UploadedBody {
   /** Of the request: one of `mediaTypes`, or `multipart/form-data`. */

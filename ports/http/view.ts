@@ -17,16 +17,17 @@ export class View extends Answer {
     return this;
   }
   /**
-   * The page shows a secret that it will show again. It is sent uncompressed: beside text that somebody else can choose, its
-   * compressed length would give the secret away. Form tokens need nothing of this: they are masked anew in every answer.
+   * The page shows a secret that it will show again. It is sent uncompressed: beside text that somebody else can
+   * choose, its compressed length would give the secret away. Form tokens need nothing of this: they are masked anew in
+   * every answer.
    */
   withSecret(): this {
     this.holdsSecret = true;
     return this;
   }
   /**
-   * The answer of a form that shows a secret for the only time: the form is answered with a redirect to a page that shows this
-   * view for one look, and says afterwards that it was shown. The context must be JSON.
+   * The answer of a form that shows a secret for the only time: the form is answered with a redirect to a page that
+   * shows this view for one look, and says afterwards that it was shown. The context must be JSON.
    * @param back the page to go on with
    */
   shownOnce(back: { label: string; href: string }): this {

@@ -1,4 +1,6 @@
-/** Credential → principal, as the route's policy allows: Bearer, an extractor of the route's own, or the session cookie. */
+/**
+ * Credential → principal, as the route's policy allows: Bearer, an extractor of the route's own, or the session cookie.
+ */
 import type { Authenticator, Principal, RouteSpec } from '../../../ports/http.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { cookieOf } from '../wire/cookies.js';
@@ -11,7 +13,10 @@ const BEARER = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 /** The secret of `Authorization: Bearer …`; null when the header holds something else. */
 export const bearerOf = (authorization: string): string | null => BEARER.exec(authorization)?.[1] ?? null;
 
-/** Who asks, or 401. The session cookie counts only without an `Authorization` header, and only where the policy names it. */
+/**
+ * Who asks, or 401. The session cookie counts only without an `Authorization` header, and only where the policy names
+ * it.
+ */
 export async function authenticate(
   authenticator: Authenticator,
   policy: AccessPolicy,

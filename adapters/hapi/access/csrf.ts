@@ -1,4 +1,6 @@
-/** Proof that a form came from our own page: the token that belongs to the visitor's cookie (contract 10, web session). */
+/**
+ * Proof that a form came from our own page: the token that belongs to the visitor's cookie (contract 10, web session).
+ */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Authenticator } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
@@ -20,8 +22,8 @@ const MASKED = /^[\w-]{86}$/;
 const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, i) => byte ^ (b[i] as number)));
 
 /**
- * A form token as a page shows it: a random pad and the token's digest under that pad, 86 characters that are others in every
- * answer. So a page may be compressed: how long it becomes says nothing about the token (the BREACH attack).
+ * A form token as a page shows it: a random pad and the token's digest under that pad, 86 characters that are others in
+ * every answer. So a page may be compressed: how long it becomes says nothing about the token (the BREACH attack).
  */
 export function masked(token: string): string {
   if (token === '') return '';

@@ -189,7 +189,9 @@ export function mediaType(header: string | undefined): string {
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-/** JSON without a content type is taken for what it is; any other type, or a charset that JSON does not know, is 415. */
+/**
+ * JSON without a content type is taken for what it is; any other type, or a charset that JSON does not know, is 415.
+ */
 function refusesType(kind: BodyKind, type: string, header: string | undefined): Failure | null {
   if (kind !== 'json' || type === '' || header === 'application/json') return null;
   if (type !== 'application/json' && !(type.startsWith('application/') && type.endsWith('+json'))) {

@@ -1,6 +1,6 @@
 /**
- * Undoes `Content-Encoding` on zlib's threads: a few bodies at once, each capped and paid for while it is inflated. Of a
- * body whose sender is not known yet only the beginning is inflated.
+ * Undoes `Content-Encoding` on zlib's threads: a few bodies at once, each capped and paid for while it is inflated. Of
+ * a body whose sender is not known yet only the beginning is inflated.
  */
 import zlib from 'node:zlib';
 import type { Transform } from 'node:stream';

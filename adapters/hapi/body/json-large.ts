@@ -1,10 +1,10 @@
 /**
  * Large JSON in pieces: one `JSON.parse` of 8 MiB holds the event loop for 50 ms and more. Arrays and objects are taken
- * apart at their commas, long texts between two characters, and the loop is given back in between. The pieces are read by
- * `JSON.parse` itself, so what is JSON and what is not stays its decision.
+ * apart at their commas, long texts between two characters, and the loop is given back in between. The pieces are read
+ * by `JSON.parse` itself, so what is JSON and what is not stays its decision.
  *
- * Rejected: a worker thread, whose answer would have to be copied back onto this one, and a streaming parser, which costs
- * several times as much in all.
+ * Rejected: a worker thread, whose answer would have to be copied back onto this one, and a streaming parser, which
+ * costs several times as much in all.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 

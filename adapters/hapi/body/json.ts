@@ -1,6 +1,6 @@
 /**
- * Bytes from outside → JSON value. Checked before parsing: UTF-8, nesting (code that walks deep values later overflows its
- * stack) and the number of values (each costs validation time on the one event loop).
+ * Bytes from outside → JSON value. Checked before parsing: UTF-8, nesting (code that walks deep values later overflows
+ * its stack) and the number of values (each costs validation time on the one event loop).
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -22,7 +22,10 @@ const NOT_UTF8 = new Failure('invalid_json', 'The body is not valid UTF-8.');
 const NOT_JSON = new Failure('invalid_json', 'The body is not valid JSON.');
 const TOO_DEEP = new Failure('invalid_json', `The body nests deeper than ${MAX_DEPTH} levels.`);
 
-/** The value, or the refusal; for large bodies a promise of it. Keys named `__proto__` are dropped (`droppedFrom`), as every unknown field is (contract 00, envelope). */
+/**
+ * The value, or the refusal; for large bodies a promise of it. Keys named `__proto__` are dropped (`droppedFrom`), as
+ * every unknown field is (contract 00, envelope).
+ */
 export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
   const ascii = isAscii(body);
@@ -36,8 +39,8 @@ export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
 }
 
 /**
- * True when the bytes and brackets are too few for too many values or levels: two native searches instead of a walk over
- * every byte. Nearly every body passes; the walk decides about the others.
+ * True when the bytes and brackets are too few for too many values or levels: two native searches instead of a walk
+ * over every byte. Nearly every body passes; the walk decides about the others.
  */
 function isPlain(bytes: Buffer, most: number): boolean {
   // A value beside another costs two bytes at least, its comma and itself.

@@ -1,6 +1,6 @@
 /**
- * `multipart/form-data` with one large part and a few small ones, on @fastify/busboy. The large part is handed on while it
- * arrives; whatever else the body holds is bounded, so that an endless preamble, part header or epilogue ends early.
+ * `multipart/form-data` with one large part and a few small ones, on @fastify/busboy. The large part is handed on while
+ * it arrives; whatever else the body holds is bounded, so that an endless preamble, part header or epilogue ends early.
  * Rejected: @hapi/pez, which hapi brings along; its parts know no back-pressure, so a slow disk would fill the memory.
  */
 import type { IncomingMessage } from 'node:http';

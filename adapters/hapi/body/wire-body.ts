@@ -1,8 +1,9 @@
 /**
- * A request's body as it comes over the wire: capped while it arrives, so that a body without `Content-Length` is refused
- * as early as one with; its first bytes can be had before the rest is asked for. hapi's own parser was tried: `output: 'data'`
- * cannot charge a budget while bytes arrive, has no least rate, and cannot stop after the bytes that hold a credential;
- * `output: 'stream'` hands out the request itself, with no timeout, and with no cap on a body without `Content-Length`.
+ * A request's body as it comes over the wire: capped while it arrives, so that a body without `Content-Length` is
+ * refused as early as one with; its first bytes can be had before the rest is asked for. hapi's own parser was tried:
+ * `output: 'data'` cannot charge a budget while bytes arrive, has no least rate, and cannot stop after the bytes that
+ * hold a credential; `output: 'stream'` hands out the request itself, with no timeout, and with no cap on a body
+ * without `Content-Length`.
  */
 import type { IncomingMessage } from 'node:http';
 import { Failure, OVERLOADED } from '../wire/failure.js';
@@ -26,7 +27,9 @@ export const tooLarge = (limit: number): Failure =>
   new Failure('payload_too_large', `The body is larger than ${limit} bytes.`);
 const CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
 
-/** All of the body is in the request's buffer: Node hands over the last bytes, lets us run, and then calls it complete. */
+/**
+ * All of the body is in the request's buffer: Node hands over the last bytes, lets us run, and then calls it complete.
+ */
 const hasArrived = (req: IncomingMessage): boolean =>
   req.readableFlowing === null && req.readableLength === Number(req.headers['content-length']);
 

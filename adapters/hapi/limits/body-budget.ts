@@ -1,8 +1,8 @@
 /**
- * Bytes of bodies that are held at once, with a share for each owner (a token, a session, an address). A newcomer always
- * gets room: when its owner's share is used up, the owner's oldest body that is still arriving gives way, and when the
- * whole is used up, the oldest of the owner with the most. So a caller that holds bodies back loses them first, and no
- * other caller waits. A body that has arrived whole is in use and never gives way.
+ * Bytes of bodies that are held at once, with a share for each owner (a token, a session, an address). A newcomer
+ * always gets room: when its owner's share is used up, the owner's oldest body that is still arriving gives way, and
+ * when the whole is used up, the oldest of the owner with the most. So a caller that holds bodies back loses them
+ * first, and no other caller waits. A body that has arrived whole is in use and never gives way.
  */
 
 /** What an open body costs beside its bytes: its socket, parser and buffers. It bounds the number of bodies too. */
@@ -81,9 +81,9 @@ function giveWay(owner: Owner | null, self: BodyLease): boolean {
 }
 
 /**
- * Bodies that are still arriving, oldest first. A list through its members and no Set: a Set that is filled and emptied all day
- * is laid out anew every few requests, and each old layout leads to the next, so that the collector takes all of them for old
- * objects, and with them whole requests.
+ * Bodies that are still arriving, oldest first. A list through its members and no Set: a Set that is filled and emptied
+ * all day is laid out anew every few requests, and each old layout leads to the next, so that the collector takes all
+ * of them for old objects, and with them whole requests.
  */
 class Arriving {
   #oldest: BodyLease | null = null;

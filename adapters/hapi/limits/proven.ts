@@ -1,6 +1,7 @@
 /**
- * What a verified key or password opens is never refused for what others of its address asked (contract 00, limits): where the
- * bucket of an address is used up, a call that may prove itself is answered first, and the answer goes out only when it did.
+ * What a verified key or password opens is never refused for what others of its address asked (contract 00, limits):
+ * where the bucket of an address is used up, a call that may prove itself is answered first, and the answer goes out
+ * only when it did.
  */
 import { failureOf, type Failure } from '../wire/failure.js';
 import type { RateLimits } from './rate-limits.js';

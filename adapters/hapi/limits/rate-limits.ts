@@ -1,8 +1,9 @@
 /**
- * Token buckets (contract 00, limits), in memory, per process: a limit protects the process that counts. Shared counters
- * in the store were rejected, they would put a write into the path that they protect. rate-limiter-flexible was tried: it
- * counts in windows that refill at once (at 60 calls a minute, 119 passed within two seconds), counts refused
- * calls too, can never let a call pass that costs more than the whole, and keeps every key until its window ends.
+ * Token buckets (contract 00, limits), in memory, per process: a limit protects the process that counts. Shared
+ * counters in the store were rejected, they would put a write into the path that they protect. rate-limiter-flexible
+ * was tried: it counts in windows that refill at once (at 60 calls a minute, 119 passed within two seconds), counts
+ * refused calls too, can never let a call pass that costs more than the whole, and keeps every key until its window
+ * ends.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -122,7 +123,10 @@ export class RateLimits {
   }
 }
 
-/** What a plugin refuses with 429 says when to come back, and lacks the other headers of contract 00: as of a bucket of one. */
+/**
+ * What a plugin refuses with 429 says when to come back, and lacks the other headers of contract 00: as of a bucket of
+ * one.
+ */
 export function withRateLimitHeaders(failure: Failure): Failure {
   const { headers = {} } = failure.more;
   if (failure.status !== 429 || headers['ratelimit-limit']) return failure;

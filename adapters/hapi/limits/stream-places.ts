@@ -1,7 +1,7 @@
 /**
- * Places of streams (files, uploads, events). Where those of callers without a credential are all taken, what moved longest ago
- * of the address with the most downloads gives way to an address with fewer, so that slow readers from a few addresses never
- * keep everybody else from the files; the only download of an address never gives way.
+ * Places of streams (files, uploads, events). Where those of callers without a credential are all taken, what moved
+ * longest ago of the address with the most downloads gives way to an address with fewer, so that slow readers from a
+ * few addresses never keep everybody else from the files; the only download of an address never gives way.
  */
 import { RequestsInFlight } from './in-flight.js';
 

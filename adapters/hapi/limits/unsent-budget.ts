@@ -1,11 +1,15 @@
 /**
- * Bytes of answers that are made and not yet taken by their readers, over all connections and for each address (contract 40,
- * asking). A new answer always gets room: what has not moved for longest gives way, first among its own address's when that
- * holds more than its share, then of the address with the most when the whole is used up. So whoever opens hundreds of answers
- * and reads none loses them, and who reads, however slowly, stands behind those who do not.
+ * Bytes of answers that are made and not yet taken by their readers, over all connections and for each address
+ * (contract 40, asking). A new answer always gets room: what has not moved for longest gives way, first among its own
+ * address's when that holds more than its share, then of the address with the most when the whole is used up. So
+ * whoever opens hundreds of answers and reads none loses them, and who reads, however slowly, stands behind those who
+ * do not.
  */
 
-/** An answer that moved within this time gives way only where the whole is used up: many quick readers may share an address. */
+/**
+ * An answer that moved within this time gives way only where the whole is used up: many quick readers may share an
+ * address.
+ */
 const STALE_MS = 2_000;
 
 interface Owner {

@@ -84,8 +84,8 @@ const isJson = (value: unknown): boolean =>
 const TYPE_OF: Record<string, string> = { string: 'string', number: 'number', boolean: 'boolean', object: 'object' };
 
 /**
- * An enumeration always, of one value too: programs that make clients stumble over `const` of a member that may be absent.
- * Of truth values none: no language has an enumeration of them.
+ * An enumeration always, of one value too: programs that make clients stumble over `const` of a member that may be
+ * absent. Of truth values none: no language has an enumeration of them.
  */
 function only(values: unknown[]): JsonSchema {
   const types = [
@@ -97,7 +97,9 @@ function only(values: unknown[]): JsonSchema {
   return { ...(types.length > 0 && { type: types.length === 1 ? types[0] : types }), enum: values };
 }
 
-/** Values allowed beside the type: null widens it, anything else (`''`, a word instead of a number) is an alternative. */
+/**
+ * Values allowed beside the type: null widens it, anything else (`''`, a word instead of a number) is an alternative.
+ */
 function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   if (allowed.length === 0 || Object.keys(schema).length === 0) return schema;
   // `''` is allowed beside a type that has no lower limit: the type says it already.

@@ -1,4 +1,6 @@
-/** OpenAPI 3.1 of the mounted routes (contract 95): made from the table that also mounts them, so it cannot disagree. */
+/**
+ * OpenAPI 3.1 of the mounted routes (contract 95): made from the table that also mounts them, so it cannot disagree.
+ */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import { Components } from './components.js';

@@ -1,4 +1,6 @@
-/** What an operation answers: its successes in the envelope, and its errors by status, each with the codes it can mean. */
+/**
+ * What an operation answers: its successes in the envelope, and its errors by status, each with the codes it can mean.
+ */
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { ref, type Components } from './components.js';

@@ -1,8 +1,8 @@
 /**
  * Static files through inert: `web/assets` below `/assets/`, and each plugin's `assets/` (the folder beside its views)
- * below `/assets/<plugin>/`. An address with the file's own version (`?v=<hash>`, made by the helper `asset`) never changes
- * its content and is kept for a year; without, for an hour, and asked about by its ETag. The build leaves `.br` and `.gz`
- * beside the larger files (scripts/assets.mjs); they are served to clients that accept them.
+ * below `/assets/<plugin>/`. An address with the file's own version (`?v=<hash>`, made by the helper `asset`) never
+ * changes its content and is kept for a year; without, for an hour, and asked about by its ETag. The build leaves `.br`
+ * and `.gz` beside the larger files (scripts/assets.mjs); they are served to clients that accept them.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** The answer to a form whose session has ended: 401 with the login, and what was written goes along (contract 80, conduct). */
+/**
+ * The answer to a form whose session has ended: 401 with the login, and what was written goes along (contract 80,
+ * conduct).
+ */
 import { keptForm, writtenIn } from '../../../lib/kept-form.js';
 import type { View } from '../../../ports/http.js';
 import { UNAUTHORIZED } from '../access/access-policy.js';

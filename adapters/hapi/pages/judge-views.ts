@@ -1,6 +1,6 @@
 /**
- * Reads the views of plugins before anybody opens a page: what would be an error page, a gap or a refused form later is a
- * fault with its file and line now.
+ * Reads the views of plugins before anybody opens a page: what would be an error page, a gap or a refused form later is
+ * a fault with its file and line now.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -19,8 +19,9 @@ export interface NavSection {
 }
 
 /**
- * A badge that is older, in ms, is counted anew; one that is older than `KEPT_MS` is waited for. Every page has all of them,
- * and a person who opens several asks for them each time. What the person's own form has changed is counted anew at once.
+ * A badge that is older, in ms, is counted anew; one that is older than `KEPT_MS` is waited for. Every page has all of
+ * them, and a person who opens several asks for them each time. What the person's own form has changed is counted anew
+ * at once.
  */
 const FRESH_MS = 1_000;
 const KEPT_MS = 2_000;

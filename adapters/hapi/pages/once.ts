@@ -1,7 +1,7 @@
 /**
- * Forms that are carried out once, and views that are shown once (contract 80, conduct). A form carries `form_id`, another one in
- * every page; with its path and its content that is the form's name, so that a reload or a second click is known, and the same
- * form filled in anew is not.
+ * Forms that are carried out once, and views that are shown once (contract 80, conduct). A form carries `form_id`,
+ * another one in every page; with its path and its content that is the form's name, so that a reload or a second click
+ * is known, and the same form filled in anew is not.
  */
 import { createHash } from 'node:crypto';
 import joi from 'joi';

@@ -168,8 +168,8 @@ export class PageRoute {
   }
 
   /**
-   * A form whose session has ended: the login stands in its answer, and what was written goes along (contract 80, conduct). Only
-   * one that came from a page of that session is kept: its form token says so.
+   * A form whose session has ended: the login stands in its answer, and what was written goes along (contract 80,
+   * conduct). Only one that came from a page of that session is kept: its form token says so.
    */
   async #ended(
     request: Request,

@@ -1,4 +1,6 @@
-/** The dashboard's cards: each plugin's panel loaded and rendered by itself, so that one that fails takes no other down. */
+/**
+ * The dashboard's cards: each plugin's panel loaded and rendered by itself, so that one that fails takes no other down.
+ */
 import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPanel, SessionPrincipal } from '../../../ports/http.js';

@@ -3,8 +3,8 @@
  * environment with the partials and helpers of `web/` for all. Handlebars' global environment was rejected: two servers
  * in one process (tests) would share their time zones.
  *
- * Vision finds and compiles; what it has compiled is kept here and called as it is. Vision would ask the disk for both files
- * at every page, which a thread of libuv does behind those that compress other pages.
+ * Vision finds and compiles; what it has compiled is kept here and called as it is. Vision would ask the disk for both
+ * files at every page, which a thread of libuv does behind those that compress other pages.
  */
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
@@ -22,8 +22,8 @@ export interface ViewOptions {
 type Template = ReturnType<typeof Handlebars.compile>;
 
 /**
- * A template whose lines begin at the margin, for its indentation would be sent with every row. Not where it would be seen.
- * Numbers of lines stay true.
+ * A template whose lines begin at the margin, for its indentation would be sent with every row. Not where it would be
+ * seen. Numbers of lines stay true.
  */
 const flush = (text: string): string => (/<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n'));
 

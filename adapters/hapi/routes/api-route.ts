@@ -1,7 +1,7 @@
 /**
- * One route of a plugin, from the request to its answer: limits, credential, validation, handler, answer. The order is the
- * contract's: after path and method, which the router knows, come credential, rate limit, body and schema. So a body without a
- * credential is neither read nor parsed.
+ * One route of a plugin, from the request to its answer: limits, credential, validation, handler, answer. The order is
+ * the contract's: after path and method, which the router knows, come credential, rate limit, body and schema. So a
+ * body without a credential is neither read nor parsed.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
@@ -136,7 +136,9 @@ export class ApiRoute {
     });
   }
 
-  /** The call is counted and, as far as the route asks for a credential, its caller is known: rights, input, handler. */
+  /**
+   * The call is counted and, as far as the route asks for a credential, its caller is known: rights, input, handler.
+   */
   async #admitted(call: IncomingRequest, place: RequestPlace, body: ReadBody | null): Promise<object | Failure> {
     const spec = this.#spec;
     const refused = this.policy.public ? null : this.policy.refuses(call.principal);
@@ -155,7 +157,9 @@ export class ApiRoute {
     return spec.handle(call);
   }
 
-  /** Hundreds of long lists for some addresses hold up nobody else's; what is open to all needs no storage to answer. */
+  /**
+   * Hundreds of long lists for some addresses hold up nobody else's; what is open to all needs no storage to answer.
+   */
   #read(call: IncomingRequest): Promise<object> | object {
     if (this.#limits.open) return this.#spec.handle(call);
     return this.shared.turns.run(call.network, async () => this.#spec.handle(call));

@@ -1,4 +1,7 @@
-/** Who calls a route: the credential, wherever the route takes it from, and the proof that a session's change is its own. */
+/**
+ * Who calls a route: the credential, wherever the route takes it from, and the proof that a session's change is its
+ * own.
+ */
 import type { BasicGuard, RouteSpec } from '../../../ports/http.js';
 import { MISSING, type AccessPolicy } from '../access/access-policy.js';
 import { authenticate, extracted } from '../access/authenticate.js';
@@ -26,7 +29,10 @@ export class RouteCredential {
     private readonly services: Services,
   ) {}
 
-  /** Says in `call.principal` who calls. @returns the body, where it had to be read for the credential, or the refusal */
+  /**
+   * Says in `call.principal` who calls.
+   * @returns the body, where it had to be read for the credential, or the refusal
+   */
   async identify(call: IncomingRequest, place: RequestPlace): Promise<ReadBody | null | Failure> {
     const { policy } = this;
     if (policy.basic !== null) return this.#basic(call, policy.basic);

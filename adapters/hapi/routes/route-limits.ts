@@ -1,4 +1,7 @@
-/** What a route's calls take of the limits: a place among the requests at work, and tokens of a bucket (contract 00, limits). */
+/**
+ * What a route's calls take of the limits: a place among the requests at work, and tokens of a bucket (contract 00,
+ * limits).
+ */
 import type { OpenBucket, RateClass, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import type { RequestPlace } from '../limits/in-flight.js';

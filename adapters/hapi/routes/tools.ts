@@ -1,7 +1,7 @@
 /**
  * Routes as tools (ports/tools.ts). A call becomes a request to this server's own router, without a socket and with the
- * caller's credential, so it meets the same policy, limits and schemas as any other. Rejected: a request over the network to
- * ourselves, which would need our own address and count connections.
+ * caller's credential, so it meets the same policy, limits and schemas as any other. Rejected: a request over the
+ * network to ourselves, which would need our own address and count connections.
  */
 import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
 import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http.js';
@@ -25,7 +25,9 @@ interface Arguments {
 /** Headers of the caller's that decide about the inner request too. */
 const PASSED = ['authorization', 'x-forwarded-for', 'user-agent'];
 
-/** The route's schemas in the order in which an argument belongs to them: a body that repeats a query parameter wins. */
+/**
+ * The route's schemas in the order in which an argument belongs to them: a body that repeats a query parameter wins.
+ */
 const PLACES: readonly Place[] = ['params', 'body', 'query'];
 
 function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {

@@ -1,4 +1,7 @@
-/** Server-sent events: all streams that are open, a bounded number for each listener, and their end when the service stops. */
+/**
+ * Server-sent events: all streams that are open, a bounded number for each listener, and their end when the service
+ * stops.
+ */
 import type { ServerResponse } from 'node:http';
 import type { EventStreamAnswer, ServerSentEvent } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
@@ -21,7 +24,11 @@ export class EventStreams {
 
   constructor(private readonly rules: EventStreamRules) {}
 
-  /** @param head only the head is asked for @param listener whose streams are counted together @param closed called once, at its end */
+  /**
+   * @param head only the head is asked for
+   * @param listener whose streams are counted together
+   * @param closed called once, at its end
+   */
   response(
     { events, options }: EventStreamAnswer,
     own: HttpResponse['headers'],

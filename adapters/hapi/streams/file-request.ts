@@ -1,7 +1,7 @@
 /**
- * Which part of a file a request asks for, and whether it asks at all (RFC 9110, sections 13 and 14). Rejected: @hapi/ammo and
- * range-parser, which both take a suffix longer than the file for unsatisfiable; the first also cannot tell a malformed
- * range, which is ignored, from one outside the file, which is 416.
+ * Which part of a file a request asks for, and whether it asks at all (RFC 9110, sections 13 and 14). Rejected:
+ * @hapi/ammo and range-parser, which both take a suffix longer than the file for unsatisfiable; the first also cannot
+ * tell a malformed range, which is ignored, from one outside the file, which is 416.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnsweredFile } from '../../../ports/http.js';

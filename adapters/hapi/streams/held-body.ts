@@ -1,6 +1,7 @@
 /**
- * A long answer that is held whole while its reader takes it: piece by piece, so that it is seen whether that reads at all, and
- * counted among all that is held for others (limits/unsent-budget.ts). Bytes that many answers share cost each of them a piece.
+ * A long answer that is held whole while its reader takes it: piece by piece, so that it is seen whether that reads at
+ * all, and counted among all that is held for others (limits/unsent-budget.ts). Bytes that many answers share cost each
+ * of them a piece.
  */
 import type { ServerResponse } from 'node:http';
 import { SharedBytes } from '../../../ports/http.js';

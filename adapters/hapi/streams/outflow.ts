@@ -1,6 +1,7 @@
 /**
- * A long answer on its way out: written as fast as the other side takes it, and given up when that takes too little. hapi's
- * own streams were tried: they are piped without a look at a client that reads nothing, and compress what may not be.
+ * A long answer on its way out: written as fast as the other side takes it, and given up when that takes too little.
+ * hapi's own streams were tried: they are piped without a look at a client that reads nothing, and compress what may
+ * not be.
  */
 import type { ServerResponse } from 'node:http';
 
@@ -29,11 +30,14 @@ export class Outflow {
   /** Nobody reads any longer. */
   get closed(): boolean {
     const { destroyed, closed, socket } = this.res;
-    // A connection that broke tells its answer so only at the next turn. An answer that waits for its turn has none yet.
+    // A connection that broke tells its answer so only at the next turn. An answer that waits for its turn has none
+    // yet.
     return this.#cut || destroyed || closed || socket?.writable === false;
   }
 
-  /** Resolves when the system has taken it, and nothing here needs its bytes any more; false: nobody reads any longer. */
+  /**
+   * Resolves when the system has taken it, and nothing here needs its bytes any more; false: nobody reads any longer.
+   */
   async write(piece: Uint8Array | string): Promise<boolean> {
     const { res } = this;
     if (this.closed) return false;

@@ -1,7 +1,7 @@
 /**
- * Buffers for the pieces of downloads, used again and again: the system would clear a new one page by page, which costs as
- * much as to read it. One goes back when its bytes are with the system; that of a cut connection is left to the collector,
- * since something may still be read into it.
+ * Buffers for the pieces of downloads, used again and again: the system would clear a new one page by page, which costs
+ * as much as to read it. One goes back when its bytes are with the system; that of a cut connection is left to the
+ * collector, since something may still be read into it.
  */
 const PIECE_BYTES = 256 * 1024;
 

@@ -1,6 +1,6 @@
 /**
- * Compresses long answers as fast as the machine can, whatever their readers take: an encoder per slow reader would hold some
- * megabytes for each. A few at once; addresses take turns.
+ * Compresses long answers as fast as the machine can, whatever their readers take: an encoder per slow reader would
+ * hold some megabytes for each. A few at once; addresses take turns.
  */
 import { once } from 'node:events';
 import { constants, createBrotliCompress, createDeflate, createGzip } from 'node:zlib';

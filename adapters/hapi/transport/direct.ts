@@ -1,8 +1,8 @@
 /**
- * Requests that are answered before hapi's life cycle, for the routes that are asked most (decisions/020). The route is the
- * same code on both ways; what hapi does for it is either done here, header by header, or not asked for: conditions, parts,
- * upgrades, `Expect`, other methods and addresses that are not written plainly go the whole way. An answer that shall be
- * compressed is handed to hapi when it is made.
+ * Requests that are answered before hapi's life cycle, for the routes that are asked most (decisions/020). The route is
+ * the same code on both ways; what hapi does for it is either done here, header by header, or not asked for:
+ * conditions, parts, upgrades, `Expect`, other methods and addresses that are not written plainly go the whole way. An
+ * answer that shall be compressed is handed to hapi when it is made.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';

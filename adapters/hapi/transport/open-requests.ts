@@ -1,7 +1,8 @@
 /**
- * Every request from its head until its connection is done with the answer, whatever answers it: their number, for a stop that
- * waits for them, and one line in the log for each at level debug, or at any level where it took long (contract 95, shutdown).
- * A line holds no header, no body, no query and no address as it was asked: those may be secrets.
+ * Every request from its head until its connection is done with the answer, whatever answers it: their number, for a
+ * stop that waits for them, and one line in the log for each at level debug, or at any level where it took long
+ * (contract 95, shutdown). A line holds no header, no body, no query and no address as it was asked: those may be
+ * secrets.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../../ports/http.js';

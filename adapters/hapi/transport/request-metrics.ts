@@ -1,6 +1,6 @@
 /**
- * Requests for `GET /metrics`: how many per route, method and class of status, and how long they took per kind of route.
- * Durations per route and status too would be some 1,500 lines with every scrape, most of them 0.
+ * Requests for `GET /metrics`: how many per route, method and class of status, and how long they took per kind of
+ * route. Durations per route and status too would be some 1,500 lines with every scrape, most of them 0.
  */
 import { CODES } from '../../../kernel/errors.js';
 import type { Counter, Histogram, Metrics } from '../../../ports/metrics.js';

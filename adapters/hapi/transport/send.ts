@@ -1,7 +1,7 @@
 /**
  * Hands an answer to hapi, or, when the request's body has not been read to its end, straight to the socket. An answer
- * that is followed by a close while bytes still arrive becomes a reset at the other side, and the caller never reads why
- * (contract 00: an answer, not a bare reset). So the rest is read and thrown away, for a while and up to a size.
+ * that is followed by a close while bytes still arrive becomes a reset at the other side, and the caller never reads
+ * why (contract 00: an answer, not a bare reset). So the rest is read and thrown away, for a while and up to a size.
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';

@@ -1,7 +1,7 @@
 /**
- * One request at a time on each connection: what was sent behind another waits until that has been answered and its bytes are
- * with the system. So a connection that pipelines hundreds of requests has no more of the service than one that asks once, and
- * an answer never waits, made and unread, for another's reader.
+ * One request at a time on each connection: what was sent behind another waits until that has been answered and its
+ * bytes are with the system. So a connection that pipelines hundreds of requests has no more of the service than one
+ * that asks once, and an answer never waits, made and unread, for another's reader.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';

@@ -1,11 +1,11 @@
 /**
- * A second, quick reader of a joi schema, made once per route: it says of nearly every good body that joi would take it as it
- * is, some twenty times faster than joi. It never refuses: whatever it does not know or like is joi's to decide, so there
- * is one source of errors and one set of rules, the schema.
+ * A second, quick reader of a joi schema, made once per route: it says of nearly every good body that joi would take it
+ * as it is, some twenty times faster than joi. It never refuses: whatever it does not know or like is joi's to decide,
+ * so there is one source of errors and one set of rules, the schema.
  *
- * It reads `describe()`, joi's public account of a schema, and knows only what is named below; a rule that it does not know
- * makes its part of the schema "not sure". Rejected: checks written by hand beside the schema (two truths), and another
- * validation library (contract and documentation are made from joi's).
+ * It reads `describe()`, joi's public account of a schema, and knows only what is named below; a rule that it does not
+ * know makes its part of the schema "not sure". Rejected: checks written by hand beside the schema (two truths), and
+ * another validation library (contract and documentation are made from joi's).
  */
 import type { CustomHelpers, CustomValidator, Description, Schema } from 'joi';
 
@@ -40,8 +40,8 @@ export function fastCheck(schema: Schema): FastCheck {
 const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 
 /**
- * Values of a query are texts, or lists of them. A number that is written as JavaScript writes it is taken for one; what joi
- * would convert besides (other spellings, booleans) is not sure.
+ * Values of a query are texts, or lists of them. A number that is written as JavaScript writes it is taken for one;
+ * what joi would convert besides (other spellings, booleans) is not sure.
  * @param strict names that the schema does not know are joi's to refuse
  */
 export function fastQuery(schema: Schema, strict: boolean): FastQuery {

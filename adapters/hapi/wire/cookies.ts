@@ -2,8 +2,8 @@
  * Cookies in and out. hapi's own parser is off: it refuses the whole request for one odd cookie of another application.
  * The package `cookie` was tried: it takes `__proto__` for a name and leaves quotation marks around values.
  *
- * Under https every cookie travels as `__Host-<name>`: a browser takes that name only from this very host over https, so
- * no neighbouring host can plant or shadow one. Routes and pages know the plain name only.
+ * Under https every cookie travels as `__Host-<name>`: a browser takes that name only from this very host over https,
+ * so no neighbouring host can plant or shadow one. Routes and pages know the plain name only.
  */
 import type { Cookie } from '../../../ports/http.js';
 
@@ -13,8 +13,8 @@ const HOST = '__Host-';
 export const cookieName = (name: string, secure: boolean): string => (secure ? HOST + name : name);
 
 /**
- * Cookies of a `Cookie` header by their plain names; the first of a name wins, names that could poison an object are left
- * out, and under https all that have no `__Host-`.
+ * Cookies of a `Cookie` header by their plain names; the first of a name wins, names that could poison an object are
+ * left out, and under https all that have no `__Host-`.
  */
 export function parseCookies(header: string | undefined, secure: boolean): Record<string, string> {
   const cookies: Record<string, string> = {};

@@ -1,6 +1,7 @@
 /**
- * What a plugin may refuse with: the codes of the service and of the manifests, each with its status. Another code would reach
- * callers that no documentation names, so it is a fault of its plugin: 500, and a line in the log that says how to mend it.
+ * What a plugin may refuse with: the codes of the service and of the manifests, each with its status. Another code
+ * would reach callers that no documentation names, so it is a fault of its plugin: 500, and a line in the log that says
+ * how to mend it.
  */
 import { ServiceError } from '../../../kernel/errors.js';
 import type { ErrorCodes } from '../../../ports/http.js';

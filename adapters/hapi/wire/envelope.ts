@@ -32,8 +32,8 @@ function splicedJson(data: object): string | Buffer {
 }
 
 /**
- * The data with what there is to say of fields that were left out, behind the handler's own warnings. The data may be shared
- * between answers, so it is never written to. A signed answer stays as it was signed (contract 50).
+ * The data with what there is to say of fields that were left out, behind the handler's own warnings. The data may be
+ * shared between answers, so it is never written to. A signed answer stays as it was signed (contract 50).
  */
 export function withWarnings(data: object, told: readonly string[]): object {
   if (told.length === 0 || Array.isArray(data) || 'signature' in data) return data;
@@ -57,7 +57,10 @@ export function refusedJson(status: number, data: object, requestId: string): st
   return JSON.stringify({ ...data, status: 'error', error: { ...error, request_id: requestId } });
 }
 
-/** The answer to a refusal. @param bare without the envelope: `{status: code, message, fields?}` (contract 00, envelope) */
+/**
+ * The answer to a refusal.
+ * @param bare without the envelope: `{status: code, message, fields?}` (contract 00, envelope)
+ */
 export function failureResponse(failure: Failure, requestId: string, bare = false): HttpResponse & { body: string } {
   const { code, message } = failure;
   const { fields, extra, headers } = failure.more;
@@ -75,7 +78,9 @@ export function failureResponse(failure: Failure, requestId: string, bare = fals
   };
 }
 
-/** Without the envelope a bad body is `invalid_request`: 422, unreadable JSON 400 (contract 00, envelope; contract 50). */
+/**
+ * Without the envelope a bad body is `invalid_request`: 422, unreadable JSON 400 (contract 00, envelope; contract 50).
+ */
 export const bareCode = (code: string): string =>
   code === 'validation_failed' || code === 'invalid_json' ? 'invalid_request' : code;
 

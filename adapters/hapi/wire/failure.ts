@@ -39,7 +39,10 @@ export const NO_STORE = new Failure('not_ready', 'The store cannot be reached; n
   headers: { 'retry-after': '5' },
 });
 
-/** Adapters and plugins may be loaded from several copies of a module, so errors are distinguished by name, not by class. */
+/**
+ * Adapters and plugins may be loaded from several copies of a module, so errors are distinguished by name, not by
+ * class.
+ */
 const named = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
 
 /** The boom statuses that hapi itself can produce, in our words. */

@@ -15,7 +15,10 @@ export const CSP =
 
 const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** A copy with lower-case names. @throws TypeError for a value that no header can hold: a line break would start another */
+/**
+ * A copy with lower-case names.
+ * @throws TypeError for a value that no header can hold: a line break would start another
+ */
 export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const checked: Record<string, string> = {};
   for (const name in headers) {

@@ -1,4 +1,6 @@
-/** One request as a handler sees it. What few handlers ask for (headers, cookies, the abort signal) is made when asked. */
+/**
+ * One request as a handler sees it. What few handlers ask for (headers, cookies, the abort signal) is made when asked.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkOf } from '../../../lib/addresses.js';
 import type { HttpRequest, Principal, RateClass } from '../../../ports/http.js';
