@@ -42,11 +42,11 @@ interface Process {
   log: RecordingLog;
 }
 let processes = 0;
-const processOn = (store: DocumentStore, manifests: FullManifest[], leaseMs = 60_000): Process => {
+const processOn = (store: DocumentStore, manifests: FullManifest[], leaseMs = 60_000, version = '0.2.0'): Process => {
   const clock = new ManualClock();
   const log = new RecordingLog();
   const ids = new FakeIds(`0198${String(++processes).padStart(4, '0')}`);
-  return { clock, log, migrator: new Migrator({ store, clock, ids, log, leaseMs }, manifests) };
+  return { clock, log, migrator: new Migrator({ store, clock, ids, log, leaseMs, version }, manifests) };
 };
 
 describe('kernel/migrator', () => {
