@@ -18,7 +18,7 @@ import { InProcessEvents } from './events.js';
 import { BootStopped, reasonOf } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
 import { Locks } from './locks.js';
-import { Migrator } from './migrator.js';
+import { Migrator } from './migrating/migrator.js';
 import { guardedJob, noAuthenticator } from './mounts.js';
 import type { Booted, BootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
 import { PluginRun, ProvidedServices } from './plugin-run.js';

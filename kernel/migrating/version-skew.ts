@@ -3,7 +3,7 @@
  * they meet while an upgrade rolls over several processes. A migration is additive, so a version serves a store that the next
  * minor version has migrated; of anything later it knows nothing.
  */
-import type { MigrationState } from '../ports/domain/system.js';
+import type { MigrationState } from '../../ports/domain/system.js';
 
 /** A migration that this version does not know was applied by one too far ahead. */
 export class StoreTooNew extends Error {

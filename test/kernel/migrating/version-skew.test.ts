@@ -1,14 +1,14 @@
 /** Older and newer versions of the service on one store (contract 95, a bad day). */
 import { expect } from 'chai';
-import { isLater, refuseTooNew, StoreTooNew } from '../../kernel/version-skew.js';
-import { MemoryStore } from '../../adapters/memory/store.js';
-import { fullManifest } from '../../kernel/manifest.js';
-import { Migrator } from '../../kernel/migrator.js';
-import bugs from '../../plugins/bugs/plugin.js';
-import type { CollectionSpec } from '../../ports/store.js';
-import { ManualClock } from '../../testing/clock.js';
-import { FakeIds, RecordingLog } from '../../testing/fakes.js';
-import { rejection } from '../harness.js';
+import { isLater, refuseTooNew, StoreTooNew } from '../../../kernel/migrating/version-skew.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { fullManifest } from '../../../kernel/manifest.js';
+import { Migrator } from '../../../kernel/migrating/migrator.js';
+import bugs from '../../../plugins/bugs/plugin.js';
+import type { CollectionSpec } from '../../../ports/store.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
+import { rejection } from '../../harness.js';
 
 /** Counts how often indexes were declared. */
 class Ensuring extends MemoryStore {

@@ -8,12 +8,12 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Lease, type HeldLease, type LeaseRow } from '../lib/lease.js';
-import { all } from '../lib/paging.js';
-import type { Clock } from '../ports/clock.js';
-import type { MigrationState } from '../ports/domain/system.js';
-import type { Ids } from '../ports/ids.js';
-import type { Logger } from '../ports/logger.js';
+import { Lease, type HeldLease, type LeaseRow } from '../../lib/lease.js';
+import { all } from '../../lib/paging.js';
+import type { Clock } from '../../ports/clock.js';
+import type { MigrationState } from '../../ports/domain/system.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Logger } from '../../ports/logger.js';
 import {
   StoreConflict,
   type CollectionSpec,
@@ -21,10 +21,10 @@ import {
   type Doc,
   type DocumentStore,
   type IndexSpec,
-} from '../ports/store.js';
-import type { Tuning } from '../ports/tuning.js';
-import { collectionOf } from './collections.js';
-import type { FullManifest } from './manifest.js';
+} from '../../ports/store.js';
+import type { Tuning } from '../../ports/tuning.js';
+import { collectionOf } from '../collections.js';
+import type { FullManifest } from '../manifest.js';
 import { isLater, refuseTooNew } from './version-skew.js';
 
 interface MigrationDoc extends Doc {

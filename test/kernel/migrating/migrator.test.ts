@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { MemoryStore } from '../../adapters/memory/store.js';
-import { LeaseLost, type LeaseRow } from '../../lib/lease.js';
-import type { FullManifest } from '../../kernel/manifest.js';
-import { MigrationRenamed, Migrator } from '../../kernel/migrator.js';
-import type { Migration } from '../../kernel/contract.js';
-import type { CollectionSpec, DocumentStore } from '../../ports/store.js';
-import { rejection, until } from '../harness.js';
-import { ManualClock } from '../../testing/clock.js';
-import { FakeIds, RecordingLog } from '../../testing/fakes.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { LeaseLost, type LeaseRow } from '../../../lib/lease.js';
+import type { FullManifest } from '../../../kernel/manifest.js';
+import { MigrationRenamed, Migrator } from '../../../kernel/migrating/migrator.js';
+import type { Migration } from '../../../kernel/contract.js';
+import type { CollectionSpec, DocumentStore } from '../../../ports/store.js';
+import { rejection, until } from '../../harness.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
 
 const manifest = (id: string, migrations: Migration[], collections: CollectionSpec[] = []): FullManifest => ({
   id,
