@@ -18,7 +18,7 @@ import { InProcessEvents } from './events.js';
 import { BootStopped, reasonOf } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
 import { Locks } from './locks.js';
-import { Migrator } from './migrator.js';
+import { Migrator } from './migrating/migrator.js';
 import { guardedJob, noAuthenticator } from './mounts.js';
 import type { Booted, BootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
 import { PluginRun, ProvidedServices } from './plugin-run.js';
@@ -153,7 +153,7 @@ export class Kernel {
     const runs = registered.map((one) => new PluginRun(one));
     this.#plugins.runs = runs;
     const manifests = runs.map(({ manifest }) => manifest);
-    const migrator = (this.#migrator = new Migrator(this.parts, manifests));
+    const migrator = (this.#migrator = new Migrator({ ...this.parts, version: config.app.version }, manifests));
     const { version } = config.app;
     const system = { version, started_at: clock.iso(), store, runs, off, processes, freeBytes, unlistedProxies };
     provideSystem(this.#services, { ...system, migrator, http });

@@ -1,6 +1,6 @@
 /** The numbered changes of stored data, as plugins see them (`kernel.migrations`). */
 import type { ServiceMigrations } from '../../ports/domain/system.js';
-import type { Migrator } from '../migrator.js';
+import type { Migrator } from '../migrating/migrator.js';
 
 export function migrationsOf(migrator: Migrator): ServiceMigrations {
   return {

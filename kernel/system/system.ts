@@ -1,7 +1,7 @@
 /** What the kernel itself provides: each part under its own token, and all of them under `kernel.system`. */
 import { CATALOG, MIGRATIONS, RUNTIME, SYSTEM } from '../../ports/domain/system.js';
 import type { HttpServer } from '../../ports/http-server.js';
-import type { Migrator } from '../migrator.js';
+import type { Migrator } from '../migrating/migrator.js';
 import type { ProvidedServices } from '../plugin-run.js';
 import { catalogOf } from './catalog.js';
 import { migrationsOf } from './migrations.js';

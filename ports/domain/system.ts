@@ -23,6 +23,8 @@ export interface MigrationState {
   /** `access:001-first-template`, `bugs:indexes-3f2a…` */
   id: string;
   applied_at: string | null;
+  /** Of the service that applied it; null: nobody wrote it down. */
+  version: string | null;
 }
 
 /** An address that sent `X-Forwarded-For`, and is not in `server.trusted_proxies`. */

@@ -14,7 +14,11 @@ export const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
  * How the program is run: most starts here live for seconds, and what V8 optimizes while it starts is used once. Without
  * that a command takes a third less processor time, a service a sixth. Later versions of Node do not know the option.
  */
-export const PROGRAM = [...(process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : []), CLI];
+const programOf = (cli: string): string[] => [
+  ...(process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : []),
+  cli,
+];
+export const PROGRAM = programOf(CLI);
 export const ADMIN = { username: 'admin', password: 'correct-horse-battery-staple' };
 export const SHARED_KEY = 'shared-key-for-tests-only-0123456789';
 
@@ -96,6 +100,8 @@ export interface Answer {
 
 export class TestService {
   child: ChildProcess | null = null;
+  /** The program: another version of it, for tests of upgrades. */
+  cli = CLI;
   url = '';
   stdout = '';
   stderr = '';
@@ -120,7 +126,8 @@ export class TestService {
   /** Resolves with the milliseconds until it listened. */
   start(args: string[] = ['serve']): Promise<number> {
     const passed = watch();
-    const child = spawn(process.execPath, [...PROGRAM, ...args], { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const words = [...programOf(this.cli), ...args];
+    const child = spawn(process.execPath, words, { env: this.env, stdio: ['ignore', 'pipe', 'pipe'] });
     this.child = child;
     this.stdout = '';
     this.stderr = '';

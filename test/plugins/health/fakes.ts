@@ -64,7 +64,7 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     unlistedProxies: () => [],
     migrations: () =>
       Promise.resolve({
-        applied: [{ id: 'bugs:001-a', applied_at: '2026-11-20T08:00:00.000Z' }],
+        applied: [{ id: 'bugs:001-a', applied_at: '2026-11-20T08:00:00.000Z', version: '1.0.0' }],
         pending: [],
         current: 'bugs:001-a',
       }),

@@ -8,12 +8,12 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Lease, type HeldLease, type LeaseRow } from '../lib/lease.js';
-import { all } from '../lib/paging.js';
-import type { Clock } from '../ports/clock.js';
-import type { MigrationState } from '../ports/domain/system.js';
-import type { Ids } from '../ports/ids.js';
-import type { Logger } from '../ports/logger.js';
+import { Lease, type HeldLease, type LeaseRow } from '../../lib/lease.js';
+import { all } from '../../lib/paging.js';
+import type { Clock } from '../../ports/clock.js';
+import type { MigrationState } from '../../ports/domain/system.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Logger } from '../../ports/logger.js';
 import {
   StoreConflict,
   type CollectionSpec,
@@ -21,13 +21,16 @@ import {
   type Doc,
   type DocumentStore,
   type IndexSpec,
-} from '../ports/store.js';
-import type { Tuning } from '../ports/tuning.js';
-import { collectionOf } from './collections.js';
-import type { FullManifest } from './manifest.js';
+} from '../../ports/store.js';
+import type { Tuning } from '../../ports/tuning.js';
+import { collectionOf } from '../collections.js';
+import type { FullManifest } from '../manifest.js';
+import { isLater, refuseTooNew } from './version-skew.js';
 
 interface MigrationDoc extends Doc {
   applied_at: string;
+  /** Of the service that applied it; absent in records from before this was written. */
+  version?: string;
 }
 
 interface Step {
@@ -42,6 +45,8 @@ export interface MigratorParts {
   clock: Clock;
   ids: Ids;
   log: Logger;
+  /** Of this service. */
+  version: string;
   /** Collections of the service's own adapters (jobs), with their stored names. */
   collections?: readonly CollectionSpec[];
   /** After this long without a sign of life another process's migration counts as dead. Default 15,000. */
@@ -62,6 +67,8 @@ export class MigrationRenamed extends Error {
 }
 
 const POLL_MS = 50;
+/** The id of a plugin's declared collections, after its name. */
+const INDEXES = /:indexes-[0-9a-f]+$/;
 
 export class Migrator {
   readonly #steps: readonly Step[];
@@ -79,18 +86,18 @@ export class Migrator {
   /** Every recorded migration, also those of plugins that are no longer installed; oldest first. */
   async applied(): Promise<MigrationState[]> {
     const records = await all(this.#records(), { sort: [['applied_at', 'asc']], limit: 1_000 });
-    return records.map(({ id, applied_at }) => ({ id, applied_at }));
+    return records.map(({ id, applied_at, version = null }) => ({ id, applied_at, version }));
   }
 
   /**
    * Ids in the order in which they will run.
-   * @param applied where the caller has just read them @throws MigrationRenamed
+   * @param applied where the caller has just read them @throws MigrationRenamed, StoreTooNew
    */
   async pending(applied?: readonly MigrationState[]): Promise<string[]> {
     return this.#left(applied ?? (await this.applied())).map(({ id }) => id);
   }
 
-  /** Runs what is pending, waiting for another process that does so already. @throws MigrationRenamed, LeaseLost */
+  /** Runs what is pending, waiting for another process that does so already. @throws MigrationRenamed, StoreTooNew, LeaseLost */
   async run(): Promise<MigrationOutcome> {
     const lease = this.#lease();
     let waiting = false;
@@ -131,7 +138,7 @@ export class Migrator {
     const began = clock.monotonic();
     await step.run();
     try {
-      await this.#records().insert({ id: step.id, applied_at: clock.iso() });
+      await this.#records().insert({ id: step.id, applied_at: clock.iso(), version: this.parts.version });
     } catch (error) {
       // Two ran it after a lost lease: it is applied and recorded.
       if (!(error instanceof StoreConflict)) throw error;
@@ -144,9 +151,15 @@ export class Migrator {
   }
 
   #left(records: readonly MigrationState[]): Step[] {
+    const { version } = this.parts;
+    const own = new Set(this.#steps.map(({ id }) => id));
+    refuseTooNew(records, (id) => own.has(id), version);
     const applied = new Set(records.map(({ id }) => id));
     for (const step of this.#steps) refuseRenamed(step.id, applied);
-    return this.#steps.filter(({ id }) => !applied.has(id));
+    const later = records.filter((record) => !own.has(record.id) && isLater(record, version));
+    const replaced = new Set(later.filter(({ id }) => INDEXES.test(id)).map(({ id }) => id.replace(INDEXES, '')));
+    // The indexes of the next version serve this one; to declare its own again would drop those that only the next one has.
+    return this.#steps.filter(({ id, plugin }) => !applied.has(id) && !(INDEXES.test(id) && replaced.has(plugin)));
   }
 
   #stepsOf(manifest: FullManifest): Step[] {

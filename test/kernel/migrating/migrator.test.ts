@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { MemoryStore } from '../../adapters/memory/store.js';
-import { LeaseLost, type LeaseRow } from '../../lib/lease.js';
-import type { FullManifest } from '../../kernel/manifest.js';
-import { MigrationRenamed, Migrator } from '../../kernel/migrator.js';
-import type { Migration } from '../../kernel/contract.js';
-import type { CollectionSpec, DocumentStore } from '../../ports/store.js';
-import { rejection, until } from '../harness.js';
-import { ManualClock } from '../../testing/clock.js';
-import { FakeIds, RecordingLog } from '../../testing/fakes.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { LeaseLost, type LeaseRow } from '../../../lib/lease.js';
+import type { FullManifest } from '../../../kernel/manifest.js';
+import { MigrationRenamed, Migrator } from '../../../kernel/migrating/migrator.js';
+import type { Migration } from '../../../kernel/contract.js';
+import type { CollectionSpec, DocumentStore } from '../../../ports/store.js';
+import { rejection, until } from '../../harness.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
 
 const manifest = (id: string, migrations: Migration[], collections: CollectionSpec[] = []): FullManifest => ({
   id,
@@ -42,11 +42,11 @@ interface Process {
   log: RecordingLog;
 }
 let processes = 0;
-const processOn = (store: DocumentStore, manifests: FullManifest[], leaseMs = 60_000): Process => {
+const processOn = (store: DocumentStore, manifests: FullManifest[], leaseMs = 60_000, version = '0.2.0'): Process => {
   const clock = new ManualClock();
   const log = new RecordingLog();
   const ids = new FakeIds(`0198${String(++processes).padStart(4, '0')}`);
-  return { clock, log, migrator: new Migrator({ store, clock, ids, log, leaseMs }, manifests) };
+  return { clock, log, migrator: new Migrator({ store, clock, ids, log, leaseMs, version }, manifests) };
 };
 
 describe('kernel/migrator', () => {
