@@ -26,6 +26,8 @@ import { processMetrics } from './adapters/node/process-metrics.js';
 import { HostProcesses } from './adapters/node/processes.js';
 import { StoreFaultLog } from './adapters/node/store-fault-log.js';
 import { UnlistedProxies } from './adapters/node/unlisted-proxies.js';
+import { refuseHalfImported } from './adapters/archive/moving/import.js';
+import { backupsOf, settleRestore } from './composition/backups.js';
 import { BUILTIN } from './composition/builtin.js';
 import { isFirstStart, keysOf, NO_KEYS } from './composition/keys.js';
 import { accessModeOf, announced, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
@@ -37,6 +39,7 @@ import type { AppSettings } from './kernel/contract.js';
 import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
 import { RepeatedLines } from './lib/text/repeated-lines.js';
+import { NO_BACKUPS } from './ports/store/backups.js';
 import { FIRST_START } from './ports/domain/access.js';
 import type { DocumentStore } from './ports/store.js';
 
@@ -45,7 +48,7 @@ export type { ServiceKeys } from './adapters/node/keys.js';
 export { freeBytes } from './adapters/node/freebytes.js';
 export { BUILTIN } from './composition/builtin.js';
 export { fingerprintsFit, keysOf } from './composition/keys.js';
-export { accessModeOf, installersOf } from './composition/releases.js';
+export { accessModeOf, installersOf, releasesOn } from './composition/releases.js';
 export { storeOf } from './composition/store.js';
 export { unlistedProxiesOf } from './composition/web-server.js';
 
@@ -133,6 +136,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   if (given.keys === undefined) {
     await examine(configuration);
     await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
+    await settleRestore(configuration);
   }
   const keys = given.keys ?? (await keysOf(config, true));
   // A command prints its own answer on stdout; the log's lines would be mixed into it.
@@ -178,6 +182,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     log,
   });
   const checkStore = async (): Promise<void> => {
+    await refuseHalfImported(store);
     if (shared) await checkFingerprints(store, keys, () => clock.iso());
     if (mode === 'serve') await rings.settle();
   };
@@ -218,6 +223,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     installers,
     manual: new FsManual(join(packageRoot(), 'docs')),
     signers: rings,
+    backups: given.keys === undefined ? backupsOf(configuration, keys, app.version) : NO_BACKUPS,
     builtin: BUILTIN,
     plugins: config.plugins,
     bases: [folderOf(configuration.origin('plugins')), process.cwd(), packageRoot()],

@@ -6,6 +6,7 @@
 import './engine-flags.js';
 import type { CommandSpec } from '../kernel/contract.js';
 import { blueprint } from '../main.js';
+import { backup, exportCommand, importCommand, restore } from './moving.js';
 import { doctor } from './doctor.js';
 import { endAfterFailure } from './ending.js';
 import { licenseKeyRotate, releaseKeyRotate } from './keys.js';
@@ -23,6 +24,10 @@ const BUILTIN: readonly CommandSpec[] = [
   migrate,
   tick,
   doctor,
+  backup,
+  restore,
+  exportCommand,
+  importCommand,
   pluginList,
   pluginNew,
   releaseKeyRotate,

@@ -1,5 +1,6 @@
 /** The plugins that come with the service. */
 import access from '../plugins/access/plugin.js';
+import backups from '../plugins/backups/plugin.js';
 import bugs from '../plugins/bugs/plugin.js';
 import dashboard from '../plugins/dashboard/plugin.js';
 import errorstream from '../plugins/errorstream/plugin.js';
@@ -20,6 +21,7 @@ import webhooks from '../plugins/webhooks/plugin.js';
 /** The standard set. Order here means nothing: manifests say who needs whom. */
 export const BUILTIN = [
   access,
+  backups,
   projects,
   health,
   dashboard,

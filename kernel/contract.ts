@@ -49,6 +49,7 @@ export type { DomainEvent, ListenSpec } from '../ports/events.js';
 export type { Ids } from '../ports/ids.js';
 export type { JobSpec } from '../ports/jobs.js';
 export type { Logger } from '../ports/logger.js';
+export type { BackupNote, Backups } from '../ports/store/backups.js';
 export type * from '../ports/cipher.js';
 export type * from '../ports/hasher.js';
 export type * from '../ports/installers.js';

@@ -83,9 +83,10 @@ export class Kernel {
     return this.#booted(mode);
   }
 
-  /** Reads the plugins and judges them with their configuration; nothing is opened or started. @throws PluginFaults */
-  async examine(): Promise<void> {
+  /** Reads the plugins and judges them with their configuration; nothing is opened or started. What they declare of the store. @throws PluginFaults */
+  async examine(): Promise<Migrator['declared']> {
     await this.#readManifests();
+    return (this.#migrator as Migrator).declared;
   }
 
   /**
@@ -150,8 +151,7 @@ export class Kernel {
     const { plugins: registered, off, unoffered } = register(loaded.plugins, config, loaded.faults);
     for (const where of unoffered)
       this.parts.log.warn(where, 'a plugin adds to an extension point that no plugin offers');
-    const runs = registered.map((one) => new PluginRun(one));
-    this.#plugins.runs = runs;
+    const runs = (this.#plugins.runs = registered.map((one) => new PluginRun(one)));
     const manifests = runs.map(({ manifest }) => manifest);
     const migrator = (this.#migrator = new Migrator({ ...this.parts, version: config.app.version }, manifests));
     const { version } = config.app;
@@ -188,9 +188,10 @@ export class Kernel {
 
   async #setUp(): Promise<void> {
     const { config, store, jobs } = this.parts;
-    const { clock, ids, log, hasher, cipher, outbound, metrics, releaseStore, installers, manual, signers } =
-      this.parts;
-    const ports = { clock, ids, log, hasher, cipher, outbound, metrics, releaseStore, installers, manual, signers };
+    const { clock, ids, log, hasher, cipher, outbound, metrics, releaseStore } = this.parts;
+    const { installers, manual, signers, backups } = this.parts;
+    const files = { releaseStore, installers, manual, backups };
+    const ports = { clock, ids, log, hasher, cipher, outbound, metrics, signers, ...files };
     const root = Scope.root({ ...ports, app: config.app });
     const shared: Shared = {
       app: config.app,

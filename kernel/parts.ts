@@ -1,4 +1,5 @@
 /** What the kernel is built from, and what it answers. main.ts fills this in; tests fill in fakes. */
+import type { Backups } from '../ports/store/backups.js';
 import type { Cipher } from '../ports/cipher.js';
 import type { Clock } from '../ports/clock.js';
 import type { PasswordHasher } from '../ports/hasher.js';
@@ -46,6 +47,8 @@ export interface KernelParts {
   installers: Installers;
   manual: Manual;
   signers: Signers;
+  /** Also before a migration of a store that is in use. */
+  backups: Backups;
   /** Absent: this process is the only one that is known. */
   processes?: Processes;
   builtin: readonly Plugin[];

@@ -210,6 +210,8 @@ export interface DocumentStore {
   connect(): Promise<void>;
   /** The collection; it need not exist yet. Names match `^[a-z][a-z0-9_]*$`. */
   collection<T extends Doc>(name: string): Collection<T>;
+  /** The names of the collections that are there, in order; also those that nobody declares any more. */
+  collections(): Promise<string[]>;
   /**
    * Creates collections and indexes that are missing; idempotent, and safe from two processes at once. Indexes that
    * only serve reads may come later where a collection is large: by steps, while the store is in use. An engine may

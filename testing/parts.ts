@@ -4,6 +4,7 @@ import { MemoryManual } from '../adapters/memory/manual.js';
 import { MemoryReleaseStore } from '../adapters/memory/release-store.js';
 import { memorySigners } from '../adapters/memory/signers.js';
 import { MemoryStore } from '../adapters/memory/store.js';
+import { NO_BACKUPS } from '../ports/store/backups.js';
 import type { AppSettings } from '../kernel/contract.js';
 import type { KernelParts } from '../kernel/parts.js';
 import { ManualClock } from './clock.js';
@@ -66,6 +67,7 @@ export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): Kerne
     installers: new MemoryInstallers(),
     manual: new MemoryManual(),
     signers: memorySigners(),
+    backups: NO_BACKUPS,
     builtin: [],
     plugins: [],
     bases: ['.'],

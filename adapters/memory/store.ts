@@ -45,6 +45,10 @@ export class MemoryStore implements DocumentStore {
     return this.#open(name) as unknown as Collection<T>;
   }
 
+  async collections(): Promise<string[]> {
+    return [...this.#collections.keys()].toSorted();
+  }
+
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
     for (const { name, indexes } of specs) this.#open(name).ensure(indexes);
   }

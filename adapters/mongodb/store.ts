@@ -71,6 +71,15 @@ export class MongoStore implements DocumentStore {
     });
   }
 
+  async collections(): Promise<string[]> {
+    const list = () => this.#connection.db(this.#database).listCollections({}, { nameOnly: true }).toArray();
+    const found = await this.#connection.run(list);
+    return found
+      .map(({ name }) => name)
+      .filter((name) => NAME.test(name))
+      .toSorted();
+  }
+
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
     for (const { name } of specs) this.collection(name);
     for (const { name, indexes, lookups = [] } of specs) {

@@ -117,6 +117,17 @@ export class SqliteStore implements DocumentStore {
     return new SqliteCollection<T>(name, this.#threads);
   }
 
+  async collections(): Promise<string[]> {
+    if (!this.#connection) throw new Error('the store is not open');
+    const tables = this.#connection.prepare(
+      `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
+    );
+    return tables
+      .all([])
+      .map(([name]) => String(name))
+      .filter((name) => NAME.test(name));
+  }
+
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
     for (const { name } of specs) this.collection(name);
     await this.#writer.call(['ensure', '', JSON.stringify(specs)]);

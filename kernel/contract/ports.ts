@@ -1,6 +1,7 @@
 /**
  * The ports that a plugin may use, the settings of the service, and the tokens that stand for both in its container.
  */
+import type { Backups } from '../../ports/store/backups.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { Clock } from '../../ports/clock.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
@@ -33,6 +34,8 @@ export interface Ports {
   manual: Manual;
   /** The keys of releases and of licenses. */
   signers: Signers;
+  /** Copies of the embedded store. */
+  backups: Backups;
   jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
 }
 
@@ -63,6 +66,7 @@ export const PORT: { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly
   installers: token('installers'),
   manual: token('manual'),
   signers: token('signers'),
+  backups: token('backups'),
   jobs: token('jobs'),
   app: token('app'),
 };

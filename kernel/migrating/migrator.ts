@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Lease, type HeldLease, type LeaseRow } from '../../lib/lease.js';
 import { all } from '../../lib/paging.js';
+import type { Backups } from '../../ports/store/backups.js';
 import type { Clock } from '../../ports/clock.js';
 import type { MigrationState } from '../../ports/domain/system.js';
 import type { Ids } from '../../ports/ids.js';
@@ -51,6 +52,8 @@ export interface MigratorParts {
   collections?: readonly CollectionSpec[];
   /** After this long without a sign of life another process's migration counts as dead. Default 15,000. */
   leaseMs?: number;
+  /** Before a store in use is changed, a backup of it is made. */
+  backups?: Backups;
 }
 
 export interface MigrationOutcome {
@@ -81,7 +84,14 @@ export class Migrator {
     const own = parts.collections ?? [];
     const kernel = own.length === 0 ? [] : [this.#indexes('kernel', own)];
     this.#steps = [...kernel, ...manifests.flatMap((manifest) => this.#stepsOf(manifest))];
+    this.declared = {
+      collections: [...own, ...manifests.flatMap(storedSpecs)],
+      migrations: this.#steps.map(({ id }) => id).filter((id) => !id.includes(':indexes-')),
+    };
   }
+
+  /** What is declared: the collections by their stored names, and the migrations but for those of indexes. */
+  readonly declared: { collections: readonly CollectionSpec[]; migrations: readonly string[] };
 
   /** Every recorded migration, also those of plugins that are no longer installed; oldest first. */
   async applied(): Promise<MigrationState[]> {
@@ -116,7 +126,9 @@ export class Migrator {
     const failed: { plugin: string; id: string; error: unknown }[] = [];
     try {
       // Asked again: the process that held the lease before may have finished between our question and our turn.
-      for (const step of await this.#pendingSteps()) {
+      const pending = await this.#pendingSteps();
+      if (pending.length > 0) await this.#backUp();
+      for (const step of pending) {
         if (failed.some(({ plugin }) => plugin === step.plugin)) continue;
         await lease.confirm();
         try {
@@ -131,6 +143,19 @@ export class Migrator {
       await lease.release();
     }
     return { applied, pending: failed.length === 0 ? [] : await this.pending(), failed };
+  }
+
+  /** There is no way back from a migration but a copy of before; without one nothing is changed. */
+  async #backUp(): Promise<void> {
+    const { backups, log } = this.parts;
+    if (backups === undefined || backups.folder === null || (await this.applied()).length === 0) return;
+    try {
+      const { path } = await backups.make({ beforeMigration: true });
+      log.info({ path }, 'made a backup before the migrations');
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`migrations wait for a backup, which could not be made: ${why}`, { cause: error });
+    }
   }
 
   async #apply(step: Step): Promise<void> {
@@ -171,7 +196,7 @@ export class Migrator {
       ids,
       log: log.child({ plugin }),
     };
-    const specs = manifest.collections.map((spec) => ({ ...spec, name: `${plugin}_${spec.name}` }));
+    const specs = storedSpecs(manifest);
     const numbered = manifest.migrations.map((migration) => ({
       id: `${plugin}:${String(migration.number).padStart(3, '0')}-${migration.name}`,
       plugin,
@@ -210,6 +235,9 @@ export class Migrator {
     });
   }
 }
+
+const storedSpecs = ({ id, collections }: FullManifest): CollectionSpec[] =>
+  collections.map((spec) => ({ ...spec, name: `${id}_${spec.name}` }));
 
 /** `bugs:002-refs` beside an applied `bugs:002-references`: the number is taken, so the history would have two. */
 function refuseRenamed(id: string, applied: ReadonlySet<string>): void {

@@ -49,6 +49,7 @@ export interface HealthReport {
     jobs: Check & { running: number; failing: string[]; ahead: string[] };
     webhooks: Check & { queued: unknown; oldest_age_seconds: unknown; disabled: unknown };
     release_store: Check & { protection: unknown; last_selftest_at: unknown };
+    backups: Check & { last_at: unknown; path: unknown };
     disk: Check & { free_bytes: number | null };
     /** Not ok: callers behind these may share one address, and so its limits. */
     proxies: Check & { unlisted: readonly string[]; mend: string | null };
@@ -125,6 +126,7 @@ export function report(
       jobs: jobsCheck(findings.jobs, Date.parse(about.time)),
       webhooks: module('webhooks', { queued: 0, oldest_age_seconds: null, disabled: [] }, findings),
       release_store: module('releases', { protection: null, last_selftest_at: null }, findings),
+      backups: module('backups', { last_at: null, path: null }, findings),
       disk: { ok: free_bytes !== null && free_bytes >= about.min_free_bytes, free_bytes },
       proxies: proxiesCheck(findings.unlisted_proxies),
       plugins,

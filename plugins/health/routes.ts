@@ -49,6 +49,7 @@ const healthShape = named(
         jobs: check,
         webhooks: check,
         release_store: check,
+        backups: check,
         disk: check,
         proxies: check,
         plugins: joi.object().pattern(

@@ -174,6 +174,14 @@ export const RULES: readonly Rule[] = [
     says: 'adapters/fs imports what an adapter may, and formats: the rules of packages',
   },
   {
+    // Backups are read by the strict reader of packages, and written by the encoder of headers that it decodes by.
+    layer: 'adapters',
+    files: /^adapters\/archive\//,
+    project: [PORTS, /^formats\//],
+    packages: [NODE, /^tar$/],
+    says: 'adapters/archive imports ports, lib, formats (the strict reader), node and the library that knows tar',
+  },
+  {
     layer: 'adapters',
     files: /^adapters\//,
     project: [PORTS, /^kernel\/errors$/],
@@ -198,9 +206,9 @@ export const RULES: readonly Rule[] = [
   {
     layer: 'cli',
     files: /^cli\//,
-    project: [/^main$/, /^kernel\//, /^config\//, PORTS],
+    project: [/^(main|moving)$/, /^kernel\//, /^config\//, PORTS],
     packages: [NODE, /^joi$/],
-    says: 'cli imports main.ts, kernel, config, ports, lib and node',
+    says: 'cli imports main.ts, moving.ts, kernel, config, ports, lib and node',
   },
   {
     layer: 'clients',
@@ -231,6 +239,13 @@ export const RULES: readonly Rule[] = [
     project: [/^formats\//],
     packages: [NODE, PURE],
     says: 'a client imports formats, lib, its own folder and node, and nothing of the server',
+  },
+  {
+    layer: 'moving',
+    files: /^moving\.ts$/,
+    project: [/^(main$|ports\/|adapters\/|config\/|kernel\/kernel$)/],
+    packages: [NODE],
+    says: 'moving.ts composes what copies and moves a store, of adapters and of what main.ts offers',
   },
   {
     layer: 'main',

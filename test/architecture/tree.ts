@@ -8,6 +8,7 @@ import { RULES, targetOf, unitOf, violationsOf } from './rules.js';
 
 const LAYERS = new Set([
   'main.ts',
+  'moving.ts',
   'composition',
   'kernel',
   'ports',

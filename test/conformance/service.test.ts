@@ -465,6 +465,7 @@ describe('conformance: the listening service', function () {
           'jobs',
           'webhooks',
           'release_store',
+          'backups',
           'disk',
           'plugins',
           'proxies',

@@ -22,6 +22,8 @@ const CACHE_KB = 4_000;
  * times slower).
  */
 const CHECKPOINT_PAGES = 4_000;
+/** To which the log is cut again once a long reading, such as a backup, has let it grow. */
+const LOG_BYTES = 64 * 1024 * 1024;
 
 export interface ConnectionOptions {
   path: string;
@@ -62,6 +64,7 @@ export class Connection {
     this.driver.exec('PRAGMA temp_store = MEMORY');
     this.driver.exec(`PRAGMA cache_size = -${cacheKb}`);
     this.driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    this.driver.exec(`PRAGMA journal_size_limit = ${LOG_BYTES}`);
   }
 
   prepare(sql: string): Statement {

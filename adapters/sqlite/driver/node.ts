@@ -22,13 +22,21 @@ interface NodeDatabase {
 
 export interface NodeSqlite {
   DatabaseSync: new (path: string) => NodeDatabase;
+  backup(from: NodeDatabase, path: string, options: { rate: number; progress: () => void }): Promise<number>;
 }
+
+/** Pages of a portion. */
+const PORTION = 256;
 
 export function openNode(sqlite: NodeSqlite, path: string): Driver {
   const db = new sqlite.DatabaseSync(path);
   return {
     exec: (sql) => db.exec(sql),
     inTransaction: () => db.isTransaction,
+    // Within a read transaction nothing that others write makes it begin again.
+    copyTo: async (to, rest) => {
+      await sqlite.backup(db, to, { rate: PORTION, progress: rest });
+    },
     close: () => db.close(),
     prepare(sql) {
       const statement = db.prepare(sql);

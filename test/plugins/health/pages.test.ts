@@ -160,6 +160,7 @@ describe('/system', () => {
       'jobs',
       'webhooks',
       'release_store',
+      'backups',
       'disk',
       'proxies',
     ]);

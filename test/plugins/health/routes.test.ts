@@ -6,7 +6,7 @@ import type { SystemInfo } from '../../../ports/domain/system.js';
 import { routes } from '../../../plugins/health/routes.js';
 import { fakeSystem, request, session, SHARED, fixtureOf } from './fakes.js';
 
-const NAMES = ['database', 'evaluator', 'jobs', 'webhooks', 'release_store', 'disk', 'proxies', 'plugins'];
+const NAMES = ['database', 'evaluator', 'jobs', 'webhooks', 'release_store', 'backups', 'disk', 'proxies', 'plugins'];
 
 function mounted(more: Partial<SystemInfo> = {}) {
   const all = fixtureOf(fakeSystem(more));
@@ -39,6 +39,7 @@ describe('GET /api/health', () => {
       evaluator: { ok: true, state: 'not_installed', last_run_at: null, age_seconds: null },
       webhooks: { ok: true, state: 'not_installed', queued: 0, oldest_age_seconds: null, disabled: [] },
       release_store: { ok: true, state: 'not_installed', protection: null, last_selftest_at: null },
+      backups: { ok: true, state: 'not_installed', last_at: null, path: null },
       disk: { ok: true, free_bytes: 10 ** 10 },
       proxies: { ok: true, unlisted: [], mend: null },
       plugins: { health: { state: 'ready', reason: null, ok: true } },

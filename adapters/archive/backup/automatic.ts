@@ -1,0 +1,75 @@
+/**
+ * Backups that the running service makes by itself. Each is the work of a process of its own with the lowest priority: reading,
+ * hashing and compressing take a core for minutes, and a driver that meets a damaged store may end its process.
+ */
+import { fork } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BackupNote, Backups } from '../../../ports/store/backups.js';
+import { sentenceOf } from '../container/writer.js';
+import { nameOf, newestBackup, prune } from './names.js';
+
+export interface AutomaticOptions {
+  /** Where they lie; made when missing. */
+  folder: string;
+  /** How many of each kind stay. */
+  keep: number;
+  /** Of this service: the one whose migrations a backup comes before. */
+  version: string;
+  now: () => number;
+  /** The module that makes one: it gets the job as JSON, its only argument, and answers by one message. */
+  module: string;
+  /** @param path of the new file */
+  job: (path: string, releases: boolean) => object;
+}
+
+/** What the process answers. */
+export type BackupAnswer = { bytes: number } | { error: string };
+
+export class AutomaticBackups implements Backups {
+  constructor(private readonly options: AutomaticOptions) {}
+
+  get folder(): string {
+    return this.options.folder;
+  }
+
+  newest(): Promise<BackupNote | null> {
+    return newestBackup(this.options.folder, this.options.now());
+  }
+
+  async make({
+    beforeMigration = false,
+    signal,
+  }: { beforeMigration?: boolean; signal?: AbortSignal } = {}): Promise<BackupNote> {
+    const { folder, keep, version, now, job } = this.options;
+    const at = new Date(now()).toISOString();
+    const path = join(folder, nameOf(at, beforeMigration ? version : undefined));
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+      throw sentenceOf(error, folder);
+    });
+    const { bytes } = await this.#run(job(path, !beforeMigration), signal);
+    await prune(folder, keep, now());
+    return { path, at: `${at.slice(0, 19)}.000Z`, bytes };
+  }
+
+  #run(job: object, signal: AbortSignal | undefined): Promise<{ bytes: number }> {
+    return new Promise((resolve, reject) => {
+      // Its output would be mixed into the log.
+      const child = fork(this.options.module, [JSON.stringify(job)], {
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        execArgv: [],
+      });
+      const abort = (): void => void child.kill('SIGKILL');
+      signal?.addEventListener('abort', abort);
+      let answer: BackupAnswer | null = null;
+      child.on('message', (message) => (answer = message as BackupAnswer));
+      child.on('error', reject);
+      child.on('close', (code, ended) => {
+        signal?.removeEventListener('abort', abort);
+        if (answer !== null && 'bytes' in answer) resolve(answer);
+        else
+          reject(new Error(answer?.error ?? `the process that makes the backup ended with ${ended ?? String(code)}`));
+      });
+    });
+  }
+}

@@ -1,0 +1,99 @@
+/** `aos backup`: the embedded store as it is at one moment, the key files beside it, and the packages (contract 95, command line). */
+import { createReadStream } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { ReleaseStore } from '../../../ports/release-store.js';
+import type { ArchiveHead } from '../container/head.js';
+import {
+  refuseExisting,
+  sentenceOf,
+  textEntry,
+  writeArchive,
+  type ArchiveEntry,
+  type WrittenArchive,
+} from '../container/writer.js';
+import { codeOf, textOf } from '../files.js';
+import { packageEntries } from '../packages.js';
+
+export const STORE_ENTRY = 'store.db';
+export const keyEntry = (file: string): string => `keys/${file}`;
+const READ_BYTES = 1024 * 1024;
+const COPY = /^\.copy-[0-9a-f]{8}\.partial$/;
+const STALE_MS = 24 * 3_600_000;
+
+export interface BackupSource {
+  dataDir: string;
+  /** Names of key files of the data directory; one that is not there is given by the configuration, and not in the backup. */
+  keyFiles: readonly string[];
+  /** Null: without packages. */
+  releases: ReleaseStore | null;
+  /** Copies the store's file, as it is at one moment, to a path. */
+  copyStore: (to: string) => Promise<void>;
+}
+
+/** @throws Error, one sentence, for a target that is there or that has no room; nothing stays then */
+export async function writeBackup(
+  path: string,
+  head: Omit<ArchiveHead, 'format' | 'format_version' | 'kind' | 'releases'>,
+  source: BackupSource,
+): Promise<WrittenArchive> {
+  await refuseExisting(path);
+  const folder = dirname(path);
+  await removeStale(folder);
+  const copy = join(folder, `.copy-${randomUUID().slice(0, 8)}.partial`);
+  try {
+    // Keys first: a rotation between the two leaves the new key sealed in the store, which opens it by the data key.
+    const keys = await keysOf(source);
+    await source.copyStore(copy).catch((error: unknown) => {
+      throw isFull(error)
+        ? sentenceOf(Object.assign(new Error('', { cause: error }), { code: 'ENOSPC' }), path)
+        : sentenceOf(error, path);
+    });
+    const whole = { format: 'aos-archive', format_version: 1, kind: 'backup', ...head } as const;
+    return await writeArchive(path, { ...whole, releases: source.releases !== null }, entries(source, copy, keys));
+  } finally {
+    for (const name of [copy, `${copy}-wal`, `${copy}-shm`, `${copy}-journal`]) await rm(name, { force: true });
+  }
+}
+
+const isFull = (error: unknown): boolean => {
+  const { errcode, rawCode } = error as { errcode?: number; rawCode?: number };
+  return ((errcode ?? rawCode ?? 0) & 0xff) === 13;
+};
+
+async function keysOf({ dataDir, keyFiles }: BackupSource): Promise<ArchiveEntry[]> {
+  const found: ArchiveEntry[] = [];
+  for (const file of keyFiles) {
+    const text = await textOf(join(dataDir, file));
+    if (text !== null) found.push(textEntry(keyEntry(file), text));
+  }
+  return found;
+}
+
+async function* entries(
+  { releases }: BackupSource,
+  copy: string,
+  keys: readonly ArchiveEntry[],
+): AsyncGenerator<ArchiveEntry> {
+  yield* keys;
+  const { size } = await stat(copy);
+  yield { path: STORE_ENTRY, size, content: createReadStream(copy, { highWaterMark: READ_BYTES }) };
+  if (releases !== null) yield* packageEntries(releases);
+}
+
+/** Copies of runs that were killed. */
+async function removeStale(folder: string): Promise<void> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  });
+  for (const name of names.filter((one) => COPY.test(basename(one)))) {
+    const path = join(folder, name);
+    const stats = await stat(path).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return null;
+      throw error;
+    });
+    if (stats !== null && Date.now() - stats.mtimeMs > STALE_MS) await rm(path, { force: true });
+  }
+}

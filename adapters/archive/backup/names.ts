@@ -1,0 +1,71 @@
+/** The files that the service makes by itself, one folder of them: their names hold when they were made, so that a copy keeps it. */
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BackupNote } from '../../../ports/store/backups.js';
+import { isPartial } from '../container/writer.js';
+import { codeOf } from '../files.js';
+
+const NAME = /^aos-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(-before-[A-Za-z0-9._-]{1,60})?\.tar\.gz$/;
+/** What a run leaves that was killed is this old when no run can be under way. */
+const STALE_MS = 24 * 3_600_000;
+
+/** @param at RFC 3339, UTC @param before version whose migration it comes before */
+export function nameOf(at: string, before?: string): string {
+  const time = `${at.slice(0, 19).replaceAll(/[-:]/g, '')}Z`;
+  const suffix = before === undefined ? '' : `-before-${before.replaceAll(/[^A-Za-z0-9._-]/g, '_').slice(0, 60)}`;
+  return `aos-${time}${suffix}.tar.gz`;
+}
+
+interface Named {
+  name: string;
+  at: string;
+  before: boolean;
+}
+
+function read(name: string): Named | null {
+  const [, year, month, day, hour, minute, second, before] = NAME.exec(name) ?? [];
+  if (year === undefined) return null;
+  return { name, at: `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`, before: before !== undefined };
+}
+
+/** Newest first. A folder that is not there holds none. */
+async function listed(folder: string): Promise<Named[]> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw error;
+  });
+  return names.flatMap((name) => read(name) ?? []).toSorted((a, b) => (a.name < b.name ? 1 : -1));
+}
+
+/**
+ * The newest backup in a folder, of either kind; null: none is there.
+ * @param now milliseconds; what is from later does not count: the clock was wrong when it was made
+ */
+export async function newestBackup(folder: string, now: number): Promise<BackupNote | null> {
+  for (const { name, at } of await listed(folder)) {
+    if (Date.parse(at) > now) continue;
+    const path = join(folder, name);
+    const stats = await stat(path).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return null;
+      throw error;
+    });
+    if (stats?.isFile() === true) return { path, at, bytes: stats.size };
+  }
+  return null;
+}
+
+/** Removes the oldest beyond `keep`, those before migrations counted for themselves, and what killed runs left. */
+export async function prune(folder: string, keep: number, now: number): Promise<void> {
+  const all = await listed(folder);
+  for (const before of [false, true])
+    for (const { name } of all.filter((one) => one.before === before).slice(keep))
+      await rm(join(folder, name), { force: true });
+  for (const name of (await readdir(folder)).filter(isPartial)) {
+    const path = join(folder, name);
+    const stats = await stat(path).catch((error: unknown) => {
+      if (codeOf(error) === 'ENOENT') return null;
+      throw error;
+    });
+    if (stats !== null && now - stats.mtimeMs > STALE_MS) await rm(path, { force: true });
+  }
+}

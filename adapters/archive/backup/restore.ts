@@ -1,0 +1,146 @@
+/**
+ * `aos restore` (contract 95, command line): everything is unpacked beside its place and judged; then one file says that all of
+ * it is there and right, and only then it is put in place. A run that is killed before that file leaves the target empty; after it,
+ * the next start of anything puts the rest in place (docs/consistency.md, restore).
+ */
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { PackageStore } from '../../../ports/release-store.js';
+import type { ArchiveHead } from '../container/head.js';
+import { entryText, readArchive } from '../container/reader.js';
+import { ArchiveRejected } from '../container/rejected.js';
+import { sentenceOf } from '../container/writer.js';
+import { syncFolder } from '../../../lib/sync-folder.js';
+import { codeOf, isThere, textOf, writeOwn } from '../files.js';
+import { placedOf, putPackages, StagedPackages, type PlacedPackage } from '../packages.js';
+import { keyEntry, STORE_ENTRY } from './backup.js';
+
+/** In the data directory, while a restore is under way. */
+const STAGING = 'restore';
+/** In it, once everything is there and right. */
+const READY = 'ready.json';
+const PLACES = 'places';
+const KEYS = 'keys';
+const MAX_KEY_BYTES = 64 * 1024;
+const SQLITE = 'SQLite format 3\0';
+
+export interface RestoreTarget {
+  dataDir: string;
+  /** The store's file. */
+  store: string;
+  /** Names of the key files that this version knows. */
+  keyFiles: readonly string[];
+  packages: PackageStore;
+}
+
+interface Ready {
+  /** Where the store was to be: a configuration that was changed since does not fit. */
+  store: string;
+  keys: string[];
+  /** Hash → staged package. */
+  packages: Record<string, string>;
+}
+
+export interface Restored {
+  head: ArchiveHead;
+  keys: string[];
+  packages: number;
+}
+
+const unpackedAt = (store: string): string => `${store}.restoring`;
+
+/**
+ * The caller has seen that the target is empty, and that nothing runs on it.
+ * @throws ArchiveRejected: nothing was put in place; Error, one sentence
+ */
+export async function restoreBackup(file: string, target: RestoreTarget): Promise<Restored> {
+  const staging = join(target.dataDir, STAGING);
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(join(staging, PLACES), { recursive: true, mode: 0o700 });
+  await mkdir(join(staging, KEYS), { mode: 0o700 });
+  const packages = new StagedPackages(target.packages);
+  const keys: string[] = [];
+  let stores = 0;
+  let places = 0;
+  const head = await (async () => {
+    const archive = await readArchive(file, 'backup', async (entry, content) => {
+      const key = target.keyFiles.find((name) => keyEntry(name) === entry.path);
+      if (key !== undefined) {
+        await writeOwn(join(staging, KEYS, key), await entryText(entry, content, MAX_KEY_BYTES));
+        keys.push(key);
+      } else if (entry.path === STORE_ENTRY) {
+        await writeOwn(unpackedAt(target.store), beginningWith(SQLITE, content));
+        stores++;
+      } else {
+        const placed = await packages.take(entry, content);
+        if (placed !== null)
+          await writeOwn(join(staging, PLACES, `${String(++places).padStart(6, '0')}.json`), JSON.stringify(placed));
+      }
+    });
+    if (stores !== 1) throw new ArchiveRejected(`${file} holds no ${STORE_ENTRY}`);
+    return archive.head;
+  })().catch(async (error: unknown) => {
+    await packages.discard();
+    await rm(unpackedAt(target.store), { force: true });
+    await rm(staging, { recursive: true, force: true });
+    throw sentenceOf(error, target.dataDir);
+  });
+  const ready: Ready = { store: target.store, keys, packages: packages.ids };
+  await writeOwn(join(staging, `${READY}.new`), JSON.stringify(ready));
+  await rename(join(staging, `${READY}.new`), join(staging, READY));
+  await syncFolder(staging);
+  await finishRestore(target);
+  return { head, keys, packages: places };
+}
+
+/** A file of another kind under the store's name would be found out by the next start alone. */
+async function* beginningWith(text: string, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let first = true;
+  for await (const piece of content) {
+    if (first && Buffer.from(piece).toString('latin1', 0, text.length) !== text)
+      throw new ArchiveRejected(`holds a ${STORE_ENTRY} that is no store`);
+    first = false;
+    yield piece;
+  }
+  if (first) throw new ArchiveRejected(`holds a ${STORE_ENTRY} that is empty`);
+}
+
+/** Whether a restore has come so far that a start has to finish it. */
+export const isRestoreReady = (dataDir: string): Promise<boolean> => isThere(join(dataDir, STAGING, READY));
+
+/** Puts in place what a restore has judged; also what one that was killed has left to do. False: nothing. */
+export async function finishRestore(target: RestoreTarget): Promise<boolean> {
+  const staging = join(target.dataDir, STAGING);
+  const text = await textOf(join(staging, READY));
+  if (text === null) return false;
+  const ready = JSON.parse(text) as Ready;
+  if (ready.store !== target.store)
+    throw new Error(`a restore into ${ready.store} was cut off: set storage.url to it, and start again`);
+  await putPackages(target.packages, ready.packages, placesIn(join(staging, PLACES)));
+  for (const key of ready.keys) {
+    const kept = await textOf(join(staging, KEYS, key));
+    if (kept !== null) await replace(join(target.dataDir, key), kept);
+  }
+  // The log of the store that was there does not belong to the one that comes.
+  for (const end of ['-wal', '-shm']) await rm(`${target.store}${end}`, { force: true });
+  await rename(unpackedAt(target.store), target.store).catch((error: unknown) => {
+    // It is in its place since the run that was killed.
+    if (codeOf(error) !== 'ENOENT') throw error;
+  });
+  await syncFolder(join(target.store, '..'));
+  await rm(join(staging, READY), { force: true });
+  await rm(staging, { recursive: true, force: true });
+  return true;
+}
+
+async function replace(path: string, text: string): Promise<void> {
+  await writeOwn(`${path}.restoring`, text);
+  await rename(`${path}.restoring`, path);
+}
+
+async function* placesIn(folder: string): AsyncGenerator<PlacedPackage> {
+  for (const name of (await readdir(folder)).toSorted()) {
+    const text = await textOf(join(folder, name));
+    if (text !== null) yield placedOf(text);
+  }
+}

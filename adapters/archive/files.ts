@@ -1,0 +1,45 @@
+/** What several parts of this adapter do with files. */
+import { open, readFile, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { syncFolder } from '../../lib/sync-folder.js';
+
+export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** Null: there is none. */
+export async function textOf(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** A file of its own (0600), on the disk when this resolves. What is there goes first: it is what a cut-off run left. */
+export async function writeOwn(path: string, content: AsyncIterable<Uint8Array> | string): Promise<void> {
+  await rm(path, { force: true });
+  const file = await open(path, 'wx', 0o600);
+  try {
+    if (typeof content === 'string') await file.writeFile(content);
+    else await writePieces(file, content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await syncFolder(dirname(path));
+}
+
+export async function writePieces(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of pieces)
+    for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten;
+}

@@ -1,0 +1,82 @@
+/** `aos export`: every document of a store, whatever its engine, and the packages (contract 95, command line). */
+import type { ReleaseStore } from '../../../ports/release-store.js';
+import type { Doc, DocumentStore } from '../../../ports/store.js';
+import type { ArchiveHead } from '../container/head.js';
+import { textEntry, writeArchive, type ArchiveEntry, type WrittenArchive } from '../container/writer.js';
+import { packageEntries } from '../packages.js';
+import {
+  CONTENTS_ENTRY,
+  ContentsHash,
+  isOfIndexes,
+  lineOf,
+  MIGRATIONS,
+  partEntry,
+  travels,
+  type Contents,
+} from './contents.js';
+
+/** Documents read at once; the largest may have megabytes. */
+const PAGE = 250;
+const PART_CHARACTERS = 4 * 1024 * 1024;
+
+export interface Exported extends WrittenArchive {
+  contents: Contents;
+}
+
+/**
+ * @param store open; what is written to it meanwhile is in the archive or not
+ * @param releases null: without packages
+ * @throws Error, one sentence, for a target that is there or that has no room; nothing stays then
+ */
+export async function writeExport(
+  path: string,
+  about: Omit<ArchiveHead, 'format' | 'format_version' | 'kind' | 'releases' | 'migrations' | 'engine'>,
+  store: DocumentStore,
+  releases: ReleaseStore | null,
+): Promise<Exported> {
+  const migrations: string[] = [];
+  for await (const doc of documentsOf(store, MIGRATIONS)) if (!isOfIndexes(MIGRATIONS, doc)) migrations.push(doc.id);
+  const hash = new ContentsHash();
+  const told: { contents: Contents | null } = { contents: null };
+  async function* entries(): AsyncGenerator<ArchiveEntry> {
+    for (const name of (await store.collections()).filter(travels)) yield* partsOf(store, name, hash);
+    told.contents = hash.contents();
+    yield textEntry(CONTENTS_ENTRY, `${JSON.stringify(told.contents, null, 2)}\n`);
+    if (releases !== null) yield* packageEntries(releases);
+  }
+  const head = { format: 'aos-archive', format_version: 1, kind: 'export', ...about } as const;
+  const whole = { ...head, engine: store.engine, releases: releases !== null, migrations };
+  const written = await writeArchive(path, whole, entries());
+  return { ...written, contents: told.contents as Contents };
+}
+
+async function* partsOf(store: DocumentStore, name: string, hash: ContentsHash): AsyncGenerator<ArchiveEntry> {
+  let lines: string[] = [];
+  let length = 0;
+  let n = 0;
+  const part = (): ArchiveEntry => {
+    const text = lines.join('');
+    hash.add(name, text, lines.length);
+    lines = [];
+    length = 0;
+    return textEntry(partEntry(name, ++n), text);
+  };
+  for await (const doc of documentsOf(store, name)) {
+    if (isOfIndexes(name, doc)) continue;
+    const line = lineOf(doc);
+    lines.push(line);
+    length += line.length;
+    if (length >= PART_CHARACTERS) yield part();
+  }
+  if (lines.length > 0) yield part();
+}
+
+async function* documentsOf(store: DocumentStore, name: string): AsyncGenerator<Doc> {
+  const collection = store.collection<Doc>(name);
+  for (let after: string | null = null; ;) {
+    const page = await collection.find({ limit: PAGE, after });
+    yield* page.items;
+    if (page.next === null) return;
+    after = page.next;
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * `aos import`: the documents and packages of an export into an empty store of any engine (contract 95, command line). The archive
+ * is judged whole first. Then a marker in the store says that it is half full: with it no start serves the store, and
+ * another import begins by emptying it (docs/consistency.md, import).
+ */
+import type { PackageStore } from '../../../ports/release-store.js';
+import type { CollectionSpec, Doc, DocumentStore, Filter } from '../../../ports/store.js';
+import { parsed, type ArchiveHead } from '../container/head.js';
+import { entryText, readArchive } from '../container/reader.js';
+import { ArchiveRejected } from '../container/rejected.js';
+import { putPackages, StagedPackages, type PlacedPackage } from '../packages.js';
+import { collectionOfEntry, CONTENTS_ENTRY, ContentsHash, MOVES, travels, type Contents } from './contents.js';
+
+/** Of one part: a line is at most the largest document. */
+const MAX_PART_BYTES = 128 * 1024 * 1024;
+const BATCH = 500;
+const ID = 'import';
+
+interface MoveDoc extends Doc {
+  archive: string;
+  started_at: string;
+}
+
+export interface ImportTarget {
+  /** Open. */
+  store: DocumentStore;
+  packages: PackageStore;
+  /** What this version declares; indexes are made before the documents come. */
+  collections: readonly CollectionSpec[];
+  now: () => string;
+}
+
+/** @throws Error, one line, for a store in which an import was cut off */
+export async function refuseHalfImported(store: DocumentStore): Promise<void> {
+  const move = await store.collection<MoveDoc>(MOVES).get(ID);
+  if (move === null) return;
+  throw new Error(
+    `the import of ${move.archive} into this store, begun at ${move.started_at}, was cut off: run it again (aos import <file>)`,
+  );
+}
+
+export const isHalfImported = async (store: DocumentStore): Promise<boolean> =>
+  (await store.collection<MoveDoc>(MOVES).get(ID)) !== null;
+
+/**
+ * What a store holds beyond what a first start makes; null: nothing.
+ * @param beside collection → what of it counts; null: nothing does
+ */
+export async function contentOf(
+  store: DocumentStore,
+  beside: Readonly<Record<string, Filter | null>>,
+): Promise<string | null> {
+  for (const name of await store.collections()) {
+    const filter = beside[name];
+    if (filter === null || name.startsWith('kernel_')) continue;
+    const n = await store.collection<Doc>(name).count(filter ?? {});
+    if (n > 0) return `${n} ${n === 1 ? 'document' : 'documents'} in ${name}`;
+  }
+  return null;
+}
+
+/** Reads it whole, and changes nothing. @throws ArchiveRejected */
+export async function judgeExport(file: string): Promise<{ head: ArchiveHead; contents: Contents }> {
+  const hash = new ContentsHash();
+  let told: string | null = null;
+  const { head } = await readArchive(file, 'export', async (entry, content) => {
+    const collection = collectionOfEntry(entry.path);
+    if (collection !== null) {
+      if (told !== null) throw new ArchiveRejected(`holds ${entry.path} after ${CONTENTS_ENTRY}`);
+      if (!travels(collection)) throw new ArchiveRejected(`holds ${entry.path}, which has no place in it`);
+      const text = await entryText(entry, content, MAX_PART_BYTES);
+      hash.add(collection, text, documentsIn(text, entry.path).length);
+    } else if (entry.path === CONTENTS_ENTRY) told = await entryText(entry, content, MAX_PART_BYTES);
+    else if (!entry.path.startsWith('releases/'))
+      throw new ArchiveRejected(`holds ${entry.path}, which has no place in it`);
+  });
+  const contents = hash.contents();
+  if (told === null) throw new ArchiveRejected(`lacks ${CONTENTS_ENTRY}`);
+  if ((parsed(told) as Partial<Contents> | null)?.sha256 !== contents.sha256)
+    throw new ArchiveRejected(`has documents that its ${CONTENTS_ENTRY} does not name`);
+  return { head, contents };
+}
+
+/**
+ * The caller has judged the archive, and seen that the store is empty or half imported.
+ * @throws what the store and the archive say; the store is empty then, unless the process was killed
+ */
+export async function importDocuments(
+  file: string,
+  target: ImportTarget,
+): Promise<{ documents: number; packages: number }> {
+  const { store, collections, now } = target;
+  const marks = store.collection<MoveDoc>(MOVES);
+  const packages = new StagedPackages(target.packages);
+  const mark = { archive: file, started_at: now() };
+  await marks.change({ id: ID }, { set: mark }, { upsert: true });
+  try {
+    await empty(store);
+    await store.ensure(collections);
+    const places: PlacedPackage[] = [];
+    let documents = 0;
+    await readArchive(file, 'export', async (entry, content) => {
+      const collection = collectionOfEntry(entry.path);
+      if (collection !== null) {
+        const docs = documentsIn(await entryText(entry, content, MAX_PART_BYTES), entry.path);
+        await insertAll(store, collection, docs);
+        documents += docs.length;
+      } else if (entry.path.startsWith('releases/')) {
+        const placed = await packages.take(entry, content);
+        if (placed !== null) places.push(placed);
+      }
+    });
+    await putPackages(target.packages, packages.ids, listed(places));
+    await marks.remove({ id: ID });
+    return { documents, packages: places.length };
+  } catch (error) {
+    await packages.discard();
+    await empty(store);
+    await marks.remove({ id: ID });
+    throw error;
+  }
+}
+
+/** All but the marker. */
+async function empty(store: DocumentStore): Promise<void> {
+  for (const name of await store.collections()) if (name !== MOVES) await store.collection<Doc>(name).remove({});
+}
+
+/** @throws ArchiveRejected */
+function documentsIn(text: string, path: string): Doc[] {
+  const lines = text.split('\n');
+  if (lines.pop() !== '') throw new ArchiveRejected(`holds ${path}, whose last line is cut short`);
+  return lines.map((line) => {
+    const doc = parsed(line) as Doc | null;
+    if (typeof doc !== 'object' || typeof doc?.id !== 'string')
+      throw new ArchiveRejected(`holds ${path} with a line that is no document`);
+    return doc;
+  });
+}
+
+async function insertAll(store: DocumentStore, name: string, docs: readonly Doc[]): Promise<void> {
+  const collection = store.collection<Doc>(name);
+  for (let at = 0; at < docs.length; at += BATCH) {
+    const batch = docs.slice(at, at + BATCH);
+    const results = await collection.bulk(batch.map((doc) => ({ insert: doc })));
+    const refused = results.findIndex((result) => 'conflict' in result);
+    if (refused >= 0)
+      throw new ArchiveRejected(
+        `holds two documents of ${name} with one ${(results[refused] as { conflict: string }).conflict}`,
+      );
+  }
+}
+
+async function* listed<T>(items: readonly T[]): AsyncGenerator<T> {
+  yield* items;
+}

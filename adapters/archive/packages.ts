@@ -1,0 +1,117 @@
+/**
+ * Release packages in an archive: each content once, under its hash, and beside it every place that it has, since a promoted
+ * release is the same package in two. What `latest.json` and the access files say is made anew from the documents.
+ */
+import { createHash } from 'node:crypto';
+import type { ManifestTexts, PackageStore, ReleasePlace, ReleaseStore } from '../../ports/release-store.js';
+import { parsed } from './container/head.js';
+import type { FileEntry } from '../../formats/archive.js';
+import { entryText } from './container/reader.js';
+import { ArchiveRejected } from './container/rejected.js';
+import { textEntry, type ArchiveEntry } from './container/writer.js';
+
+const PACKAGE = /^releases\/([0-9a-f]{64})\.tar\.gz$/;
+const PLACE = /^releases\/places\/\d{6}\.json$/;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
+/** Of one manifest, which lists up to 200,000 files. */
+const MAX_PLACE_BYTES = 128 * 1024 * 1024;
+const PACKAGE_FILE = 'package.tar.gz';
+
+export interface PlacedPackage {
+  place: ReleasePlace;
+  /** Hex, of the package. */
+  sha256: string;
+  texts: ManifestTexts;
+}
+
+/** Every package that is in its place with its manifest. */
+export async function* packageEntries(releases: ReleaseStore): AsyncGenerator<ArchiveEntry> {
+  const packed = new Set<string>();
+  let n = 0;
+  for await (const place of releases.packages.places()) {
+    const held = await releases.packages.held(place);
+    if (held === null || held.texts === null) continue;
+    const { sha256, size, texts } = held;
+    if (!packed.has(sha256))
+      yield { path: `releases/${sha256}.tar.gz`, size, content: bytesOf(releases, place), sha256 };
+    packed.add(sha256);
+    const row: PlacedPackage = { place, sha256, texts };
+    yield textEntry(`releases/places/${String(++n).padStart(6, '0')}.json`, JSON.stringify(row));
+  }
+}
+
+async function* bytesOf(releases: ReleaseStore, place: ReleasePlace): AsyncGenerator<Uint8Array> {
+  const { product, channel, version, platform } = place;
+  const file = await releases.open([product, channel, version, platform, PACKAGE_FILE]);
+  if (file !== null) yield* file.read(0, file.size);
+}
+
+/** Packages on their way from an archive into a release store: staged, where nobody is offered them. */
+export class StagedPackages {
+  /** Hash → id of the staged package. */
+  readonly ids: Record<string, string> = {};
+
+  constructor(private readonly packages: PackageStore) {}
+
+  /** Takes an entry below `releases/`. @returns the place that it tells, null for a package @throws ArchiveRejected */
+  async take(entry: FileEntry, content: AsyncIterable<Uint8Array>): Promise<PlacedPackage | null> {
+    const sha256 = PACKAGE.exec(entry.path)?.[1];
+    if (sha256 !== undefined) {
+      const staged = await this.packages.stage(content, { bytes: entry.size, keepFree: 0 });
+      this.ids[sha256] = staged.id;
+      if (staged.sha256 !== sha256) throw new ArchiveRejected(`holds ${entry.path} with another content`);
+      return null;
+    }
+    if (!PLACE.test(entry.path)) throw new ArchiveRejected(`holds ${entry.path}, which has no place in it`);
+    const placed = placedOf(await entryText(entry, content, MAX_PLACE_BYTES));
+    if (this.ids[placed.sha256] === undefined) throw new ArchiveRejected(`names a package before it holds it`);
+    return placed;
+  }
+
+  async discard(): Promise<void> {
+    for (const id of Object.values(this.ids)) await this.packages.discard(id);
+  }
+}
+
+/** @throws ArchiveRejected */
+export function placedOf(text: string): PlacedPackage {
+  const { place, sha256, texts } = (parsed(text) ?? {}) as Partial<PlacedPackage>;
+  const names = [place?.product, place?.channel, place?.version, place?.platform];
+  const { manifest, signature } = texts ?? {};
+  const whole =
+    names.every((name) => typeof name === 'string' && NAME.test(name)) &&
+    typeof sha256 === 'string' &&
+    typeof manifest === 'string' &&
+    (signature === null || typeof signature === 'string');
+  if (!whole) throw new ArchiveRejected('describes a package that has no place');
+  const { product, channel, version, platform } = place as ReleasePlace;
+  return { place: { product, channel, version, platform }, sha256, texts: { manifest, signature } };
+}
+
+/**
+ * Puts staged packages in their places. A run that was cut off is made up for by another: what is in place stays.
+ * @param places of one archive; asked again for the second pass
+ * @throws Error when a package is neither staged nor in place
+ */
+export async function putPackages(
+  packages: PackageStore,
+  ids: Readonly<Record<string, string>>,
+  places: AsyncIterable<PlacedPackage>,
+): Promise<number> {
+  const waiting = new Set((await packages.staged()).map(({ id }) => id));
+  const first = new Map<string, ReleasePlace>();
+  let n = 0;
+  for await (const { place, sha256, texts } of places) {
+    const from = first.get(sha256);
+    const id = ids[sha256] ?? '';
+    if (from !== undefined) await packages.link(from, place, texts);
+    else if (waiting.has(id)) await packages.put(id, place, texts);
+    else if ((await packages.held(place))?.sha256 === sha256) await packages.describe(place, texts);
+    else throw new Error(`the package of ${Object.values(place).join('/')} is neither staged nor in its place`);
+    first.set(sha256, first.get(sha256) ?? place);
+    n++;
+  }
+  return n;
+}
+
+export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,42 @@
+/** The backups that the service makes of its embedded store, and a restore that was cut off. */
+import { join, resolve } from 'node:path';
+import { AutomaticBackups } from '../adapters/archive/backup/automatic.js';
+import { finishRestore, isRestoreReady } from '../adapters/archive/backup/restore.js';
+import { InstanceLock } from '../adapters/node/instance-lock.js';
+import { fingerprints, KEY_FILES, type ServiceKeys } from '../adapters/node/keys.js';
+import { PinoLogger } from '../adapters/node/logger.js';
+import type { Configuration } from '../config/load.js';
+import { backupsConfig } from '../plugins/backups/config.js';
+import { releasesConfig } from '../plugins/releases/config.js';
+import { NO_BACKUPS, type Backups } from '../ports/store/backups.js';
+import { releasesOn } from './releases.js';
+
+/** Each is made in a process of its own. @param version of this service */
+export function backupsOf(configuration: Configuration, keys: ServiceKeys, version: string): Backups {
+  const { data_dir, storage } = configuration.core;
+  if (storage.engine !== 'sqlite') return NO_BACKUPS;
+  const { path, keep } = configuration.section('backups', backupsConfig);
+  const releases = resolve(data_dir, configuration.section('releases', releasesConfig).path);
+  const job = { store: storage.file, dataDir: data_dir, version, keys: Object.fromEntries(fingerprints(keys)) };
+  return new AutomaticBackups({
+    folder: resolve(data_dir, path),
+    keep,
+    version,
+    now: () => Date.now(),
+    module: join(import.meta.dirname, '..', 'cli', 'backup-process.js'),
+    job: (file, withReleases) => ({ ...job, path: file, releases: withReleases ? releases : null }),
+  });
+}
+
+/** Puts in place what a restore that was cut off has left to do. @throws InstanceRunning */
+export async function settleRestore(configuration: Configuration): Promise<void> {
+  const { data_dir, storage } = configuration.core;
+  if (storage.file === null || !(await isRestoreReady(data_dir))) return;
+  const lock = await InstanceLock.acquire(data_dir);
+  try {
+    const { packages } = await releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
+    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles: Object.values(KEY_FILES), packages });
+  } finally {
+    await lock.release();
+  }
+}

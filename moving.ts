@@ -1,0 +1,232 @@
+/**
+ * The second composition root: what copies a store and moves it (contract 95, command line), for the commands and for the process
+ * in which the service makes its backups. main.ts composes what runs; this composes what is done while nothing needs to run.
+ */
+import { rm } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { writeBackup } from './adapters/archive/backup/backup.js';
+import { finishRestore, restoreBackup, type Restored } from './adapters/archive/backup/restore.js';
+import type { ArchiveHead, ArchiveKind } from './adapters/archive/container/head.js';
+import { readArchive } from './adapters/archive/container/reader.js';
+import { refuseExisting, sentenceOf, type WrittenArchive } from './adapters/archive/container/writer.js';
+import { writeExport, type Exported } from './adapters/archive/moving/export.js';
+import { contentOf, importDocuments, isHalfImported, judgeExport } from './adapters/archive/moving/import.js';
+import { isThere } from './adapters/archive/files.js';
+import { FsReleaseStore } from './adapters/fs/release-store.js';
+import { InstanceLock } from './adapters/node/instance-lock.js';
+import { fingerprints, KEY_FILES, type ServiceKeys } from './adapters/node/keys.js';
+import { PinoLogger } from './adapters/node/logger.js';
+import { copyStore } from './adapters/sqlite/copying/copy.js';
+import { SqliteStore } from './adapters/sqlite/store.js';
+import { loadConfig, type Configuration, type Core } from './config/load.js';
+import { blueprint, keysOf, releasesOn, storeOf, version } from './main.js';
+import type { Kernel } from './kernel/kernel.js';
+import type { ReleaseStore } from './ports/release-store.js';
+import type { DocumentStore, Filter } from './ports/store.js';
+
+export { isThere } from './adapters/archive/files.js';
+
+const keyFiles = Object.values(KEY_FILES);
+
+/** What makes a backup, as text: it travels to a process of its own. */
+export interface BackupJob {
+  /** The new file. */
+  path: string;
+  /** The store's file. */
+  store: string;
+  dataDir: string;
+  /** Folder of the release store; null: without packages. */
+  releases: string | null;
+  version: string;
+  keys: Record<string, string>;
+}
+
+export function backUp({ path, store, dataDir, releases, version: by, keys }: BackupJob): Promise<WrittenArchive> {
+  const about = { version: by, created_at: new Date().toISOString(), engine: 'sqlite', keys, migrations: null };
+  return writeBackup(path, about, {
+    dataDir,
+    keyFiles,
+    releases: releases === null ? null : new FsReleaseStore(releases),
+    copyStore: (to) => copyStore(store, to),
+  });
+}
+
+const printsOf = (keys: ServiceKeys): Record<string, string> => Object.fromEntries(fingerprints(keys));
+
+/** The file of the embedded store. @throws Error for another engine */
+function embeddedFile({ storage }: Core, otherwise: string): string {
+  if (storage.file === null)
+    throw new Error(`This is for the embedded store, and storage.url names ${storage.engine}: ${otherwise}.`);
+  return storage.file;
+}
+
+async function existingFile(config: Core, otherwise: string): Promise<string> {
+  const file = embeddedFile(config, otherwise);
+  if (!(await isThere(file))) throw new Error(`There is no store at ${file}.`);
+  return file;
+}
+
+/** `aos backup <file>`. @throws Error, one sentence */
+export async function backUpTo(path: string, { releases }: { releases: boolean }): Promise<WrittenArchive> {
+  const configuration = await loadConfig();
+  const { core } = configuration;
+  const store = await existingFile(core, 'use its own tools, or `aos export`');
+  const keys = await keysOf(core, false);
+  const folder = releases ? (await releasesOf(configuration)).folder : null;
+  const about = { version: await version(), keys: printsOf(keys) };
+  return backUp({ path: resolve(path), store, dataDir: core.data_dir, releases: folder, ...about });
+}
+
+/** Reads an archive whole. @throws ArchiveRejected */
+export async function verify(
+  path: string,
+  kind: ArchiveKind | null = null,
+): Promise<{ head: ArchiveHead; entries: number; bytes: number }> {
+  const { head, entries } = await readArchive(resolve(path), kind, () => Promise.resolve());
+  return { head, entries: entries.length, bytes: entries.reduce((sum, { size }) => sum + size, 0) };
+}
+
+/** `aos restore <file>`. @throws ArchiveRejected; Error, one sentence */
+export async function restoreFrom(file: string): Promise<Restored> {
+  const configuration = await loadConfig();
+  const { core } = configuration;
+  const store = embeddedFile(core, 'use its own tools, or `aos import`');
+  return locked(core, async () => {
+    const { packages } = await releasesOf(configuration);
+    const target = { dataDir: core.data_dir, store, keyFiles, packages };
+    await finishRestore(target);
+    if (await isThere(store)) {
+      const there = await withStore(await storeOf(core), (open) => contentOf(open, FIRST_START));
+      if (there !== null) throw notEmpty(store, there);
+    }
+    return restoreBackup(resolve(file), target);
+  });
+}
+
+/** `aos export <file>`. The embedded store is read as it is at one moment. @throws Error, one sentence */
+export async function exportTo(path: string, { releases }: { releases: boolean }): Promise<Exported> {
+  const configuration = await loadConfig();
+  const { core } = configuration;
+  const file = resolve(path);
+  await refuseExisting(file);
+  const keys = await keysOf(core, false);
+  const about = { version: await version(), created_at: new Date().toISOString(), keys: printsOf(keys) };
+  const packages = releases ? await releasesOf(configuration) : null;
+  if (core.storage.file === null)
+    return withStore(await storeOf(core), (store) => writeExport(file, about, store, packages));
+  const source = await existingFile(core, '');
+  const copy = `${file}.${randomUUID().slice(0, 8)}.copy`;
+  try {
+    await copyStore(source, copy).catch((error: unknown) => {
+      throw sentenceOf(error, file);
+    });
+    const store = new SqliteStore({ path: copy, durability: 'normal' });
+    return await withStore(store, () => writeExport(file, about, store, packages));
+  } finally {
+    for (const end of ['', '-wal', '-shm']) await rm(`${copy}${end}`, { force: true });
+  }
+}
+
+export interface Imported {
+  head: ArchiveHead;
+  documents: number;
+  packages: number;
+  /** Of the contents, as `aos export` says it. */
+  sha256: string;
+}
+
+/** `aos import <file>`. @throws ArchiveRejected; Error, one sentence */
+export async function importFrom(path: string): Promise<Imported> {
+  const configuration = await loadConfig();
+  const { core } = configuration;
+  const file = resolve(path);
+  const { head, contents } = await judgeExport(file);
+  await refuseOtherKeys(head, core);
+  const declared = await declaredBy(configuration);
+  refuseUnknownMigrations(head, declared.migrations);
+  const { packages } = await releasesOf(configuration);
+  const work = async (): Promise<Imported> =>
+    withStore(await storeOf(core), async (store) => {
+      const there = (await isHalfImported(store)) ? null : await contentOf(store, FIRST_START);
+      if (there !== null) throw notEmpty(core.storage.file ?? 'storage.url', there);
+      const { collections } = declared;
+      const done = await importDocuments(file, { store, packages, collections, now: () => new Date().toISOString() });
+      return { head, ...done, sha256: contents.sha256 };
+    });
+  return core.storage.engine === 'sqlite' ? locked(core, work) : work();
+}
+
+/** What a first start makes by itself, and what a look at it leaves: it does not keep a store from being empty. */
+const FIRST_START: Readonly<Record<string, Filter | null>> = {
+  access_audit: null,
+  access_roster: null,
+  access_sessions: null,
+  access_accounts: { id: { ne: '00000000-0000-7000-8000-000000000001' } },
+  // The template of contract 21, ignore rules.
+  errorstream_rules: { id: { ne: '01941f29-7c00-7000-8000-000000000001' } },
+  releases_access: null,
+  releases_leases: null,
+  watchdog_leases: null,
+  watchdog_marks: null,
+  watchdog_runs: null,
+};
+
+const notEmpty = (where: string, what: string): Error =>
+  new Error(`The target is not empty: ${where} holds ${what}. Name another data directory or database.`);
+
+async function withStore<T>(store: DocumentStore, work: (store: DocumentStore) => Promise<T>): Promise<T> {
+  await store.connect();
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** While `work` runs no service starts on the embedded store. @throws InstanceRunning */
+async function locked<T>({ data_dir }: Core, work: () => Promise<T>): Promise<T> {
+  const lock = await InstanceLock.acquire(data_dir);
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+}
+
+const releasesOf = (configuration: Configuration): Promise<ReleaseStore> =>
+  releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
+
+/** What is sealed in the documents can be opened by the keys of before alone. @throws Error that says which have to come along */
+async function refuseOtherKeys({ keys }: ArchiveHead, core: Core): Promise<void> {
+  const here = printsOf(await keysOf(core, false));
+  const differ = Object.keys(keys).filter((key) => here[key] !== keys[key]);
+  if (differ.length === 0) return;
+  const where =
+    core.storage.file === null
+      ? 'the configuration'
+      : `${core.data_dir} (${keyFiles.join(', ')}), or the configuration`;
+  throw new Error(
+    `The archive belongs to other keys: give ${differ.join(', ')} of the service that it comes from to ${where}, and import again.`,
+  );
+}
+
+/** @throws Error for an archive of a newer version */
+function refuseUnknownMigrations(head: ArchiveHead, known: readonly string[]): void {
+  const plugins = new Set(known.map((id) => id.split(':')[0]));
+  const unknown = (head.migrations ?? []).filter((id) => plugins.has(id.split(':')[0] ?? '') && !known.includes(id));
+  if (unknown.length > 0)
+    throw new Error(
+      `The archive is of a newer version, ${head.version}, whose migration ${unknown[0]} this one does not know.`,
+    );
+}
+
+/** What the plugins of this configuration declare of the store. */
+async function declaredBy(configuration: Configuration): ReturnType<Kernel['examine']> {
+  const service = await blueprint({ configuration });
+  try {
+    return await service.kernel.examine();
+  } finally {
+    await service.stop();
+  }
+}

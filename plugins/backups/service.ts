@@ -1,0 +1,76 @@
+/** Makes backups when they are due, and says of the newest one what health, `/system` and the metrics show. */
+import { inject, injectable, PORT, token, type Clock, type HealthResult, type Logger } from '../../kernel/contract.js';
+import type { BackupNote, Backups } from '../../ports/store/backups.js';
+import type { BackupsConfig } from './config.js';
+import { isDue, isOverdue, type ScheduleState } from './schedule.js';
+
+export const CONFIG = token<BackupsConfig>('config');
+const HOUR_MS = 3_600_000;
+const ELSEWHERE = 'a copy on another disk or machine is the operator’s to make';
+
+@injectable()
+export class BackupService {
+  readonly #began: number;
+  #failed: { at: number; error: string } | null = null;
+
+  constructor(
+    @inject(PORT.backups) private readonly backups: Backups,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.log) private readonly log: Logger,
+    @inject(CONFIG) private readonly config: BackupsConfig,
+  ) {
+    this.#began = clock.monotonic();
+  }
+
+  /** Makes one where it is due; the job's work. @throws Error, one sentence, when it could not be made */
+  async tick(signal: AbortSignal): Promise<void> {
+    const { backups } = this;
+    if (backups.folder === null || !isDue(this.#state(await backups.newest()))) return;
+    const began = this.clock.monotonic();
+    try {
+      const { path, bytes } = await backups.make({ signal });
+      this.#failed = null;
+      this.log.info({ path, bytes, ms: Math.round(this.clock.monotonic() - began) }, 'made a backup');
+    } catch (error) {
+      this.#failed = { at: this.clock.monotonic(), error: error instanceof Error ? error.message : String(error) };
+      throw error;
+    }
+  }
+
+  newest(): Promise<BackupNote | null> {
+    return this.backups.newest();
+  }
+
+  async health(): Promise<HealthResult> {
+    const { backups } = this;
+    const nothing = { last_at: null, path: null };
+    if (backups.folder === null)
+      return { ok: true, ...nothing, note: 'the database is not the embedded store: its own tools back it up' };
+    const newest = await backups.newest();
+    const state = this.#state(newest);
+    const known = {
+      last_at: newest?.at ?? null,
+      path: newest?.path ?? backups.folder,
+      last_bytes: newest?.bytes ?? null,
+    };
+    if (this.#failed !== null) return { ok: false, ...known, error: this.#failed.error };
+    if (isOverdue(state))
+      return { ok: false, ...known, error: 'no backup was made when it was due: see the job backups.make' };
+    return { ok: true, ...known, note: state.everyMs === 0 ? `switched off; ${ELSEWHERE}` : ELSEWHERE };
+  }
+
+  /** True: the last try succeeded, or none was made yet. */
+  ok(): boolean {
+    return this.#failed === null;
+  }
+
+  #state(newest: BackupNote | null): ScheduleState {
+    const monotonic = this.clock.monotonic();
+    return {
+      everyMs: this.config.every_hours * HOUR_MS,
+      runningMs: monotonic - this.#began,
+      newestAgeMs: newest === null ? null : this.clock.now() - Date.parse(newest.at),
+      failedAgoMs: this.#failed === null ? null : monotonic - this.#failed.at,
+    };
+  }
+}

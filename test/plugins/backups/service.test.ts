@@ -1,0 +1,78 @@
+/** When the service makes a backup, and what it says of the newest one (contract 95, command line). */
+import { expect } from 'chai';
+import { isDue, isOverdue } from '../../../plugins/backups/schedule.js';
+import { BackupService } from '../../../plugins/backups/service.js';
+import { NO_BACKUPS, type BackupNote, type Backups } from '../../../ports/store/backups.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { RecordingLog } from '../../../testing/fakes.js';
+import { rejection } from '../../harness.js';
+
+const HOUR = 3_600_000;
+const CONFIG = { every_hours: 24, path: 'backups', keep: 7 };
+const state = { everyMs: 24 * HOUR, runningMs: HOUR, newestAgeMs: null, failedAgoMs: null };
+
+describe('the schedule of backups', () => {
+  it('one is due when none lies there, or the newest is old enough; never right after the start, and not when it is off', () => {
+    expect(isDue(state)).to.equal(true);
+    expect(isDue({ ...state, newestAgeMs: 24 * HOUR })).to.equal(true);
+    expect(isDue({ ...state, newestAgeMs: 23 * HOUR })).to.equal(false);
+    expect(isDue({ ...state, runningMs: 60_000 })).to.equal(false);
+    expect(isDue({ ...state, everyMs: 0 })).to.equal(false);
+  });
+
+  it('one that failed is tried again after an hour, or after the time between two where that is less', () => {
+    expect(isDue({ ...state, failedAgoMs: HOUR - 1 })).to.equal(false);
+    expect(isDue({ ...state, failedAgoMs: HOUR })).to.equal(true);
+    expect(isOverdue(state)).to.equal(false);
+    expect(isOverdue({ ...state, runningMs: 26 * HOUR })).to.equal(true);
+    expect(isOverdue({ ...state, runningMs: 26 * HOUR, newestAgeMs: HOUR })).to.equal(false);
+  });
+});
+
+describe('backups by themselves', () => {
+  const made: BackupNote[] = [];
+  let fail: Error | null = null;
+  const clock = new ManualClock();
+  const backups: Backups = {
+    folder: '/var/aos/backups',
+    newest: async () => made.at(-1) ?? null,
+    make: async () => {
+      if (fail) throw fail;
+      const note = { path: `/var/aos/backups/${made.length}`, at: clock.iso(), bytes: 10 };
+      made.push(note);
+      return note;
+    },
+  };
+  const service = new BackupService(backups, clock, new RecordingLog(), CONFIG);
+  const tick = (): Promise<void> => service.tick(new AbortController().signal);
+
+  it('are made when they are due, told by health, and a failed one makes the check fail until one succeeds', async () => {
+    await tick();
+    expect(made).to.have.length(0);
+    expect(await service.health()).to.deep.include({ ok: true, last_at: null, path: '/var/aos/backups' });
+    clock.advance(HOUR);
+    await tick();
+    await tick();
+    expect(made).to.have.length(1);
+    const health = await service.health();
+    expect(health).to.deep.include({ ok: true, last_at: made[0]?.at, path: '/var/aos/backups/0', last_bytes: 10 });
+    expect(health['note']).to.match(/another disk .* operator/);
+    clock.advance(24 * HOUR);
+    fail = new Error('There is no room for x: free some space.');
+    expect((await rejection(tick())).message).to.match(/no room/);
+    expect(await service.health()).to.deep.include({ ok: false, error: fail.message, last_at: made[0]?.at });
+    fail = null;
+    await tick();
+    expect(made).to.have.length(1);
+    clock.advance(HOUR);
+    await tick();
+    expect(made).to.have.length(2);
+    expect(await service.health()).to.include({ ok: true });
+  });
+
+  it('on another engine nothing is made, and nothing is wrong', async () => {
+    const other = new BackupService(NO_BACKUPS, clock, new RecordingLog(), CONFIG);
+    await other.tick(new AbortController().signal);
+    expect(await other.health()).to.deep.include({ ok: true, last_at: null, path: null });
+  });
+});
