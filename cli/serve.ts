@@ -5,7 +5,9 @@
 import type { CommandSpec } from '../kernel/contract.js';
 import { compose, type Started } from '../main.js';
 import { endWithin, LOST_MS, stopSignal } from './ending.js';
+import { supervisionOf } from '../config/supervisor.js';
 import { EXIT } from './output.js';
+import { Supervisor } from './supervisor.js';
 
 export const serve: CommandSpec = {
   name: 'serve',
@@ -32,14 +34,19 @@ export async function runServer(json: boolean): Promise<number> {
   const service = await compose('serve', json ? { logTo: 'stderr' } : {});
   // Also while it is starting; the failure of a stop comes out below.
   signal.then(() => service.stop()).catch(() => undefined);
+  const supervisor = new Supervisor(supervisionOf(), (reason) =>
+    process.stderr.write(`systemd was not told: ${reason}\n`),
+  );
   const started = await service.boot();
   try {
     announce(started, json);
+    await supervisor.ready();
     const lost = await Promise.race([signal.then(() => false), service.lost.then(() => true)]);
     if (!lost) return EXIT.ok;
     endWithin(LOST_MS);
     return EXIT.error;
   } finally {
+    await supervisor.stopping();
     await service.stop();
   }
 }
