@@ -5,7 +5,7 @@
  * A critical plugin's failure ends the start with its name and reason. Another's makes it `failed(reason)`: its routes
  * answer 503, plugins that need what it provides fail with the same reason, and everything else runs.
  */
-import { AUTHENTICATOR, FORM_MEMORY } from '../ports/domain/access.js';
+import { AUTHENTICATOR, FORM_MEMORY, LIVE_TOKENS } from '../ports/domain/access.js';
 import { STORAGE_SPACE } from '../ports/domain/health.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
 import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
@@ -239,8 +239,9 @@ export class Kernel {
     const authenticator = this.service(AUTHENTICATOR) ?? noAuthenticator(this.parts);
     const space = this.service(STORAGE_SPACE) ?? null;
     const forms = this.service(FORM_MEMORY) ?? null;
+    const liveTokens = this.service(LIVE_TOKENS) ?? null;
     const parts = { routes: this.routes(), pages: this.pages(), panels: this.panels() };
-    const mounted = { ...parts, codes: this.#plugins.codes(), authenticator, forms, space };
+    const mounted = { ...parts, codes: this.#plugins.codes(), authenticator, forms, space, liveTokens };
     await http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
   }

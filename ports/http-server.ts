@@ -1,4 +1,5 @@
 /** The server that the kernel mounts everything on (ports/http.ts has what is mounted). */
+import type { LiveTokens } from './domain/access.js';
 import type { StorageSpace } from './domain/health.js';
 import type { Authenticator, ErrorCodes, FormMemory, MountedPage, MountedPanel, MountedRoute } from './http.js';
 import type { RouteTools } from './tools.js';
@@ -28,6 +29,8 @@ export interface HttpServer {
     forms?: FormMemory | null;
     /** Asked by routes with `limits.space`; absent: free space is not watched. */
     space?: StorageSpace | null;
+    /** Asked about every text that people and agents write; absent: nothing is refused for what it would publish. */
+    liveTokens?: LiveTokens | null;
   }): Promise<void>;
   /** Listens; answers the address it listens on, `http://127.0.0.1:8080`. */
   start(): Promise<string>;

@@ -49,6 +49,7 @@ import { themePage } from './pages/theme.js';
 import { RequestMetrics } from './transport/request-metrics.js';
 import { ToolTable } from './routes/tools.js';
 import { Views } from './pages/views.js';
+import { WrittenTexts } from './validation/written-texts.js';
 
 const MIB = 1024 * 1024;
 const STALL_MS = 60_000;
@@ -165,6 +166,7 @@ export class HapiServer implements HttpServer {
       codes: new DeclaredCodes(this.#codes),
       space: parts.space ?? null,
       limits: new RateLimits(limits, clock),
+      texts: new WrittenTexts(parts.liveTokens ?? null),
       bodies: new BodyReader({ limits, timeoutMs: options.bodyTimeoutMs ?? 60_000, mostBytes }),
       inFlight: this.#inFlight,
       turns: new FairSlots(READ_AT_ONCE),

@@ -41,6 +41,7 @@ const schemas = Joi.object({
     } satisfies SchemaOf<NonNullable<StreamedInput['multipart']>>),
     bytes: Joi.number().integer().min(1).required(),
   } satisfies SchemaOf<StreamedInput>),
+  report: Joi.boolean(),
   optionalBody: Joi.boolean(),
   mediaType: Joi.string(),
   headers: Joi.object().pattern(Joi.string(), Joi.string()),

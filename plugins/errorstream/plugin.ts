@@ -3,7 +3,7 @@
  * the bug tracker through `bugs.api`. The bug tracker groups, counts and stores them, so that both intakes agree.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
-import { AUDIT_TARGETS, AUDIT, LIVE_TOKENS } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/access.js';
 import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
@@ -25,7 +25,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   title: 'Error stream',
-  needs: [BUGS.name, ERROR_GROUPS.name, MUTING.name, PROJECTS.name, LIVE_TOKENS.name],
+  needs: [BUGS.name, ERROR_GROUPS.name, MUTING.name, PROJECTS.name],
   uses: [AUDIT.name],
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],

@@ -19,7 +19,7 @@ export const routes = (intake: Intake): RouteSpec[] => [
       '(gzip, deflate, br, zstd). A project’s public intake key may be used in place of a token, from browsers too.',
     access: { scope: 'bugtracker:report', intake: true },
     direct: true,
-    input: { body: intakeBody },
+    input: { body: intakeBody, report: true },
     output: reportOutput,
     errors: ['unknown_project'],
     cors: true,

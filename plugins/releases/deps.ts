@@ -9,7 +9,7 @@ import {
   type PluginContext,
 } from '../../kernel/contract.js';
 import type { LeaseRow } from '../../lib/lease.js';
-import type { AuditLog } from '../../ports/domain/access.js';
+import type { AuditLog, LiveTokens } from '../../ports/domain/access.js';
 import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -36,6 +36,7 @@ export interface Deps {
   /** `server.base_url` without a slash at its end. */
   baseUrl: () => string;
   audit: Pick<AuditLog, 'record'>;
+  liveTokens: LiveTokens;
   projects: ProjectDirectory;
   processes: Processes;
   /** Undefined where no bug tracker runs. */

@@ -3,7 +3,7 @@
  * withdraw, promote and roll out, and the store's access files decide who may download.
  */
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
-import { ACCOUNT_WATCHERS, ACCOUNTS, AUDIT, LOGIN_ATTEMPTS } from '../../ports/domain/access.js';
+import { ACCOUNT_WATCHERS, ACCOUNTS, AUDIT, LIVE_TOKENS, LOGIN_ATTEMPTS } from '../../ports/domain/access.js';
 import { BUGS, VERSION_FAULT_WATCHERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { LICENSE_WATCHERS, LICENSES } from '../../ports/domain/licensing.js';
@@ -54,6 +54,7 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, protect: Deps['protect']): D
     installers: ctx.ports.installers,
     baseUrl: () => ctx.app.base_url.replace(/\/$/, ''),
     audit: ctx.resolve(AUDIT),
+    liveTokens: ctx.resolve(LIVE_TOKENS),
     projects: ctx.resolve(PROJECTS),
     processes: runtime.processes,
     bugs: () => ctx.find(BUGS),
@@ -101,7 +102,7 @@ export default definePlugin<ReleasesConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Update service and release store',
-  needs: [ACCOUNTS.name, AUDIT.name, LOGIN_ATTEMPTS.name, PROJECTS.name, RUNTIME.name],
+  needs: [ACCOUNTS.name, AUDIT.name, LIVE_TOKENS.name, LOGIN_ATTEMPTS.name, PROJECTS.name, RUNTIME.name],
   uses: [BUGS.name, VERSION_FAULTS.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
   provides: [RELEASES.name, RELEASE_SIGNING.name, RELEASE_STORE.name],
   extends: [

@@ -1,4 +1,7 @@
-/** What people and agents write about a monitor holds no live token of this service (contract 20, endpoints). */
+/**
+ * Annotations hold no live token of this service (contract 20, endpoints): those of ping addresses come as plain text, which
+ * the web server does not judge as it does the fields of a call.
+ */
 import { inject, injectable } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
 import { fieldsWithLiveTokens } from '../../ports/domain/access.js';

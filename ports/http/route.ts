@@ -31,6 +31,11 @@ export interface RouteSpec {
     body?: Schema;
     /** The body is streamed to the handler and never held; instead of `body`. POST, PUT and PATCH. */
     stream?: StreamedInput;
+    /**
+     * The body is what a machine reports, and no report may be lost: a text with a live token is 422 in every other body,
+     * and none is refused in this one. The intake of errors takes secrets out (contract 21, truncation and scrubbing).
+     */
+    report?: boolean;
     /** A body is optional: none is `{}`. */
     optionalBody?: boolean;
     /** Media type of the body, where it is not JSON; for the description. */

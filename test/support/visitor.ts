@@ -13,22 +13,22 @@ export class Visitor {
 
   /** @returns the status of the answer */
   async signIn({ username, password }: Person): Promise<number> {
-    return (await this.#post('/login', { username, password, next: '/account' }, '/login')).status;
+    return (await this.post('/login', { username, password, next: '/account' }, '/login')).status;
   }
 
   /** With a password, and a code where one is asked for. @returns the status of the last answer */
   async signInWithCode({ username, password }: Person, code: string): Promise<number> {
-    const step = await this.#post('/login', { username, password, next: '/account' }, '/login');
+    const step = await this.post('/login', { username, password, next: '/account' }, '/login');
     const challenge = /name="challenge" value="([^"]+)"/.exec(await step.text())?.[1];
     if (challenge === undefined) return step.status;
-    return (await this.#post('/login', { challenge, code, next: '/account' }, '/login')).status;
+    return (await this.post('/login', { challenge, code, next: '/account' }, '/login')).status;
   }
 
   /** @returns the secret, in base32, and the recovery codes */
   async enrolTotp(password: string, code: (secret: string) => string): Promise<{ secret: string; recovery: string[] }> {
-    await this.#post('/account/totp', { totp_password: password }, '/account');
+    await this.post('/account/totp', { totp_password: password }, '/account');
     const secret = /[A-Z2-7]{32}/.exec(await (await this.get('/account/totp')).text())?.[0] ?? '';
-    const enabled = await this.#post('/account/totp/enable', { code: code(secret) }, '/account/totp');
+    const enabled = await this.post('/account/totp/enable', { code: code(secret) }, '/account/totp');
     if (enabled.status !== 200) throw new Error(`enrolment was answered ${enabled.status}`);
     const listed = (await enabled.text()).matchAll(/<li>([a-km-np-z2-9]{5}-[a-km-np-z2-9]{5})<\/li>/g);
     return { secret, recovery: Array.from(listed, ([, code = '']) => code) };
@@ -39,8 +39,8 @@ export class Visitor {
     return this.#ask(path, {});
   }
 
-  /** @param page whose form is sent */
-  async #post(path: string, fields: Record<string, string>, page: string): Promise<Response> {
+  /** No redirect is followed. @param page whose form is sent */
+  async post(path: string, fields: Record<string, string>, page: string): Promise<Response> {
     const csrf_token = /name="csrf_token" value="([^"]+)"/.exec(await (await this.get(page)).text())?.[1] ?? '';
     const body = new URLSearchParams({ ...fields, csrf_token });
     return this.#ask(path, { method: 'POST', body, headers: { origin: this.service.url } });

@@ -15,7 +15,7 @@ import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
 import { endedView } from './ended.js';
 import { carriedOutOnce, ForeignView, led } from './once.js';
 import { checkedHeaders, requestId } from '../wire/headers.js';
-import { loginLocation, redirectResponse } from '../wire/redirect.js';
+import { loginLocation, redirectResponse, searchOf } from '../wire/redirect.js';
 import type { RequestPlace } from '../limits/in-flight.js';
 import { formFailure, idle } from '../routes/request-body.js';
 import { senderOf } from '../routes/sender.js';
@@ -101,7 +101,7 @@ export class PageRoute {
     else if (!this.#policy.public) {
       if (wantsJson(request)) return SIGN_IN;
       if (this.#isForm) return this.#ended(request, call, visitor, place);
-      return new Redirect(loginLocation(request.path, search(request)));
+      return new Redirect(loginLocation(request.path, searchOf(request.raw.req.url)));
     }
     const { limits } = this.shared;
     const limited = this.#policy.public
@@ -151,7 +151,9 @@ export class PageRoute {
       if (session) void this.shared.navigation.for(session.role);
       return handled;
     }
-    const { forms } = this.shared;
+    const { forms, texts } = this.shared;
+    const published = this.#policy.public ? null : await texts.judge(call);
+    if (published) return published;
     const handled = async (): Promise<PageResult> => {
       const result = await spec.handle(call);
       return session && forms
@@ -186,7 +188,7 @@ export class PageRoute {
     if (form instanceof Failure) return SIGN_IN;
     const { csrf_token, ...fields } = form;
     if (!csrfMatches(authenticator, csrf_token, [cookie])) return SIGN_IN;
-    const path = `${request.path}${search(request)}`;
+    const path = `${request.path}${searchOf(request.raw.req.url)}`;
     return endedView({ path, fields }, (text) => authenticator.csrf(text)) ?? SIGN_IN;
   }
 
@@ -292,9 +294,3 @@ const SIGN_IN = new Failure(
   'Your session has ended. Sign in and send the form again.',
   UNAUTHORIZED.more,
 );
-
-const search = (request: Request): string => {
-  const url = request.raw.req.url ?? '';
-  const at = url.indexOf('?');
-  return at === -1 ? '' : url.slice(at).slice(0, 1_000);
-};

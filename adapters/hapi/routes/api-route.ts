@@ -147,14 +147,19 @@ export class ApiRoute {
     const wrong = this.#input.checkParams(call) ?? this.#input.checkQuery(call);
     if (wrong) return wrong;
     if (SAFE.has(call.method)) return this.#read(call);
-    if (this.#upload) return this.#handleUpload(call, place, this.#upload);
+    if (this.#upload) return (await this.#published(call)) ?? this.#handleUpload(call, place, this.#upload);
     if (this.#input.reads) {
       const failure = await this.#input.checkBody(call, place, body);
       if (failure) return failure;
       const tooMuch = this.#limits.checkCost(call, spec.limits?.cost?.(call.body) ?? 1);
       if (tooMuch) return tooMuch;
     }
-    return spec.handle(call);
+    return (await this.#published(call)) ?? spec.handle(call);
+  }
+
+  /** A text that would publish a live token; an open call has no author, and what a machine reports is scrubbed. */
+  #published(call: IncomingRequest): Promise<Failure | null> | null {
+    return this.policy.public || this.#spec.input?.report === true ? null : this.shared.texts.judge(call);
   }
 
   /**

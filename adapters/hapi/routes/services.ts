@@ -12,6 +12,7 @@ import type { StreamServices } from '../streams/stream-services.js';
 import type { OpenRequests } from '../transport/open-requests.js';
 import type { RequestMetrics } from '../transport/request-metrics.js';
 import type { Sending } from '../transport/send.js';
+import type { WrittenTexts } from '../validation/written-texts.js';
 import type { AddressOf } from '../wire/address.js';
 import type { DeclaredCodes } from '../wire/declared-codes.js';
 import type { standardHeaders } from '../wire/headers.js';
@@ -23,6 +24,7 @@ export interface RouteServices {
   space: StorageSpace | null;
   limits: RateLimits;
   bodies: BodyReader;
+  texts: WrittenTexts;
   inFlight: RequestsInFlight;
   /** Slots for reads with a credential. */
   turns: FairSlots;

@@ -30,3 +30,9 @@ export function loginLocation(path: string, search: string): string {
   const next = path.startsWith('/') && !/^\/[/\\]/.test(path) ? path + search : '/';
   return next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`;
 }
+
+/** The query of an address, with its question mark, cut to what a login leads back to. */
+export function searchOf(url = ''): string {
+  const at = url.indexOf('?');
+  return at === -1 ? '' : url.slice(at, at + 1_000);
+}

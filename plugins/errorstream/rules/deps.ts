@@ -1,6 +1,6 @@
 /** The dependencies of the ignore rules' services, bound as one value. */
 import { token, type Clock, type Collection, type Ids, type Logger } from '../../../kernel/contract.js';
-import type { AuditLog, LiveTokens } from '../../../ports/domain/access.js';
+import type { AuditLog } from '../../../ports/domain/access.js';
 import type { BugsApi, Muting } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { ApplyDoc, RevisionDoc } from './documents.js';
@@ -14,7 +14,6 @@ export interface RuleDeps {
   muting: Muting;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
   /** Undefined while no plugin provides it. */
-  liveTokens: LiveTokens;
   audit: () => AuditLog | undefined;
   clock: Clock;
   ids: Ids;

@@ -1,8 +1,7 @@
 /** The ignore rules and their operations, shared by the API and the pages (contract 21, ignore rules). */
 import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { conflict, denied, invalid, notFound, owned, ServiceError } from '../../../kernel/errors.js';
-import { fieldsWithLiveTokens } from '../../../ports/domain/access.js';
+import { conflict, denied, notFound, owned, ServiceError } from '../../../kernel/errors.js';
 import type { Mutable } from '../../../ports/domain/bugs.js';
 import type { Filter } from '../../../ports/store.js';
 import { RuleBook } from './book.js';
@@ -66,7 +65,6 @@ export class Registry {
   /** @throws ServiceError reason_required, invalid_pattern, validation_failed, unknown_project, insufficient_scope, conflict */
   async create(principal: Principal, input: RuleFields & Pick<Matching, 'match_type' | 'pattern'>): Promise<RuleView> {
     const { ids, clock, rules } = this.deps;
-    await this.#refuseTokens(input);
     const now = clock.iso();
     const given = input.project === undefined ? projectOf(principal) : input.project;
     const rule: Rule = {
@@ -102,7 +100,6 @@ export class Registry {
   /** Changes only the given fields. @throws ServiceError not_found, and what `create` throws */
   async change(principal: Principal, id: string, input: RuleFields): Promise<RuleView> {
     const before = await this.#need(principal, id, 'write');
-    await this.#refuseTokens(input);
     const set = await this.#changes(principal, before, input);
     if (Object.keys(set).length === 0) return viewOf(before);
     const now = this.deps.clock;
@@ -200,12 +197,6 @@ export class Registry {
     if (expires_at !== undefined) set.expires_at = expires_at;
     const changed = Object.entries(set).filter(([field, value]) => value !== before[field as keyof Changes]);
     return Object.fromEntries(changed);
-  }
-
-  /** What people and agents write holds no live token (contract 20, endpoints). @throws ServiceError validation_failed */
-  async #refuseTokens({ name, pattern, reason, environment }: RuleFields): Promise<void> {
-    const wrong = await fieldsWithLiveTokens(this.deps.liveTokens, { name, pattern, reason, environment });
-    if (Object.keys(wrong).length > 0) throw invalid(wrong);
   }
 
   async #need(principal: Principal, id: string, right: 'read' | 'write'): Promise<Rule> {

@@ -1,6 +1,6 @@
 /** The services of the ignore rules that routes, pages and jobs use. Their constructors name the services that they need. */
 import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract.js';
-import { AUDIT, LIVE_TOKENS } from '../../../ports/domain/access.js';
+import { AUDIT } from '../../../ports/domain/access.js';
 import { BUGS, MUTING } from '../../../ports/domain/bugs.js';
 import { PROJECTS } from '../../../ports/domain/projects.js';
 import { RuleBook } from './book.js';
@@ -20,7 +20,6 @@ export const ruleDeps = (ctx: PluginContext): RuleDeps => ({
   bugs: ctx.resolve(BUGS),
   muting: ctx.resolve(MUTING),
   projects: ctx.resolve(PROJECTS),
-  liveTokens: ctx.resolve(LIVE_TOKENS),
   audit: () => ctx.find(AUDIT),
   clock: ctx.clock,
   ids: ctx.ids,

@@ -6,6 +6,7 @@ import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { refusedGlob } from '../../../formats/globs.js';
+import { fieldsWithLiveTokens } from '../../../ports/domain/access.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '../../../ports/release-store.js';
 import { DEPS, type Deps } from '../deps.js';
@@ -79,11 +80,13 @@ export class PackageIntake {
   }
 
   /** Notes that were given, decoded; undefined: none were. @throws ServiceError validation_failed */
-  notes(headers: Announced, fields: Readonly<Record<string, string>>): string | undefined {
+  async notes(headers: Announced, fields: Readonly<Record<string, string>>): Promise<string | undefined> {
     const notes =
       fields['notes'] ?? (headers.notes === undefined ? undefined : decoded(headers.notes, 'x-release-notes'));
     if (notes === undefined) return undefined;
     if (Buffer.byteLength(notes) > NOTES_BYTES) throw invalid({ notes: `must be at most ${NOTES_BYTES} bytes` });
+    const published = await fieldsWithLiveTokens(this.deps.liveTokens, { notes });
+    if (Object.keys(published).length > 0) throw invalid(published);
     return notes;
   }
 

@@ -54,7 +54,7 @@ export class Uploads {
   ): Promise<PublishedRelease & { warnings: string[] }> {
     const { request, body, announced } = upload;
     const fields = await body.fields();
-    const notes = this.intake.notes(announced, fields);
+    const notes = await this.intake.notes(announced, fields);
     const meta = this.intake.meta(announced, fields);
     const there = await this.publisher.offered(claim.id);
     if (there !== null && there.package_sha256 === staged.sha256) {

@@ -48,7 +48,7 @@ const ping = ({ intake, beats }: Services): RouteSpec => ({
     'the server counts. What cannot be sampled is named in `dropped_metrics` and never costs the heartbeat.',
   access: PING,
   direct: true,
-  input: { body: schemas.heartbeatBody },
+  input: { body: schemas.heartbeatBody, report: true },
   limits: { rate: 'intake', space: true, bytes: HEARTBEAT_BYTES },
   status: [200, 201],
   output: schemas.heartbeatOutput,

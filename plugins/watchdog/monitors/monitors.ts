@@ -18,7 +18,6 @@ import { freshMonitor, viewOf } from '../model/monitor.js';
 import { Outbox } from '../timeline/outbox.js';
 import { idOf, looksLikeId } from '../model/source.js';
 import { masked, Visibility } from '../tree/visibility.js';
-import { TokenGuard } from '../token-guard.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 
 export type MonitorEdit = Omit<MonitorFields, 'source'>;
@@ -36,7 +35,6 @@ export class Monitors {
     @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
     @inject(Outbox) private readonly outbox: Outbox,
     @inject(Visibility) private readonly visibility: Visibility,
-    @inject(TokenGuard) private readonly tokens: TokenGuard,
   ) {}
 
   /** By source, or by id. */
@@ -69,7 +67,6 @@ export class Monitors {
     if (!MONITOR_SOURCE.test(fields.source))
       throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
     mayTouch(caller, { project: fields.project ?? null });
-    await this.tokens.refuse(given);
     await this.#checkProject(fields.project);
     await this.#checkParent(fields.source, fields.parent_source ?? null, caller);
     const { monitors, ids, clock } = this.deps;
@@ -96,7 +93,6 @@ export class Monitors {
    */
   async edit(name: string, given: MonitorEdit, caller: Caller): Promise<MonitorView> {
     const fields = cleaned(given);
-    await this.tokens.refuse(given);
     // Before the look-up: which other projects there are is not the caller's to know.
     if (fields.project !== undefined) mayTouch(caller, { project: fields.project });
     await this.#checkProject(fields.project);

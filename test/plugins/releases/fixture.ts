@@ -20,6 +20,7 @@ import type { Platform } from '../../../plugins/releases/model.js';
 import type { PublishedRelease, PublishRequest } from '../../../plugins/releases/publishing/publisher.js';
 import { ManualClock } from '../access/fixture.js';
 import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
+import { liveTokens } from '../../support/access.js';
 import { tarEntry } from '../../support/archives.js';
 import { PluginStores } from '../../support/stores.js';
 
@@ -155,6 +156,7 @@ export function fixtureOn(
     watchdog: () => undefined,
     short: () => false,
     packageBytes: 10_000_000,
+    liveTokens,
     protect: async () => {},
     installers: new MemoryInstallers(),
     baseUrl: () => 'http://aos.test',

@@ -1,5 +1,4 @@
 /** The ignore rules over the bug tracker's services, on a store of the test's choice: one process of any number. */
-import { liveTokens } from '../../../support/access.js';
 import { Scope } from '../../../../kernel/container.js';
 import { COLLECTIONS, MIGRATIONS } from '../../../../plugins/errorstream/rules/collections.js';
 import type { RuleDeps } from '../../../../plugins/errorstream/rules/deps.js';
@@ -67,7 +66,6 @@ export async function rulesOn(
     bugs: bugs.bugs,
     muting: bugs.muting,
     projects: bugs.deps.projects,
-    liveTokens,
     audit: () => ({
       record: async (_who, action, target, details = {}) => void audited.push({ action, target, details }),
       recent: async () => ({ items: [], next: null }),

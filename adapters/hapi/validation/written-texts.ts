@@ -1,0 +1,25 @@
+/**
+ * The one place where texts that people and agents write are judged: none holds a live token of this service (contract 20,
+ * endpoints: `untrusted_fields`). Every authenticated call that changes something comes by: routes, the forms of pages, the
+ * tools of agents. Reports of machines are not refused but scrubbed (`input.report` of a route).
+ */
+import { fieldsWithLiveTokens, type LiveTokens } from '../../../ports/domain/access.js';
+import type { IncomingRequest } from '../wire/incoming-request.js';
+import { Failure } from '../wire/failure.js';
+
+export class WrittenTexts {
+  /** @param live null: nobody knows tokens, and nothing is refused */
+  constructor(private readonly live: LiveTokens | null) {}
+
+  /** What is wrong with query and body, both checked by their schemas; null: nothing. */
+  async judge({ query, body }: Pick<IncomingRequest, 'query' | 'body'>): Promise<Failure | null> {
+    if (this.live === null) return null;
+    const fields = await fieldsWithLiveTokens(this.live, { ...query, ...fieldsOf(body) });
+    if (Object.keys(fields).length === 0) return null;
+    return new Failure('validation_failed', 'A text holds a credential of this service.', { fields });
+  }
+}
+
+/** Fields of a body that is parsed; a body in bytes is its handler's to judge. */
+const fieldsOf = (body: unknown): object =>
+  typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && !(Symbol.asyncIterator in body) ? body : {};
