@@ -12,7 +12,7 @@ import { Intake } from './intake/intake.js';
 import { Items } from './store/items.js';
 import { Expiry } from './claims/expiry.js';
 import { planUnmute } from './muting/muting.js';
-import { Outbox } from './store/outbox.js';
+import { ItemOutbox } from './store/item-outbox.js';
 import { ClientRefs } from './store/client-refs.js';
 import { Removal } from './work/removal.js';
 import { Feedback } from './feedback/feedback.js';
@@ -31,7 +31,7 @@ export class Bugs implements BugsApi {
     @inject(Expiry) private readonly expiry: Expiry,
     @inject(Closing) private readonly builds: Closing,
     @inject(KnownBuilds) private readonly known: KnownBuilds,
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(Rekeying) private readonly rekeying: Rekeying,

@@ -8,7 +8,7 @@ import { Bulk } from './work/bulk.js';
 import { BulkRuns } from './work/bulk-runs.js';
 import { Parts } from './lists/parts.js';
 import { Comments } from './work/comments.js';
-import { Outbox } from './store/outbox.js';
+import { ItemOutbox } from './store/item-outbox.js';
 import { Removal } from './work/removal.js';
 import { Edits } from './work/edits.js';
 import { Tracked } from './work/tracked.js';
@@ -32,7 +32,7 @@ const SERVICES = {
   lists: Lists,
   board: Board,
   muting: Muter,
-  outbox: Outbox,
+  outbox: ItemOutbox,
   filters: ReportFilters,
   faults: Faults,
   bulk: Bulk,

@@ -8,7 +8,7 @@ import { Closing } from '../builds/closing.js';
 import { Faults } from '../builds/version-faults.js';
 import { Alarms } from '../muting/alarms.js';
 import { ReportFilters } from '../muting/report-filters.js';
-import { Outbox } from '../store/outbox.js';
+import { ItemOutbox } from '../store/item-outbox.js';
 import { Escalation } from './escalation.js';
 import type { Counted } from './incoming-report.js';
 import { ItemUpkeep } from './item-upkeep.js';
@@ -22,7 +22,7 @@ export interface FollowedUp extends Counted {
 @injectable()
 export class FollowUp {
   constructor(
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
     @inject(ReportFilters) private readonly filters: ReportFilters,
     @inject(ItemUpkeep) private readonly upkeep: ItemUpkeep,

@@ -5,7 +5,7 @@ import type { Caller } from '../caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { Items } from '../store/items.js';
 import type { OutboxEntry, StoredOccurrence } from '../item/model.js';
-import { activityOf, Outbox } from '../store/outbox.js';
+import { activityOf, ItemOutbox } from '../store/item-outbox.js';
 import { unpack } from '../item/payload.js';
 import { slotIds } from '../item/sampling.js';
 import { activityView, commentView, occurrenceView } from '../item/view.js';
@@ -31,7 +31,7 @@ export class Parts {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
   ) {}
 
   /** @throws ServiceError not_found, insufficient_scope */

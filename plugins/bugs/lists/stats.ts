@@ -4,7 +4,7 @@
  *
  * What became of items is counted in the history, not in the items: an item that was resolved on Monday and came back on Friday was
  * resolved on Monday all the same. A history entry that counts carries `stat` (day, what, project), so one range of an index
- * holds the answer. Each entry is stored once (outbox.ts), so each is counted once, after a crash too. New items are
+ * holds the answer. Each entry is stored once (item-outbox.ts), so each is counted once, after a crash too. New items are
  * counted by when they were made.
  *
  * Rejected: counters per day, which a crash between two documents would leave wrong for ever.

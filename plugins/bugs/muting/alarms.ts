@@ -22,7 +22,7 @@ import { ReportFilters } from './report-filters.js';
 import { DEPS, type Deps } from '../deps.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc, OutboxEntry } from '../item/model.js';
-import { Outbox } from '../store/outbox.js';
+import { ItemOutbox } from '../store/item-outbox.js';
 import { hourCount, minuteStart, rateOf } from '../item/rate.js';
 
 export interface Watch {
@@ -57,7 +57,7 @@ export class Alarms {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(ReportFilters) private readonly filters: ReportFilters,
   ) {}
 

@@ -70,7 +70,7 @@ export class Commit {
 
   /**
    * Of entries that are written with a change of a document: those that go along to places of their own. The others wait in
-   * the document until they are delivered (outbox.ts).
+   * the document until they are delivered (item-outbox.ts).
    */
   sorted<T>(entries: readonly T[], placeOf: (entry: T) => Write | null): { along: Write[]; waiting: readonly T[] } {
     if (this.deps.transact === null) return { along: [], waiting: entries };

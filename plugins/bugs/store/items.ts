@@ -7,7 +7,7 @@ import { DEPS, type Deps } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';
 import { DeltaWatermark } from './delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
-import { Outbox } from './outbox.js';
+import { ItemOutbox } from './item-outbox.js';
 import { itemView } from '../item/view.js';
 
 /** Attempts against other writers of one item before the call fails. */
@@ -26,7 +26,7 @@ export class Items {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
   ) {}
 
   /** By id or ref; null when there is none. */

@@ -10,7 +10,7 @@ import { isToken, leaseLost, touched } from '../item/lease.js';
 import type { ItemDoc, OutboxEntry } from '../item/model.js';
 import { commentView, isLive, itemView } from '../item/view.js';
 import { Items } from '../store/items.js';
-import { commentOf } from '../store/outbox.js';
+import { commentOf } from '../store/item-outbox.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
 /** A stored comment, with the item's current state. */

@@ -22,7 +22,7 @@ import { slotIds } from '../item/sampling.js';
 import { Rekeying } from '../merging/rekeying.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc, RemovalDoc } from '../item/model.js';
-import { Outbox } from '../store/outbox.js';
+import { ItemOutbox } from '../store/item-outbox.js';
 import { isLive } from '../item/view.js';
 
 const ATTEMPTS = 20;
@@ -46,7 +46,7 @@ export class Removal {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Items) private readonly items: Items,
     @inject(Keys) private readonly keys: Keys,
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(Rekeying) private readonly rekeying: Rekeying,
   ) {}
 
@@ -135,8 +135,7 @@ export class Removal {
     await this.rekeying.finish(await this.rekeying.pending(item.id));
     if (item.outbox_at !== null) {
       // The outbox is emptied first.
-      await this.outbox.flush(item, item.outbox);
-      await this.outbox.drain();
+      await this.outbox.flushAll(item.id);
       return false;
     }
     const removal = markerOf(item, this.deps.clock.iso());

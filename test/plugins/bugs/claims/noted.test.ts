@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { ChangeSet, waitingIn } from '../../../../plugins/bugs/item/change-set.js';
-import { activityOf } from '../../../../plugins/bugs/store/outbox.js';
+import { activityOf } from '../../../../plugins/bugs/store/item-outbox.js';
 import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
 import { attempt, dying } from '../dying.js';

@@ -3,33 +3,35 @@
  * change, inside the item, and leave it afterwards. Where the store has transactions, history and comments are written in
  * their places with the change, and only events go through the item.
  *
- * Order: the change with its entries → comments and history (ids known, so twice is once) → `emit`, which stores deliveries
- * → the outbox is emptied, guarded by `outbox_at`. A crash anywhere leaves `outbox_at`, by which the job finds the item.
+ * Order: the change with its entries → comments and history (ids known, so twice is once) → events (lib/outbox.ts).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
-import { StoreFull, type Filter, type Find } from '../../../ports/store.js';
+import { Outbox } from '../../../lib/outbox.js';
+import { StoreFull, type Filter } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { statOf } from '../item/stat-kinds.js';
 import { waitingIn, WAITING, type ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, OutboxEntry } from '../item/model.js';
 import { Commit, type Write } from './commit.js';
 
-/** Entries older than this belong to a dead process, or to a listener that failed. */
-const LEFTOVER_MS = 10_000;
-const BATCH = 100;
-
 @injectable()
-export class Outbox {
-  /** Ids under way in this process: a second flush of the same item leaves them alone. */
-  readonly #busy = new Set<string>();
-  readonly #background = new Set<Promise<void>>();
+export class ItemOutbox {
+  readonly #outbox: Outbox<ItemDoc, OutboxEntry>;
 
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Commit) private readonly commit: Commit,
-  ) {}
+  ) {
+    this.#outbox = new Outbox({
+      rows: deps.items,
+      place: (item, entries) => this.#place(item, entries),
+      deliver: (item, entry) => this.#deliver(item, entry),
+      inOrder: false,
+      now: () => deps.clock.now(),
+      failed: (err, item) =>
+        deps.log.error({ err, item }, 'the outbox of an item could not be emptied; a job repeats it'),
+    });
+  }
 
   /**
    * Writes a change with its entries, by compare-and-set.
@@ -48,18 +50,9 @@ export class Outbox {
    * @param entries those that the caller wrote: others are under way in the process that wrote them
    */
   async flush(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
-    const mine = entries.filter((entry) => !this.#busy.has(entry.id));
-    if (mine.length === 0) return;
-    for (const entry of mine) this.#busy.add(entry.id);
-    try {
-      await this.#history(item, mine);
-    } catch (error) {
-      for (const entry of mine) this.#busy.delete(entry.id);
-      throw error;
-    }
-    const task = this.#events(item, mine);
-    this.#background.add(task);
-    void task.finally(() => this.#background.delete(task));
+    if (entries.length === 0) return;
+    await this.#place(item, entries);
+    this.#outbox.send(item, entries);
   }
 
   /**
@@ -86,7 +79,7 @@ export class Outbox {
     }
   }
 
-  async #history(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
+  async #place(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
     const notes = entries.filter((entry) => entry.kind === 'activity');
     const comments = entries.filter((entry) => entry.kind === 'comment');
     if (comments.length > 0)
@@ -95,66 +88,28 @@ export class Outbox {
     await this.deps.activity.bulk(notes.map((entry) => ({ insert: activityOf(item, entry) })));
   }
 
-  async #events(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
-    const gone: string[] = [];
-    try {
-      for (const entry of entries) {
-        const options = { id: entry.id, timestamp: entry.at, project_slug: item.project };
-        if (entry.kind !== 'event' || (await this.deps.emit(entry.name, entry.data, options))) gone.push(entry.id);
-      }
-      await this.#forget(item, gone);
-    } catch (error) {
-      this.deps.log.error(
-        { err: error, item: item.id },
-        'the outbox of an item could not be emptied; a job repeats it',
-      );
-    } finally {
-      for (const entry of entries) this.#busy.delete(entry.id);
-    }
+  async #deliver({ project }: ItemDoc, { id, kind, name, at, data }: OutboxEntry): Promise<boolean> {
+    return kind !== 'event' || this.deps.emit(name, data, { id, timestamp: at, project_slug: project });
   }
 
-  async #forget(item: ItemDoc, gone: readonly string[]): Promise<void> {
-    const { items } = this.deps;
-    if (gone.length === item.outbox.length) {
-      const { id, outbox_at } = item;
-      const update = { set: { outbox: [], outbox_at: null } };
-      // In bulk, because its answer does not bring the item back.
-      const [emptied] = await items.bulk([{ change: { id, outbox_at }, update }]);
-      if (emptied !== undefined && 'n' in emptied && emptied.n > 0) return;
-    }
-    await items.change({ id: item.id }, { pull: { outbox: { field: 'id', in: gone } } });
+  /** All that an item holds; resolves when it is out, or has failed. */
+  flushAll(itemId: string): Promise<void> {
+    return this.#outbox.sendAll(itemId);
   }
 
-  /** Flushes what a crash or a failed listener left behind. Answers how many items had something. */
-  async reconcile(signal?: AbortSignal): Promise<number> {
-    const before = isoOf(this.deps.clock.now() - LEFTOVER_MS);
-    const waiting: Find = { filter: { outbox_at: { gt: '', lt: before } }, sort: [['outbox_at', 'asc']], limit: BATCH };
-    let n = 0;
-    for await (const items of pages(this.deps.items, waiting)) {
-      for (const item of items) {
-        if (item.outbox.length === 0)
-          await this.deps.items.change({ id: item.id, outbox_at: item.outbox_at }, { set: { outbox_at: null } });
-        else await this.flush(item, item.outbox);
-      }
-      await this.drain();
-      n += items.length;
-      if (signal?.aborted === true) break;
-    }
-    return n;
+  /** What a crash or a failed listener left behind. Answers how many items had something. */
+  reconcile(signal?: AbortSignal): Promise<number> {
+    return this.#outbox.reconcile(signal);
   }
 
   /** Seconds since the oldest change whose events are not out yet; 0: all are. */
-  async oldestAge(): Promise<number> {
-    const { items, clock } = this.deps;
-    const page = await items.find({ filter: { outbox_at: { gt: '' } }, sort: [['outbox_at', 'asc']], limit: 1 });
-    const at = page.items[0]?.outbox_at;
-    // `outbox_at` is a time and the id of the last entry.
-    return at ? Math.max(0, (clock.now() - Date.parse(at.split(' ', 1)[0] ?? '')) / 1000) : 0;
+  oldestAge(): Promise<number> {
+    return this.#outbox.oldestAge();
   }
 
   /** Resolves when all flushes of this process are done. */
-  async drain(): Promise<void> {
-    while (this.#background.size > 0) await Promise.all(this.#background);
+  drain(): Promise<void> {
+    return this.#outbox.drain();
   }
 }
 

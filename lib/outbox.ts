@@ -1,0 +1,158 @@
+/**
+ * The outbox of documents: what a change has to tell others is written with the change, inside the changed document, and leaves
+ * it when it is delivered (docs/decisions/003).
+ *
+ * Order: the change with its entries → each entry is delivered → the outbox is emptied, guarded by `outbox_at`, which every
+ * entry that joins changes. A crash anywhere leaves `outbox_at`, by which the owner's job finds the document. Deliveries of one
+ * document come one after the other; a receiver knows an entry by its id, so that one that comes twice is told once.
+ *
+ * Structurally typed: a collection of the store port is such a collection of rows.
+ */
+import { KeyedMutex } from './keyed-mutex.js';
+import { pages } from './paging.js';
+import { isoOf } from './time.js';
+
+/** Older entries belong to a process that is gone, or to a receiver that failed. */
+const LEFTOVER_MS = 10_000;
+const BATCH = 200;
+const NONE: ReadonlySet<string> = new Set();
+
+interface Entry {
+  /** Known to the receivers. */
+  id: string;
+  /** RFC 3339. */
+  at: string;
+}
+
+export interface WithOutbox<E extends Entry> {
+  id: string;
+  outbox: readonly E[];
+  /** `outboxAt` of the newest entry; null: the outbox is empty. */
+  outbox_at: string | null;
+}
+
+interface Query {
+  filter?: object;
+  sort?: readonly (readonly [string, 'asc' | 'desc'])[];
+  limit?: number;
+  after?: string | null;
+}
+
+interface Rows<T> {
+  get(id: string): Promise<T | null>;
+  find(query?: Query): Promise<{ items: T[]; next: string | null }>;
+  change(filter: { [path: string]: string }, update: Emptying): Promise<unknown>;
+  bulk(ops: readonly { change: { [path: string]: string }; update: Emptying }[]): Promise<readonly object[]>;
+}
+
+type Emptying =
+  { set: { outbox?: []; outbox_at: null } } | { pull: { outbox: { field: 'id'; in: readonly string[] } } };
+
+export interface Delivery<T extends WithOutbox<E>, E extends Entry> {
+  rows: Rows<T>;
+  /** True when the entry may leave the document: whoever has to know it has stored it. */
+  deliver(doc: T, entry: E): Promise<boolean>;
+  /** Brings entries to places of their own, if they have some; what is there already stays. */
+  place?(doc: T, entries: readonly E[]): Promise<void>;
+  /** Entries behind one that may not leave wait for it, so that no later one overtakes it. */
+  inOrder: boolean;
+  /** Asked when all is delivered; true: the document itself is gone, and nothing is left to empty. */
+  emptied?(doc: T): Promise<boolean>;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** A delivery failed; the job repeats it. */
+  failed(error: unknown, id: string): void;
+}
+
+/** Differs for each entry, so that emptying an outbox never hides one that came meanwhile. */
+export const outboxAt = ({ at, id }: Entry): string => `${at} ${id}`;
+
+export class Outbox<T extends WithOutbox<E>, E extends Entry> {
+  readonly #inTurn = new KeyedMutex();
+  readonly #background = new Set<Promise<void>>();
+
+  constructor(private readonly delivery: Delivery<T, E>) {}
+
+  /**
+   * Delivers behind the caller.
+   * @param doc as it was written @param entries those that the caller wrote into it, and has placed
+   */
+  send(doc: T, entries: readonly E[]): void {
+    void this.#run(doc.id, () => this.#deliver(doc, entries));
+  }
+
+  /**
+   * Delivers all that the document holds when its turn comes. Resolves when that is done, well or badly.
+   * @param placed ids of entries that the caller has placed
+   */
+  sendAll(id: string, placed: ReadonlySet<string> = NONE): Promise<void> {
+    return this.#run(id, async () => {
+      const doc = await this.delivery.rows.get(id);
+      if (doc === null || doc.outbox_at === null) return;
+      const missing = doc.outbox.filter((entry) => !placed.has(entry.id));
+      if (missing.length > 0) await this.delivery.place?.(doc, missing);
+      await this.#deliver(doc, doc.outbox);
+    });
+  }
+
+  #run(id: string, work: () => Promise<void>): Promise<void> {
+    const task = this.#inTurn.run(id, work).catch((error: unknown) => this.delivery.failed(error, id));
+    this.#background.add(task);
+    return task.finally(() => this.#background.delete(task));
+  }
+
+  async #deliver(doc: T, entries: readonly E[]): Promise<void> {
+    const gone: string[] = [];
+    for (const entry of entries) {
+      if (await this.delivery.deliver(doc, entry)) gone.push(entry.id);
+      else if (this.delivery.inOrder) break;
+    }
+    if (gone.length === doc.outbox.length && (await this.#empty(doc))) return;
+    if (gone.length > 0)
+      await this.delivery.rows.change({ id: doc.id }, { pull: { outbox: { field: 'id', in: gone } } });
+  }
+
+  /** False when another entry has joined meanwhile. */
+  async #empty(doc: T): Promise<boolean> {
+    const { rows, emptied } = this.delivery;
+    const { id, outbox_at } = doc;
+    if (outbox_at === null || (await emptied?.(doc)) === true) return true;
+    // In bulk, because its answer does not bring the document back.
+    const [done] = await rows.bulk([{ change: { id, outbox_at }, update: { set: { outbox: [], outbox_at: null } } }]);
+    return done !== undefined && 'n' in done && done.n !== 0;
+  }
+
+  /**
+   * Delivers what a crash or a failed receiver left behind, in batches; resolves when that is done. Answers how many documents had
+   * something.
+   * @param left finds them; absent: those that are waiting for some seconds
+   */
+  async reconcile(signal?: AbortSignal, left: object = this.#leftover()): Promise<number> {
+    let n = 0;
+    const query: Query = { filter: left, sort: [['outbox_at', 'asc']], limit: BATCH };
+    for await (const docs of pages(this.delivery.rows, query)) {
+      await Promise.all(docs.map(({ id }) => this.sendAll(id)));
+      n += docs.length;
+      if (signal?.aborted === true) break;
+    }
+    return n;
+  }
+
+  #leftover(): object {
+    return { outbox_at: { gt: '', lt: isoOf(this.delivery.now() - LEFTOVER_MS) } };
+  }
+
+  /** Seconds since the oldest entry that is not delivered; 0: all are. */
+  async oldestAge(): Promise<number> {
+    const { rows, now } = this.delivery;
+    const page = await rows.find({ filter: { outbox_at: { gt: '' } }, sort: [['outbox_at', 'asc']], limit: 1 });
+    const at = page.items[0]?.outbox_at;
+    // `outboxAt` begins with the time.
+    return at ? Math.max(0, (now() - Date.parse(at.split(' ', 1)[0] ?? '')) / 1000) : 0;
+  }
+
+  /** Resolves when all that this process has begun is done. */
+  async drain(): Promise<void> {
+    while (this.#background.size > 0) await Promise.all(this.#background);
+  }
+}

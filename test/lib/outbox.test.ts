@@ -1,0 +1,127 @@
+/** The one outbox: order, crash and failed receivers, over a collection of the memory store. */
+import { expect } from 'chai';
+import { MemoryStore } from '../../adapters/memory/store.js';
+import { Outbox, outboxAt, type Delivery } from '../../lib/outbox.js';
+import type { Collection } from '../../ports/store.js';
+
+interface Entry {
+  id: string;
+  at: string;
+}
+interface Row {
+  id: string;
+  outbox: Entry[];
+  outbox_at: string | null;
+}
+
+const NOW = Date.parse('2026-11-24T12:00:00.000Z');
+const entry = (id: string, seconds = 0): Entry => ({ id, at: new Date(NOW - seconds * 1000).toISOString() });
+const row = (id: string, ...outbox: Entry[]): Row => ({
+  id,
+  outbox,
+  outbox_at: outbox.length === 0 ? null : outboxAt(outbox.at(-1) as Entry),
+});
+
+describe('outbox', () => {
+  let rows: Collection<Row>;
+  let told: string[];
+  let failures: string[];
+  let deaf: ReadonlySet<string>;
+  const outbox = (parts: Partial<Delivery<Row, Entry>> = {}): Outbox<Row, Entry> =>
+    new Outbox<Row, Entry>({
+      rows,
+      deliver: async (_doc, { id }) => {
+        if (id === 'broken') throw new Error('no receiver');
+        if (deaf.has(id)) return false;
+        told.push(id);
+        return true;
+      },
+      inOrder: false,
+      now: () => NOW,
+      failed: (_error, id) => failures.push(id),
+      ...parts,
+    });
+  const written = async (doc: Row): Promise<Row> => {
+    await rows.insert(doc);
+    return doc;
+  };
+  beforeEach(async () => {
+    const store = new MemoryStore();
+    await store.ensure([{ name: 'rows', indexes: [{ fields: ['outbox_at'] }] }]);
+    rows = store.collection<Row>('rows');
+    [told, failures, deaf] = [[], [], new Set()];
+  });
+
+  it('delivers what was written, and empties the document', async () => {
+    const box = outbox();
+    const doc = await written(row('a', entry('1'), entry('2')));
+    box.send(doc, doc.outbox);
+    await box.drain();
+    expect(told).to.deep.equal(['1', '2']);
+    expect(await rows.get('a')).to.deep.equal(row('a'));
+  });
+
+  it('leaves an entry alone that joined meanwhile', async () => {
+    const box = outbox();
+    const doc = await written(row('a', entry('1')));
+    await rows.change(
+      { id: 'a' },
+      { push: { outbox: { each: [{ ...entry('2') }] } }, set: { outbox_at: outboxAt(entry('2')) } },
+    );
+    box.send(doc, doc.outbox);
+    await box.drain();
+    expect(await rows.get('a')).to.deep.equal(row('a', entry('2')));
+  });
+
+  for (const inOrder of [true, false]) {
+    it(`keeps what a receiver has not stored; ${inOrder ? 'those behind it wait' : 'those behind it go'}`, async () => {
+      deaf = new Set(['1']);
+      const box = outbox({ inOrder });
+      const doc = await written(row('a', entry('1'), entry('2')));
+      box.send(doc, doc.outbox);
+      await box.drain();
+      expect(told).to.deep.equal(inOrder ? [] : ['2']);
+      expect((await rows.get('a'))?.outbox.map(({ id }) => id)).to.deep.equal(inOrder ? ['1', '2'] : ['1']);
+    });
+  }
+
+  it('tells of a failure, and the job repeats it', async () => {
+    const box = outbox();
+    const doc = await written(row('a', entry('broken', 60)));
+    box.send(doc, doc.outbox);
+    await box.drain();
+    expect(failures).to.deep.equal(['a']);
+    expect(await box.oldestAge()).to.equal(60);
+    await rows.change({ id: 'a' }, { set: { outbox: [{ ...entry('mended', 60) }] } });
+    expect(await box.reconcile()).to.equal(1);
+    expect(told).to.deep.equal(['mended']);
+    expect([await box.reconcile(), await box.oldestAge()]).to.deep.equal([0, 0]);
+  });
+
+  it('finds what a crash left behind, and nothing that is under way', async () => {
+    const placed: string[] = [];
+    const box = outbox({ place: async (_doc, entries) => void placed.push(...entries.map(({ id }) => id)) });
+    for (let i = 0; i < 250; i++) await rows.insert(row(`old-${i}`, entry(`${i}`, 60)));
+    await rows.insert(row('new', entry('new')));
+    await rows.insert({ ...row('half'), outbox_at: outboxAt(entry('gone', 60)) });
+    expect(await box.reconcile()).to.equal(251);
+    expect(told).to.have.lengthOf(250).and.not.to.include('new');
+    expect(placed).to.have.members(told);
+    expect(await rows.count({ outbox_at: { gt: '' } })).to.equal(1);
+  });
+
+  it('delivers those of one document one after the other, each once', async () => {
+    const box = outbox({ inOrder: true });
+    await rows.insert(row('a', entry('1'), entry('2')));
+    await Promise.all([box.sendAll('a'), box.sendAll('a'), box.sendAll('a')]);
+    expect(told).to.deep.equal(['1', '2']);
+  });
+
+  it('empties nothing where the document has gone', async () => {
+    const box = outbox({ emptied: async ({ id }) => (await rows.remove({ id })) > 0 });
+    const doc = await written(row('a', entry('1')));
+    box.send(doc, doc.outbox);
+    await box.drain();
+    expect(await rows.get('a')).to.equal(null);
+  });
+});
