@@ -24,7 +24,7 @@ interface Entry {
   at: string;
 }
 
-export interface WithOutbox<E extends Entry> {
+export interface OutboxHolder<E extends Entry> {
   id: string;
   outbox: readonly E[];
   /** `outboxAt` of the newest entry; null: the outbox is empty. */
@@ -48,7 +48,7 @@ interface Rows<T> {
 type Emptying =
   { set: { outbox?: []; outbox_at: null } } | { pull: { outbox: { field: 'id'; in: readonly string[] } } };
 
-export interface Delivery<T extends WithOutbox<E>, E extends Entry> {
+export interface OutboxDelivery<T extends OutboxHolder<E>, E extends Entry> {
   rows: Rows<T>;
   /** True when the entry may leave the document: whoever has to know it has stored it. */
   deliver(doc: T, entry: E): Promise<boolean>;
@@ -67,11 +67,11 @@ export interface Delivery<T extends WithOutbox<E>, E extends Entry> {
 /** Differs for each entry, so that emptying an outbox never hides one that came meanwhile. */
 export const outboxAt = ({ at, id }: Entry): string => `${at} ${id}`;
 
-export class Outbox<T extends WithOutbox<E>, E extends Entry> {
+export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   readonly #inTurn = new KeyedMutex();
   readonly #background = new Set<Promise<void>>();
 
-  constructor(private readonly delivery: Delivery<T, E>) {}
+  constructor(private readonly delivery: OutboxDelivery<T, E>) {}
 
   /**
    * Delivers behind the caller.
@@ -114,11 +114,12 @@ export class Outbox<T extends WithOutbox<E>, E extends Entry> {
 
   /** False when another entry has joined meanwhile. */
   async #empty(doc: T): Promise<boolean> {
-    const { rows, emptied } = this.delivery;
     const { id, outbox_at } = doc;
-    if (outbox_at === null || (await emptied?.(doc)) === true) return true;
+    if (outbox_at === null || (await this.delivery.emptied?.(doc)) === true) return true;
     // In bulk, because its answer does not bring the document back.
-    const [done] = await rows.bulk([{ change: { id, outbox_at }, update: { set: { outbox: [], outbox_at: null } } }]);
+    const [done] = await this.delivery.rows.bulk([
+      { change: { id, outbox_at }, update: { set: { outbox: [], outbox_at: null } } },
+    ]);
     return done !== undefined && 'n' in done && done.n !== 0;
   }
 
@@ -144,11 +145,14 @@ export class Outbox<T extends WithOutbox<E>, E extends Entry> {
 
   /** Seconds since the oldest entry that is not delivered; 0: all are. */
   async oldestAge(): Promise<number> {
-    const { rows, now } = this.delivery;
-    const page = await rows.find({ filter: { outbox_at: { gt: '' } }, sort: [['outbox_at', 'asc']], limit: 1 });
+    const page = await this.delivery.rows.find({
+      filter: { outbox_at: { gt: '' } },
+      sort: [['outbox_at', 'asc']],
+      limit: 1,
+    });
     const at = page.items[0]?.outbox_at;
     // `outboxAt` begins with the time.
-    return at ? Math.max(0, (now() - Date.parse(at.split(' ', 1)[0] ?? '')) / 1000) : 0;
+    return at ? Math.max(0, (this.delivery.now() - Date.parse(at.split(' ', 1)[0] ?? '')) / 1000) : 0;
   }
 
   /** Resolves when all that this process has begun is done. */

@@ -1,7 +1,7 @@
 /** The one outbox: order, crash and failed receivers, over a collection of the memory store. */
 import { expect } from 'chai';
 import { MemoryStore } from '../../adapters/memory/store.js';
-import { Outbox, outboxAt, type Delivery } from '../../lib/outbox.js';
+import { Outbox, outboxAt, type OutboxDelivery } from '../../lib/outbox.js';
 import type { Collection } from '../../ports/store.js';
 
 interface Entry {
@@ -27,7 +27,7 @@ describe('outbox', () => {
   let told: string[];
   let failures: string[];
   let deaf: ReadonlySet<string>;
-  const outbox = (parts: Partial<Delivery<Row, Entry>> = {}): Outbox<Row, Entry> =>
+  const outbox = (parts: Partial<OutboxDelivery<Row, Entry>> = {}): Outbox<Row, Entry> =>
     new Outbox<Row, Entry>({
       rows,
       deliver: async (_doc, { id }) => {
