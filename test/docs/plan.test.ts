@@ -14,7 +14,7 @@ interface Plan {
   gigabytes: { metrics_14_days: number };
 }
 interface Planner {
-  plan(given?: Record<string, number>): Plan;
+  plan: (given?: Record<string, number>) => Plan;
   OPERATIONS: Record<string, number>;
 }
 

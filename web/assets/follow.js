@@ -101,7 +101,7 @@
   /** Not more often than every few seconds, however much happens. */
   function soon(ms = 0) {
     if (timer) return;
-    timer = setTimeout(renew, Math.max(ms, asked + LEAST_MS - Date.now()));
+    timer = setTimeout(() => void renew(), Math.max(ms, asked + LEAST_MS - Date.now()));
   }
 
   function stop(text) {

@@ -120,7 +120,7 @@
     } finally {
       asking = false;
     }
-    if (on) timer = setTimeout(ask, wait);
+    if (on) timer = setTimeout(() => void ask(), wait);
   }
 
   switched.addEventListener('click', () => {
@@ -136,5 +136,5 @@
     ages();
     void ask();
   });
-  timer = setTimeout(ask, EVERY_MS);
+  timer = setTimeout(() => void ask(), EVERY_MS);
 })();

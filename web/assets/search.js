@@ -124,7 +124,7 @@
 
   input.addEventListener('input', () => {
     clearTimeout(timer);
-    timer = setTimeout(ask, WAIT_MS);
+    timer = setTimeout(() => void ask(), WAIT_MS);
   });
   input.addEventListener('keydown', (event) => {
     if (event.isComposing) return;
