@@ -13,6 +13,7 @@
  */
 import { groupingOf, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
 import { TestService } from '../support/service.js';
+import { backupFigures } from './backup.js';
 import { beside, line, type Figure } from './beside.js';
 import type { load } from './generator.js';
 import { bareServer } from './measure.js';
@@ -245,6 +246,13 @@ const PARTS: Record<string, () => Promise<void>> = {
   licenses: () => licenseFigures(say, ROUNDS, SECONDS),
   downloads: () => downloads(say, ROUNDS, SECONDS),
   releases: () => releases(say, ROUNDS, SECONDS),
+  backup: () =>
+    backupFigures({
+      say,
+      items: SIZES.at(-1) ?? 100_000,
+      bodies: errorBodies('bench', 200, 4_000),
+      unlimited: UNLIMITED,
+    }),
 };
 const named = process.argv.slice(2);
 for (const name of named.length > 0 ? named : ['intake', 'heartbeats', 'reads', 'lists']) {
