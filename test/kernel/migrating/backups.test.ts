@@ -1,0 +1,59 @@
+/** A backup comes before the migrations of a store that is in use; without one nothing is changed (contract 95, command line). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import type { FullManifest } from '../../../kernel/manifest.js';
+import { Migrator } from '../../../kernel/migrating/migrator.js';
+import type { Backups } from '../../../ports/store/backups.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
+import { rejection } from '../../harness.js';
+
+const steps: string[] = [];
+const manifest = (...names: string[]): FullManifest =>
+  ({
+    id: 'bugs',
+    collections: [],
+    migrations: names.map((name, n) => ({ number: n + 1, name, run: async () => void steps.push(name) })),
+  }) as unknown as FullManifest;
+
+describe('migrations and backups', () => {
+  const store = new MemoryStore();
+  const clock = new ManualClock();
+  let fail = false;
+  const backups: Backups = {
+    folder: '/backups',
+    newest: () => Promise.resolve(null),
+    make: async (options) => {
+      if (fail) throw new Error('There is no room for /backups/x.');
+      steps.push(`backup ${JSON.stringify(options)}`);
+      return { path: '/backups/x', at: clock.iso(), bytes: 1 };
+    },
+  };
+  const migrator = (...names: string[]): Migrator =>
+    new Migrator({ store, clock, ids: new FakeIds(), log: new RecordingLog(), version: '0.2.0', backups }, [
+      manifest(...names),
+    ]);
+
+  it('a new store has none; one in use has it before its first step, and none where nothing is pending', async () => {
+    await migrator('one').run();
+    expect(steps.splice(0)).to.deep.equal(['one']);
+    await migrator('one', 'two', 'three').run();
+    expect(steps.splice(0)).to.deep.equal(['backup {"beforeMigration":true}', 'two', 'three']);
+    await migrator('one', 'two', 'three').run();
+    expect(steps).to.deep.equal([]);
+  });
+
+  it('where it cannot be made, nothing is migrated, and the next start tries again', async () => {
+    fail = true;
+    const later = migrator('one', 'two', 'three', 'four');
+    const error = await rejection(later.run());
+    expect(error.message).to.equal(
+      'migrations wait for a backup, which could not be made: There is no room for /backups/x.',
+    );
+    expect(steps).to.deep.equal([]);
+    expect(await later.pending()).to.deep.equal(['bugs:004-four']);
+    fail = false;
+    await later.run();
+    expect(steps.splice(0)).to.deep.equal(['backup {"beforeMigration":true}', 'four']);
+  });
+});
