@@ -36,7 +36,7 @@ import { webServer } from './composition/web-server.js';
 import { loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
-import { Kernel, type BootOptions, type Mode } from './kernel/kernel.js';
+import { Kernel, type KernelBootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
 import { RepeatedLines } from './lib/text/repeated-lines.js';
 import { NO_BACKUPS } from './ports/store/backups.js';
@@ -69,7 +69,7 @@ export interface Service {
    * Starts the kernel. In `serve` mode the embedded store is locked for this process, and `server.json` is written. A
    * failed start has closed what it had opened when its error comes out, or a few seconds have passed.
    */
-  boot(options?: BootOptions): Promise<Started>;
+  boot(options?: KernelBootOptions): Promise<Started>;
   /** Stops what `boot` started; once. */
   stop(): Promise<void>;
   /** Resolves when the store was silent for so long that only a new process can help (contract 95, a bad day). */
@@ -248,7 +248,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   };
 
   const stopOnce = (): Promise<void> => (stopping ??= stop());
-  const boot = async (options: BootOptions): Promise<Started> => {
+  const boot = async (options: KernelBootOptions): Promise<Started> => {
     if (mode === 'serve' && config.storage.engine === 'sqlite') lock = await InstanceLock.acquire(config.data_dir);
     const places = mode === 'serve' && given.keys === undefined && (await announced(installers, log));
     const { address } = await kernel.boot(mode, options);

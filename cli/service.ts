@@ -1,8 +1,8 @@
 /** A service for one command, beside whatever else runs on the same store. */
-import type { BootOptions } from '../kernel/kernel.js';
+import type { KernelBootOptions } from '../kernel/kernel.js';
 import { compose, type Service } from '../main.js';
 
-export async function withService<T>(options: BootOptions, work: (service: Service) => Promise<T>): Promise<T> {
+export async function withService<T>(options: KernelBootOptions, work: (service: Service) => Promise<T>): Promise<T> {
   const service = await compose('command');
   await service.boot(options);
   try {

@@ -15,7 +15,7 @@ interface Described {
 }
 
 /** A section of the documentation: the core, or one plugin. */
-export interface Section {
+export interface ConfigSection {
   id: string;
   title: string;
   schema: joi.ObjectSchema;
@@ -24,7 +24,7 @@ export interface Section {
 /** The sections of these plugins, in the order of their ids. */
 export function sectionsOf(
   plugins: readonly { id: string; section?: string; title: string; config?: joi.ObjectSchema }[],
-): Section[] {
+): ConfigSection[] {
   return plugins
     .flatMap(({ id, section = id, title, config }) =>
       config === undefined ? [] : [{ id: section, title, schema: config }],
@@ -42,14 +42,14 @@ function defaultsOf(schema: Described): Tree {
 }
 
 /** The defaults of every key, the plugins' sections after the core's. */
-export function defaults(plugins: readonly Section[]): Tree {
+export function defaults(plugins: readonly ConfigSection[]): Tree {
   const whole = defaultsOf(coreSchema.describe() as Described);
   for (const { id, schema } of plugins) whole[id] = defaultsOf(schema.describe() as Described);
   return whole;
 }
 
 /** `config/default.json`, as the formatter writes it: short lists on one line. */
-export function renderDefaults(plugins: readonly Section[]): string {
+export function renderDefaults(plugins: readonly ConfigSection[]): string {
   const text = JSON.stringify(defaults(plugins), null, 2);
   const flat = text.replace(/\[\n\s+([^[\]{}]+)\n\s+\]/g, (whole, members: string) => {
     const line = `[${members.replace(/\n\s+/g, ' ')}]`;
@@ -97,7 +97,7 @@ An unknown or malformed key stops the start with exit code 1 and one line on std
 const TABLE = '| Key | Default | Variable | Meaning |\n|---|---|---|---|\n';
 
 /** The page, Markdown. */
-export function renderDocs(plugins: readonly Section[]): string {
+export function renderDocs(plugins: readonly ConfigSection[]): string {
   const core = coreSchema.describe() as Described;
   const parts = [HEAD, `\n## The service\n\n${TABLE}${rows(core, '').join('\n')}\n`];
   for (const { id, title, schema } of plugins) {

@@ -20,7 +20,7 @@ import { loadPlugins } from './loading/loader.js';
 import { Locks } from './locks.js';
 import { Migrator } from './migrating/migrator.js';
 import { guardedJob, noAuthenticator } from './mounts.js';
-import type { Booted, BootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
+import type { Booted, KernelBootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
 import { PluginRun, ProvidedServices } from './plugin-run.js';
 import { register } from './registry.js';
 import { BootReport } from './report.js';
@@ -29,7 +29,7 @@ import { provideSystem } from './system/system.js';
 import { Undo } from './undo.js';
 import { viewFaults } from './view-faults.js';
 
-export type { Booted, BootOptions, KernelConfig, KernelParts, Mode, MountedCommand } from './parts.js';
+export type { Booted, KernelBootOptions, KernelConfig, KernelParts, Mode, MountedCommand } from './parts.js';
 
 export class Kernel {
   readonly #services = new ProvidedServices();
@@ -60,7 +60,7 @@ export class Kernel {
    * Starts everything; once. When it fails, what was started is stopped again before the error comes out.
    * @throws PluginFaults before anything ran; CriticalPluginFailed, BootStopped, or what the store or the server said.
    */
-  boot(mode: Mode = 'serve', options: BootOptions = {}): Promise<Booted> {
+  boot(mode: Mode = 'serve', options: KernelBootOptions = {}): Promise<Booted> {
     this.#booting ??= this.#boot(mode, options).catch(async (error: unknown) => {
       await this.#undo.giveUp();
       throw error;
@@ -68,7 +68,7 @@ export class Kernel {
     return this.#booting;
   }
 
-  async #boot(mode: Mode, { listen = true, jobs = true, migrate = true }: BootOptions): Promise<Booted> {
+  async #boot(mode: Mode, { listen = true, jobs = true, migrate = true }: KernelBootOptions): Promise<Booted> {
     await this.#phase('manifests', () => this.#readManifests());
     await this.#phase('connect', () => this.#connect());
     if (migrate) await this.#phase('migrate', () => this.#migrate(mode));

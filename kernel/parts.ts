@@ -73,7 +73,7 @@ export interface KernelParts {
  */
 export type Mode = 'serve' | 'command';
 
-export interface BootOptions {
+export interface KernelBootOptions {
   /** False: `serve` without a listening server (tests that inject requests). */
   listen?: boolean;
   /** False: `serve` without jobs that run by themselves. */

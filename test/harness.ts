@@ -6,7 +6,7 @@
  *   after(() => service.stop());
  */
 import type { AppSettings, Plugin } from '../kernel/contract.js';
-import { Kernel, type BootOptions, type KernelParts, type Mode } from '../kernel/kernel.js';
+import { Kernel, type KernelBootOptions, type KernelParts, type Mode } from '../kernel/kernel.js';
 import type { DocumentStore } from '../ports/store.js';
 import { fakes, kernelParts, type Fakes } from '../testing/parts.js';
 
@@ -14,7 +14,7 @@ export { APP } from '../testing/parts.js';
 
 export interface HarnessOptions {
   mode?: Mode;
-  boot?: BootOptions;
+  boot?: KernelBootOptions;
   store?: DocumentStore;
   /** Sections of the configuration, by plugin. */
   sections?: Record<string, unknown>;

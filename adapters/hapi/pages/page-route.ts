@@ -30,7 +30,7 @@ import {
   NOBODY,
   visitorOf,
   type PageServices,
-  type Visitor,
+  type PageVisitor,
 } from './visitor.js';
 import { unlessProven } from '../limits/proven.js';
 import { paramsFit, paramsRule, QueryRule } from '../validation/validate.js';
@@ -91,7 +91,7 @@ export class PageRoute {
   async #run(
     request: Request,
     call: IncomingRequest,
-    visitor: Visitor,
+    visitor: PageVisitor,
     place: RequestPlace,
   ): Promise<PageResult | Failure> {
     const { spec, ready } = this.mounted;
@@ -121,7 +121,7 @@ export class PageRoute {
   async #admitted(
     request: Request,
     call: IncomingRequest,
-    visitor: Visitor,
+    visitor: PageVisitor,
     place: RequestPlace,
   ): Promise<PageResult | Failure> {
     const { spec } = this.mounted;
@@ -176,7 +176,7 @@ export class PageRoute {
   async #ended(
     request: Request,
     call: IncomingRequest,
-    visitor: Visitor,
+    visitor: PageVisitor,
     place: RequestPlace,
   ): Promise<View | Failure> {
     const { limits, bodies, authenticator } = this.shared;
@@ -202,7 +202,7 @@ export class PageRoute {
   }
 
   /** Shows the form again where the page supports it, so that the visitor need not navigate back. */
-  #refused(failure: Failure, request: Request, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
+  #refused(failure: Failure, request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { again } = this.mounted.spec;
     if (!again || wantsJson(request)) {
       return refusalPage(this.shared, request, call, visitor, failure, this.#policy.who());
@@ -212,7 +212,7 @@ export class PageRoute {
     return this.#renderView(view, call, visitor);
   }
 
-  async #render(result: PageResult, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
+  async #render(result: PageResult, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { shared } = this;
     if (result instanceof Redirect) return redirectResponse(result, shared);
     if (result instanceof Reply) {
@@ -227,7 +227,7 @@ export class PageRoute {
     return this.#renderView(result, call, visitor);
   }
 
-  async #renderView(view: View, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
+  async #renderView(view: View, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { shared } = this;
     const { spec } = this.mounted;
     const plugin = view instanceof ForeignView ? view.plugin : this.mounted.plugin;
@@ -269,7 +269,7 @@ export class PageRoute {
     };
   }
 
-  async #failed(thrown: unknown, request: Request, call: IncomingRequest, visitor: Visitor): Promise<HttpResponse> {
+  async #failed(thrown: unknown, request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
     const { shared } = this;
     const judged = shared.codes.judge(thrown, this.mounted.plugin);
     if ('fault' in judged) {

@@ -4,7 +4,15 @@ import { failureResponse } from '../wire/envelope.js';
 import { Failure, textOf } from '../wire/failure.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
 import type { HttpResponse } from '../wire/http-response.js';
-import { contextOf, cookieHeader, HTML_TYPE, NOBODY, visitorOf, type PageServices, type Visitor } from './visitor.js';
+import {
+  contextOf,
+  cookieHeader,
+  HTML_TYPE,
+  NOBODY,
+  visitorOf,
+  type PageServices,
+  type PageVisitor,
+} from './visitor.js';
 
 /** A refused address in words for people: what a schema says names types, and a member of a list by its number. */
 export function wordsOf(failure: Failure): Failure {
@@ -44,7 +52,7 @@ export async function refusalPage(
   shared: PageServices,
   request: Request,
   call: IncomingRequest,
-  visitor: Visitor,
+  visitor: PageVisitor,
   failure: Failure,
   who = 'admin',
 ): Promise<HttpResponse> {

@@ -32,7 +32,7 @@ export interface PageServices extends RouteServices {
 }
 
 /** Who looks at a page, and with which cookies. */
-export interface Visitor {
+export interface PageVisitor {
   session: SessionPrincipal | null;
   cookies: Record<string, string>;
   /** The cookie that form tokens are made for. */
@@ -41,7 +41,7 @@ export interface Visitor {
   isNew: boolean;
 }
 
-export const NOBODY: Visitor = { session: null, cookies: {}, csrfCookie: '', isNew: false };
+export const NOBODY: PageVisitor = { session: null, cookies: {}, csrfCookie: '', isNew: false };
 
 /** The visitor cookie, when it has the shape of one that we make. */
 export const anonOf = (cookies: Record<string, string>): string | undefined => {
@@ -49,7 +49,7 @@ export const anonOf = (cookies: Record<string, string>): string | undefined => {
   return value && ANON_SHAPE.test(value) ? value : undefined;
 };
 
-export async function visitorOf({ authenticator, secure }: PageServices, request: Request): Promise<Visitor> {
+export async function visitorOf({ authenticator, secure }: PageServices, request: Request): Promise<PageVisitor> {
   const cookies = parseCookies(request.raw.req.headers['cookie'], secure);
   const cookie = cookies[SESSION_COOKIE];
   const session = cookie ? await authenticator.session(cookie) : null;
@@ -68,7 +68,7 @@ const formIdFor = ({ authenticator }: PageServices, { account_id }: SessionPrinc
 export async function contextOf(
   shared: PageServices,
   call: IncomingRequest,
-  visitor: Visitor,
+  visitor: PageVisitor,
   title: string,
 ): Promise<Record<string, unknown>> {
   const { session, cookies, csrfCookie } = visitor;
@@ -93,7 +93,11 @@ export async function contextOf(
 }
 
 /** Cookies that a rendered page sets: its own, the visitor's first, and the end of a flash that it has shown. */
-export function cookieHeader(shared: PageServices, visitor: Visitor, own: View['cookies']): Record<string, string[]> {
+export function cookieHeader(
+  shared: PageServices,
+  visitor: PageVisitor,
+  own: View['cookies'],
+): Record<string, string[]> {
   const cookies = [...own];
   if (visitor.isNew) cookies.push({ name: ANON_COOKIE, value: visitor.csrfCookie });
   if (visitor.cookies[FLASH_COOKIE] !== undefined) cookies.push({ name: FLASH_COOKIE, value: null });
