@@ -10,6 +10,7 @@ import { FsManual } from './adapters/fs/manual.js';
 import { MemoryReleaseStore } from './adapters/memory/release-store.js';
 import { MemoryStore } from './adapters/memory/store.js';
 import { connectionLines } from './adapters/mongodb/connection-lines.js';
+import { Peers } from './adapters/mongodb/peers.js';
 import { DataCipher } from './adapters/node/cipher.js';
 import { SystemClock } from './adapters/node/clock.js';
 import { replaceFile } from './adapters/node/files.js';
@@ -173,6 +174,8 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     grouping: { ...config.grouping },
   };
   const unlisted = new UnlistedProxies(given.keys === undefined ? config.data_dir : null, clock, log);
+  const fleet = shared && mode === 'serve' ? new Peers({ store, clock, ids, log, version: app.version }) : null;
+  const peers = (): number => fleet?.count ?? 1;
   const cipher = new DataCipher(keys.data);
   const { release_private_key, security } = config;
   const rings = new KeyRings(keys, { release_private_key, license_key: security.license_key }, config.data_dir, {
@@ -213,6 +216,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
             lines,
             metrics,
             unlisted,
+            peers,
           }),
         }
       : {}),
@@ -230,6 +234,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     collections: [JOBS_COLLECTION, KEYS_COLLECTION],
     freeBytes: () => freeBytes(config.data_dir),
     unlistedProxies: () => unlisted.list(),
+    peers,
     ...(given.keys === undefined ? { checkStore } : {}),
   });
 
@@ -238,6 +243,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   let stopping: Promise<void> | undefined;
   let placing: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
+    await fleet?.stop();
     await kernel.stop();
     await unlisted.flush();
     await placing;
@@ -253,6 +259,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     const places = mode === 'serve' && given.keys === undefined && (await announced(installers, log));
     const { address } = await kernel.boot(mode, options);
     if (mode !== 'serve') return { address, firstAdmin: null };
+    await fleet?.start();
     if (places) placing = placeInstallers(installers, log);
     if (base_url === null && address !== null) app.base_url = address;
     const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;

@@ -20,11 +20,13 @@ export interface WebServerParts {
   lines: PinoLogger;
   metrics: Metrics;
   unlisted: UnlistedProxies;
+  /** Processes that serve the same store. */
+  peers: () => number;
 }
 
 /** @param webDir layouts, partials and assets, compiled beside the program */
 export async function webServer(config: Core, webDir: string, parts: WebServerParts): Promise<HttpServer> {
-  const { app, clock, ids, log, lines, metrics, unlisted } = parts;
+  const { app, clock, ids, log, lines, metrics, unlisted, peers } = parts;
   const { host, port, base_url, trusted_proxies } = config.server;
   const { HapiServer } = await import('../adapters/hapi/server.js');
   return new HapiServer({
@@ -34,6 +36,7 @@ export async function webServer(config: Core, webDir: string, parts: WebServerPa
     trusted_proxies,
     unlistedProxy: unlisted.note,
     limits: config.limits,
+    sharers: peers,
     debug: config.app.debug,
     version: app.version,
     timezone: app.timezone,

@@ -146,7 +146,7 @@ export class Kernel {
 
   async #readManifests(): Promise<string> {
     const { config, builtin, plugins = [], bases = ['.'], store, http, clock, processes, freeBytes } = this.parts;
-    const { unlistedProxies = () => [] } = this.parts;
+    const { unlistedProxies = () => [], peers = () => 1 } = this.parts;
     const loaded = await loadPlugins(builtin, { entries: plugins, bases, timeoutMs: config.plugin_timeout_ms });
     const { plugins: registered, off, unoffered } = register(loaded.plugins, config, loaded.faults);
     for (const where of unoffered)
@@ -155,7 +155,7 @@ export class Kernel {
     const manifests = runs.map(({ manifest }) => manifest);
     const migrator = (this.#migrator = new Migrator({ ...this.parts, version: config.app.version }, manifests));
     const { version } = config.app;
-    const system = { version, started_at: clock.iso(), store, runs, off, processes, freeBytes, unlistedProxies };
+    const system = { version, started_at: clock.iso(), store, runs, off, processes, freeBytes, unlistedProxies, peers };
     provideSystem(this.#services, { ...system, migrator, http });
     return `${runs.length} plugins`;
   }

@@ -63,6 +63,8 @@ export interface KernelParts {
   collections?: readonly CollectionSpec[];
   /** Free bytes of the data directory. */
   freeBytes: () => Promise<number>;
+  /** Processes that serve the store, this one included. Absent: it is alone. */
+  peers?: () => number;
   /** Absent: nobody looks for them. */
   unlistedProxies?: () => readonly UnlistedProxy[];
 }

@@ -1,7 +1,7 @@
 /** What is told of a job (ports/jobs.ts, `list`), from the documents that it has. */
+import { isoOf } from '../../lib/time.js';
 import type { JobInfo, JobSpec } from '../../ports/jobs.js';
 import type { JobDoc } from './job-document.js';
-import { repeatOf } from './job-spec.js';
 
 /** @param now RFC 3339 */
 export function describe(spec: JobSpec, docs: readonly JobDoc[], now: string): JobInfo {
@@ -17,8 +17,16 @@ export function describe(spec: JobSpec, docs: readonly JobDoc[], now: string): J
     running: locked.length > 0,
     last_run_at: lastRuns.at(-1) ?? null,
     last_finished_at: named?.last_finished_at ?? null,
-    next_run_at: waiting?.next_run_at ?? (repeatOf(spec) === undefined ? null : (named?.next_run_at ?? null)),
+    next_run_at: waiting?.next_run_at ?? nextOf(spec, named),
     fail_count: named?.fail_count ?? 0,
     fail_reason: named?.fail_reason ?? null,
   };
+}
+
+/** Of a repeating job that runs: its interval counts from the beginning of the run, and what it waited for is past. */
+function nextOf({ everyMs, cron }: JobSpec, named: JobDoc | undefined): string | null {
+  if (named?.lock === undefined)
+    return everyMs === undefined && cron === undefined ? null : (named?.next_run_at ?? null);
+  const began = Date.parse(named.last_run_at ?? '');
+  return everyMs === undefined || Number.isNaN(began) ? null : isoOf(began + everyMs);
 }

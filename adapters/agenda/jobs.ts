@@ -109,6 +109,7 @@ export class AgendaJobs implements Jobs {
       leaseMs: lease,
       names: () => [...this.specs.keys()],
       next: (cron) => this.nextAt(cron),
+      freshMs: this.options.marginMs / 4,
     });
     this.agenda = new Agenda({
       backend: {
@@ -128,8 +129,11 @@ export class AgendaJobs implements Jobs {
       this.runs.inc({ job: 'engine', result: 'error' });
       this.faults.tell('jobs: an error outside of any job', error);
     });
-    // A place is free: whatever waits need not wait for the next poll.
-    this.agenda.on('complete', (job: Job) => this.nudge(job.attrs.name));
+    // A place is free: whatever waits need not wait for the next poll. Of a repeating job nothing else waits.
+    this.agenda.on('complete', ({ attrs: { name } }: Job) => {
+      const spec = this.specs.get(name);
+      if (spec !== undefined && repeatOf(spec) === undefined) this.nudge(name);
+    });
   }
 
   define(spec: JobSpec): void {

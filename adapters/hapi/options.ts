@@ -18,6 +18,8 @@ export interface HapiServerOptions {
   /** Is told peers that are not among them and send that header. */
   unlistedProxy?: (address: string) => void;
   limits: HttpLimits;
+  /** How many processes share the limits. Absent: this one is alone. */
+  sharers?: () => number;
   /** Exception texts in answers, and views read again at every request. */
   debug: boolean;
   version: string;

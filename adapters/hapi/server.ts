@@ -165,7 +165,7 @@ export class HapiServer implements HttpServer {
       authenticator: parts.authenticator,
       codes: new DeclaredCodes(this.#codes),
       space: parts.space ?? null,
-      limits: new RateLimits(limits, clock),
+      limits: new RateLimits(limits, clock, options.sharers),
       texts: new WrittenTexts(parts.liveTokens ?? null),
       bodies: new BodyReader({ limits, timeoutMs: options.bodyTimeoutMs ?? 60_000, mostBytes }),
       inFlight: this.#inFlight,

@@ -25,10 +25,11 @@ export interface RuntimeParts {
   processes: Processes | undefined;
   freeBytes: () => Promise<number>;
   unlistedProxies: () => readonly UnlistedProxy[];
+  peers: () => number;
 }
 
 export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
-  const { version, started_at, store, runs, off, processes = ALONE, freeBytes, unlistedProxies } = parts;
+  const { version, started_at, store, runs, off, processes = ALONE, freeBytes, unlistedProxies, peers } = parts;
   return {
     version,
     node: process.version,
@@ -42,6 +43,7 @@ export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
     storeBytes: () => store.size(),
     freeBytes: () => freeBytes(),
     unlistedProxies: () => unlistedProxies(),
+    peers: () => peers(),
   };
 }
 

@@ -10,6 +10,8 @@ import type { PluginState } from '../../ports/domain/system.js';
 /** What was found, one entry per question; `error` where a question got no answer. */
 export interface Findings {
   database: { latency_ms: number } | { error: string };
+  /** Processes that serve the store. */
+  peers: number;
   schema: { current: string | null; pending: readonly string[] } | { error: string };
   free_bytes: number | null;
   /** Addresses that send `X-Forwarded-For` and are not trusted to. */
@@ -43,7 +45,8 @@ export interface HealthReport {
   uptime_seconds: number;
   schema: { current: string | null; pending: readonly string[]; error?: string };
   checks: {
-    database: Check & { latency_ms: number | null };
+    /** `processes` serve it, and share the limits. */
+    database: Check & { latency_ms: number | null; processes: number };
     evaluator: Check & { last_run_at: unknown; age_seconds: unknown };
     /** `ahead`: jobs that have run later than now, since a clock was put back. */
     jobs: Check & { running: number; failing: string[]; ahead: string[] };
@@ -107,7 +110,9 @@ export function report(
 ): HealthReport {
   const { database, schema, free_bytes } = findings;
   const db: HealthReport['checks']['database'] =
-    'error' in database ? { ok: false, latency_ms: null, error: database.error } : { ok: true, ...database };
+    'error' in database
+      ? { ok: false, latency_ms: null, processes: findings.peers, error: database.error }
+      : { ok: true, ...database, processes: findings.peers };
   const evaluator = module('watchdog', { last_run_at: null, age_seconds: null }, findings);
   const known = !('error' in schema);
   const plugins = Object.fromEntries(findings.plugins.map((plugin) => [plugin.id, pluginCheck(plugin, findings)]));

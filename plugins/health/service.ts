@@ -45,6 +45,7 @@ export class HealthService {
       database: 'value' in latency ? { latency_ms: Math.round(latency.value * 100) / 100 } : latency,
       schema: 'value' in schema ? { current: schema.value.current, pending: schema.value.pending } : schema,
       free_bytes: 'value' in free ? free.value : null,
+      peers: runtime.peers(),
       unlisted_proxies: runtime.unlistedProxies().map(({ address }) => address),
       jobs: 'value' in jobs ? jobs.value : jobs,
       plugins: runtime.plugins(),

@@ -61,6 +61,8 @@ export interface ServiceRuntime {
   freeBytes(): Promise<number>;
   /** Newest first, of the last seven days. */
   unlistedProxies(): readonly UnlistedProxy[];
+  /** Processes that serve the store, this one included: each has its part of every limit. */
+  peers(): number;
 }
 
 /** The numbered changes of stored data. */

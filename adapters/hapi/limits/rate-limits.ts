@@ -1,7 +1,7 @@
 /**
- * Token buckets (contract 00, limits), in memory, per process: a limit protects the process that counts. Shared
- * counters in the store were rejected, they would put a write into the path that they protect. rate-limiter-flexible
- * was tried: it counts in windows that refill at once (at 60 calls a minute, 119 passed within two seconds), counts
+ * Token buckets (contract 00, limits), in memory, per process; where several share a store, each has its part of the
+ * limit (contract 95, several processes). Shared counters in the store were rejected, they would put a write into the
+ * path that they protect. rate-limiter-flexible was tried: it counts in windows that refill at once (at 60 calls a minute, 119 passed within two seconds), counts
  * refused calls too, can never let a call pass that costs more than the whole, and keeps every key until its window
  * ends.
  */
@@ -25,6 +25,8 @@ export class Buckets {
     readonly perMinute: number,
     readonly size: number,
     private readonly clock: Clock,
+    /** How many processes share the limit. */
+    private readonly sharers: () => number = () => 1,
     most = 20_000,
   ) {
     this.#buckets = new BoundedMap({ most });
@@ -38,7 +40,7 @@ export class Buckets {
   take(key: string, n = 1, taken = 0): boolean {
     if (this.perMinute === 0 || n <= taken) return true;
     const bucket = this.#bucket(key);
-    if (bucket.tokens + taken < Math.min(n, this.size)) return false;
+    if (bucket.tokens + taken < Math.min(n, this.#part)) return false;
     bucket.tokens -= n - taken;
     return true;
   }
@@ -50,27 +52,34 @@ export class Buckets {
   /** 429 with the headers that contract 00 names: limit, what is left, seconds until the bucket is full again. */
   refusal(key: string, n = 1): Failure {
     const { tokens } = this.#bucket(key);
-    const perSecond = this.perMinute / 60;
-    const wait = Math.max(1, Math.ceil((Math.min(n, this.size) - tokens) / perSecond));
+    const perSecond = this.perMinute / 60 / this.sharers();
+    const wait = Math.max(1, Math.ceil((Math.min(n, this.#part) - tokens) / perSecond));
     return new Failure('rate_limited', `Too many calls. Come back in ${wait} s.`, {
       headers: {
         'retry-after': String(wait),
         'ratelimit-limit': String(this.size),
         'ratelimit-remaining': String(Math.max(0, Math.floor(tokens))),
-        'ratelimit-reset': String(Math.max(wait, Math.ceil((this.size - tokens) / perSecond))),
+        'ratelimit-reset': String(Math.max(wait, Math.ceil((this.#part - tokens) / perSecond))),
       },
     });
   }
 
+  /** What this process may give out at once: one call at least, or nobody would ever get through. */
+  get #part(): number {
+    return Math.max(1, this.size / this.sharers());
+  }
+
   #bucket(key: string): Bucket {
     const now = this.clock.monotonic();
+    const part = this.#part;
     const known = this.#buckets.get(key);
     if (known) {
-      known.tokens = Math.min(this.size, known.tokens + ((now - known.at) * this.perMinute) / 60_000);
+      const refilled = ((now - known.at) * this.perMinute) / 60_000 / this.sharers();
+      known.tokens = Math.min(part, known.tokens + refilled);
       known.at = now;
       return known;
     }
-    const bucket = { tokens: this.size, at: now };
+    const bucket = { tokens: part, at: now };
     this.#buckets.set(key, bucket);
     return bucket;
   }
@@ -86,8 +95,10 @@ export class RateLimits {
   /** Intake calls per address whose credential is not in the headers. */
   readonly #keyless: Buckets;
 
-  constructor(limits: HttpLimits, clock: Clock) {
-    const of = (perMinute: number, size = perMinute): Buckets => new Buckets(perMinute, Math.max(1, size), clock);
+  /** @param sharers how many processes share the limits */
+  constructor(limits: HttpLimits, clock: Clock, sharers: () => number = () => 1) {
+    const of = (perMinute: number, size = perMinute): Buckets =>
+      new Buckets(perMinute, Math.max(1, size), clock, sharers);
     const intake = (): Buckets => of(limits.intake_per_minute, limits.intake_burst || limits.intake_per_minute);
     this.#keyless = intake();
     this.#classes = {

@@ -34,6 +34,7 @@ describe('jobs: a clock that steps', () => {
       faults: new FaultLines(new RecordingLog(), new RepeatedLines(() => time.monotonic()), time),
       leaseMs: () => LEASE_MS,
       names: () => [NAME],
+      freshMs: 250,
       next: () => isoOf(Math.floor(time.now() / DAY_MS + 1) * DAY_MS),
     });
   }

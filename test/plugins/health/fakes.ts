@@ -62,6 +62,7 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     storeBytes: () => Promise.resolve(1024),
     freeBytes: () => Promise.resolve(10 ** 10),
     unlistedProxies: () => [],
+    peers: () => 1,
     migrations: () =>
       Promise.resolve({
         applied: [{ id: 'bugs:001-a', applied_at: '2026-11-20T08:00:00.000Z', version: '1.0.0' }],

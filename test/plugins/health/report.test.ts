@@ -8,6 +8,7 @@ const good: Findings = {
   database: { latency_ms: 1 },
   schema: { current: null, pending: [] },
   unlisted_proxies: [],
+  peers: 1,
   free_bytes: 100,
   jobs: [],
   plugins: [],

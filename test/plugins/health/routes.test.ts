@@ -35,7 +35,7 @@ describe('GET /api/health', () => {
     expect(body['schema']).to.deep.equal({ current: 'bugs:001-a', pending: [] });
     expect(Object.keys(body['checks'] as object)).to.deep.equal(NAMES);
     expect(body['checks']).to.deep.include({
-      database: { ok: true, latency_ms: 0.42 },
+      database: { ok: true, latency_ms: 0.42, processes: 1 },
       evaluator: { ok: true, state: 'not_installed', last_run_at: null, age_seconds: null },
       webhooks: { ok: true, state: 'not_installed', queued: 0, oldest_age_seconds: null, disabled: [] },
       release_store: { ok: true, state: 'not_installed', protection: null, last_selftest_at: null },
@@ -74,7 +74,7 @@ describe('GET /api/health', () => {
   it('still answers when the store does not, without the driver’s words', async () => {
     const body = (await mounted(down).call('/api/health')) as Record<string, Record<string, unknown>>;
     expect(body).to.include({ healthy: false });
-    expect(body['checks']?.['database']).to.deep.equal({ ok: false, latency_ms: null, error: 'Error' });
+    expect(body['checks']?.['database']).to.deep.equal({ ok: false, latency_ms: null, processes: 1, error: 'Error' });
     expect(JSON.stringify(body)).not.to.include('secret');
   });
 });

@@ -37,6 +37,38 @@ describe('hapi: rate limits', () => {
     expect(await statuses(2, () => ask('master#1:'))).to.deep.equal([200, 429]);
   });
 
+  it('gives each of several processes its part of the limit, and all of it to the last', () => {
+    const clock = new FakeClock();
+    let processes = 3;
+    const all = Array.from({ length: 3 }, () => new Buckets(30, 30, clock, () => processes));
+    const taken = (buckets: Buckets): number => {
+      let n = 0;
+      while (buckets.take('a')) n++;
+      return n;
+    };
+    expect(all.map(taken)).to.deep.equal([10, 10, 10]);
+    const [first = all[0]] = all;
+    expect(first?.refusal('a').more.headers).to.include({
+      'retry-after': '6',
+      'ratelimit-limit': '30',
+      'ratelimit-remaining': '0',
+      'ratelimit-reset': '60',
+    });
+    clock.at += 60_000;
+    expect(all.map(taken)).to.deep.equal([10, 10, 10]);
+    processes = 1;
+    clock.at += 60_000;
+    expect(first && taken(first)).to.equal(30);
+    processes = 40;
+    clock.at += 3_600_000;
+    expect(all.map(taken), 'one call at least').to.deep.equal([1, 1, 1]);
+    // A call that costs more than a part passes when the part is full.
+    processes = 3;
+    clock.at += 60_000;
+    expect(first?.take('a', 20)).to.equal(true);
+    expect(first?.take('a')).to.equal(false);
+  });
+
   it('counts sub-tokens with their master', async () => {
     const bearer = async (secret: string): Promise<Principal | null> => {
       const [id, parent_id = null] = secret.split('<');
@@ -155,7 +187,7 @@ describe('hapi: rate limits', () => {
   });
 
   it('forgets the least recently used and stays bounded', () => {
-    const buckets = new Buckets(60, 1, new FakeClock(), 3);
+    const buckets = new Buckets(60, 1, new FakeClock(), () => 1, 3);
     expect(['a', 'b', 'c'].map((key) => buckets.take(key))).to.deep.equal([true, true, true]);
     expect(buckets.take('a')).to.equal(false);
     expect(buckets.take('d')).to.equal(true);

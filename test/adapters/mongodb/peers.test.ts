@@ -1,0 +1,78 @@
+/** Who serves a store together (contract 95, several processes). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { Peers } from '../../../adapters/mongodb/peers.js';
+import { RandomIds } from '../../../adapters/node/ids.js';
+import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { RecordingLog } from '../../../testing/fakes.js';
+
+class AwayStore extends MemoryStore {
+  away = false;
+  override collection<T extends Doc>(name: string): Collection<T> {
+    const inner = super.collection<T>(name);
+    return new Proxy(inner, {
+      get: (_, method) => {
+        if (this.away) return () => Promise.reject(new StoreUnavailable());
+        const own: unknown = Reflect.get(inner, method);
+        return typeof own === 'function' ? own.bind(inner) : own;
+      },
+    });
+  }
+}
+
+describe('mongodb: the processes of a store', () => {
+  let store: AwayStore;
+  let clock: ManualClock;
+  let log: RecordingLog;
+  const peers: Peers[] = [];
+  const peer = (): Peers => {
+    const made = new Peers({ store, clock, ids: new RandomIds(clock), log, version: '1.0.0' });
+    peers.push(made);
+    return made;
+  };
+  beforeEach(() => {
+    store = new AwayStore();
+    clock = new ManualClock();
+    log = new RecordingLog();
+  });
+  afterEach(async () => {
+    store.away = false;
+    await Promise.all(peers.splice(0).map((one) => one.stop()));
+  });
+
+  it('are counted when they come, when they stop, and when they were killed', async () => {
+    const [first, second, third] = [peer(), peer(), peer()];
+    expect(first.count).to.equal(1);
+    for (const one of [first, second, third]) await one.look();
+    for (const one of [first, second]) await one.look();
+    expect([first, second, third].map(({ count }) => count)).to.deep.equal([3, 3, 3]);
+    await second.stop();
+    await first.look();
+    expect(first.count).to.equal(2);
+    // The third was killed: its document does not change any more, whatever the time of day says.
+    clock.set('2030-01-01T00:00:00.000Z');
+    clock.advance(29_999);
+    await first.look();
+    expect(first.count).to.equal(2);
+    clock.advance(1);
+    await first.look();
+    expect(first.count).to.equal(1);
+    clock.advance(70_000);
+    await first.look();
+    expect(await store.collection('kernel_processes').count()).to.equal(1);
+  });
+
+  it('stay as they were while the store is away', async () => {
+    const [first, second] = [peer(), peer()];
+    await second.look();
+    await first.start();
+    expect(first.count).to.equal(2);
+    store.away = true;
+    await first.start();
+    expect(first.count).to.equal(2);
+    expect(log.messages('warn')).to.deep.equal([
+      'the processes of this store were not counted; limits stay as they are',
+    ]);
+  });
+});
