@@ -4,7 +4,7 @@
  */
 import 'reflect-metadata';
 import { mkdir, readFile, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
 import { FsManual } from './adapters/fs/manual.js';
 import { MemoryReleaseStore } from './adapters/memory/release-store.js';
@@ -33,6 +33,7 @@ import { BUILTIN } from './composition/builtin.js';
 import { isFirstStart, keysOf, NO_KEYS } from './composition/keys.js';
 import { accessModeOf, announced, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
 import { storeOf } from './composition/store.js';
+import { folderOf, listenUrl } from './composition/places.js';
 import { webServer } from './composition/web-server.js';
 import { loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
@@ -287,17 +288,4 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     stop: stopOnce,
     lost,
   };
-}
-
-/**
- * The folder of the file that names the plugins: their paths are relative to it. The service's own files are named from
- * its root.
- */
-function folderOf(origin: string): string {
-  return dirname(resolve(/^config\/(default|local)\.json$/.test(origin) ? packageRoot() : process.cwd(), origin));
-}
-
-/** What `server.base_url` defaults to (contract 00, configuration); with port 0 it is known after listening. */
-function listenUrl(host: string, port: number): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
