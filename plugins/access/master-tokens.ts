@@ -2,10 +2,11 @@
  * What administrators do to tokens, shared by the pages and the command line (contract 10, tokens). Every action is in
  * the audit log before it answers.
  */
-import { invalid, notFound, ServiceError } from '../../kernel/errors.js';
+import { invalid, notFound } from '../../kernel/errors.js';
 import type { NewToken, TokenProjects, TokenRecord } from '../../ports/domain/access.js';
 import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
 import type { Actor, Audit } from './audit/audit.js';
+import { unknownProject } from './tokens/provision.js';
 import type { Tokens } from './tokens/tokens.js';
 
 /** With a `source` a `wd_live_` token is made, which may carry `watchdog:ping` and nothing else. */
@@ -24,11 +25,7 @@ export class MasterTokens {
   async create(actor: Actor, input: NewMasterToken): Promise<{ token: string; record: TokenRecord }> {
     const { project = null, source = null, expires_in_seconds = null } = input;
     this.#check(input, source, expires_in_seconds);
-    if (project !== null && !(await this.projects.has(project))) {
-      throw new ServiceError('unknown_project', `There is no project ${project}.`, {
-        fields: { project: 'is unknown' },
-      });
-    }
+    if (project !== null && !(await this.projects.has(project))) throw unknownProject(project);
     const kind = source === null ? 'master' : 'watchdog';
     const made = await this.tokens.issue({
       ...input,

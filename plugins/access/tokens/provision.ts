@@ -27,6 +27,10 @@ export interface Provisioned {
   expires_at: string;
 }
 
+/** A token for a project that is not there. */
+export const unknownProject = (slug: string): ServiceError =>
+  new ServiceError('unknown_project', `There is no project ${slug}.`, { fields: { project: 'is unknown' } });
+
 /** @throws ServiceError insufficient_scope, validation_failed, unknown_project, unauthorized, conflict */
 export async function provision(
   parts: { tokens: Tokens; clock: Clock; projects: TokenProjects },
@@ -62,6 +66,6 @@ export async function provision(
 async function projectOf(own: string | null, asked: string | null, projects: TokenProjects): Promise<string | null> {
   if (own !== null && asked !== null && asked !== own) throw denied(`The master token is for the project ${own} only.`);
   if (own !== null || asked === null) return own;
-  if (!(await projects.has(asked))) throw new ServiceError('unknown_project', `There is no project ${asked}.`);
+  if (!(await projects.has(asked))) throw unknownProject(asked);
   return asked;
 }

@@ -57,7 +57,7 @@ describe('access: HTTP', function () {
       ['half a second', { name: 'a', expires_in_seconds: 0.5 }, 422, 'validation_failed', 'expires_in_seconds'],
       ['a life as text', { name: 'a', expires_in_seconds: '60' }, 422, 'validation_failed', 'expires_in_seconds'],
       ['scopes that are no list', { name: 'a', scopes: 'bugtracker:report' }, 422, 'validation_failed', 'scopes'],
-      ['an unknown project', { name: 'a', project: 'nope' }, 422, 'unknown_project'],
+      ['an unknown project', { name: 'a', project: 'nope' }, 422, 'unknown_project', 'project'],
     ];
     for (const [what, body, status, code, field] of cases) {
       it(`provision with ${what}: ${status} ${code}`, async () => {
