@@ -9,7 +9,6 @@ import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
 import { FsManual } from './adapters/fs/manual.js';
 import { MemoryReleaseStore } from './adapters/memory/release-store.js';
 import { MemoryStore } from './adapters/memory/store.js';
-import { connectionLines } from './adapters/mongodb/connection-lines.js';
 import { Peers } from './adapters/mongodb/peers.js';
 import { DataCipher } from './adapters/node/cipher.js';
 import { SystemClock } from './adapters/node/clock.js';
@@ -32,8 +31,8 @@ import { backupsOf, settleRestore } from './composition/backups.js';
 import { BUILTIN } from './composition/builtin.js';
 import { isFirstStart, keysOf, NO_KEYS } from './composition/keys.js';
 import { accessModeOf, announced, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
-import { storeOf } from './composition/store.js';
 import { folderOf, listenUrl } from './composition/places.js';
+import { connectionEars, storeOf } from './composition/store.js';
 import { webServer } from './composition/web-server.js';
 import { loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
@@ -159,7 +158,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const hasher = new ThreadHasher();
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
-  const store = given.store ?? (await storeOf(config, connectionLines(lines, clock, giveUp)));
+  const store = given.store ?? (await storeOf(config, shared ? connectionEars(lines, metrics, clock, giveUp) : {}));
   const jobs = new AgendaJobs({ store, clock, ids, log: lines, metrics, faults });
   const { host, port, base_url } = config.server;
   // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.

@@ -1,16 +1,37 @@
 /** The store that the configuration names. */
-import type { connectionLines } from '../adapters/mongodb/connection-lines.js';
+import type { MongoOptions } from '../adapters/mongodb/store.js';
+import { connectionLines } from '../adapters/mongodb/connection-lines.js';
+import { connectionMetrics } from '../adapters/mongodb/connection-metrics.js';
 import { MemoryStore } from '../adapters/memory/store.js';
 import { SqliteStore } from '../adapters/sqlite/store.js';
 import type { Core } from '../config/load.js';
+import type { Clock } from '../ports/clock.js';
+import type { Logger } from '../ports/logger.js';
+import type { Metrics } from '../ports/metrics.js';
 import type { DocumentStore } from '../ports/store.js';
 
+/** What hears of the connection to a server. */
+export type ConnectionEars = Pick<MongoOptions, 'tell' | 'answered'>;
+
+/** The log and the numbers of a service hear of its connection. @param lost called when only a new process can help */
+export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost: () => void): ConnectionEars {
+  const lines = connectionLines(log, clock, lost);
+  const numbers = connectionMetrics(metrics, clock);
+  return {
+    tell: (state, cause) => {
+      numbers.tell(state);
+      lines(state, cause);
+    },
+    answered: (ms) => numbers.answered(ms),
+  };
+}
+
 /** Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work. */
-export async function storeOf({ storage }: Core, tell?: ReturnType<typeof connectionLines>): Promise<DocumentStore> {
+export async function storeOf({ storage }: Core, ears: ConnectionEars = {}): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
   if (storage.engine === 'sqlite') {
     return new SqliteStore({ path: storage.file as string, durability: storage.durability });
   }
   const { MongoStore } = await import('../adapters/mongodb/store.js');
-  return new MongoStore({ url: storage.url, ...(tell && { tell }) });
+  return new MongoStore({ url: storage.url, ...ears });
 }

@@ -44,12 +44,17 @@ export class MongoConnection {
   #stuck = 0;
   readonly #end = new AbortController();
 
-  /** @param tell hears of each change of state, and of `away` again with each ping that fails @throws MongoParseError on a malformed URL */
+  /**
+   * @param tell hears of each change of state, and of `away` again with each ping that fails
+   * @param answered hears how long each operation took, in milliseconds
+   * @throws MongoParseError on a malformed URL
+   */
   constructor(
     private readonly url: string,
     private readonly options: MongoClientOptions,
     private readonly tell: (state: ConnectionState, cause?: unknown) => void = () => undefined,
     private readonly times: ConnectionTimes = TIMES,
+    private readonly answered: (ms: number) => void = () => undefined,
   ) {
     this.#client = new MongoClient(url, options);
   }
@@ -85,10 +90,12 @@ export class MongoConnection {
   async run<V>(work: () => Promise<V>): Promise<V> {
     if (this.#away) throw new StoreUnavailable();
     const client = this.#client;
+    const beganAt = performance.now();
     const begun = work();
     try {
       const answer = await within(this.times.operation, begun);
       this.#answeredAt = performance.now();
+      this.answered(this.#answeredAt - beganAt);
       return answer;
     } catch (error) {
       const told = translated(error);

@@ -18,6 +18,8 @@ export interface MongoOptions {
   url: string;
   /** Hears that the server is away, back, asked by a new client, and at last given up. */
   tell?: (state: ConnectionState, cause?: unknown) => void;
+  /** Hears how long each operation took that the server answered, in milliseconds. */
+  answered?: (ms: number) => void;
   times?: ConnectionTimes;
 }
 
@@ -43,7 +45,7 @@ export class MongoStore implements DocumentStore {
   #closed = false;
 
   /** @throws MongoParseError on a malformed URL */
-  constructor({ url, tell, times }: MongoOptions) {
+  constructor({ url, tell, answered, times }: MongoOptions) {
     this.#patient = /[?&]serverSelectionTimeoutMS=/i.test(url);
     const options = {
       ...(this.#patient ? {} : { serverSelectionTimeoutMS: SELECTION_MS }),
@@ -51,7 +53,7 @@ export class MongoStore implements DocumentStore {
       readPreference: 'primary',
       appName: 'aos',
     } as const;
-    this.#connection = new MongoConnection(url, options, tell, times);
+    this.#connection = new MongoConnection(url, options, tell, times, answered);
     this.#database = databaseOf(url);
   }
 

@@ -1,0 +1,35 @@
+/** The connection to MongoDB as numbers. */
+import { expect } from 'chai';
+import { connectionMetrics } from '../../../adapters/mongodb/connection-metrics.js';
+import { PrometheusMetrics } from '../../../adapters/node/metrics.js';
+import { ManualClock } from '../../../testing/clock.js';
+
+describe('the connection to MongoDB as numbers', () => {
+  it('tells whether it answers, when it last did, and how long operations take', async () => {
+    const metrics = new PrometheusMetrics();
+    const clock = new ManualClock();
+    const ears = connectionMetrics(metrics, clock);
+    const value = async (name: string): Promise<number> =>
+      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.render())?.[1]);
+    const began = clock.now() / 1_000;
+    expect(await value('aos_mongodb_connected')).to.equal(1);
+    expect(await value('aos_mongodb_last_answer_timestamp_seconds')).to.equal(began);
+
+    for (const [state, connected] of [
+      ['away', 0],
+      ['replaced', 0],
+      ['connected', 1],
+      ['replaced', 1],
+      ['lost', 0],
+    ] as const) {
+      ears.tell(state);
+      expect(await value('aos_mongodb_connected'), state).to.equal(connected);
+    }
+
+    clock.advance(5_000);
+    ears.answered(3);
+    expect(await value('aos_mongodb_last_answer_timestamp_seconds')).to.equal(began + 5);
+    expect(await metrics.render()).to.include('aos_mongodb_operation_seconds_bucket{le="0.005"} 1');
+    expect(await value('aos_mongodb_operation_seconds_count')).to.equal(1);
+  });
+});
