@@ -12,7 +12,7 @@ import { Machines } from './machines/machines.js';
 import type { ActivationDoc, LicenseDoc } from './model/documents.js';
 import { Online } from './online/online.js';
 import { Signing } from './online/signing.js';
-import { ACTIVATION_OUTBOX, LICENSE_OUTBOX, Outbox } from './outbox.js';
+import { ACTIVATION_OUTBOX, LICENSE_OUTBOX, LicensingOutbox } from './outbox.js';
 
 const SERVICES = {
   licenses: Licenses,
@@ -28,13 +28,13 @@ const SERVICES = {
 };
 
 export type Services = Instances<typeof SERVICES> & {
-  outboxes: readonly [Outbox<LicenseDoc>, Outbox<ActivationDoc>];
+  outboxes: readonly [LicensingOutbox<LicenseDoc>, LicensingOutbox<ActivationDoc>];
 };
 
 /** @param scope the plugin's own container */
 export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: Deps): Services {
-  const ofLicenses = new Outbox(deps.licenses, deps);
-  const ofActivations = new Outbox(deps.activations, deps);
+  const ofLicenses = new LicensingOutbox(deps.licenses, deps);
+  const ofActivations = new LicensingOutbox(deps.activations, deps);
   scope.bind(DEPS, deps);
   scope.bind(LICENSE_OUTBOX, ofLicenses);
   scope.bind(ACTIVATION_OUTBOX, ofActivations);

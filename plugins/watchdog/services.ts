@@ -16,13 +16,13 @@ import { Ancestry } from './tree/ancestry.js';
 import { Monitors } from './monitors/monitors.js';
 import { Snapshots } from './monitors/snapshot.js';
 import { Status } from './monitors/status.js';
-import { Outbox } from './timeline/outbox.js';
+import { MonitorOutbox } from './timeline/outbox.js';
 import { Timeline } from './timeline/timeline.js';
 
 const SERVICES = {
   adoption: Adoption,
   ancestry: Ancestry,
-  outbox: Outbox,
+  outbox: MonitorOutbox,
   outages: Outages,
   runs: EvaluatorRuns,
   series: Series,

@@ -59,7 +59,6 @@ export const SHARED_NAMES: ReadonlySet<string> = new Set([
   'Numbers',
   'Offer',
   'Options',
-  'Outbox',
   'OutboxEntry',
   'Outcome',
   'PackageContents',

@@ -8,7 +8,8 @@ import { pages } from '../../../lib/paging.js';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
-import { LICENSE_OUTBOX, outboxAt, type Outbox } from '../outbox.js';
+import { outboxAt } from '../../../lib/outbox.js';
+import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import { OpeningMarks } from './marks.js';
 import { licenseEvent } from './new-license.js';
 import { LicenseWatchers } from './watchers.js';
@@ -22,7 +23,7 @@ export class Expiry {
     @inject(DEPS) private readonly deps: Pick<Deps, 'licenses' | 'clock' | 'ids'>,
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
     @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
-    @inject(LICENSE_OUTBOX) private readonly outbox: Outbox<LicenseDoc>,
+    @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
   ) {}
 
   /** Answers how many licenses expired. */

@@ -11,7 +11,8 @@ import { StoreConflict, type Filter, type Update } from '../../../ports/store.js
 import { checkProduct, nameOf, productOf } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
-import { LICENSE_OUTBOX, outboxAt, type Outbox } from '../outbox.js';
+import { outboxAt } from '../../../lib/outbox.js';
+import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import type { LicenseFields, LicenseQuery, NewLicense } from '../model/fields.js';
 import { KEY_PURPOSE, KeyHashes } from './key-hashes.js';
 import { OpeningMarks } from './marks.js';
@@ -59,7 +60,7 @@ export class Licenses {
     @inject(KeyHashes) private readonly hashes: KeyHashes,
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
     @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
-    @inject(LICENSE_OUTBOX) private readonly outbox: Outbox<LicenseDoc>,
+    @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
   ) {}
 
   /**

@@ -7,7 +7,7 @@ import type { NewLicense } from '../model/fields.js';
 import { keySha256, maskedKey, newKey } from '../model/key.js';
 import type { StoredState } from '../model/states.js';
 import { eventData } from '../model/view.js';
-import { outboxAt } from '../outbox.js';
+import { outboxAt } from '../../../lib/outbox.js';
 import { KEY_PURPOSE } from './key-hashes.js';
 
 type Parts = Pick<Deps, 'clock' | 'ids' | 'cipher' | 'config'>;

@@ -12,7 +12,8 @@ import { StoreConflict, type Filter } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { eventData } from '../model/view.js';
 import type { ActivationDoc, ActivationState, LicenseDoc, OutboxEntry } from '../model/documents.js';
-import { ACTIVATION_OUTBOX, outboxAt, type Outbox } from '../outbox.js';
+import { outboxAt } from '../../../lib/outbox.js';
+import { ACTIVATION_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import { MachineSlots, type MachineSlot, type SlotKind } from './machine-slots.js';
 
 export const UNSEEN_MS = 90 * DAY_MS;
@@ -41,7 +42,7 @@ export class Machines {
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'activations' | 'clock' | 'ids'>,
-    @inject(ACTIVATION_OUTBOX) private readonly outbox: Outbox<ActivationDoc>,
+    @inject(ACTIVATION_OUTBOX) private readonly outbox: LicensingOutbox<ActivationDoc>,
   ) {}
 
   find(license: LicenseDoc, machine_id: string): Promise<ActivationDoc | null> {

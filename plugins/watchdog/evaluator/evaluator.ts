@@ -19,7 +19,7 @@ import { Cleanup } from './cleanup.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc, RunDoc } from '../model/documents.js';
 import { creditSince, type Gap, Outages } from './outages.js';
-import { Outbox } from '../timeline/outbox.js';
+import { MonitorOutbox } from '../timeline/outbox.js';
 import { MAX_CHANGES, recordOf, EvaluatorRuns } from './runs.js';
 import { intervalOf, isLearning, nextCheck, thresholds } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
@@ -54,7 +54,7 @@ export class Evaluator {
     @inject(Ancestry) private readonly ancestry: Ancestry,
     @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
     @inject(Cleanup) private readonly cleanup: Cleanup,
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
   ) {}
 
   /** See `WatchdogApi.evaluate`. */

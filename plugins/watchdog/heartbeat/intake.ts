@@ -14,7 +14,7 @@ import { DEPS, type Deps } from '../deps.js';
 import { stateOf, type Heartbeat } from './heartbeat.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { freshMonitor } from '../model/monitor.js';
-import { Outbox } from '../timeline/outbox.js';
+import { MonitorOutbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
 import { given, paced, type Ping } from './ping.js';
@@ -58,7 +58,7 @@ export class HeartbeatIntake {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(MonitorQuota) private readonly quota: MonitorQuota,
   ) {}
 

@@ -15,7 +15,7 @@ import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { freshMonitor, viewOf } from '../model/monitor.js';
-import { Outbox } from '../timeline/outbox.js';
+import { MonitorOutbox } from '../timeline/outbox.js';
 import { idOf, looksLikeId } from '../model/source.js';
 import { masked, Visibility } from '../tree/visibility.js';
 import { MonitorChangeSet } from '../model/change-set.js';
@@ -33,7 +33,7 @@ export class Monitors {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
     @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(Visibility) private readonly visibility: Visibility,
   ) {}
 

@@ -1,15 +1,11 @@
 /**
- * The outbox of a monitor: its new timeline entries, and the events among them. They are written with the change that
- * caused them, inside the monitor, and leave it afterwards (docs/consistency.md).
+ * The outbox of a monitor: its new timeline entries, and the events among them (lib/outbox.ts). One flush at a time per monitor, its
+ * entries in their order, so that a recovery never overtakes its alarm.
  *
- * Order: the change with its entries → timeline documents (ids known, so twice is once) → `emit`, which stores
- * deliveries → the outbox is emptied, guarded by `outbox_at`. One flush at a time per monitor, its entries in their
- * order, so that a recovery never overtakes its alarm. A crash anywhere leaves `outbox_at`, by which the job finds the
- * monitor.
+ * Order: the change with its entries → timeline documents (ids known, so twice is once) → events → the outbox is emptied.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import { pages } from '../../../lib/paging.js';
+import { Outbox } from '../../../lib/outbox.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
@@ -19,18 +15,33 @@ import type { MonitorDoc, OutboxEntry, TimelineDoc } from '../model/documents.js
 const LEFTOVER_MS = 10_000;
 /** Entries further ahead than this are from before the clock was set back. */
 const AHEAD_MS = 60_000;
-const BATCH = 200;
 /** Monitors whose timeline is written in one go. */
 const GROUP = 200;
-const NONE: ReadonlySet<string> = new Set();
 
 @injectable()
-export class Outbox {
-  readonly #mutex = new KeyedMutex();
-  readonly #background = new Set<Promise<void>>();
+export class MonitorOutbox {
+  readonly #outbox: Outbox<MonitorDoc, OutboxEntry>;
   readonly #storing = new Set<Promise<void>>();
+  #resuming: Promise<unknown> = Promise.resolve();
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: Deps) {
+    this.#outbox = new Outbox({
+      rows: deps.monitors,
+      place: async (doc, entries) =>
+        void (await deps.timeline.bulk(entries.map((entry) => ({ insert: timelineOf(doc, entry) })))),
+      deliver: ({ project, source }, { id, type, at, data }) =>
+        data === undefined
+          ? Promise.resolve(true)
+          : deps.emit(type, { source, ...data }, { id, timestamp: at, project_slug: project }),
+      inOrder: true,
+      // A deleted monitor goes when its outbox is empty.
+      emptied: async ({ id, outbox_at, deleted_at }) =>
+        deleted_at !== null && (await deps.monitors.remove({ id, outbox_at, deleted_at })) > 0,
+      now: () => deps.clock.now(),
+      failed: (err, monitor) =>
+        deps.log.error({ err, monitor }, 'the outbox of a monitor could not be emptied; a job repeats it'),
+    });
+  }
 
   /** For a run with thousands of entries: flushes behind the caller. A reader of the timeline waits for `stored`. */
   flushLater(docs: readonly MonitorDoc[]): void {
@@ -55,55 +66,9 @@ export class Outbox {
       const part = docs.slice(i, i + GROUP);
       const entries = part.flatMap((doc) => doc.outbox.map((entry) => ({ insert: timelineOf(doc, entry) })));
       await this.deps.timeline.bulk(entries);
-      const stored = new Set(entries.map(({ insert }) => insert.id));
-      for (const doc of part) void this.#flushBehind(doc.id, stored);
+      const placed = new Set(entries.map(({ insert }) => insert.id));
+      for (const doc of part) void this.#outbox.sendAll(doc.id, placed);
     }
-  }
-
-  #old(): Filter {
-    const now = this.deps.clock.now();
-    const old = { gt: '', lt: isoOf(now - LEFTOVER_MS) };
-    return { or: [{ outbox_at: old }, { outbox_at: { gt: isoOf(now + AHEAD_MS) } }] };
-  }
-
-  #flushBehind(id: string, stored: ReadonlySet<string>): Promise<void> {
-    const task = this.#mutex.run(id, () => this.#flushOne(id, stored));
-    return this.#track(task, 'the outbox of a monitor could not be emptied; a job repeats it', id);
-  }
-
-  /** Never rejects. */
-  #track(work: Promise<unknown>, failure: string, monitor?: string): Promise<void> {
-    const task = work.then(
-      () => undefined,
-      (error: unknown) => this.deps.log.error({ err: error, monitor }, failure),
-    );
-    this.#background.add(task);
-    return task.finally(() => this.#background.delete(task));
-  }
-
-  /**
-   * Emits the entries in their order, and removes those that every durable listener has stored.
-   * @param stored ids that the timeline has already
-   */
-  async #flushOne(id: string, stored: ReadonlySet<string>): Promise<void> {
-    const { monitors, timeline, emit } = this.deps;
-    const doc = await monitors.get(id);
-    if (doc === null || doc.outbox_at === null) return;
-    const missing = doc.outbox.filter((entry) => !stored.has(entry.id));
-    if (missing.length > 0) await timeline.bulk(missing.map((entry) => ({ insert: timelineOf(doc, entry) })));
-    const gone: string[] = [];
-    for (const entry of doc.outbox) {
-      const options = { id: entry.id, timestamp: entry.at, project_slug: doc.project };
-      if (entry.data && !(await emit(entry.type, { source: doc.source, ...entry.data }, options))) break;
-      gone.push(entry.id);
-    }
-    if (gone.length === doc.outbox.length) {
-      const same = { id, outbox_at: doc.outbox_at };
-      // A deleted monitor goes when its outbox is empty.
-      if (doc.deleted_at !== null && (await monitors.remove({ ...same, deleted_at: doc.deleted_at })) > 0) return;
-      if (await monitors.change(same, { set: { outbox: [], outbox_at: null } })) return;
-    }
-    if (gone.length > 0) await monitors.change({ id }, { pull: { outbox: { field: 'id', in: gone } } });
   }
 
   /**
@@ -111,36 +76,32 @@ export class Outbox {
    * store know an event by its id.
    */
   resume(): void {
-    void this.#track(
-      this.reconcile({ outbox_at: { gt: '' } }),
-      'outboxes could not be flushed at the start; a job repeats it',
+    this.#resuming = this.reconcile({ outbox_at: { gt: '' } }).catch((error: unknown) =>
+      this.deps.log.error({ err: error }, 'outboxes could not be flushed at the start; a job repeats it'),
     );
   }
 
   /** Tells what a crash or a failed listener left behind. Answers how many monitors had something. */
-  async reconcile(filter: Filter = this.#old(), signal?: AbortSignal): Promise<number> {
-    let n = 0;
-    for await (const items of pages(this.deps.monitors, { filter, sort: [['outbox_at', 'asc']], limit: BATCH })) {
-      await Promise.all(items.map(({ id }) => this.#flushBehind(id, NONE)));
-      n += items.length;
-      if (signal?.aborted === true) break;
-    }
-    return n;
+  reconcile(filter: Filter = this.#leftover(), signal?: AbortSignal): Promise<number> {
+    return this.#outbox.reconcile(signal, filter);
+  }
+
+  #leftover(): Filter {
+    const now = this.deps.clock.now();
+    const old = { gt: '', lt: isoOf(now - LEFTOVER_MS) };
+    return { or: [{ outbox_at: old }, { outbox_at: { gt: isoOf(now + AHEAD_MS) } }] };
   }
 
   /** Seconds since the oldest entry that is not out yet; 0: all are. */
-  async oldestAge(): Promise<number> {
-    const { monitors, clock } = this.deps;
-    const page = await monitors.find({ filter: { outbox_at: { gt: '' } }, sort: [['outbox_at', 'asc']], limit: 1 });
-    const at = page.items[0]?.outbox_at;
-    // `outbox_at` is a time and the id of the last entry.
-    return at ? Math.max(0, (clock.now() - Date.parse(at.split(' ', 1)[0] ?? '')) / 1000) : 0;
+  oldestAge(): Promise<number> {
+    return this.#outbox.oldestAge();
   }
 
   /** Waits for what is on its way. */
   async drain(): Promise<void> {
+    await this.#resuming;
     await this.stored();
-    while (this.#background.size > 0) await Promise.all(this.#background);
+    await this.#outbox.drain();
   }
 }
 

@@ -6,7 +6,7 @@ import { mayReport, type Caller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { Level, TimelineDoc } from '../model/documents.js';
-import { Outbox } from './outbox.js';
+import { MonitorOutbox } from './outbox.js';
 import { idOf } from '../model/source.js';
 import { TokenGuard } from '../token-guard.js';
 import { Visibility, type Hidden } from '../tree/visibility.js';
@@ -76,7 +76,7 @@ function shownTo(event: TimelineEntryView, hidden: Hidden): TimelineEntryView {
 export class Timeline {
   constructor(
     @inject(DEPS) private readonly deps: Deps,
-    @inject(Outbox) private readonly outbox: Outbox,
+    @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(Visibility) private readonly visibility: Visibility,
     @inject(TokenGuard) private readonly tokens: TokenGuard,
   ) {}
