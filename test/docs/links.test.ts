@@ -65,6 +65,18 @@ describe('the documents', () => {
     }
   });
 
+  it('lead each hunt of docs/architecture.md to files that are there', async () => {
+    const page = await readFile(join(ROOT, 'docs', 'architecture.md'), 'utf8');
+    const table = /\n## Where is …\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '';
+    const rows = table.split('\n').filter((line) => line.startsWith('| ') && !/^\| (-|What)/.test(line));
+    expect(rows.length).to.be.at.least(20);
+    for (const row of rows) {
+      const paths = [...row.matchAll(/`([\w.-]+(?:\/[\w.-]+)*\/?)`/g)].map(([, path = '']) => path);
+      expect(paths, row).not.to.have.length(0);
+      for (const path of paths) expect(existsSync(join(ROOT, path)), `${path} of ${row}`).to.equal(true);
+    }
+  });
+
   it('take anchors as forges make them', () => {
     expect(anchorOf('Why is it `down`?')).to.equal('why-is-it-down');
   });
