@@ -47,6 +47,7 @@ import type { DocumentStore } from './ports/store.js';
 export type { RotatedKey } from './adapters/node/key-ring.js';
 export type { ServiceKeys } from './adapters/node/keys.js';
 export { freeBytes } from './adapters/node/freebytes.js';
+export { newestBackupOf } from './composition/backups.js';
 export { BUILTIN } from './composition/builtin.js';
 export { fingerprintsFit, keysOf } from './composition/keys.js';
 export { accessModeOf, installersOf, releasesOn } from './composition/releases.js';

@@ -14,6 +14,7 @@ import {
   fingerprintsFit,
   installersOf,
   keysOf,
+  newestBackupOf,
   storeOf,
   unlistedProxiesOf,
   type ServiceKeys,
@@ -21,38 +22,12 @@ import {
 import type { DocumentStore } from '../ports/store.js';
 import { dataDirectory, disk, existing } from './data-directory.js';
 import { EXIT } from './output.js';
+import { Diagnosis, textOf } from './diagnosis.js';
+import { damageMend, storeMend } from './store-mend.js';
 import { healthHere, healthOfService, healthText, type PluginHealth } from './plugin-health.js';
-
-interface Finding {
-  check: string;
-  ok: boolean;
-  detail: string;
-  /** What to do; null when all is well. */
-  mend: string | null;
-}
 
 const STORE_MS = 8_000;
 const CONFIGURED = 'correct the value where it comes from';
-
-const textOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).trim().split('\n').join('; ');
-
-/** What has been found, in order, and what could not be looked at because of it. */
-class Examination {
-  readonly items: Finding[] = [];
-  readonly skipped: string[] = [];
-
-  /** @param look answers the detail; what it throws is the fault. @returns whether all was well */
-  async check(check: string, mend: string, look: () => string | Promise<string>): Promise<boolean> {
-    try {
-      this.items.push({ check, ok: true, detail: await look(), mend: null });
-      return true;
-    } catch (error) {
-      this.items.push({ check, ok: false, detail: textOf(error), mend });
-      return false;
-    }
-  }
-}
 
 function node(): string {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
@@ -132,7 +107,7 @@ async function migrations(
 }
 
 /** Faults of the plugins' sections are the configuration's. @returns whether the plugins can run */
-async function examinePlugins(found: Examination, configuration: Configuration, known: Found): Promise<boolean> {
+async function examinePlugins(found: Diagnosis, configuration: Configuration, known: Found): Promise<boolean> {
   let detail = '';
   try {
     detail = await plugins(configuration, known);
@@ -151,15 +126,17 @@ async function examinePlugins(found: Examination, configuration: Configuration, 
 }
 
 async function examineStore(
-  found: Examination,
+  found: Diagnosis,
   configuration: Configuration,
   keys: ServiceKeys | null,
-  runs: boolean,
+  { runs, deep }: { runs: boolean; deep: boolean },
   known: Found,
 ): Promise<void> {
   const { core } = configuration;
   const opened: { store: DocumentStore | null } = { store: null };
-  const open = await found.check('store', 'check storage.url, and that the database answers', async () => {
+  const newest = (): Promise<string | null> => newestBackupOf(configuration);
+  const mend = (error: unknown): Promise<string> => storeMend(error, core, newest);
+  const open = await found.check('store', mend, async () => {
     const { store, detail } = await within(STORE_MS, 'opening the store', () => openStore(core));
     opened.store = store;
     return detail;
@@ -172,21 +149,36 @@ async function examineStore(
       await found.check('migrations', '', () => 'none pending: a new store makes itself');
     } else {
       if (core.storage.engine === 'mongodb') {
-        const mend = 'give the keys that this store was first used with';
-        await found.check('fingerprints', mend, () => fingerprintsFit(store, keys));
+        const same = 'give the keys that this store was first used with';
+        await found.check('fingerprints', same, () => fingerprintsFit(store, keys));
       }
       await found.check('migrations', 'run: aos migrate', () => migrations(configuration, keys, store, known));
     }
+    if (deep && store !== null)
+      await found.check(
+        'stored data',
+        () => damageMend(core, newest),
+        () => wholeStore(store),
+      );
   } finally {
     await store?.close();
   }
+}
+
+/** Every page and document (`--deep`). @throws Error with what cannot be read */
+async function wholeStore(store: DocumentStore): Promise<string> {
+  const found = await store.examine?.();
+  if (found === undefined) return 'the server of this engine looks after its files itself';
+  const { ok, documents, damage, more } = found;
+  if (ok) return `${documents} documents can be read`;
+  throw new Error([...damage, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
 }
 
 /**
  * Each plugin by itself: a failed one that the service goes on without, and one whose health says that something is
  * wrong.
  */
-async function examineHealth(found: Examination, core: Core, known: Found): Promise<void> {
+async function examineHealth(found: Diagnosis, core: Core, known: Found): Promise<void> {
   for (const plugin of (await healthOfService(core)) ?? known.plugins) {
     const mend = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;
     await found.check(`plugin ${plugin.id}`, mend, () => {
@@ -196,8 +188,8 @@ async function examineHealth(found: Examination, core: Core, known: Found): Prom
   }
 }
 
-async function examine(): Promise<Examination> {
-  const found = new Examination();
+async function examine(deep: boolean): Promise<Diagnosis> {
+  const found = new Diagnosis();
   await found.check('node', 'install Node 20.19 or newer', node);
   const loaded: { configuration: Configuration | null; keys: ServiceKeys | null } = { configuration: null, keys: null };
   await found.check('configuration', CONFIGURED, async () => {
@@ -221,7 +213,10 @@ async function examine(): Promise<Examination> {
     return found;
   }
   const { core } = configuration;
-  const own = `make ${core.data_dir} a folder that this user alone can read and write`;
+  const own = async (error: unknown): Promise<string> =>
+    textOf(error).includes('EROFS')
+      ? `the disk of ${core.data_dir} takes no writes: see the kernel's log for why, and mount it writable again`
+      : `make ${core.data_dir} a folder that this user alone can read and write`;
   await found.check('data directory', own, () => dataDirectory(core.data_dir));
   await found.check('disk', 'free some space: the store stops when the disk is full', () => disk(core.data_dir));
   await found.check('shared key', 'set SVC_SHARED_KEY to at least 32 random characters, or leave it empty', () =>
@@ -252,7 +247,7 @@ async function examine(): Promise<Examination> {
   );
   const known: Found = { plugins: [] };
   const runs = await examinePlugins(found, configuration, known);
-  await examineStore(found, configuration, loaded.keys, runs, known);
+  await examineStore(found, configuration, loaded.keys, { runs, deep }, known);
   if (runs) await examineHealth(found, core, known);
   return found;
 }
@@ -260,8 +255,9 @@ async function examine(): Promise<Examination> {
 export const doctor: CommandSpec = {
   name: 'doctor',
   summary: 'Say what is wrong with this installation and how to mend it.',
-  async run() {
-    const { items, skipped } = await examine();
+  options: { deep: { type: 'boolean', summary: 'Read all that the embedded store holds as well; takes a while.' } },
+  async run({ options }) {
+    const { items, skipped } = await examine(options['deep'] === true);
     const ok = items.every((item) => item.ok);
     const width = Math.max(15, ...items.map(({ check }) => check.length));
     const lines = items.map(

@@ -1,6 +1,7 @@
 /** The backups that the service makes of its embedded store, and a restore that was cut off. */
 import { join, resolve } from 'node:path';
 import { AutomaticBackups } from '../adapters/archive/backup/automatic.js';
+import { newestBackup } from '../adapters/archive/backup/names.js';
 import { finishRestore, isRestoreReady } from '../adapters/archive/backup/restore.js';
 import { InstanceLock } from '../adapters/node/instance-lock.js';
 import { fingerprints, KEY_FILES, type ServiceKeys } from '../adapters/node/keys.js';
@@ -26,6 +27,13 @@ export function backupsOf(configuration: Configuration, keys: ServiceKeys, versi
     module: join(import.meta.dirname, '..', 'cli', 'backup-process.js'),
     job: (file, withReleases) => ({ ...job, path: file, releases: withReleases ? releases : null }),
   });
+}
+
+/** The newest one that lies there. Needs no keys: for a store that cannot be opened. */
+export async function newestBackupOf(configuration: Configuration): Promise<string | null> {
+  const { data_dir } = configuration.core;
+  const { path } = configuration.section('backups', backupsConfig);
+  return (await newestBackup(resolve(data_dir, path), Date.now()))?.path ?? null;
 }
 
 /** Puts in place what a restore that was cut off has left to do. @throws InstanceRunning */

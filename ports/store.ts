@@ -20,6 +20,7 @@
  *  - user input never becomes a path: paths match `PATH` and are refused otherwise.
  */
 
+import type { Examined } from './examination.js';
 import type { Tuning } from './tuning.js';
 
 export type Scalar = string | number | boolean | null;
@@ -225,6 +226,12 @@ export interface DocumentStore {
   readonly transact: Transact | null;
   /** One round trip, in milliseconds. */
   ping(): Promise<number>;
+  /**
+   * Reads all that is stored and says what cannot be read, beside reads and writes, for as long as that takes. An engine
+   * whose server looks after its files itself has none.
+   * @throws StoreUnavailable, or the signal's reason
+   */
+  readonly examine?: (signal?: AbortSignal) => Promise<Examined>;
   /** Bytes on disk, or null where the engine does not know. */
   size(): Promise<number | null>;
   /** Waits for writes under way, then closes. */

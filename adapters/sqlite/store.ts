@@ -8,6 +8,7 @@
 import { chmod, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { jsonText, plainUpdate } from '../../ports/document.js';
+import type { Examined } from '../../ports/examination.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
 import { CachedReads } from './kept/cached-reads.js';
 import { SqliteCollection, type Threads } from './collection.js';
@@ -16,6 +17,7 @@ import { isBusy, isMissingTable } from './driver/driver.js';
 import { collectionsOf, outcomeOf, unwrap } from './threads/messages.js';
 import { compressedFields } from './schema/compressed-fields.js';
 import { textOf, wholeBody, type DocText } from './body/stored-body.js';
+import { oneTask } from './threads/one-task.js';
 import { Pool } from './threads/pool.js';
 import { CommitWatch } from './kept/other-commits.js';
 
@@ -139,6 +141,11 @@ export class SqliteStore implements DocumentStore {
     const start = performance.now();
     await this.#writer.call(['ping', '', '']);
     return performance.now() - start;
+  }
+
+  async examine(signal?: AbortSignal): Promise<Examined> {
+    const outcome = await oneTask(new URL('./examiner.js', import.meta.url), this.#options, signal);
+    return unwrap(outcome) as Examined;
   }
 
   async size(): Promise<number> {

@@ -41,6 +41,8 @@ export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
       Object.fromEntries(await Promise.all(runs.map(async (run) => [run.id, await healthOf(run)] as const))),
     pingStore: () => store.ping(),
     storeBytes: () => store.size(),
+    examinesStore: store.examine !== undefined,
+    examineStore: async (signal) => (await store.examine?.(signal)) ?? null,
     freeBytes: () => freeBytes(),
     unlistedProxies: () => unlistedProxies(),
     peers: () => peers(),

@@ -77,10 +77,18 @@ function factOf(field: string, value: unknown): Fact {
 /** What the service says of itself in one badge: checks may fail that do not make it unhealthy (contract 95). */
 export function verdictOf(report: HealthReport): { text: string; tone: 'success' | 'warning' | 'danger' } {
   if (!report.healthy) return { text: 'unhealthy', tone: 'danger' };
-  const failed = checkRows(report).filter(({ state }) => state === 'failed').length;
+  const failed = checkRows(report).filter(({ state }) => state === 'failed' || state === 'damaged').length;
   if (failed === 0) return { text: 'healthy', tone: 'success' };
   return { text: `healthy, ${failed} ${failed === 1 ? 'check' : 'checks'} failed`, tone: 'warning' };
 }
+
+/** What a check says in a member of its own, such as `integrity`, stands beside the rest. */
+const flat = (facts: object): [field: string, value: unknown][] =>
+  Object.entries(facts).flatMap(([field, value]: [string, unknown]): [string, unknown][] =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.entries(value).map(([inner, each]) => [`${field}_${inner}`, each])
+      : [[field, value]],
+  );
 
 /** Checks as rows of one table: name, state, what it saw. */
 export function checkRows({ checks }: HealthReport): { name: string; state: string; facts: Fact[] }[] {
@@ -90,7 +98,7 @@ export function checkRows({ checks }: HealthReport): { name: string; state: stri
     return {
       name,
       state: state ?? (ok ? 'ok' : 'failed'),
-      facts: Object.entries(facts)
+      facts: flat(facts)
         .filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0))
         .map(([label, value]) => factOf(label, Array.isArray(value) ? value.map(named).join(', ') : value)),
     };

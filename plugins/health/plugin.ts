@@ -6,11 +6,14 @@ import { CATALOG, MIGRATIONS, RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { gauges } from './gauges.js';
+import { Integrity } from './integrity.js';
 import { MigrationRun } from './migration-run.js';
 import { pages, panels } from './pages.js';
 import { DETAILS, routes } from './routes.js';
 import { HealthService, type HealthConfig } from './service.js';
 import { DiskSpace } from './space.js';
+
+const EXAMINATION_MS = 12 * 3_600_000;
 
 export default definePlugin<HealthConfig>({
   id: 'health',
@@ -37,13 +40,19 @@ export default definePlugin<HealthConfig>({
         'Below this much free space in the data directory the disk check fails, and intakes (errors, reports, heartbeats) answer 507. 0: never.',
       ),
   }),
+  collections: [{ name: 'examinations', indexes: [] }],
   from: import.meta.url,
   setup(ctx) {
     const runtime = ctx.resolve(RUNTIME);
     const schema = ctx.resolve(MIGRATIONS);
     const audit = ctx.resolve(AUDIT);
     const { jobs, metrics } = ctx.ports;
-    const { health, run, space } = ctx.services({ health: HealthService, run: MigrationRun, space: DiskSpace });
+    const { health, run, space, integrity } = ctx.services({
+      integrity: Integrity,
+      health: HealthService,
+      run: MigrationRun,
+      space: DiskSpace,
+    });
     return {
       services: { [STORAGE_SPACE.name]: space },
       routes: routes({ health, run, catalog: ctx.resolve(CATALOG), metrics }),
@@ -58,6 +67,17 @@ export default definePlugin<HealthConfig>({
         watchdog: () => ctx.find(WATCHDOG),
       }),
       panels: panels({ schema }),
+      // Sunday night: all that is stored is read, which a large store may take hours for.
+      jobs: runtime.examinesStore
+        ? [
+            {
+              name: 'examine_store',
+              cron: '10 3 * * 0',
+              timeoutMs: EXAMINATION_MS,
+              run: ({ signal }) => integrity.examine(signal),
+            },
+          ]
+        : [],
       start: async () => {
         gauges(metrics, { runtime, schema, health });
         await space.ask();

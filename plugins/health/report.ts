@@ -4,6 +4,7 @@
  * Rejected: leaving such checks out. Monitoring would then have to know which version has which check.
  */
 import type { HealthResult } from '../../kernel/contract.js';
+import type { IntegrityCheck } from './integrity.js';
 import type { JobInfo } from '../../ports/jobs.js';
 import type { PluginState } from '../../ports/domain/system.js';
 
@@ -13,6 +14,8 @@ export interface Findings {
   /** Processes that serve the store. */
   peers: number;
   schema: { current: string | null; pending: readonly string[] } | { error: string };
+  /** What the last examination of the store found; null: there are none, or nobody knows. */
+  integrity: IntegrityCheck | null;
   free_bytes: number | null;
   /** Addresses that send `X-Forwarded-For` and are not trusted to. */
   unlisted_proxies: readonly string[];
@@ -45,8 +48,8 @@ export interface HealthReport {
   uptime_seconds: number;
   schema: { current: string | null; pending: readonly string[]; error?: string };
   checks: {
-    /** `processes` serve it, and share the limits. */
-    database: Check & { latency_ms: number | null; processes: number };
+    /** `processes` serve it, and share the limits. `damaged`: it answers, and some of it cannot be read. */
+    database: Check & { latency_ms: number | null; processes: number; integrity?: IntegrityCheck };
     evaluator: Check & { last_run_at: unknown; age_seconds: unknown };
     /** `ahead`: jobs that have run later than now, since a clock was put back. */
     jobs: Check & { running: number; failing: string[]; ahead: string[] };
@@ -108,11 +111,12 @@ export function report(
   findings: Findings,
   about: { version: string; time: string; uptime_seconds: number; min_free_bytes: number },
 ): HealthReport {
-  const { database, schema, free_bytes } = findings;
+  const { database, schema, free_bytes, integrity } = findings;
+  const stored = { processes: findings.peers, ...(integrity !== null && { integrity }) };
   const db: HealthReport['checks']['database'] =
     'error' in database
-      ? { ok: false, latency_ms: null, processes: findings.peers, error: database.error }
-      : { ok: true, ...database, processes: findings.peers };
+      ? { ok: false, latency_ms: null, error: database.error, ...stored }
+      : { ok: true, ...database, ...stored, ...(integrity?.ok === false && { state: 'damaged' }) };
   const evaluator = module('watchdog', { last_run_at: null, age_seconds: null }, findings);
   const known = !('error' in schema);
   const plugins = Object.fromEntries(findings.plugins.map((plugin) => [plugin.id, pluginCheck(plugin, findings)]));

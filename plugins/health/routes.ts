@@ -87,13 +87,17 @@ function forReader(principal: Principal, report: HealthReport): Shown {
     return { healthy, version, schema, checks: { evaluator: { ok: checks.evaluator.ok } } };
   }
   if (principal.project === null && principal.source === null) return report;
-  const { webhooks, jobs } = report.checks;
+  const { database, webhooks, jobs } = report.checks;
   const plugins = Object.fromEntries(
     Object.entries(report.checks.plugins).map(([id, { ok, state, reason }]) => [id, { ok, state, reason }]),
   );
   const { ok } = report.checks.proxies;
   const checks = {
     ...report.checks,
+    database: {
+      ...database,
+      ...(database.integrity !== undefined && { integrity: { ...database.integrity, damage: [] } }),
+    },
     webhooks: { ...webhooks, disabled: [] },
     jobs: { ...jobs, failing: [], ahead: [] },
     proxies: { ok, unlisted: [], mend: null },

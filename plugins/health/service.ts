@@ -2,6 +2,7 @@
 import { inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
 import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { Jobs } from '../../ports/jobs.js';
+import { Integrity } from './integrity.js';
 import { report, type Findings, type HealthReport } from './report.js';
 
 /** A question to the store or the disk that takes longer counts as unanswered. */
@@ -30,20 +31,23 @@ export class HealthService {
     @inject(PORT.jobs) private readonly jobs: Pick<Jobs, 'list'>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(CONFIG) private readonly config: HealthConfig,
+    @inject(Integrity) private readonly integrity: Pick<Integrity, 'check'>,
   ) {}
 
   async report(): Promise<HealthReport> {
     const { runtime } = this;
-    const [latency, schema, free, jobs, own] = await Promise.all([
+    const [latency, schema, free, jobs, own, integrity] = await Promise.all([
       answer(runtime.pingStore()),
       answer(this.schema.migrations()),
       answer(runtime.freeBytes()),
       answer(this.jobs.list()),
       answer(runtime.health(), 2 * PATIENCE_MS),
+      answer(this.integrity.check()),
     ]);
     const findings: Findings = {
       database: 'value' in latency ? { latency_ms: Math.round(latency.value * 100) / 100 } : latency,
       schema: 'value' in schema ? { current: schema.value.current, pending: schema.value.pending } : schema,
+      integrity: 'value' in integrity ? integrity.value : null,
       free_bytes: 'value' in free ? free.value : null,
       peers: runtime.peers(),
       unlisted_proxies: runtime.unlistedProxies().map(({ address }) => address),

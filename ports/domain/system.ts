@@ -2,6 +2,7 @@
  * What the kernel itself can say about the service: its runtime, its migrations and its catalog, each for whoever
  * `needs` it.
  */
+import type { Examined } from '../examination.js';
 import type { Role } from '../http.js';
 import type { Processes } from '../processes.js';
 import { token } from '../token.js';
@@ -57,6 +58,10 @@ export interface ServiceRuntime {
   /** Round trip to the store in milliseconds. @throws when it does not answer. */
   pingStore(): Promise<number>;
   storeBytes(): Promise<number | null>;
+  /** Whether `examineStore` reads anything: the engine's files are this service's own. */
+  examinesStore: boolean;
+  /** Reads all that is stored, beside everything else; null where the engine's server looks after its files itself. */
+  examineStore(signal?: AbortSignal): Promise<Examined | null>;
   /** Free bytes of the data directory. */
   freeBytes(): Promise<number>;
   /** Newest first, of the last seven days. */

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { until } from '../harness.js';
 import { aos, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
 
@@ -176,5 +177,49 @@ describe('start: the command line before anything runs', function () {
     } finally {
       await service.dispose();
     }
+  });
+
+  describe('the embedded store', () => {
+    const file = (): string => join(folder, 'data', 'aos.db');
+    const run = async (...words: string[]): Promise<Report> =>
+      JSON.parse(
+        (await aos(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), ['doctor', '--json', ...words])).stdout,
+      ) as Report;
+    const itemOf = ({ items }: Report, name: string) => items.find(({ check }) => check === name);
+    const made = async (): Promise<void> => {
+      const service = await TestService.started({ SVC_STORAGE_URL: 'sqlite:aos.db' }, join(folder, 'data'));
+      await service.end();
+    };
+
+    it('that is no database, or is damaged: what to do, with the newest backup', async () => {
+      await mkdir(join(folder, 'data', 'backups'), { recursive: true, mode: 0o700 });
+      await chmod(join(folder, 'data'), 0o700);
+      await writeFile(file(), 'this is no database '.repeat(500), { mode: 0o600 });
+      const nothing = itemOf(await run(), 'store');
+      expect(nothing).to.include({ ok: false });
+      expect(nothing?.detail).to.include('not a database');
+      expect(nothing?.mend).to.include('set storage.url to the right file').and.include('a backup of your own');
+      for (const name of ['aos-20261101T000000Z.tar.gz', 'aos-20261102T000000Z-before-1.2.0.tar.gz', 'zz.tar.gz'])
+        await writeFile(join(folder, 'data', 'backups', name), '');
+      expect(itemOf(await run(), 'store')?.mend)
+        .to.include('aos restore ')
+        .and.include('aos-20261102T000000Z-before');
+    });
+
+    it('with a damaged row: found with --deep, which reads all, and not without it', async () => {
+      await made();
+      expect(itemOf(await run('--deep'), 'stored data')?.detail).to.match(/^\d+ documents can be read$/);
+      const connection = new Connection({ path: file(), durability: 'full' });
+      connection.driver.exec(
+        `UPDATE kernel_migrations SET body = CAST(substr(body, 1, 20) || x'ff' || substr(body, 22) AS TEXT)
+           WHERE rowid = (SELECT max(rowid) FROM kernel_migrations)`,
+      );
+      connection.close();
+      const deep = itemOf(await run('--deep'), 'stored data');
+      expect(deep).to.include({ ok: false });
+      expect(deep?.detail).to.match(/of kernel_migrations: .*UTF-8/);
+      expect(deep?.mend).to.include('replaced or removed').and.include('move ');
+      expect(itemOf(await run(), 'stored data')).to.equal(undefined);
+    });
   });
 });

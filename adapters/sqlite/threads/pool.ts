@@ -66,9 +66,12 @@ export class Pool {
     });
     const thread: Thread = { worker, calls: [] };
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
-      throw new Error(`cannot open ${connection.path}: ${reasonOf(thrown) ?? errorOf(thrown).message}`, {
-        cause: thrown,
-      });
+      throw new Error(
+        `cannot open ${connection.path}: ${reasonOf(thrown) ?? errorOf(thrown).message}; aos doctor says what to do`,
+        {
+          cause: thrown,
+        },
+      );
     })) as [unknown];
     if (hello !== READY) throw new Error('a storage worker did not start');
     worker.on('message', (outcomes: readonly Outcome[]) => this.#answer(thread, outcomes));

@@ -151,6 +151,30 @@ describe('sqlite, damage', function () {
     expect(failed.length).to.be.greaterThan(0).and.lessThan(results.length);
     for (const error of failed) expect(error).to.be.instanceOf(StoreDamaged);
     expect(await store.ping()).to.be.a('number');
+    const examined = await store.examine();
+    expect(examined.ok).to.equal(false);
+    expect(examined.damage.length).to.be.greaterThan(1);
+  });
+
+  it('is found by an examination, all of it, beside the service', async () => {
+    expect(await store.examine()).to.deep.equal({ ok: true, documents: 3, damage: [], more: 0 });
+    for (let i = 0; i < 300; i++)
+      await rows.insert({ id: `r${i}`, n: i, kind: 'k', text: 'again', long: 'long '.repeat(300) });
+    harm(NO_UTF8);
+    harm(`UPDATE rows SET body = replace(body, ',"text', ';"text') WHERE id = 'r7'`);
+    harm(`UPDATE rows SET body = '{"~":"AAAA' || substr(body, 11) WHERE id = 'r8'`);
+    harm(`UPDATE rows SET id = CAST(x'62ff' AS TEXT) WHERE id = 'r9'`);
+    harm(`UPDATE rows SET body = replace(body, '"r10"', '"r11"') WHERE id = 'r10'`);
+    const found = await store.examine();
+    expect(found).to.include({ ok: false, documents: 298, more: 0 });
+    expect(found.damage.map((line) => line.split(':')[0])).to.deep.equal([
+      'the document "b" of rows',
+      'the document "r7" of rows',
+      'the document "r8" of rows',
+      'row 13 of rows',
+      'the document "r10" of rows',
+    ]);
+    expect(await rejection(store.examine(AbortSignal.abort(new Error('enough'))))).to.include({ message: 'enough' });
   });
 
   it('a file that is no database, and one that is cut off, are told at the start', async () => {

@@ -60,6 +60,8 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     health: () => Promise.resolve({}),
     pingStore: () => Promise.resolve(0.4242),
     storeBytes: () => Promise.resolve(1024),
+    examinesStore: true,
+    examineStore: () => Promise.resolve({ ok: true, documents: 7, damage: [], more: 0 }),
     freeBytes: () => Promise.resolve(10 ** 10),
     unlistedProxies: () => [],
     peers: () => 1,
@@ -146,7 +148,16 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
     histogram: () => ({ observe() {} }),
     render: () => Promise.resolve('aos_ready 1\n'),
   };
-  const health = new HealthService(system, system, list, clock, { min_free_bytes: 1_000_000 });
+  const health = new HealthService(
+    system,
+    system,
+    list,
+    clock,
+    { min_free_bytes: 1_000_000 },
+    {
+      check: () => Promise.resolve(null),
+    },
+  );
   const run = new MigrationRun(system, system, audit, clock, silent);
   return {
     system,

@@ -9,6 +9,7 @@ const good: Findings = {
   schema: { current: null, pending: [] },
   unlisted_proxies: [],
   peers: 1,
+  integrity: null,
   free_bytes: 100,
   jobs: [],
   plugins: [],
@@ -56,6 +57,14 @@ describe('health report', () => {
     expect(of({ schema: { current: 'a', pending: ['b'] } }).healthy).to.equal(false);
     expect(of({ plugins: [plugin('watchdog', 'ready')], own: { watchdog: { ok: false } } }).healthy).to.equal(false);
     expect(of({ plugins: [plugin('watchdog', 'failed')] }).healthy).to.equal(false);
+  });
+
+  it('stays healthy while some of the store is damaged, and says so', () => {
+    const integrity = { ok: false, checked_at: about.time, damage: ['row 7 of bugs_items'] };
+    const found = of({ integrity });
+    expect(found.healthy).to.equal(true);
+    expect(found.checks.database).to.deep.equal({ ok: true, latency_ms: 1, processes: 1, integrity, state: 'damaged' });
+    expect(of({ integrity: { ...integrity, ok: null } }).checks.database).to.not.have.property('state');
   });
 
   it('stays healthy with jobs, webhooks, release store or disk in trouble, and says so', () => {

@@ -1,0 +1,56 @@
+/** The weekly examination of the embedded store, and what the last one found: shown by health and on /system. */
+import {
+  collection,
+  inject,
+  injectable,
+  PORT,
+  type Clock,
+  type Collection,
+  type Logger,
+} from '../../kernel/contract.js';
+import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
+import type { Examined } from '../../ports/examination.js';
+import { getCached } from '../../ports/cached-reads.js';
+
+/** The last examination; there is one document. */
+export interface ExaminationDoc extends Examined {
+  id: string;
+  checked_at: string;
+}
+
+/** `ok` and `checked_at` are null until the first one has ended. */
+export interface IntegrityCheck {
+  ok: boolean | null;
+  checked_at: string | null;
+  /** What was found, at most twenty sentences. */
+  damage: readonly string[];
+}
+
+const LAST = 'last';
+
+@injectable()
+export class Integrity {
+  constructor(
+    @inject(RUNTIME) private readonly runtime: ServiceRuntime,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.log) private readonly log: Logger,
+    @inject(collection<ExaminationDoc>('examinations')) private readonly last: Collection<ExaminationDoc>,
+  ) {}
+
+  /** Reads all that is stored. Nothing where the engine's server looks after its files itself. */
+  async examine(signal?: AbortSignal): Promise<void> {
+    const found = await this.runtime.examineStore(signal);
+    if (found === null) return;
+    await this.last.bulk([{ put: { id: LAST, ...found, checked_at: this.clock.iso() } }]);
+    const { ok, documents, damage, more } = found;
+    if (ok) return this.log.info({ documents }, 'the store was read whole: no damage');
+    this.log.error({ documents, damage, more }, 'the store is damaged: aos doctor --deep says what to do');
+  }
+
+  /** Null where stores are not examined. */
+  async check(): Promise<IntegrityCheck | null> {
+    if (!this.runtime.examinesStore) return null;
+    const doc = await getCached(this.last, LAST);
+    return { ok: doc?.ok ?? null, checked_at: doc?.checked_at ?? null, damage: doc?.damage ?? [] };
+  }
+}

@@ -1,0 +1,40 @@
+/** The weekly examination of the store: its result is kept, shown by health, and a damaged store is an error in the log. */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { Integrity, type ExaminationDoc } from '../../../plugins/health/integrity.js';
+import type { Examined } from '../../../ports/examination.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { RecordingLog } from '../../../testing/fakes.js';
+import { fakeSystem } from './fakes.js';
+
+describe('the examination of the store', () => {
+  const clock = new ManualClock('2026-11-22T03:10:00.000Z');
+  const opened = (found: Examined | null) => {
+    const log = new RecordingLog();
+    const rows = new MemoryStore().collection<ExaminationDoc>('health_examinations');
+    const runtime = fakeSystem({ examinesStore: found !== null, examineStore: () => Promise.resolve(found) });
+    return { integrity: new Integrity(runtime, clock, log, rows), log };
+  };
+
+  it('is not known before the first, and then what the last one found', async () => {
+    const { integrity, log } = opened({ ok: true, documents: 7, damage: [], more: 0 });
+    expect(await integrity.check()).to.deep.equal({ ok: null, checked_at: null, damage: [] });
+    await integrity.examine();
+    expect(await integrity.check()).to.deep.equal({ ok: true, checked_at: clock.iso(), damage: [] });
+    expect(log.messages('error')).to.deep.equal([]);
+  });
+
+  it('that found damage is an error in the log', async () => {
+    const damage = ['the document "a" of bugs_items: it is not UTF-8'];
+    const { integrity, log } = opened({ ok: false, documents: 6, damage, more: 0 });
+    await integrity.examine();
+    expect(await integrity.check()).to.deep.equal({ ok: false, checked_at: clock.iso(), damage });
+    expect(log.messages('error')).to.have.length(1);
+  });
+
+  it('is none where the engine looks after its files itself', async () => {
+    const { integrity } = opened(null);
+    await integrity.examine();
+    expect(await integrity.check()).to.equal(null);
+  });
+});
