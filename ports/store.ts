@@ -20,8 +20,8 @@
  *  - user input never becomes a path: paths match `PATH` and are refused otherwise.
  */
 
-import type { Examined } from './examination.js';
-import type { Tuning } from './tuning.js';
+import type { Examined } from './store/examination.js';
+import type { Tuning } from './store/tuning.js';
 
 export type Scalar = string | number | boolean | null;
 export type Json = Scalar | Json[] | { [key: string]: Json | undefined };

@@ -8,7 +8,7 @@
 import { chmod, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { jsonText, plainUpdate } from '../../ports/document.js';
-import type { Examined } from '../../ports/examination.js';
+import type { Examined } from '../../ports/store/examination.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
 import { CachedReads } from './kept/cached-reads.js';
 import { SqliteCollection, type Threads } from './collection.js';

@@ -23,7 +23,7 @@ import {
   type DocumentStore,
   type IndexSpec,
 } from '../../ports/store.js';
-import type { Tuning } from '../../ports/tuning.js';
+import type { Tuning } from '../../ports/store/tuning.js';
 import { collectionOf } from '../collections.js';
 import type { FullManifest } from '../manifest.js';
 import { isLater, refuseTooNew } from './version-skew.js';

@@ -9,7 +9,7 @@ import {
   type Logger,
 } from '../../kernel/contract.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
-import type { Examined } from '../../ports/examination.js';
+import type { Examined } from '../../ports/store/examination.js';
 import { getCached } from '../../ports/cached-reads.js';
 
 /** The last examination; there is one document. */

@@ -2,7 +2,7 @@
  * What the kernel itself can say about the service: its runtime, its migrations and its catalog, each for whoever
  * `needs` it.
  */
-import type { Examined } from '../examination.js';
+import type { Examined } from '../store/examination.js';
 import type { Role } from '../http.js';
 import type { Processes } from '../processes.js';
 import { token } from '../token.js';

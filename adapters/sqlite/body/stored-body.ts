@@ -1,5 +1,5 @@
 /**
- * Documents of collections with compressed fields (ports/tuning.ts): those fields are kept deflated, in base64, under
+ * Documents of collections with compressed fields (ports/store/tuning.ts): those fields are kept deflated, in base64, under
  * a key of the body that no path can name. The writer deflates, and whoever answers a body makes it whole again:
  * everything else looks at fields that are never compressed.
  *

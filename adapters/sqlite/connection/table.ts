@@ -1,6 +1,6 @@
 /** A collection's table, as the schema of the file tells it. */
 import type { LookupSpec } from '../../../ports/store.js';
-import type { IndexedAs } from '../../../ports/tuning.js';
+import type { IndexedAs } from '../../../ports/store/tuning.js';
 import type { Driver } from '../driver/driver.js';
 import { compressedFields } from '../schema/compressed-fields.js';
 import { buildOf } from '../schema/index-builds.js';

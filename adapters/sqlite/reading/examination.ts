@@ -2,7 +2,7 @@
  * Reads all that is stored, a step at a time: what SQLite itself says of each table's pages, then every document, strictly
  * (../driver/strict.ts). A damaged document or page is noted and passed over. Nothing is written or mended.
  */
-import type { Examined } from '../../../ports/examination.js';
+import type { Examined } from '../../../ports/store/examination.js';
 import { parsedBody, wholeBody } from '../body/stored-body.js';
 import type { Connection } from '../connection/connection.js';
 import { isDamage } from '../driver/damage.js';

@@ -1,6 +1,6 @@
 /** The names of indexes. They tell which paths an index is over, and how. */
 import { PATH, type IndexSpec } from '../../../ports/store.js';
-import type { Tuning } from '../../../ports/tuning.js';
+import type { Tuning } from '../../../ports/store/tuning.js';
 
 /** An index as it is made. */
 export interface IndexShape extends IndexSpec {

@@ -1,7 +1,7 @@
 /** What a write puts into the columns of a row beside its body. */
 import { uniqueValue } from '../../../ports/document.js';
 import type { Doc, Update } from '../../../ports/store.js';
-import type { IndexedAs } from '../../../ports/tuning.js';
+import type { IndexedAs } from '../../../ports/store/tuning.js';
 import type { Table } from '../connection/table.js';
 import type { Value } from '../driver/driver.js';
 import { BEHIND, INSERTED, MARK, UNINDEXED } from '../schema/mark.js';

@@ -6,7 +6,7 @@ import { checkPath } from '../../../ports/document.js';
 import type { CollectionSpec, IndexSpec } from '../../../ports/store.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
-import type { IndexedAs } from '../../../ports/tuning.js';
+import type { IndexedAs } from '../../../ports/store/tuning.js';
 import { ALIASED, aliasLabel } from '../sql/indexed-as.js';
 import { createIndex, dropUndeclared, hasIndex } from '../indexing/indexes.js';
 import { assignments, scheduleBuild } from '../indexing/building.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { Integrity, type ExaminationDoc } from '../../../plugins/health/integrity.js';
-import type { Examined } from '../../../ports/examination.js';
+import type { Examined } from '../../../ports/store/examination.js';
 import { ManualClock } from '../../../testing/clock.js';
 import { RecordingLog } from '../../../testing/fakes.js';
 import { fakeSystem } from './fakes.js';

@@ -8,7 +8,7 @@ import { ensureCollection } from '../../../../adapters/sqlite/writing/ensure.js'
 import { performRead } from '../../../../adapters/sqlite/reading/reads.js';
 import { performWrite } from '../../../../adapters/sqlite/writing/perform.js';
 import type { Filter, IndexSpec, Sort } from '../../../../ports/store.js';
-import type { Tuning } from '../../../../ports/tuning.js';
+import type { Tuning } from '../../../../ports/store/tuning.js';
 import { requestOf } from '../support/request.js';
 
 describe('sqlite, indexes', () => {
