@@ -5,7 +5,6 @@
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { randomUUID } from 'node:crypto';
-import { writeBackup } from './adapters/archive/backup/backup.js';
 import { finishRestore, restoreBackup, type Restored } from './adapters/archive/backup/restore.js';
 import type { ArchiveHead, ArchiveKind } from './adapters/archive/container/head.js';
 import { readArchive } from './adapters/archive/container/reader.js';
@@ -13,12 +12,12 @@ import { refuseExisting, sentenceOf, type WrittenArchive } from './adapters/arch
 import { writeExport, type Exported } from './adapters/archive/moving/export.js';
 import { contentOf, importDocuments, isHalfImported, judgeExport } from './adapters/archive/moving/import.js';
 import { isThere } from './adapters/archive/files.js';
-import { FsReleaseStore } from './adapters/fs/release-store.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
-import { fingerprints, KEY_FILES, type ServiceKeys } from './adapters/node/keys.js';
+import { fingerprints, type ServiceKeys } from './adapters/node/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { copyStore } from './adapters/sqlite/copying/copy.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
+import { backUp, keyFiles } from './composition/backup-job.js';
 import { loadConfig, type Configuration, type Core } from './config/load.js';
 import { blueprint, keysOf, releasesOn, storeOf, version } from './main.js';
 import type { Kernel } from './kernel/kernel.js';
@@ -26,31 +25,6 @@ import type { ReleaseStore } from './ports/release-store.js';
 import type { DocumentStore, Filter } from './ports/store.js';
 
 export { isThere } from './adapters/archive/files.js';
-
-const keyFiles = Object.values(KEY_FILES);
-
-/** What makes a backup, as text: it travels to a process of its own. */
-export interface BackupJob {
-  /** The new file. */
-  path: string;
-  /** The store's file. */
-  store: string;
-  dataDir: string;
-  /** Folder of the release store; null: without packages. */
-  releases: string | null;
-  version: string;
-  keys: Record<string, string>;
-}
-
-export function backUp({ path, store, dataDir, releases, version: by, keys }: BackupJob): Promise<WrittenArchive> {
-  const about = { version: by, created_at: new Date().toISOString(), engine: 'sqlite', keys, migrations: null };
-  return writeBackup(path, about, {
-    dataDir,
-    keyFiles,
-    releases: releases === null ? null : new FsReleaseStore(releases),
-    copyStore: (to) => copyStore(store, to),
-  });
-}
 
 const printsOf = (keys: ServiceKeys): Record<string, string> => Object.fromEntries(fingerprints(keys));
 

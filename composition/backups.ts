@@ -4,28 +4,30 @@ import { AutomaticBackups } from '../adapters/archive/backup/automatic.js';
 import { newestBackup } from '../adapters/archive/backup/names.js';
 import { finishRestore, isRestoreReady } from '../adapters/archive/backup/restore.js';
 import { InstanceLock } from '../adapters/node/instance-lock.js';
-import { fingerprints, KEY_FILES, type ServiceKeys } from '../adapters/node/keys.js';
+import { fingerprints, type ServiceKeys } from '../adapters/node/keys.js';
 import { PinoLogger } from '../adapters/node/logger.js';
 import type { Configuration } from '../config/load.js';
 import { backupsConfig } from '../plugins/backups/config.js';
 import { releasesConfig } from '../plugins/releases/config.js';
 import { NO_BACKUPS, type Backups } from '../ports/store/backups.js';
+import { keyFiles, type BackupJob } from './backup-job.js';
 import { releasesOn } from './releases.js';
 
 /** Each is made in a process of its own. @param version of this service */
 export function backupsOf(configuration: Configuration, keys: ServiceKeys, version: string): Backups {
   const { data_dir, storage } = configuration.core;
-  if (storage.engine !== 'sqlite') return NO_BACKUPS;
+  const { file } = storage;
+  if (file === null) return NO_BACKUPS;
   const { path, keep } = configuration.section('backups', backupsConfig);
   const releases = resolve(data_dir, configuration.section('releases', releasesConfig).path);
-  const job = { store: storage.file, dataDir: data_dir, version, keys: Object.fromEntries(fingerprints(keys)) };
+  const job = { store: file, dataDir: data_dir, version, keys: Object.fromEntries(fingerprints(keys)) };
   return new AutomaticBackups({
     folder: resolve(data_dir, path),
     keep,
     version,
     now: () => Date.now(),
-    module: join(import.meta.dirname, '..', 'cli', 'backup-process.js'),
-    job: (file, withReleases) => ({ ...job, path: file, releases: withReleases ? releases : null }),
+    module: join(import.meta.dirname, 'backup-process.js'),
+    job: (target, whole): BackupJob => ({ ...job, path: target, releases: whole ? releases : null }),
   });
 }
 
@@ -43,7 +45,7 @@ export async function settleRestore(configuration: Configuration): Promise<void>
   const lock = await InstanceLock.acquire(data_dir);
   try {
     const { packages } = await releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
-    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles: Object.values(KEY_FILES), packages });
+    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles, packages });
   } finally {
     await lock.release();
   }

@@ -39,7 +39,16 @@ export async function writeOwn(path: string, content: AsyncIterable<Uint8Array> 
   await syncFolder(dirname(path));
 }
 
+/** What waits for the disk at once: the service beside waits with every commit until it is there. */
+const UNSYNCED_BYTES = 4 * 1024 * 1024;
+
 export async function writePieces(file: FileHandle, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const piece of pieces)
+  let unsynced = 0;
+  for await (const piece of pieces) {
     for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten;
+    unsynced += piece.length;
+    if (unsynced < UNSYNCED_BYTES) continue;
+    await file.datasync();
+    unsynced = 0;
+  }
 }

@@ -243,7 +243,7 @@ export const RULES: readonly Rule[] = [
   {
     layer: 'moving',
     files: /^moving\.ts$/,
-    project: [/^(main$|ports\/|adapters\/|config\/|kernel\/kernel$)/],
+    project: [/^(main$|composition\/|ports\/|adapters\/|config\/|kernel\/kernel$)/],
     packages: [NODE],
     says: 'moving.ts composes what copies and moves a store, of adapters and of what main.ts offers',
   },

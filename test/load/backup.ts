@@ -163,7 +163,7 @@ async function beside(
       };
       while (!stop.signal.aborted) {
         const path = join(folder, `beside-${made++}.tar.gz`);
-        const program = join(CLI, '..', 'backup-process.js');
+        const program = join(CLI, '..', '..', 'composition', 'backup-process.js');
         await new Promise<void>((resolve) =>
           spawn(process.execPath, [program, JSON.stringify({ ...job, path })], { stdio: 'ignore' }).on('close', () =>
             resolve(),

@@ -53,7 +53,6 @@ async function copyPages(db: Database.Database, to: string, rest: () => void): P
       await file.appendFile(Buffer.concat(portion));
       rest();
     }
-    await file.sync();
   } finally {
     await file.close();
   }
