@@ -12,6 +12,21 @@ export function changes(fixture: Fixture): void {
     return fixture.store.collection<Row>(name);
   };
 
+  describe('the names of collections', () => {
+    it('are those that are there, in order, declared or not, and none that the engine keeps for itself', async () => {
+      const [declared, found] = [fixture.name(), fixture.name()];
+      await fixture.store.ensure([
+        { name: declared, indexes: [{ fields: ['a'] }], lookups: [{ path: 't', by: 'text' }] },
+      ]);
+      await fixture.store.collection<Row>(declared).insert({ id: 'a', a: 1, t: 'text' });
+      await fixture.store.collection<Row>(found).insert({ id: 'a' });
+      const names = await fixture.store.collections();
+      expect(names).to.include.members([declared, found]);
+      expect(names).to.deep.equal(names.toSorted());
+      expect(names.filter((name) => !/^[a-z][a-z0-9_]*$/.test(name) || name.startsWith('sqlite_'))).to.deep.equal([]);
+    });
+  });
+
   describe('insert and get', () => {
     it('gives back what JSON holds, and shares no object', async () => {
       const rows = await collection();
