@@ -34,7 +34,7 @@ const OTHERWISE = /^\/api\/(push|\{number\})\/|^\/(releases|installer|badge)\//;
 interface Operation {
   operationId?: string;
   security?: Record<string, string[]>[];
-  requestBody?: { content: Record<string, { schema?: unknown }> };
+  parameters?: { in: string; name: string }[];
 }
 
 /** What a creation answers, as far as the walk reads it. */
@@ -55,6 +55,8 @@ describe('conformance: an object of another project', function () {
   let foreign: Record<string, string>;
   let missing: Record<string, string>;
   let routes: { method: string; path: string; operation: string }[];
+  /** Addresses of all that is read, as far as a parameter of the query names a project. */
+  let asked: string[];
 
   const made = async (method: string, path: string, body: object): Promise<Made> => {
     const answer = await ask(service, method, path, { token: master, body });
@@ -126,6 +128,11 @@ describe('conformance: an object of another project', function () {
         const walked = path.includes('{') && !OTHERWISE.test(path) && guarded && operation !== undefined;
         return walked ? [{ method: method.toUpperCase(), path, operation }] : [];
       }),
+    );
+    asked = Object.entries(paths).flatMap(([path, { get }]) =>
+      (get?.security?.some((one) => 'token' in one) === true ? (get.parameters ?? []) : [])
+        .filter((one) => one.in === 'query' && ['project', 'product', 'project_slug'].includes(one.name))
+        .map(({ name }) => `${path}?${name}=`),
     );
   });
   after(() => service.dispose());
@@ -204,24 +211,38 @@ describe('conformance: an object of another project', function () {
     }));
   });
 
-  it('is 403 where the call itself names the other project', async () => {
-    const calls: [string, string, object?][] = [
-      ['GET', '/api/bugtracker/v1/bugs?project=blog'],
-      ['GET', '/api/license/v1/licenses?product=blog'],
-      ['GET', '/api/webhooks/v1/events?project_slug=blog'],
-      ['GET', '/api/updateservice/v1/releases?product=blog'],
-      ['GET', '/api/projects/v1/projects/blog'],
-      ['POST', '/api/bugtracker/v1/report', { project: 'blog', type: 'bug', title: 'x' }],
+  it('is 403 where a parameter or a body names the other project, and one that is not there as well', async () => {
+    const rule = { name: 'x', match_type: 'contains', pattern: 'zzz', reason: 'noise' };
+    const hook = { name: 'x', url: 'http://127.0.0.1:9/', events: '*' };
+    const release = { version: '1', channel: 'stable', platform: 'any', reason: 'x', rollout_percent: 5 };
+    const bodies: [path: string, body: (slug: string) => object][] = [
+      ['/api/tokens/v1/provision', (project) => ({ name: 'x', project })],
+      ['/api/license/v1/licenses', (product) => ({ product, licensee: 'x' })],
+      ['/api/bugtracker/v1/report', (project) => ({ project, type: 'bug', title: 'x' })],
       [
-        'POST',
-        '/api/webhooks/v1/webhooks',
-        { name: 'x', url: 'http://127.0.0.1:9/', project_slug: 'blog', events: '*' },
+        '/api/bugtracker/v1/bugs/bulk',
+        (project) => ({ filter: { project }, expected_count: 1, set: { severity: 'low' } }),
       ],
-      ['POST', '/api/license/v1/licenses', { product: 'blog', licensee: 'x' }],
+      ['/api/errors/v1/report', (project) => ({ project, file: 'a', error_message: 'x', error_level: 'error' })],
+      ['/api/errors/v1/ignore-rules', (project) => ({ ...rule, project })],
+      ['/api/errors/v1/ignore-rules/preview', (project) => ({ ...rule, project })],
+      ['/api/webhooks/v1/webhooks', (project_slug) => ({ ...hook, project_slug })],
+      ['/api/watchdog/v1/monitors', (project) => ({ source: 'new', project })],
+      ['/api/updateservice/v1/withdraw', (product) => ({ ...release, product })],
+      ['/api/updateservice/v1/rollout', (product) => ({ ...release, product })],
+      ['/api/updateservice/v1/promote', (product) => ({ product, version: '1', from: 'beta', to: 'stable' })],
     ];
-    for (const [method, path, body] of calls) {
-      const answer = await ask(service, method, path, { token: bound, ...(body && { body }) });
-      expect(`${path} ${answer.status} ${String(codeOf(answer))}`).to.equal(`${path} 403 insufficient_scope`);
+    expect(asked.length, 'parameters that name a project').to.be.above(6);
+    for (const slug of ['blog', 'nowhere']) {
+      const calls: [string, string, object?][] = [
+        ...asked.map((path): [string, string] => ['GET', path + slug]),
+        ...bodies.map(([path, body]): [string, string, object] => ['POST', path, body(slug)]),
+        ['GET', `/api/projects/v1/projects/${slug}`],
+      ];
+      for (const [method, path, body] of calls) {
+        const answer = await ask(service, method, path, { token: bound, ...(body && { body }) });
+        expect(`${path} ${answer.status} ${String(codeOf(answer))}`).to.equal(`${path} 403 insufficient_scope`);
+      }
     }
   });
 });

@@ -39,13 +39,15 @@ export class Registry {
     @inject(Runs) private readonly runs: Runs,
   ) {}
 
-  /** In order of precedence: the oldest first. @throws InvalidCursor */
+  /** In order of precedence: the oldest first. @throws InvalidCursor, ServiceError insufficient_scope */
   async page(
     principal: Principal,
     query: RuleQuery,
   ): Promise<{ items: RuleView[]; next: string | null; count: () => Promise<number> }> {
     const own = projectOf(principal);
     const { project, enabled, match_type } = query;
+    if (own !== null && project !== undefined && project !== own)
+      throw denied(`The token is for the project ${own} only.`);
     const filter: Filter = {
       deleted_at: null,
       ...(project !== undefined && { project }),
