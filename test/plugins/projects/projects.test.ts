@@ -433,6 +433,9 @@ describe('projects', function () {
       expect(page.text).not.to.include('/projects/shop/archive').and.not.include('/projects/shop/edit');
       expect((await member.get('/projects/new')).status).to.equal(403);
       expect((await member.post('/projects/shop/archive', {}, '/account')).status).to.equal(403);
+      const granting = { name: 'Shop', cache_ttl_hours: '72', setup_scopes: 'webhooks:manage' };
+      expect((await member.post('/projects/shop/edit', granting, '/account')).status).to.equal(403);
+      expect((await member.post('/projects', { slug: 'new', ...granting }, '/account')).status).to.equal(403);
       expect((await call('GET', '/shop')).json['project']).to.include({ archived: false });
     });
   });
