@@ -24,7 +24,9 @@ export async function releasesOn(configuration: Configuration, log: Logger): Pro
   const access = await accessModeOf(configuration);
   const foreign = await settleModes(data_dir, path, access);
   if (foreign.length > 0) log.warn({ paths: foreign }, 'belong to another user: their modes stay as they are');
-  return new FsReleaseStore(path, access);
+  return new FsReleaseStore(path, access, (err) =>
+    log.error({ err }, 'the release store cannot be written; the first write after the mend finds out'),
+  );
 }
 
 /** The update agents of the data directory, and where a build leaves new ones. */

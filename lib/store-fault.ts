@@ -1,5 +1,5 @@
-/** Whether a store was away or full, told by the names of its errors: plugins may throw their own with one as the cause. */
-const NAMES = new Set(['StoreUnavailable', 'StoreFull', 'DiskFull']);
+/** Whether a store was away, full or read-only, told by the names of its errors: plugins may throw their own with one as the cause. */
+const NAMES = new Set(['StoreUnavailable', 'StoreFull', 'DiskFull', 'DiskUnwritable']);
 /** Causes that are looked at, the error itself included. */
 const DEPTH = 5;
 

@@ -67,6 +67,11 @@ export class DiskFull extends Error {
   override name = 'DiskFull';
 }
 
+/** The disk can be read and takes nothing: it is read-only, or its files belong to another user. */
+export class DiskUnwritable extends Error {
+  override name = 'DiskUnwritable';
+}
+
 /** The texts that lie beside a package. */
 export interface ManifestTexts {
   /** The exact signed bytes, as UTF-8. */
@@ -96,11 +101,11 @@ export class FileReplaced extends Error {
   override name = 'FileReplaced';
 }
 
-/** Packages: received, read, put in place, and taken out again. */
+/** Packages: received, read, put in place, and taken out again. Whatever writes throws DiskFull and DiskUnwritable. */
 export interface PackageStore {
   /**
    * Receives a package; nothing of it stays when it throws.
-   * @throws PackageTooLarge, DiskFull, and what `bytes` throws
+   * @throws PackageTooLarge, DiskFull, DiskUnwritable, and what `bytes` throws
    */
   stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage>;
   /** What was staged and neither put in place nor discarded, with its age. */

@@ -10,6 +10,7 @@ import { makeFolder, OPEN_FILE, OPEN_FOLDER, putText } from './durable.js';
 import type { Incoming } from './incoming.js';
 import { nameOf } from './paths.js';
 import { folders, look, tagOf, textOf } from './stored-file.js';
+import type { Writing } from './write-faults.js';
 
 export class FsAccessFiles implements AccessFileStore {
   /** @param access of `.htpasswd` */
@@ -17,6 +18,7 @@ export class FsAccessFiles implements AccessFileStore {
     private readonly root: string,
     private readonly incoming: Incoming,
     private readonly access: AccessMode,
+    private readonly writing: Writing,
   ) {}
 
   products(): Promise<string[]> {
@@ -35,6 +37,11 @@ export class FsAccessFiles implements AccessFileStore {
 
   async write(product: string, file: AccessFile, text: string): Promise<boolean> {
     if ((await this.read(product, file)) === text) return false;
+    await this.writing(() => this.#put(product, file, text));
+    return true;
+  }
+
+  async #put(product: string, file: AccessFile, text: string): Promise<void> {
     const folder = join(this.root, nameOf(product));
     await makeFolder(this.root, folder, OPEN_FOLDER);
     const { id } = await this.incoming.fresh();
@@ -44,6 +51,5 @@ export class FsAccessFiles implements AccessFileStore {
     const mode = secret ? this.access.mode : OPEN_FILE;
     await putText(join(folder, `.ht-${id}`), join(folder, file), text, { mode, owner });
     await syncFolder(folder);
-    return true;
   }
 }

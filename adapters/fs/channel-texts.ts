@@ -5,18 +5,22 @@ import type { ChannelTexts } from '../../ports/release-store.js';
 import { makeFolder, OPEN_FOLDER, putText } from './durable.js';
 import type { Incoming } from './incoming.js';
 import { LATEST, nameOf } from './paths.js';
+import type { Writing } from './write-faults.js';
 
 export class FsChannelTexts implements ChannelTexts {
   constructor(
     private readonly root: string,
     private readonly incoming: Incoming,
+    private readonly writing: Writing,
   ) {}
 
   async write(product: string, channel: string | null, text: string): Promise<void> {
     const folder = join(this.root, nameOf(product), ...(channel === null ? [] : [nameOf(channel)]));
-    await makeFolder(this.root, folder, OPEN_FOLDER);
-    const { path } = await this.incoming.fresh();
-    await putText(path, join(folder, LATEST), text);
-    await syncFolder(folder);
+    await this.writing(async () => {
+      await makeFolder(this.root, folder, OPEN_FOLDER);
+      const { path } = await this.incoming.fresh();
+      await putText(path, join(folder, LATEST), text);
+      await syncFolder(folder);
+    });
   }
 }

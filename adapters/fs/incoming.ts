@@ -36,11 +36,7 @@ export class Incoming {
     limits: { bytes: number; keepFree: number },
   ): Promise<{ id: string; size: number }> {
     const { id, path } = await this.fresh();
-    try {
-      return { id, size: await writeNew(path, OPEN_FILE, (file) => this.#receive(file, bytes, limits)) };
-    } catch (error) {
-      throw ['ENOSPC', 'EDQUOT'].includes(codeOf(error)) ? new DiskFull('the disk is full', { cause: error }) : error;
-    }
+    return { id, size: await writeNew(path, OPEN_FILE, (file) => this.#receive(file, bytes, limits)) };
   }
 
   async staged(): Promise<{ id: string; modifiedAt: Date }[]> {

@@ -14,6 +14,7 @@ import type { Incoming } from './incoming.js';
 import { folderOf, MANIFEST, PACKAGE, SIGNATURE } from './paths.js';
 import { folders, look, missing, textOf } from './stored-file.js';
 import { Workshop } from './workshop.js';
+import type { Writing } from './write-faults.js';
 
 export class FsPackages implements PackageStore {
   readonly #workshop = new Workshop();
@@ -21,13 +22,14 @@ export class FsPackages implements PackageStore {
   constructor(
     private readonly root: string,
     private readonly incoming: Incoming,
+    private readonly writing: Writing,
   ) {}
 
   /**
    * Hashed afterwards, in a thread: what was just written is read from memory, and the main thread has answers to give.
    */
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
-    const { id, size } = await this.incoming.stage(bytes, limits);
+    const { id, size } = await this.writing(() => this.incoming.stage(bytes, limits));
     try {
       const { sha256 } = await this.#workshop.hash(this.incoming.path(id));
       return { id, size, sha256 };
@@ -42,14 +44,18 @@ export class FsPackages implements PackageStore {
   }
 
   discard(id: string): Promise<void> {
-    return this.incoming.discard(id);
+    return this.writing(() => this.incoming.discard(id));
   }
 
   inspect(id: string, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
     return this.#workshop.inspect(this.incoming.path(id), rules);
   }
 
-  async put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
+  put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
+    return this.writing(() => this.#place(id, place, texts));
+  }
+
+  async #place(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
     const folder = folderOf(this.root, place);
     const move = async (): Promise<void> => {
       await makeFolder(this.root, folder, OPEN_FOLDER);
@@ -62,17 +68,21 @@ export class FsPackages implements PackageStore {
     });
     // A rename between two links of one file leaves both.
     await this.incoming.discard(id);
-    await this.describe(place, texts);
+    await this.#describe(place, texts);
   }
 
   async link(from: ReleasePlace, to: ReleasePlace, texts: ManifestTexts): Promise<boolean> {
-    const id = await this.incoming.linked(join(folderOf(this.root, from), PACKAGE));
+    const id = await this.writing(() => this.incoming.linked(join(folderOf(this.root, from), PACKAGE)));
     if (id === null) return false;
     await this.put(id, to, texts);
     return true;
   }
 
-  async describe(place: ReleasePlace, { manifest, signature }: ManifestTexts): Promise<void> {
+  describe(place: ReleasePlace, texts: ManifestTexts): Promise<void> {
+    return this.writing(() => this.#describe(place, texts));
+  }
+
+  async #describe(place: ReleasePlace, { manifest, signature }: ManifestTexts): Promise<void> {
     const folder = folderOf(this.root, place);
     if (signature === null) await rm(join(folder, SIGNATURE), { force: true });
     else await this.#put(join(folder, SIGNATURE), signature);
@@ -80,7 +90,11 @@ export class FsPackages implements PackageStore {
     await syncFolder(folder);
   }
 
-  async withdraw(place: ReleasePlace): Promise<boolean> {
+  withdraw(place: ReleasePlace): Promise<boolean> {
+    return this.writing(() => this.#withdraw(place));
+  }
+
+  async #withdraw(place: ReleasePlace): Promise<boolean> {
     const folder = folderOf(this.root, place);
     const there = (await look(join(folder, PACKAGE))) !== null;
     for (const name of [PACKAGE, SIGNATURE, MANIFEST]) await rm(join(folder, name), { force: true });

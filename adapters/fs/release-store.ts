@@ -16,6 +16,7 @@ import { Incoming } from './incoming.js';
 import { FsPackages } from './packages.js';
 import { isName, throughFolders } from './paths.js';
 import { look, missing, storedFile } from './stored-file.js';
+import { writingTo } from './write-faults.js';
 
 export class FsReleaseStore implements ReleaseStore {
   readonly packages: FsPackages;
@@ -25,15 +26,18 @@ export class FsReleaseStore implements ReleaseStore {
   /**
    * @param folder absolute; made when something is written
    * @param access of `.htpasswd`
+   * @param tell hears of each write that the disk did not take
    */
   constructor(
     readonly folder: string,
     access: AccessMode = OWN_ACCESS,
+    tell?: (error: Error) => void,
   ) {
     const incoming = new Incoming(folder);
-    this.packages = new FsPackages(folder, incoming);
-    this.channels = new FsChannelTexts(folder, incoming);
-    this.access = new FsAccessFiles(folder, incoming, access);
+    const writing = writingTo(folder, tell);
+    this.packages = new FsPackages(folder, incoming, writing);
+    this.channels = new FsChannelTexts(folder, incoming, writing);
+    this.access = new FsAccessFiles(folder, incoming, access, writing);
   }
 
   async open(segments: readonly string[]): Promise<StoredFile | null> {

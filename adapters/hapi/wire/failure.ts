@@ -38,6 +38,11 @@ export const NO_SPACE = new Failure(
 export const NO_STORE = new Failure('not_ready', 'The store cannot be reached; nothing was changed by this call.', {
   headers: { 'retry-after': '5' },
 });
+const NO_WRITING = new Failure(
+  'not_ready',
+  'The disk takes nothing at the moment: it is read-only, or its files belong to another user. The log names the path.',
+  { headers: { 'retry-after': '30' } },
+);
 
 /**
  * Adapters and plugins may be loaded from several copies of a module, so errors are distinguished by name, not by
@@ -76,6 +81,7 @@ export function failureOf(thrown: unknown): Failure | null {
     return new Failure('conflict', 'Something with this name exists, or the state changed meanwhile.');
   if (named(thrown, 'StoreFull') || named(thrown, 'DiskFull')) return NO_SPACE;
   if (named(thrown, 'StoreUnavailable')) return NO_STORE;
+  if (named(thrown, 'DiskUnwritable')) return NO_WRITING;
   const known = isBoom(thrown) ? BOOM[thrown.output.statusCode] : undefined;
   return known ? new Failure(known[0], known[1]) : null;
 }
