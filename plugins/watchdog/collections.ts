@@ -6,7 +6,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
     name: 'monitors',
     tuning: {
       // Else an entry of null goes and comes, somewhere else in the index, with every alarm.
-      sparse: ['project', 'suppressed_by', 'next_check_at', 'outbox_at', 'created_by_token'],
+      sparse: ['project', 'suppressed_by', 'next_check_at', 'outbox_at', 'created_by_token', 'maintenance_id'],
       // Monitors that go down together lie all over this index: half of the pages that an alarm would write at once.
       indexedLater: ['state'],
     },
@@ -26,6 +26,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['next_check_at'] },
       { fields: ['outbox_at'] },
       { fields: ['created_by_token'] },
+      { fields: ['maintenance_id'] },
     ],
   },
   { name: 'chunks', indexes: [{ fields: ['series', 'to'] }, { fields: ['to'] }] },
@@ -38,4 +39,5 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'leases', indexes: [] },
   { name: 'outages', indexes: [{ fields: ['to'] }] },
   { name: 'marks', indexes: [] },
+  { name: 'windows', indexes: [] },
 ];

@@ -17,6 +17,7 @@ import type {
   RunDoc,
   TimelineDoc,
 } from './model/documents.js';
+import type { WindowDoc } from './model/window.js';
 
 export interface WatchdogConfig {
   scheduler: boolean;
@@ -34,6 +35,7 @@ export interface Deps {
   leases: Collection<LeaseDoc>;
   outages: Collection<OutageDoc>;
   marks: Collection<TimeMarkDoc>;
+  windows: Collection<WindowDoc>;
   clock: Clock;
   ids: Ids;
   log: Logger;

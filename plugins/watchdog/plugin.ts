@@ -18,6 +18,7 @@ import { viewOf } from './model/monitor.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { badges } from './http/badges.js';
+import { maintenanceRoutes } from './http/maintenance-routes.js';
 import { pingUrls } from './http/ping-urls.js';
 import { routes } from './http/routes.js';
 import { buildServices, type Services } from './services.js';
@@ -118,6 +119,7 @@ export default definePlugin<WatchdogConfig>({
       leases: ctx.collection('leases'),
       outages: ctx.collection('outages'),
       marks: ctx.collection('marks'),
+      windows: ctx.collection('windows'),
       clock: ctx.clock,
       ids: ctx.ids,
       log: ctx.log,
@@ -135,6 +137,7 @@ export default definePlugin<WatchdogConfig>({
       authenticator: ctx.resolve(AUTHENTICATOR),
       baseUrl: () => ctx.app.base_url.replace(/\/$/, ''),
       beats: () => beats.inc(),
+      timezone: ctx.app.timezone,
     });
     const { evaluator, outbox, outages, runs } = services;
     metricsOf(ctx.ports.metrics, services);
@@ -158,7 +161,7 @@ export default definePlugin<WatchdogConfig>({
         }),
         ...monitorTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
       ],
-      routes: [...routes(services), ...pingUrls(services), badges(services)],
+      routes: [...routes(services), ...maintenanceRoutes(services), ...pingUrls(services), badges(services)],
       pages: pages(services, ctx.config.deferred_alarms),
       panels: panels(services),
       jobs: [

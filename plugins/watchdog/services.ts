@@ -11,6 +11,7 @@ import { MonitorCheckIns } from './heartbeat/check-ins.js';
 import { HeartbeatIntake } from './heartbeat/intake.js';
 import { Histories } from './metrics/history.js';
 import { Series } from './metrics/series.js';
+import { MaintenanceWindows } from './maintenance/windows.js';
 import { Adoption } from './monitors/adoption.js';
 import { Ancestry } from './tree/ancestry.js';
 import { Monitors } from './monitors/monitors.js';
@@ -34,6 +35,7 @@ const SERVICES = {
   histories: Histories,
   status: Status,
   snapshots: Snapshots,
+  windows: MaintenanceWindows,
 };
 
 /** What comes from outside of the plugin's container. */
@@ -45,6 +47,8 @@ interface Outside {
   clock: Clock;
   /** `server.base_url`; with a free port it is known only once the server listens. */
   baseUrl: () => string;
+  /** `app.timezone`: of the times in forms. */
+  timezone: string;
   /** Counts a heartbeat, for Prometheus. */
   beats: () => void;
 }
@@ -55,7 +59,7 @@ export type Services = Instances<typeof SERVICES> & Outside;
 export function buildServices(
   scope: Pick<PluginContext, 'bind' | 'services'>,
   deps: Deps,
-  more: Pick<Outside, 'authenticator' | 'baseUrl' | 'beats'>,
+  more: Pick<Outside, 'authenticator' | 'baseUrl' | 'beats' | 'timezone'>,
 ): Services {
   scope.bind(DEPS, deps);
   const { audit, tokens, clock, projects } = deps;

@@ -87,6 +87,8 @@ export interface MonitorView {
   app_version: string | null;
   last_state_change_utc: string;
   down_since_utc: string | null;
+  /** The maintenance window that it is in; null: none. */
+  maintenance: { id: string; until: string; reason: string | null } | null;
   created_at: string;
   updated_at: string;
 }

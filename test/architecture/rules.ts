@@ -145,6 +145,14 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/licensing imports what a plugin may, formats, and the library of canonical JSON',
   },
   {
+    // Due times of cron expressions over changes of daylight saving.
+    layer: 'plugins',
+    files: /^plugins\/watchdog\//,
+    project: [PORTS, KERNEL_API],
+    packages: [PURE, /^croner$/],
+    says: 'plugins/watchdog imports what a plugin may, and the library of cron expressions',
+  },
+  {
     layer: 'plugins',
     files: /^plugins\//,
     project: [PORTS, KERNEL_API],

@@ -14,7 +14,7 @@ import type { MonitorDoc } from '../model/documents.js';
 import { idOf } from '../model/source.js';
 import { alarmAt, intervalOf } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
-import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
+import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
 const BATCH = 500;
 

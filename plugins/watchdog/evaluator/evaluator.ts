@@ -21,9 +21,11 @@ import type { MonitorDoc, RunDoc } from '../model/documents.js';
 import { creditSince, type Gap, Outages } from './outages.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MAX_CHANGES, recordOf, EvaluatorRuns } from './runs.js';
-import { intervalOf, isLearning, nextCheck, thresholds } from '../model/timing.js';
+import { NO_MAINTENANCE } from '../model/monitor.js';
+import { afterMaintenance, intervalOf, isLearning, nextCheck, thresholds, isHeld } from '../model/timing.js';
+import { Maintenance } from '../maintenance/maintenance.js';
 import { MonitorChangeSet } from '../model/change-set.js';
-import { writeChangeSets, type PendingWrite } from './change-set-writes.js';
+import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
 /** How long the lease of a run lasts; it is renewed three times as often. */
 export const LEASE_MS = 45_000;
@@ -55,6 +57,7 @@ export class Evaluator {
     @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
     @inject(Cleanup) private readonly cleanup: Cleanup,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
+    @inject(Maintenance) private readonly maintenance: Maintenance,
   ) {}
 
   /** See `WatchdogApi.evaluate`. */
@@ -110,6 +113,10 @@ export class Evaluator {
   async #run(run: RunDoc, held: HeldLease, changed: MonitorDoc[]): Promise<void> {
     const now = this.deps.clock.now();
     if (held.setBack) run.errors += await this.#rebase(held, now);
+    const windows = await this.maintenance.apply(now);
+    run.errors += windows.errors;
+    changed.push(...windows.changed);
+    held.check();
     const found = await this.#states(run, held, changed, now);
     held.check();
     const freed = await this.alarms.release(await this.alarms.freed(), now);
@@ -226,7 +233,7 @@ export class Evaluator {
     const { before, next } = changeSet;
     found.changed.push(next);
     if (next.state === 'warning') run.to_warning++;
-    else run.to_down++;
+    if (next.state === 'down') run.to_down++;
     if (next.alarm === 'open') run.alarms_emitted++;
     if (next.alarm === 'suppressed') run.alarms_suppressed++;
     if (run.changes.length >= MAX_CHANGES) return;
@@ -235,18 +242,27 @@ export class Evaluator {
 
   /** Null: nothing to write here. */
   #judge(doc: MonitorDoc, { family, outages }: Found, now: number): PendingWrite | null {
-    const due = dueOf(doc, outages.gaps);
-    if (due === null) return null;
-    const { warn, down, credit } = due;
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
+    const over = typeof doc.maintenance_id === 'string' && !isHeld(doc, now);
+    if (over) changeSet.assign(NO_MAINTENANCE);
+    const resumed = afterMaintenance(doc, now);
+    if (over && resumed.state === 'down') {
+      changeSet.down(Date.parse(doc.held_since ?? '') || now, 'Maintenance is over: still down');
+      const by = downAbove(doc, family);
+      return { changeSet: by === null ? changeSet.alarm(false) : changeSet.suppress(by.source) };
+    }
+    const due = dueOf(resumed, outages.gaps);
+    if (due === null) return over ? { changeSet: changeSet.to(resumed.state, 'Maintenance is over') } : null;
+    const { warn, down, credit } = due;
     if (now > down) {
       changeSet.down(down, 'No heartbeat beyond four intervals');
       const by = downAbove(doc, family);
       return { changeSet: by === null ? changeSet.alarm(false) : changeSet.suppress(by.source), credit };
     }
-    if (now > warn && doc.state === 'up') {
+    if (now > warn && resumed.state === 'up') {
       return { changeSet: changeSet.to('warning', 'No heartbeat beyond two intervals'), credit };
     }
+    if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over'), credit };
     // Credited, so due later. While the gap is open the credit grows with every run, and writing it would be for
     // nothing.
     return outages.open || doc.relook ? null : { changeSet, credit };
@@ -264,7 +280,9 @@ function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: num
 }
 
 function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
+  const resumed = afterMaintenance(doc, now);
+  if (resumed.state === 'down' && doc.state !== 'down') return true;
   if (Number.isNaN(Date.parse(doc.last_heartbeat_at ?? ''))) return false;
-  const due = dueOf(doc, gaps);
+  const due = dueOf(resumed, gaps);
   return due !== null && now > due.down;
 }

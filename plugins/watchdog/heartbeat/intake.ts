@@ -13,7 +13,7 @@ import { mayReport, mayTouch, type Caller } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { stateOf, type Heartbeat } from './heartbeat.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { freshMonitor } from '../model/monitor.js';
+import { freshMonitor, NO_MAINTENANCE } from '../model/monitor.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
@@ -21,7 +21,7 @@ import { given, paced, type Ping } from './ping.js';
 import { ended, started } from './run-times.js';
 import { append, indexed } from '../metrics/samples.js';
 import { idOf } from '../model/source.js';
-import { eased, intervalOf, thresholds } from '../model/timing.js';
+import { eased, intervalOf, isHeld, thresholds } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 
 export interface HeartbeatResult {
@@ -194,7 +194,10 @@ export class HeartbeatIntake {
     const { config, ids } = this.deps;
     const changeSet = new MonitorChangeSet(before, ids, now);
     const state = stateOf(heartbeat, config.error_status_is_down);
-    if (state === 'down' && before.state !== 'down') {
+    const held = isHeld(before, now);
+    if (!held && typeof before.maintenance_id === 'string') changeSet.assign(NO_MAINTENANCE);
+    if (held) changeSet.heldAs(state);
+    else if (state === 'down' && before.state !== 'down') {
       changeSet.down(now, 'Reported an error');
       const by = await this.ancestry.suppressor(before);
       if (by === null) changeSet.alarm(false, true);

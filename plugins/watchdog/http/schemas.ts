@@ -16,7 +16,7 @@ const MAX_DATA = 8 * 1024;
 const level = named('EventLevel', joi.string().valid(...LEVELS));
 const state = named('MonitorState', joi.string().valid(...STATES));
 
-const sourceText = joi
+export const sourceText = joi
   .string()
   .pattern(MONITOR_SOURCE)
   .message('must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment');
@@ -90,7 +90,7 @@ export const editBody = named('MonitorChange', joi.object({ ...fields, ...refuse
 /** A source or an id; what fits neither cannot exist. */
 export const sourceParam = joi.object({ source: joi.string().max(200).required() });
 
-const instant = joi.string().isoDate();
+export const instant = joi.string().isoDate();
 const paging = {
   limit: stated({ default: 50 }, joi.number().integer().min(1).max(200)),
   cursor: joi.string().max(20_000),
@@ -180,6 +180,7 @@ export const monitor = named(
     app_version: text,
     last_state_change_utc: instant,
     down_since_utc: at,
+    maintenance: joi.object({ id: joi.string(), until: instant, reason: text }).allow(null),
     created_at: instant,
     updated_at: instant,
   }),

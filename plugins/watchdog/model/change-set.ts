@@ -61,6 +61,25 @@ export class MonitorChangeSet {
     return this.to('down', message).assign({ down_since_utc: isoOf(since), down_from: from });
   }
 
+  /** Into a maintenance window, or from one to another. An open alarm ends; the state that it has is held. */
+  hold(window: { id: string; until: string; reason: string | null }): this {
+    const { state, down_since_utc, maintenance_id } = this.next;
+    if (typeof maintenance_id !== 'string') this.assign({ held_state: state, held_since: down_since_utc });
+    this.assign({
+      maintenance_id: window.id,
+      maintenance_until: window.until,
+      maintenance_reason: window.reason,
+      released_at: null,
+    });
+    return this.to('maintenance', window.reason === null ? 'Maintenance' : `Maintenance: ${window.reason}`);
+  }
+
+  /** In a window: what a heartbeat says of the state comes true when the window ends. */
+  heldAs(state: MonitorState): this {
+    const since = state === 'down' ? (this.next.held_since ?? this.at) : null;
+    return this.assign({ held_state: state, held_since: since });
+  }
+
   /** `monitor.recovered` for an open alarm, nothing for a suppressed one; none afterwards. */
   recover(state: MonitorState, resolution: string | null): this {
     const { alarm, alarm_id, down_since_utc } = this.next;

@@ -64,6 +64,16 @@ export interface MonitorDoc extends Doc {
   uptime?: string | null;
   down_since_utc: string | null;
 
+  /** The maintenance window that it is in; null or absent: none. The members below mean nothing then. */
+  maintenance_id?: string | null;
+  /** When the window ends. The state is `maintenance` until then, whatever heartbeats say. */
+  maintenance_until?: string | null;
+  maintenance_reason?: string | null;
+  /** The state that it had, or that its newest heartbeat asked for since: the one that it goes on in. */
+  held_state?: MonitorState | null;
+  /** Since when it is down, while `held_state` is `down`. */
+  held_since?: string | null;
+
   last_heartbeat_at: string | null;
   /** A ping address made it: without an interval it has none until two pings have come. Absent in older documents. */
   learns_interval?: boolean;

@@ -5,6 +5,15 @@ import type { Ids } from '../../../ports/ids.js';
 import type { MonitorDoc } from './documents.js';
 import { idOf } from './source.js';
 
+/** In no maintenance window. */
+export const NO_MAINTENANCE = {
+  maintenance_id: null,
+  maintenance_until: null,
+  maintenance_reason: null,
+  held_state: null,
+  held_since: null,
+} as const satisfies Partial<MonitorDoc>;
+
 /** Unknown, without heartbeat: it never alarms. */
 export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): MonitorDoc {
   const at = isoOf(now);
@@ -35,6 +44,7 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
     last_state_change_utc: at,
     uptime: null,
     down_since_utc: null,
+    ...NO_MAINTENANCE,
     last_heartbeat_at: null,
     beat_interval: null,
     last_status: null,
@@ -53,6 +63,12 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
     outbox: [],
     outbox_at: null,
   };
+}
+
+/** The window that it is in, as it is shown; null: none. */
+export function maintenanceOf(doc: MonitorDoc): MonitorView['maintenance'] {
+  const { maintenance_id: id = null, maintenance_until: until = null, maintenance_reason: reason = null } = doc;
+  return id === null || until === null ? null : { id, until, reason };
 }
 
 type Texts = 'checks' | 'metrics_json';
@@ -78,6 +94,7 @@ const plainOf = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
   app_version: doc.app_version,
   last_state_change_utc: doc.last_state_change_utc,
   down_since_utc: doc.down_since_utc,
+  maintenance: maintenanceOf(doc),
   created_at: doc.created_at,
   updated_at: doc.updated_at,
 });

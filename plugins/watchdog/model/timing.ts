@@ -12,6 +12,14 @@ const DEFER_MS = 60_000;
 /** Due at the next run, whenever that is. */
 export const AT_ONCE = '1970-01-01T00:00:00.000Z';
 
+/** Whether a maintenance window holds its state: heartbeats and silence change nothing until it ends. */
+export const isHeld = ({ maintenance_id, maintenance_until }: MonitorDoc, now: number): boolean =>
+  typeof maintenance_id === 'string' && Date.parse(maintenance_until ?? '') > now;
+
+/** The monitor as the evaluator judges it: after a window in the state that it goes on in. */
+export const afterMaintenance = (doc: MonitorDoc, now: number): MonitorDoc =>
+  typeof doc.maintenance_id !== 'string' || isHeld(doc, now) ? doc : { ...doc, state: doc.held_state ?? 'unknown' };
+
 type Timed = Pick<MonitorDoc, 'beat_interval' | 'interval_seconds' | 'learns_interval'>;
 
 /** Whether it has no interval yet: its silence means nothing. */
@@ -40,6 +48,8 @@ export const alarmAt = (released: number, interval: number): number => released 
 export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
   if (doc.deleted_at !== null) return null;
   if (doc.relook) return AT_ONCE;
+  // Due at the end itself, where the index looks for times before now.
+  if (doc.maintenance_id && doc.maintenance_until) return isoOf(Date.parse(doc.maintenance_until) - 1);
   if (doc.state === 'down') {
     if (doc.alarm !== 'suppressed' || doc.released_at === null) return null;
     // Due at the time itself, where the index looks for times before now.

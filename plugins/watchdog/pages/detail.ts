@@ -89,6 +89,8 @@ export async function detailView(
     reporting: doc.state !== 'down' && row.overdue === null,
     evaluated: ['up', 'warning', 'down'].includes(doc.state),
     here,
+    new_window: `/maintenance/new?source=${encodeURIComponent(doc.source)}`,
+    held_down: doc.held_state === 'down',
     spans: SPANS.map((span) => ({
       label: span.label,
       href: `${here}?hours=${span.hours}`,

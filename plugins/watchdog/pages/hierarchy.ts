@@ -21,6 +21,7 @@ interface Node {
   down_since: string | null;
   alarm: string;
   suppressed_by: string | null;
+  maintenance_until: string | null;
   parent_source: string | null;
   missing_parent: string | null;
   cycle: boolean;
@@ -62,7 +63,7 @@ export async function hierarchyView(services: Services, request: HttpRequest, pr
 /** Without recursion, as deep as a chain may be. */
 function nodeOf(root: Branch<OutlineRow>, forest: Forest<OutlineRow>): Node {
   const made = (branch: Branch<OutlineRow>): Node => {
-    const { source, name, state, down_since, alarm, suppressed_by, parent_source } = branch.item;
+    const { source, name, state, down_since, alarm, suppressed_by, maintenance_until, parent_source } = branch.item;
     return {
       href: hrefOf(source),
       source,
@@ -71,6 +72,7 @@ function nodeOf(root: Branch<OutlineRow>, forest: Forest<OutlineRow>): Node {
       down_since,
       alarm,
       suppressed_by,
+      maintenance_until,
       parent_source,
       missing_parent: parent_source !== null && !forest.has(parent_source) ? parent_source : null,
       cycle: forest.cycling.has(source),

@@ -11,6 +11,7 @@ import { callerOf } from '../model/caller.js';
 import { projectsIn, proposed } from './choices.js';
 import { detailView } from './detail.js';
 import { hierarchyView } from './hierarchy.js';
+import { maintenancePages } from './maintenance.js';
 import { listView } from './list.js';
 import { publicView } from './status.js';
 import { tokenPages } from './tokens.js';
@@ -104,6 +105,7 @@ export function pages(services: Services, deferred: boolean): PageSpec[] {
       handle: (request) => detail(request),
     },
     ...tokenPages(services, detail),
+    ...maintenancePages(services),
     {
       path: '/monitors/{source}/edit',
       title: 'Edit monitor',

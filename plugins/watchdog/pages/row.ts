@@ -1,5 +1,6 @@
 /** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
 import type { MonitorDoc, SampleRow } from '../model/documents.js';
+import { maintenanceOf } from '../model/monitor.js';
 import { intervalOf, isLearning, thresholds } from '../model/timing.js';
 import { hrefOf } from './form.js';
 import { shortNumber } from './numbers.js';
@@ -20,6 +21,8 @@ export interface ListedMonitor {
   alarm: string;
   suppressed_by: string | null;
   silenced_since: string | null;
+  /** When the maintenance window that it is in ends. */
+  maintenance_until: string | null;
   message: string | null;
   spark: number[];
   spark_label: string | null;
@@ -43,6 +46,7 @@ export function rowOf(doc: MonitorDoc, now: number, rows: readonly SampleRow[] =
     alarm: doc.alarm,
     suppressed_by: doc.suppressed_by,
     silenced_since: doc.state === 'stopped' || doc.state === 'maintenance' ? doc.last_state_change_utc : null,
+    maintenance_until: maintenanceOf(doc)?.until ?? null,
     message: doc.message,
     ...sparkOf(doc, rows),
     uptime: uptimeView(doc, now),

@@ -5,6 +5,7 @@
 import { View } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from '../model/documents.js';
+import { maintenanceOf } from '../model/monitor.js';
 import type { Services } from '../services.js';
 import { linesOf } from './lines.js';
 import { longUptimeView, type LongUptimeView } from './uptime.js';
@@ -26,6 +27,8 @@ interface Part {
   state: MonitorState;
   since: string | null;
   suppressed: boolean;
+  /** When the maintenance window that it is in ends; its reason is for insiders. */
+  maintenance_until: string | null;
   /** The part of this page that is down above it; null when that is not shown here. */
   suppressor: string | null;
   uptime: LongUptimeView;
@@ -78,6 +81,7 @@ function partOf(doc: MonitorDoc, names: ReadonlyMap<string, string>, now: number
     state,
     since: state === 'down' ? down_since_utc : last_state_change_utc,
     suppressed: alarm === 'suppressed',
+    maintenance_until: maintenanceOf(doc)?.until ?? null,
     suppressor: suppressed_by === null ? null : (names.get(suppressed_by) ?? null),
     uptime: longUptimeView(doc, now),
     rank: RANKS[state],

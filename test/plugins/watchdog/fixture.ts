@@ -69,6 +69,7 @@ export function fixtureOn(
     leases: store.collection(nameOf('leases')),
     outages: store.collection(nameOf('outages')),
     marks: store.collection(nameOf('marks')),
+    windows: store.collection(nameOf('windows')),
     clock,
     ids: new RandomIds(clock),
     log,
@@ -114,6 +115,7 @@ export function fixtureOn(
     authenticator: nobody,
     baseUrl: () => 'http://aos.test',
     beats: () => undefined,
+    timezone: 'UTC',
   });
   return {
     ...services,

@@ -1,0 +1,149 @@
+/** Making, listing and ending maintenance windows (contract 30, beyond the specification). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalid, owned } from '../../../kernel/errors.js';
+import { all } from '../../../lib/paging.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
+import { DAY_MS, isoOf, normalizedTime } from '../../../lib/time.js';
+import { DEPS, type Deps } from '../deps.js';
+import { mayTouch, type Caller } from '../model/caller.js';
+import { checkCron, CronInvalid } from '../model/cron.js';
+import { idOf } from '../model/source.js';
+import { windowView, type WindowDoc, type WindowView } from '../model/window.js';
+import { MonitorOutbox } from '../timeline/outbox.js';
+import { TokenGuard } from '../token-guard.js';
+import { Maintenance } from './maintenance.js';
+
+export const MOST_SOURCES = 500;
+/** A window of a subtree of 100,000 monitors is one; so many are kept at once. */
+const MOST_WINDOWS = 1_000;
+/** A window that somebody forgets must not silence a monitor for good. */
+const LONGEST_MS = 366 * DAY_MS;
+export const LONGEST_REPEATED_SECONDS = (7 * DAY_MS) / 1000;
+const PAGE = 500;
+
+export interface NewWindow {
+  sources?: string[];
+  subtree?: string | null;
+  reason?: string | null;
+  /** RFC 3339, UTC; absent: now. */
+  from?: string | null;
+  until?: string | null;
+  schedule?: string | null;
+  timezone?: string | null;
+  duration_seconds?: number | null;
+}
+
+@injectable()
+export class MaintenanceWindows {
+  constructor(
+    @inject(DEPS) private readonly deps: Deps,
+    @inject(Maintenance) private readonly maintenance: Maintenance,
+    @inject(TokenGuard) private readonly tokens: TokenGuard,
+    @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
+  ) {}
+
+  /** What is open first, then by when it opens. A caller of one project sees its own. */
+  async list(caller: Caller): Promise<WindowView[]> {
+    const now = this.deps.clock.now();
+    const windows = await all(this.deps.windows, { limit: PAGE });
+    const mine = windows.filter(({ project }) => caller.project === null || project === caller.project);
+    const due = ({ open, open_until, next_from }: WindowView): string =>
+      open ? `0 ${open_until ?? ''}` : `1 ${next_from ?? ''}`;
+    return mine
+      .map((window) => windowView(window, now))
+      .filter(({ open, next_from }) => open || next_from !== null)
+      .toSorted((a, b) => (due(a) < due(b) ? -1 : 1));
+  }
+
+  /**
+   * Its monitors are in maintenance when this resolves, where it is open already.
+   * @throws ServiceError validation_failed, not_found, insufficient_scope
+   */
+  async create(given: NewWindow, caller: Caller): Promise<WindowView> {
+    const { clock, ids, windows } = this.deps;
+    await this.tokens.refuse({ reason: given.reason ?? null });
+    const now = clock.now();
+    const doc: WindowDoc = {
+      id: ids.uuid(),
+      sources: [...new Set(given.sources)],
+      subtree: given.subtree ?? null,
+      project: caller.project,
+      reason: given.reason ? cleanText(given.reason) : null,
+      ...timesOf(given, now),
+      created_by: caller.name,
+      created_at: clock.iso(),
+    };
+    await this.#checkMonitors(doc, caller);
+    if ((await windows.count({})) >= MOST_WINDOWS)
+      throw invalid({ sources: `there are ${MOST_WINDOWS} windows already: end some of them first` });
+    await windows.insert(doc);
+    await this.#apply();
+    return windowView(doc, clock.now());
+  }
+
+  /**
+   * Ends a window, or takes a planned one back. Its monitors go on at the next run of the evaluator, or with their next
+   * heartbeat. @throws ServiceError not_found, insufficient_scope
+   */
+  async remove(id: string, caller: Caller): Promise<WindowView> {
+    const { windows, clock } = this.deps;
+    const found = await windows.get(id);
+    const doc = owned(caller.project, found, ({ project }) => project, `maintenance window ${id.slice(0, 64)}`);
+    await windows.remove({ id: doc.id });
+    await this.#apply();
+    return windowView(doc, clock.now());
+  }
+
+  async #apply(): Promise<void> {
+    const { changed } = await this.maintenance.apply(this.deps.clock.now());
+    await this.outbox.flush(changed);
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope, validation_failed */
+  async #checkMonitors({ sources, subtree }: WindowDoc, caller: Caller): Promise<void> {
+    const named = subtree === null ? sources : [...sources, subtree];
+    if (named.length === 0) throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });
+    const filter = { id: { in: named.map(idOf) }, deleted_at: null };
+    const found = await all(this.deps.monitors, { filter, limit: PAGE });
+    for (const doc of found) mayTouch(caller, doc);
+    const known = new Set(found.map(({ source }) => source));
+    const missing = named.filter((source) => !known.has(source));
+    const field = subtree !== null && missing.includes(subtree) ? 'subtree' : 'sources';
+    if (missing.length > 0) throw invalid({ [field]: `unknown: ${missing.join(', ').slice(0, 200)}` });
+  }
+}
+
+type Times = Pick<WindowDoc, 'from' | 'until' | 'schedule' | 'timezone' | 'duration_seconds'>;
+
+/** @throws ServiceError validation_failed */
+function timeOf(field: 'from' | 'until', text: string): string {
+  const time = normalizedTime(text);
+  if (time === null) throw invalid({ [field]: 'must be an RFC 3339 timestamp' });
+  return time;
+}
+
+/** @throws ServiceError validation_failed */
+function timesOf(given: NewWindow, now: number): Times {
+  const { schedule = null, timezone, duration_seconds = null, from = null } = given;
+  const zone = timezone ?? 'UTC';
+  if (schedule === null) {
+    const start = from === null ? isoOf(now) : timeOf('from', from);
+    if (given.until === undefined || given.until === null)
+      throw invalid({ until: 'is required, or a schedule with duration_seconds' });
+    const until = timeOf('until', given.until);
+    if (until <= start) throw invalid({ until: 'must be later than from' });
+    if (Date.parse(until) <= now) throw invalid({ until: 'is over already' });
+    if (Date.parse(until) - now > LONGEST_MS) throw invalid({ until: 'may be a year from now at most' });
+    return { from: start, until, schedule: null, timezone: zone, duration_seconds: null };
+  }
+  if (from !== null || (given.until ?? null) !== null)
+    throw invalid({ schedule: 'does not go together with from and until' });
+  if (duration_seconds === null) throw invalid({ duration_seconds: 'is required with a schedule' });
+  try {
+    checkCron(schedule, zone);
+  } catch (error) {
+    if (error instanceof CronInvalid) throw invalid({ [error.field]: error.message });
+    throw error;
+  }
+  return { from: null, until: null, schedule, timezone: zone, duration_seconds };
+}

@@ -1,0 +1,85 @@
+/**
+ * Cron expressions (contract 30, beyond the specification): five fields or a name such as `@daily`, in a time zone. Due
+ * times follow daylight saving as Vixie cron does: an hour that does not exist is made up for at its end, one that comes
+ * twice counts once, and what runs every hour or more often goes by the clock on the wall. Pure.
+ */
+import { Cron } from 'croner';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+
+export const NAMES = ['@hourly', '@daily', '@midnight', '@weekly', '@monthly', '@yearly', '@annually'] as const;
+const LONGEST = 200;
+/** Digits, names of months and days, and what repeats them: nothing that only some programs understand. */
+const FIELD = /^(?:[\d*/,-]|[A-Za-z]{3})+$/;
+const EVERY = '*';
+const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'] as const;
+
+/** A cron expression or a time zone that cannot be read. */
+export class CronInvalid extends Error {
+  override name = 'CronInvalid';
+  constructor(
+    readonly field: 'schedule' | 'timezone',
+    message: string,
+    /** The first character at fault, from 1; null for a time zone. */
+    readonly position: number | null,
+  ) {
+    super(message);
+  }
+}
+
+const parsed = new BoundedMap<Cron>({ most: 2_000 });
+
+const timesOf = (expression: string, timezone: string): Cron =>
+  new Cron(expression, { timezone, paused: true, mode: '5-part' });
+
+/** @throws CronInvalid */
+export function checkCron(expression: string, timezone: string): void {
+  if (!isZone(timezone))
+    throw new CronInvalid('timezone', `${timezone.slice(0, 64)} is not the name of a time zone`, null);
+  if (expression.length > LONGEST)
+    throw new CronInvalid('schedule', `is longer than ${LONGEST} characters`, LONGEST + 1);
+  if ((NAMES as readonly string[]).includes(expression)) return;
+  if (expression.startsWith('@'))
+    throw new CronInvalid('schedule', `the name at position 1 is none of ${NAMES.join(', ')}`, 1);
+  const fields = [...expression.matchAll(/\S+/g)];
+  fields.forEach(({ 0: text, index }, i) => checkField(text, i, index + 1));
+  if (fields.length < FIELDS.length)
+    throw new CronInvalid(
+      'schedule',
+      `has ${fields.length} of 5 fields: the ${FIELDS[fields.length]} is missing at position ${expression.length + 1}`,
+      expression.length + 1,
+    );
+  if (timesOf(expression, timezone).nextRun() === null)
+    throw new CronInvalid('schedule', 'names a day that no month has', (fields[2]?.index ?? 0) + 1);
+}
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function checkField(text: string, i: number, position: number): void {
+  const name = FIELDS[i];
+  if (name === undefined) throw new CronInvalid('schedule', `has a sixth field at position ${position}`, position);
+  const fault = `the ${name} at position ${position} cannot be read`;
+  if (!FIELD.test(text)) throw new CronInvalid('schedule', fault, position);
+  try {
+    timesOf(FIELDS.map((_, at) => (at === i ? text : EVERY)).join(' '), 'UTC');
+  } catch {
+    throw new CronInvalid('schedule', fault, position);
+  }
+}
+
+/** The first due time after `after`; null: there is none. Both in ms since 1970. @throws CronInvalid */
+export function nextDue(expression: string, timezone: string, after: number): number | null {
+  const key = `${timezone} ${expression}`;
+  let times = parsed.get(key);
+  if (times === undefined) {
+    checkCron(expression, timezone);
+    times = timesOf(expression, timezone);
+    parsed.set(key, times);
+  }
+  return times.nextRun(new Date(after))?.getTime() ?? null;
+}

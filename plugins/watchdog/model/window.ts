@@ -1,0 +1,85 @@
+/**
+ * Maintenance windows (contract 30, beyond the specification): once, from one time to another, or again and again, by a
+ * cron expression with a length. Pure; times in ms since 1970 unless they are text.
+ */
+import { isoOf } from '../../../lib/time.js';
+import type { Doc } from '../../../ports/store.js';
+import { nextDue } from './cron.js';
+
+export interface WindowDoc extends Doc {
+  /** The monitors it is for; a subtree may stand beside them. */
+  sources: string[];
+  /** A monitor that it is for, with everything below it as it is at each run of the evaluator. */
+  subtree: string | null;
+  /** Only monitors of this project; null: of all. */
+  project: string | null;
+  reason: string | null;
+  /** Of one that is held once. */
+  from: string | null;
+  until: string | null;
+  /** Of one that is held again and again. */
+  schedule: string | null;
+  timezone: string;
+  duration_seconds: number | null;
+  created_by: string;
+  created_at: string;
+}
+
+export interface Span {
+  from: number;
+  until: number;
+}
+
+/** Starts of one repeating window that may overlap before the first of them ends. */
+const MOST_OVERLAPPING = 1_000;
+
+/** When it is open, as far as `now` lies within; null: it is not open. A repeating one that overlaps itself goes on. */
+export function openSpan(window: WindowDoc, now: number): Span | null {
+  const { from, until, schedule, timezone, duration_seconds } = window;
+  if (schedule === null || duration_seconds === null) {
+    const span = { from: Date.parse(from ?? ''), until: Date.parse(until ?? '') };
+    return span.from <= now && now < span.until ? span : null;
+  }
+  const length = duration_seconds * 1000;
+  const first = nextDue(schedule, timezone, now - length);
+  if (first === null || first > now) return null;
+  let last = first;
+  for (let n = 0; n < MOST_OVERLAPPING; n++) {
+    const at = nextDue(schedule, timezone, last);
+    if (at === null || at > now) break;
+    last = at;
+  }
+  return { from: first, until: last + length };
+}
+
+/** When it opens next; null: never again. */
+export function nextSpan(window: WindowDoc, now: number): Span | null {
+  const { from, until, schedule, timezone, duration_seconds } = window;
+  if (schedule === null || duration_seconds === null) {
+    const span = { from: Date.parse(from ?? ''), until: Date.parse(until ?? '') };
+    return now < span.from ? span : null;
+  }
+  const at = nextDue(schedule, timezone, now);
+  return at === null ? null : { from: at, until: at + duration_seconds * 1000 };
+}
+
+export interface WindowView extends Omit<WindowDoc, 'project'> {
+  open: boolean;
+  /** When it ends, while it is open. */
+  open_until: string | null;
+  next_from: string | null;
+  next_until: string | null;
+}
+
+export function windowView({ project: _project, ...window }: WindowDoc, now: number): WindowView {
+  const whole: WindowDoc = { ...window, id: window.id, project: null };
+  const [open, next] = [openSpan(whole, now), nextSpan(whole, now)];
+  return {
+    ...window,
+    id: window.id,
+    open: open !== null,
+    open_until: open && isoOf(open.until),
+    next_from: next && isoOf(next.from),
+    next_until: next && isoOf(next.until),
+  };
+}

@@ -1,0 +1,161 @@
+/** /maintenance: windows that are open or planned, and the forms that silence monitors (contract 30; contract 80). */
+import joi from 'joi';
+import {
+  formPage,
+  localOf,
+  Redirect,
+  utcOfLocal,
+  View,
+  type HttpRequest,
+  type PageSpec,
+  type Problem,
+} from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
+import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
+import { MOST_SOURCES, type NewWindow } from '../maintenance/windows.js';
+import { callerOf } from '../model/caller.js';
+import type { WindowView } from '../model/window.js';
+import type { Services } from '../services.js';
+import { proposed } from './choices.js';
+import { hrefOf, typed } from './form.js';
+
+const access = { session: 'member' } as const;
+const title = 'Maintenance';
+const crumb = { label: title, href: '/maintenance' };
+/** Of the morning until which "until tomorrow" lasts. */
+const MORNING = 'T09:00';
+const NAMED = 3;
+
+interface WindowRow extends WindowView {
+  label: string;
+  /** Of the one monitor that it is for. */
+  href: string | null;
+  minutes: number | null;
+}
+
+/** `web-1, web-2, web-3 and 4 more` */
+function rowOf(window: WindowView): WindowRow {
+  const { sources, subtree, duration_seconds } = window;
+  const names = subtree === null ? sources : [`${subtree} and everything below it`, ...sources];
+  const more = names.length - NAMED;
+  const label = names.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const only = subtree ?? (sources.length === 1 ? sources[0] : undefined);
+  const minutes = duration_seconds === null ? null : Math.round(duration_seconds / 60);
+  return { ...window, label, href: only === undefined ? null : hrefOf(only), minutes };
+}
+
+const text = (form: Record<string, unknown>, name: string): string => {
+  const value = form[name];
+  return typeof value === 'string' ? value.trim() : '';
+};
+
+/** When it is, by the button that was pressed or the kind that was chosen. @throws ServiceError validation_failed */
+function spanOf(form: Record<string, unknown>, now: number, timezone: string): Partial<NewWindow> {
+  const span = text(form, 'span');
+  if (span === 'hour') return { until: isoOf(now + HOUR_MS) };
+  if (span === 'tomorrow') {
+    const morning = localOf(now + DAY_MS, timezone).slice(0, 10) + MORNING;
+    return { until: utcOfLocal(morning, timezone) ?? isoOf(now + DAY_MS) };
+  }
+  if (span === 'repeat') {
+    const minutes = text(form, 'minutes');
+    if (!/^\d{1,5}$/.test(minutes) || Number(minutes) === 0) throw invalid({ minutes: 'must be a number of minutes' });
+    const schedule = text(form, 'schedule');
+    if (schedule === '') throw invalid({ schedule: 'is required' });
+    return { schedule, timezone: text(form, 'timezone') || timezone, duration_seconds: Number(minutes) * 60 };
+  }
+  const from = text(form, 'from') === '' ? isoOf(now) : utcOfLocal(text(form, 'from'), timezone);
+  const until = utcOfLocal(text(form, 'until'), timezone);
+  if (from === null) throw invalid({ from: 'must be a day and a time' });
+  if (until === null) throw invalid({ until: 'must be a day and a time' });
+  return { from, until };
+}
+
+/** @throws ServiceError validation_failed */
+function windowOf(form: Record<string, unknown>, now: number, timezone: string): NewWindow {
+  const sources = text(form, 'sources').split(/\s+/).filter(Boolean);
+  const wrong = sources.find((source) => !MONITOR_SOURCE.test(source));
+  if (wrong !== undefined) throw invalid({ sources: `no source: ${wrong.slice(0, 64)}` });
+  if (sources.length > MOST_SOURCES) throw invalid({ sources: `may be ${MOST_SOURCES} at most` });
+  const [first] = sources;
+  const below = form['below'] === 'true';
+  if (below && sources.length > 1) throw invalid({ below: 'goes with one monitor alone' });
+  return {
+    ...(below ? { sources: [], subtree: first ?? null } : { sources }),
+    reason: text(form, 'reason').slice(0, 500) || null,
+    ...spanOf(form, now, timezone),
+  };
+}
+
+export function maintenancePages(services: Services): PageSpec[] {
+  const { windows, evaluator, audit, clock, timezone } = services;
+
+  const form = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+    const given = problem === undefined ? { sources: request.query['source'], span: 'until' } : typed(request);
+    return new View('maintenance-form', {
+      form: { timezone, minutes: 60, ...given },
+      proposals: await proposed(services),
+      crumbs: [crumb, { label: 'New window' }],
+      ...problem,
+    });
+  };
+
+  return [
+    {
+      path: '/maintenance',
+      title,
+      nav: {
+        section: 'operations',
+        label: title,
+        icon: 'pause',
+        order: 30,
+        also: ['silence', 'mute', 'downtime', 'maintenance windows'],
+      },
+      access,
+      handle: async ({ principal }) => {
+        const rows = (await windows.list(callerOf(principal))).map(rowOf);
+        return new View('maintenance', {
+          live_topics: 'monitors',
+          open: rows.filter(({ open }) => open),
+          planned: rows.filter(({ next_from }) => next_from !== null),
+        });
+      },
+    },
+    {
+      path: '/maintenance/new',
+      title: 'New window',
+      access,
+      input: { query: joi.object({ source: joi.string().max(128) }) },
+      handle: (request) => form(request),
+    },
+    formPage(
+      { path: '/maintenance', title, access, creates: true },
+      async (request) => {
+        const made = await windows.create(windowOf(typed(request), clock.now(), timezone), callerOf(request.principal));
+        await audit.record(request.principal, 'maintenance.created', made.id, { reason: made.reason ?? '' });
+        const { href, label } = rowOf(made);
+        const message = made.open ? `${label}: in maintenance.` : `${label}: the window is planned.`;
+        return new Redirect(href ?? '/maintenance', { tone: 'success', message });
+      },
+      form,
+    ),
+    formPage(
+      {
+        path: '/maintenance/{id}/end',
+        title,
+        access,
+        input: { params: joi.object({ id: joi.string().guid().required() }) },
+      },
+      async ({ params, principal }) => {
+        const ended = await windows.remove(params['id'] ?? '', callerOf(principal));
+        await audit.record(principal, 'maintenance.ended', ended.id, { reason: ended.reason ?? '' });
+        await evaluator.evaluate('http');
+        const { href, label } = rowOf(ended);
+        const message = `${label}: ${ended.open ? 'the window is over.' : 'the window will not open.'}`;
+        return new Redirect(href ?? '/maintenance', { tone: 'success', message });
+      },
+      form,
+    ),
+  ];
+}

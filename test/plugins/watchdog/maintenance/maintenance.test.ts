@@ -1,0 +1,238 @@
+/** Maintenance windows (contract 30, beyond the specification), on every engine. */
+import { expect } from 'chai';
+import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import type { NewWindow } from '../../../../plugins/watchdog/maintenance/windows.js';
+import type { Caller } from '../../../../plugins/watchdog/model/caller.js';
+import type { WindowView } from '../../../../plugins/watchdog/model/window.js';
+import { isoOf } from '../../../../lib/time.js';
+import type { DocumentStore } from '../../../../ports/store.js';
+import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
+
+for (const engine of STORES) {
+  describe(`maintenance windows (${engine.name})`, function () {
+    this.timeout(30_000);
+    let fixture: Fixture;
+    let store: DocumentStore;
+    let close = async (): Promise<void> => undefined;
+
+    beforeEach(async function () {
+      const opened = await engine.open(() => this.skip());
+      ({ store } = opened);
+      fixture = fixtureOn(store);
+      close = async () => {
+        await fixture.settled();
+        await opened.close();
+      };
+    });
+    afterEach(() => close());
+
+    const told = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
+    const later = (ms: number): string => isoOf(fixture.clock.now() + ms);
+    const open = (given: NewWindow, caller: Caller = ANYONE): Promise<WindowView> =>
+      fixture.windows.create({ until: later(HOUR), ...given }, caller);
+    const refused = async (work: Promise<unknown>): Promise<{ code: string; fields: Record<string, string> }> =>
+      work.then(
+        () => ({ code: 'none', fields: {} }),
+        (error: { code: string; fields?: Record<string, string> }) => ({
+          code: error.code,
+          fields: error.fields ?? {},
+        }),
+      );
+
+    it('puts its monitors into maintenance at once, and lets silence pass', async () => {
+      await fixture.beat('a', { interval: 10 });
+      const window = await open({ sources: ['a'], reason: 'New disks' });
+      expect(window).to.include({ open: true, reason: 'New disks', subtree: null });
+      expect(await fixture.monitor('a')).to.deep.include({
+        state: 'maintenance',
+        maintenance: { id: window.id, until: window.until, reason: 'New disks' },
+      });
+      fixture.clock.advance(30 * MINUTE);
+      expect(await fixture.evaluate()).to.include({ to_down: 0, to_warning: 0, errors: 0 });
+      expect(await fixture.monitor('a')).to.include({ state: 'maintenance', alarm: 'none' });
+      expect(told()).to.deep.equal([]);
+    });
+
+    it('alarms at the end for whoever is still down, and for nobody else', async () => {
+      for (const source of ['silent', 'well', 'failed']) await fixture.beat(source, { interval: 60 });
+      await open({ sources: ['silent', 'well', 'failed'] });
+      fixture.clock.advance(HOUR - 1000);
+      await fixture.beat('well', { interval: 60 });
+      await fixture.intake.beat(heartbeatOf({ source: 'failed', status: 'error' }, undefined, true), ANYONE);
+      expect(await fixture.monitor('failed')).to.include({ state: 'maintenance', last_status: 'error' });
+      await fixture.evaluate();
+      expect(told()).to.deep.equal([]);
+      fixture.clock.advance(1000);
+      const run = await fixture.evaluate();
+      expect(run).to.include({ to_down: 2, alarms_emitted: 2, errors: 0 });
+      expect(told().toSorted()).to.deep.equal(['monitor.down failed', 'monitor.down silent']);
+      expect(await fixture.monitor('well')).to.include({ state: 'up', maintenance: null });
+      expect(await fixture.monitor('silent')).to.include({ state: 'down', alarm: 'open', maintenance: null });
+      expect(await fixture.windows.list(ANYONE)).to.deep.equal([]);
+    });
+
+    it('ends an open alarm when it begins, and sends another one when it is over', async () => {
+      await fixture.beat('a', { interval: 1 });
+      fixture.clock.advance(MINUTE);
+      await fixture.evaluate();
+      const { down_since_utc, alarm_id } = await fixture.monitor('a');
+      await open({ sources: ['a'] });
+      await fixture.settled();
+      expect(told()).to.deep.equal(['monitor.down a', 'monitor.recovered a']);
+      expect(fixture.told.at(-1)?.data).to.deep.include({ resolution: 'maintenance', state: 'maintenance', alarm_id });
+      fixture.clock.advance(HOUR);
+      await fixture.evaluate();
+      expect(told()).to.deep.equal(['monitor.down a', 'monitor.recovered a', 'monitor.down a']);
+      expect(await fixture.monitor('a')).to.include({ state: 'down', alarm: 'open', down_since_utc });
+    });
+
+    it('goes on with the first heartbeat after its end, before any run of the evaluator', async () => {
+      await fixture.beat('a', { interval: 60 });
+      await open({ sources: ['a'] });
+      expect(await fixture.beat('a', { interval: 60, status: 'warning' })).to.include({ state: 'maintenance' });
+      fixture.clock.advance(HOUR);
+      expect(await fixture.beat('a', { interval: 60 })).to.include({ previous_state: 'maintenance', state: 'up' });
+      expect(await fixture.monitor('a')).to.include({ state: 'up', maintenance: null });
+    });
+
+    it('holds a subtree, and what comes below it while it is open', async () => {
+      await fixture.monitors.create({ source: 'rack' }, ANYONE);
+      await fixture.monitors.create({ source: 'host', parent_source: 'rack' }, ANYONE);
+      await fixture.beat('host', { interval: 60 });
+      await open({ subtree: 'rack' });
+      expect(await fixture.monitor('host')).to.include({ state: 'maintenance' });
+      await fixture.monitors.create({ source: 'late', parent_source: 'host' }, ANYONE);
+      await fixture.evaluate();
+      expect(await fixture.monitor('late')).to.include({ state: 'maintenance' });
+      fixture.clock.advance(HOUR);
+      await fixture.evaluate();
+      expect(await fixture.monitor('rack')).to.include({ state: 'unknown', alarm: 'none' });
+      expect(await fixture.monitor('late')).to.include({ state: 'unknown', alarm: 'none' });
+    });
+
+    it('opens when its time comes, and is planned until then', async () => {
+      await fixture.beat('a', { interval: 3600 });
+      const window = await open({ sources: ['a'], from: later(10 * MINUTE), until: later(20 * MINUTE) });
+      expect(window).to.include({ open: false, next_from: window.from, next_until: window.until });
+      expect(await fixture.monitor('a')).to.include({ state: 'up' });
+      fixture.clock.advance(10 * MINUTE);
+      await fixture.evaluate();
+      expect(await fixture.monitor('a')).to.include({ state: 'maintenance' });
+      fixture.clock.advance(10 * MINUTE);
+      await fixture.evaluate();
+      expect(await fixture.monitor('a')).to.include({ state: 'up' });
+    });
+
+    it('comes again by its schedule', async () => {
+      fixture.clock.set(Date.parse('2026-11-20T01:59:00Z'));
+      await fixture.beat('a', { interval: 86_400 });
+      const repeated = { schedule: '0 2 * * *', timezone: 'UTC', duration_seconds: 1800 };
+      const { until: _until, ...window } = { until: null, sources: ['a'], ...repeated };
+      const made = await fixture.windows.create(window, ANYONE);
+      expect(made).to.include({ open: false, next_from: '2026-11-20T02:00:00.000Z' });
+      for (const day of [20, 21]) {
+        fixture.clock.set(Date.parse(`2026-11-${day}T02:00:30Z`));
+        await fixture.evaluate();
+        const { maintenance } = await fixture.monitor('a');
+        expect(maintenance?.until).to.equal(`2026-11-${day}T02:30:00.000Z`);
+        fixture.clock.set(Date.parse(`2026-11-${day}T02:30:30Z`));
+        await fixture.evaluate();
+        expect(await fixture.monitor('a')).to.include({ state: 'up', maintenance: null });
+      }
+    });
+
+    it('lets the window that ends last decide, and gives a monitor back to one that is still open', async () => {
+      await fixture.beat('a', { interval: 60 });
+      await open({ sources: ['a'], until: later(30 * MINUTE) });
+      const long = await open({ sources: ['a'], until: later(2 * HOUR) });
+      expect((await fixture.monitor('a')).maintenance?.id).to.equal(long.id);
+      await fixture.windows.remove(long.id, ANYONE);
+      await fixture.evaluate();
+      expect(await fixture.monitor('a')).to.include({ state: 'maintenance' });
+      fixture.clock.advance(30 * MINUTE);
+      await fixture.evaluate();
+      expect(await fixture.monitor('a')).to.include({ state: 'down', alarm: 'open' });
+    });
+
+    it('ends early when it is taken back', async () => {
+      await fixture.beat('a', { interval: 3600 });
+      const window = await open({ sources: ['a'] });
+      await fixture.windows.remove(window.id, ANYONE);
+      await fixture.evaluate();
+      expect(await fixture.monitor('a')).to.include({ state: 'up', maintenance: null });
+      expect((await refused(fixture.windows.remove(window.id, ANYONE))).code).to.equal('not_found');
+    });
+
+    it('finds what a crash left between a window and its monitors', async () => {
+      await fixture.beat('a', { interval: 3600 });
+      const window = await open({ sources: ['a'] });
+      await fixture.deps.windows.remove({ id: window.id });
+      await fixture.evaluate();
+      expect(await fixture.monitor('a')).to.include({ state: 'up', maintenance: null });
+      await fixture.deps.windows.insert({
+        id: 'w',
+        sources: ['a'],
+        subtree: null,
+        project: null,
+        reason: null,
+        from: later(0),
+        until: later(HOUR),
+        schedule: null,
+        timezone: 'UTC',
+        duration_seconds: null,
+        created_by: 'x',
+        created_at: later(0),
+      });
+      await fixture.evaluate();
+      expect((await fixture.monitor('a')).maintenance?.id).to.equal('w');
+    });
+
+    it('keeps a heartbeat’s own maintenance after the window', async () => {
+      await fixture.beat('a', { status: 'maintenance' });
+      await open({ sources: ['a'] });
+      fixture.clock.advance(HOUR);
+      await fixture.evaluate();
+      expect(await fixture.monitor('a')).to.include({ state: 'maintenance', maintenance: null });
+      expect(told()).to.deep.equal([]);
+    });
+
+    it('refuses times that cannot be, expressions that cannot be read, and monitors that are not there', async () => {
+      await fixture.beat('a');
+      const sources = ['a'];
+      const zone = { schedule: '0 2 * * *', duration_seconds: 60, until: null };
+      const cases: [NewWindow, string, RegExp][] = [
+        [{ sources: [] }, 'sources', /must name a monitor/],
+        [{ sources: ['b'] }, 'sources', /^unknown: b$/],
+        [{ subtree: 'b' }, 'subtree', /^unknown: b$/],
+        [{ sources, until: null }, 'until', /required/],
+        [{ sources, until: 'tomorrow' }, 'until', /RFC 3339/],
+        [{ sources, from: later(HOUR), until: later(HOUR) }, 'until', /later than from/],
+        [{ sources, from: later(-2 * HOUR), until: later(-HOUR) }, 'until', /over already/],
+        [{ sources, until: later(400 * 24 * HOUR) }, 'until', /a year/],
+        [{ sources, schedule: '0 2 * * *' }, 'schedule', /does not go together/],
+        [{ sources, ...zone, duration_seconds: null }, 'duration_seconds', /required/],
+        [{ sources, ...zone, schedule: '0 25 * * *' }, 'schedule', /the hour at position 3 cannot be read/],
+        [{ sources, ...zone, timezone: 'Mars/Base' }, 'timezone', /Mars\/Base is not/],
+      ];
+      for (const [given, field, says] of cases) {
+        const { code, fields } = await refused(open(given));
+        expect(code, JSON.stringify(given)).to.equal('validation_failed');
+        expect(fields[field], JSON.stringify(given)).to.match(says);
+      }
+    });
+
+    it('lets a token of a project silence its own monitors alone', async () => {
+      const mine: Caller = { name: 'ci', token: 't', project: 'shop', source: null };
+      await fixture.monitors.create({ source: 'theirs', project: 'bank' }, ANYONE);
+      await fixture.monitors.create({ source: 'mine', project: 'shop' }, ANYONE);
+      await fixture.monitors.create({ source: 'below', project: 'bank', parent_source: 'mine' }, ANYONE);
+      expect((await refused(open({ sources: ['theirs'] }, mine))).code).to.equal('insufficient_scope');
+      const window = await open({ subtree: 'mine' }, mine);
+      expect(await fixture.monitor('mine')).to.include({ state: 'maintenance' });
+      expect(await fixture.monitor('below')).to.include({ state: 'unknown' });
+      const general = await open({ sources: ['theirs'] });
+      expect((await fixture.windows.list(mine)).map(({ id }) => id)).to.deep.equal([window.id]);
+      expect((await refused(fixture.windows.remove(general.id, mine))).code).to.equal('not_found');
+    });
+  });
+}

@@ -1,0 +1,100 @@
+/** Maintenance windows as programs and people meet them, over the real HTTP adapter (contract 30; contract 80). */
+import { expect } from 'chai';
+import watchdog from '../../../../plugins/watchdog/plugin.js';
+import { HttpFixture, type Answer } from '../../access/http-fixture.js';
+import { HOUR } from '../fixture.js';
+
+const BASE = '/api/watchdog/v1';
+const later = (fixture: HttpFixture, ms: number): string => new Date(fixture.clock.now() + ms).toISOString();
+
+describe('maintenance over HTTP', function () {
+  this.timeout(30_000);
+  let fixture: HttpFixture;
+  let token: string;
+
+  beforeEach(async () => {
+    fixture = await HttpFixture.open({ plugins: [watchdog] });
+    token = await fixture.token(['watchdog:ping', 'watchdog:manage', 'watchdog:read']);
+    await beat('top');
+    await beat('leaf');
+    await fixture.api('PATCH', `${BASE}/monitors/leaf`, token, { parent_source: 'top', public: true });
+  });
+  afterEach(() => fixture.stop());
+
+  const beat = (source: string): Promise<Answer> =>
+    fixture.api('POST', `${BASE}/ping`, token, { source, interval: 60 });
+  const monitor = async (source: string): Promise<Record<string, unknown>> =>
+    (await fixture.api('GET', `${BASE}/monitors/${source}`, token)).json['monitor'] as Record<string, unknown>;
+  const create = (body: object): Promise<Answer> => fixture.api('POST', `${BASE}/maintenance`, token, body);
+
+  it('is made, listed and ended by the interface', async () => {
+    const made = await create({ subtree: 'top', until: later(fixture, HOUR), reason: 'New disks' });
+    expect(made.status).to.equal(201);
+    const window = made.json['window'] as Record<string, unknown>;
+    expect(window).to.include({ open: true, subtree: 'top', reason: 'New disks', open_until: window['until'] });
+    expect(await monitor('leaf')).to.include({ state: 'maintenance' });
+    const status = await fixture.api('GET', `${BASE}/status`, token);
+    expect(status.json['counts']).to.include({ maintenance: 2, up: 0 });
+    const reader = await fixture.token(['watchdog:read']);
+    const list = await fixture.api('GET', `${BASE}/maintenance`, reader);
+    expect((list.json['items'] as { id: string }[]).map(({ id }) => id)).to.deep.equal([window['id']]);
+    expect((await fixture.api('DELETE', `${BASE}/maintenance/${String(window['id'])}`, reader)).status).to.equal(403);
+    expect((await fixture.api('DELETE', `${BASE}/maintenance/${String(window['id'])}`, token)).status).to.equal(200);
+    expect(await monitor('leaf')).to.include({ state: 'up', maintenance: null });
+    expect((await fixture.api('DELETE', `${BASE}/maintenance/${String(window['id'])}`, token)).status).to.equal(404);
+  });
+
+  it('says at which position an expression is wrong', async () => {
+    const refused = await create({ sources: ['top'], schedule: '0 2 * 13 *', duration_seconds: 3600 });
+    expect(refused.status).to.equal(422);
+    expect(refused.json.error?.fields).to.deep.equal({ schedule: 'the month at position 7 cannot be read' });
+  });
+
+  it('silences by one click for an hour, and says so on every page', async () => {
+    const browser = await fixture.signedIn();
+    const page = await browser.get('/monitors/leaf');
+    expect(page.text).to.include('For an hour').and.include('Until tomorrow, 9:00');
+    const silenced = await browser.post(
+      '/maintenance',
+      { sources: 'leaf', span: 'hour', reason: '<b>Disks' },
+      '/monitors/leaf',
+    );
+    expect(silenced.status).to.equal(303);
+    expect(silenced.headers['location']).to.equal('/monitors/leaf');
+    const leaf = await monitor('leaf');
+    const { id, until } = leaf['maintenance'] as { id: string; until: string };
+    expect(Date.parse(until) - fixture.clock.now()).to.be.within(HOUR - 60_000, HOUR);
+    const detail = (await browser.get('/monitors/leaf')).text;
+    expect(detail).to.include('In maintenance until').and.include('&lt;b&gt;Disks').and.not.include('<b>Disks');
+    expect((await browser.get('/monitors')).text).to.include('until <time');
+    expect((await browser.get('/hierarchy')).text).to.include('until <time');
+    expect((await browser.get('/maintenance')).text)
+      .to.include('Open now')
+      .and.include('leaf');
+    const status = await fixture.api('GET', `/status/${String(leaf['id'])}`, null);
+    expect(status.text).to.include('planned work until').and.not.include('Disks');
+    expect((await browser.post(`/maintenance/${id}/end`, {}, '/monitors/leaf')).status).to.equal(303);
+    expect(await monitor('leaf')).to.include({ state: 'up', maintenance: null });
+  });
+
+  it('silences a list until tomorrow morning', async () => {
+    const browser = await fixture.signedIn();
+    const done = await browser.post('/maintenance', { sources: 'leaf top ', span: 'tomorrow' }, '/monitors');
+    expect(done.headers['location']).to.equal('/maintenance');
+    const { until } = (await monitor('top'))['maintenance'] as { until: string };
+    expect(until).to.match(/T09:00:00\.000Z$/);
+  });
+
+  it('plans a window that repeats, and shows the form again with what was wrong', async () => {
+    const browser = await fixture.signedIn();
+    const repeat = { sources: 'top', below: 'true', span: 'repeat', timezone: 'Europe/Berlin', minutes: '90' };
+    const wrong = await browser.post('/maintenance', { ...repeat, schedule: '0 2 * *' }, '/maintenance/new');
+    expect(wrong.status).to.equal(422);
+    expect(wrong.text).to.include('the day of the week is missing at position 8').and.include('value="Europe/Berlin"');
+    const planned = await browser.post('/maintenance', { ...repeat, schedule: '0 2 * * 0' }, '/maintenance/new');
+    expect(planned.status).to.equal(303);
+    const list = (await browser.get('/maintenance')).text;
+    expect(list).to.include('Planned').and.include('0 2 * * 0').and.include('top and everything below it');
+    expect(await monitor('top')).to.include({ state: 'up' });
+  });
+});
