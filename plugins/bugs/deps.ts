@@ -11,21 +11,17 @@ import type { GroupingSettings } from './grouping/settings.js';
 import type {
   ActivityDoc,
   BuildDoc,
-  BulkRunDoc,
   CommentDoc,
   CounterDoc,
   FamilyDoc,
   FloodDoc,
   ItemDoc,
   KeyDoc,
-  MoveDoc,
   RefDoc,
-  RemovalDoc,
-  SavedViewDoc,
-  StoredOccurrence,
   TextsDoc,
-  WaitingDoc,
 } from './item/model.js';
+import type { StoredOccurrence } from './item/occurrence-documents.js';
+import type { BulkRunDoc, MoveDoc, RemovalDoc, SavedViewDoc, WaitingDoc } from './item/work-documents.js';
 import type { ReportMetrics } from './report-metrics.js';
 
 export interface BugsConfig {

@@ -127,7 +127,7 @@ export default definePlugin<BugsConfig>({
       reports: new ReportMetrics(ctx.ports.metrics),
     };
     const services = buildServices(ctx, deps);
-    const { bugs, board, outbox, bulkRuns } = services;
+    const { bugs, jobs, board, outbox, bulkRuns } = services;
     ctx.ports.metrics.gauge(
       'aos_bugs_queue_age_seconds',
       'Age of the oldest change of an item whose events are not out yet',
@@ -159,17 +159,17 @@ export default definePlugin<BugsConfig>({
       panels: panels(board, numbers, deps.projects),
       jobs: [
         // A process that dies in a run keeps the job from all others for the run's time, and events shall not wait a minute.
-        { name: 'outbox', everyMs: 10_000, timeoutMs: 15_000, run: ({ signal }) => bugs.tell(signal) },
-        { name: 'reconcile', everyMs: 10_000, run: ({ signal }) => bugs.finish(signal) },
-        { name: 'sweep', everyMs: 30_000, run: () => bugs.sweep() },
+        { name: 'outbox', everyMs: 10_000, timeoutMs: 15_000, run: ({ signal }) => jobs.tell(signal) },
+        { name: 'reconcile', everyMs: 10_000, run: ({ signal }) => jobs.finish(signal) },
+        { name: 'sweep', everyMs: 30_000, run: () => jobs.sweep() },
         { name: 'bulk', everyMs: 15_000, run: () => bulkRuns.resume() },
-        { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => bugs.forget(signal) },
+        { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => jobs.forget(signal) },
       ],
       listens: [listen(RELEASE_PUBLISHED, (event) => bugs.released(event), { durable: true })],
-      start: () => bugs.reconcile(),
+      start: () => jobs.reconcile(),
       stop: async () => {
         await bulkRuns.stop();
-        await bugs.stop();
+        await jobs.stop();
       },
     };
   },

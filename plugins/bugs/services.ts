@@ -1,6 +1,7 @@
 /** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { Bugs } from './api.js';
+import { BugsJobs } from './jobs.js';
 import { Leases } from './claims/leases.js';
 import { DEPS, type Deps } from './deps.js';
 import { Intake } from './intake/intake.js';
@@ -24,6 +25,7 @@ import { Muter } from './muting/muting.js';
 
 const SERVICES = {
   bugs: Bugs,
+  jobs: BugsJobs,
   intake: Intake,
   leases: Leases,
   edits: Edits,

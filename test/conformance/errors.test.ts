@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { wholeBody } from '../../adapters/sqlite/body/stored-body.js';
-import type { OccurrenceDoc } from '../../plugins/bugs/item/model.js';
+import type { OccurrenceDoc } from '../../plugins/bugs/item/occurrence-documents.js';
 import { fieldsOf, Tracker } from './tracker.js';
 import { codeOf, expectError, type Wire } from './wire.js';
 

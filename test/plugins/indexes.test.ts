@@ -69,9 +69,9 @@ describe('declared indexes', function () {
     await fixture.bugs.unmuteRule('x');
     await settled(fixture);
     fixture.clock.advance(31 * 86_400_000);
-    await fixture.bugs.reconcile();
-    await fixture.bugs.sweep();
-    await fixture.bugs.forget();
+    await fixture.jobs.reconcile();
+    await fixture.jobs.sweep();
+    await fixture.jobs.forget();
     await settled(fixture);
   }
 

@@ -15,7 +15,8 @@ import { DEPS, type Deps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import { Merging } from '../work/merging.js';
 import { Items } from '../store/items.js';
-import type { ItemDoc, WaitingDoc } from '../item/model.js';
+import type { ItemDoc } from '../item/model.js';
+import type { WaitingDoc } from '../item/work-documents.js';
 
 /** The author of every such comment. The user's name is part of the text, because any name could be sent. */
 export const AUTHOR = 'user feedback';

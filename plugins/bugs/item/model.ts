@@ -5,9 +5,8 @@
  * Rejected: a collection of minutes (contract 21's `item_minute`) beside the item. The 60 counters are in the item, so that
  * one atomic write counts, moves the rolling hour and returns it, and no list page needs a second query.
  */
-import type { ErrorLevel, Item, Report } from '../../../ports/domain/bugs.js';
+import type { Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
-import type { ItemQuery } from './filters.js';
 
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
 
@@ -141,22 +140,6 @@ export interface KeyDoc {
   counts_at?: string;
 }
 
-/** A merge or a split under way (rekeying.ts). */
-export interface MoveDoc {
-  id: string;
-  item_id: string;
-  /** The item's. */
-  ref: string;
-  /** What it becomes a duplicate of; null: it is split. */
-  into: string | null;
-  /** The item on the other side of the merge or split. */
-  other: string | null;
-  /** The history entry of the item's own change: without it the change never happened. */
-  entry: string | null;
-  actor: string;
-  at: string;
-}
-
 /** Decides which item an unknown key belongs to: one document per class and message, whatever the origin. */
 export interface FamilyDoc {
   /** Hash of project and bare key. */
@@ -167,18 +150,6 @@ export interface FamilyDoc {
   /** The item without an origin that no origin has adopted yet. */
   unadopted: string | null;
   recent: { key: string; item: string }[];
-}
-
-/** An item that was deleted, or is being deleted (removal.ts). */
-export interface RemovalDoc {
-  /** The item's. */
-  id: string;
-  /** Its own references. */
-  refs: string[];
-  /** Null when everything of it is gone. */
-  open_at: string | null;
-  /** Until then a report may name the item; null while it is open. */
-  expires_at: string | null;
 }
 
 /** New items of one project, type, class and origin (contract 21, flood). */
@@ -202,59 +173,6 @@ export interface RefDoc {
   expires_at: string | null;
 }
 
-/** Feedback that waits for its event. */
-export interface WaitingDoc {
-  /** The feedback's own reference. */
-  id: string;
-  project: string;
-  /** Reference of the event that it is about. */
-  event: string;
-  /** Of the comment that it becomes. */
-  body: string;
-  expires_at: string;
-}
-
-/** A kept occurrence. */
-export interface OccurrenceDoc {
-  /** `<item>:<slot>` */
-  id: string;
-  item_id: string;
-  occurrence_id: string;
-  occurred_at: string;
-  received_at: string;
-  error_message: string | null;
-  exception_class: string | null;
-  error_level: ErrorLevel | null;
-  stack_trace: string | null;
-  environment: string | null;
-  app_version: string | null;
-  commit_sha: string | null;
-  file_path: string | null;
-  line_no: number | null;
-  host: string | null;
-  client_ref: string | null;
-  tags: string[];
-  context: Json;
-  breadcrumbs: Json;
-}
-
-/** As an earlier version stored it: all other fields are in `packed` (payload.ts). */
-export interface PackedOccurrence extends Pick<
-  OccurrenceDoc,
-  'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'
-> {
-  packed: string;
-}
-
-/** The report that made the item: its stack trace is stored once, among the texts of the item, which keep it. */
-export interface FirstOccurrence extends OccurrenceDoc {
-  stack_trace: null;
-  stack_of_item: true;
-}
-
-export type StoredOccurrence =
-  (OccurrenceDoc & { packed?: undefined; stack_of_item?: undefined }) | FirstOccurrence | PackedOccurrence;
-
 /** Characters of a comment's body. */
 export const LONGEST_COMMENT = 16_384;
 
@@ -275,60 +193,6 @@ export interface ActivityDoc {
   data: { [key: string]: Json };
   /** `<date> <new|resolved|regressed> <project>`; only entries that the statistics count have it. */
   stat?: string;
-}
-
-/** A named query of the list of items (saved-views.ts). */
-export interface SavedViewDoc {
-  /** Hash of owner and name. */
-  id: string;
-  name: string;
-  /** `user:<account id>` */
-  owner: string;
-  /** The account's name when it was saved. */
-  owner_name: string;
-  shared: boolean;
-  query: { [field: string]: Json };
-  created_at: string;
-  updated_at: string;
-}
-
-/** A change of many items in the background (bulk-runs.ts). */
-export interface BulkRunDoc {
-  id: string;
-  query: ItemQuery;
-  /** An item that matches and is not meant. */
-  except: string | null;
-  /** An `Edit`. */
-  set: { [field: string]: Json | undefined };
-  says: {
-    /** `Close`, `closed` */
-    does: string;
-    done: string;
-    /** Address of the list, or of the item. */
-    back: string;
-  };
-  /** Who asked for it. */
-  by: { id: string; name: string };
-  state: 'running' | 'done' | 'failed';
-  /** Items that matched when it began; fewer or more may be looked at. */
-  total: number;
-  scanned: number;
-  updated: number;
-  failed: number;
-  /** The first ones. */
-  failures: { ref: string; message: string }[];
-  /** Taken up after a crash: the counts may be short of one batch. */
-  resumed: boolean;
-  /** Id of the last item looked at. */
-  after: string | null;
-  owner: string;
-  beat_at: string;
-  started_at: string;
-  finished_at: string | null;
-  /** It takes back what its account has set to the status of `query` in this time: each item becomes what it was before. */
-  undo?: { since: string; until: string };
-  /** When it was taken back itself. */
-  undone_at?: string | null;
 }
 
 /** A published release, as items name it in `resolved_in_build`: one per version of a project, and one per build name of it. */

@@ -9,7 +9,8 @@
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { inflateRaw, type ZlibOptions } from 'node:zlib';
-import type { FirstOccurrence, OccurrenceDoc, PackedOccurrence, StoredOccurrence, TextsDoc } from './model.js';
+import type { TextsDoc } from './model.js';
+import type { FirstOccurrence, OccurrenceDoc, PackedOccurrence, StoredOccurrence } from './occurrence-documents.js';
 
 const expand = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 

@@ -1,7 +1,8 @@
 /** Items, occurrences, comments and history as the API shows them (contract 20, item fields). Missing is null. Pure. */
-import type { Claim, Item } from '../../../ports/domain/bugs.js';
-import type { ActivityDoc, CommentDoc, ItemDoc, Lease, OccurrenceDoc, TextsDoc } from './model.js';
-import { hourCount } from './rate.js';
+import type { Claim, ErrorGroup, Item } from '../../../ports/domain/bugs.js';
+import type { ActivityDoc, CommentDoc, ItemDoc, Lease, TextsDoc } from './model.js';
+import type { OccurrenceDoc } from './occurrence-documents.js';
+import { hourCount, hourly } from './rate.js';
 
 /**
  * Fields whose text came from outside, copies of such text included: data, never instructions to an agent (contract 20,
@@ -119,6 +120,12 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
   if (view.claim !== null) view.untrusted_fields.push('claim.agent');
   return view;
 }
+
+/** A row of a page's list: without its long texts, with its counts per hour. */
+export const groupView = (item: ItemDoc, now: number): ErrorGroup => ({
+  ...itemView(item, null, now),
+  trend: hourly(item.hours, now),
+});
 
 /** Of a kept occurrence nothing is the service's own but ids, times, its level and its line. */
 const OUTSIDE_OF_OCCURRENCE = [

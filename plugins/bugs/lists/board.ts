@@ -10,31 +10,24 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { pages } from '../../../lib/paging.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
-import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
+import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
-import { concernsOf, type Concern } from './concerns.js';
+import { Attention, type NeedsAttention } from './attention.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { Leases } from '../claims/leases.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { daily, hourly } from '../item/rate.js';
-import { rankOf } from '../item/severity.js';
-import { itemView } from '../item/view.js';
+import { SEVERITIES } from '../item/severity.js';
+import { groupView } from '../item/view.js';
 
 const ROWS = 50;
 /** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
 const SUMMED = 1000;
 const BATCH = 100;
-/** Items that wait, of each class, among which the dashboard finds the loudest; of critical ones all that there are as a rule. */
-const LOOKED_AT = 600;
-const CRITICAL_LOOKED_AT = 5000;
-/** Open items among which it finds what is older than those. */
-const SEEN_LAST = 1000;
-const CRITICAL = ['00', '01'];
-const WORKED_ON = { status: 'in_progress', severity_rank: rankOf('critical') };
 /** Changed items of one answer. */
 const CHANGES = 100;
 /** Many people read the dashboard, and it changes slowly. */
@@ -50,14 +43,6 @@ export interface Waiting {
   resolved: number;
 }
 
-interface Attention {
-  concerns: Concern[];
-  total: number;
-  fresh: number;
-}
-
-/** A look at what waits: some thousand items at most. */
-const READING = { maxAgeMs: 2_000, quickMs: 10 };
 /** Of more items than these the numbers on the tabs are everybody's for two seconds. */
 const MANY = 2_000;
 const COUNT_AGE_MS = 2_000;
@@ -67,8 +52,6 @@ interface HourSums {
   groups: number;
   complete: boolean;
 }
-
-const ranks = ['0', '1', '2', '3'];
 
 /** Milliseconds that a page waits for a count. */
 const PATIENCE_MS = 20;
@@ -97,7 +80,6 @@ function itemQuery({ sort: _order, limit: _limit, cursor: _page, q, ...filters }
 @injectable()
 export class Board implements ErrorGroups {
   readonly #totals = new BoundedMap<{ at: number; value: Promise<number> }>({ most: 200 });
-  readonly #attention: SharedReading<Attention>;
   readonly #counts: SharedReading<Waiting>;
   #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
 
@@ -105,9 +87,9 @@ export class Board implements ErrorGroups {
     @inject(DEPS) private readonly deps: Deps,
     @inject(Leases) private readonly leases: Leases,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(Attention) private readonly needs: Attention,
   ) {
     const monotonic = (): number => deps.clock.monotonic();
-    this.#attention = new SharedReading(() => this.#look(), { ...READING, monotonic });
     this.#counts = new SharedReading(() => this.#count(), {
       maxAgeMs: COUNT_AGE_MS,
       monotonic,
@@ -127,7 +109,7 @@ export class Board implements ErrorGroups {
       limit: page.limit ?? ROWS,
       after: page.cursor ?? null,
     });
-    return { items: found.items.map((doc) => this.#row(doc)), next: found.next };
+    return { items: found.items.map((doc) => groupView(doc, this.deps.clock.now())), next: found.next };
   }
 
   list(query: ErrorGroupQuery): Promise<{ items: ErrorGroup[]; next: string | null }> {
@@ -156,7 +138,7 @@ export class Board implements ErrorGroups {
     const filter: Filter = { ...filterOf({ type, project }), updated_at: { gte: since } };
     const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: CHANGES });
     const all = filterOf(query);
-    const items = page.items.map((doc) => ({ ...this.#row(doc), fits: matches(doc, all) }));
+    const items = page.items.map((doc) => ({ ...groupView(doc, this.deps.clock.now()), fits: matches(doc, all) }));
     const last = page.items.at(-1)?.updated_at;
     return { items, mark: page.next !== null && last !== undefined && last > since && last < mark ? last : mark };
   }
@@ -185,7 +167,7 @@ export class Board implements ErrorGroups {
       }),
     ]);
     const next = alike.items[0] ?? below.items[0];
-    return next === undefined ? null : this.#row(next);
+    return next === undefined ? null : groupView(next, this.deps.clock.now());
   }
 
   /**
@@ -223,73 +205,14 @@ export class Board implements ErrorGroups {
       of({ status: 'in_progress' }),
       of({ status: 'needs_info' }),
       of({ status: 'resolved' }),
-      ...ranks.map((rank) => of({ queue_key: { prefix: `${rank}0` } })),
+      ...SEVERITIES.map((_, rank) => of({ queue_key: { prefix: `${rank}0` } })),
     ]);
     return { open, critical, in_progress, needs_info, resolved, regressed: regressed.reduce((a, b) => a + b, 0) };
   }
 
-  /**
-   * What needs a person: critical items and regressions that wait, and critical ones somebody works on; the loudest first, alike
-   * ones as one. `total` counts all that wait. Of many, the newest are looked at and those that were seen last; of critical ones
-   * the oldest too, which are quiet and behind a flood of newer ones. `fresh` counts
-   * all items of the last 24 hours. Where very much waits, everybody's look is the same for two seconds.
-   */
-  async attention(limit: number): Promise<Attention> {
-    const { concerns, ...numbers } = await this.#attention.take();
-    return { ...numbers, concerns: concerns.slice(0, limit) };
-  }
-
-  async #look(): Promise<Attention> {
-    await this.leases.settle();
-    const since = isoOf(this.deps.clock.now() - DAY_MS);
-    const queue = [...CRITICAL, ...ranks.slice(1).map((rank) => `${rank}0`)];
-    const [fresh, working, ...classes] = await Promise.all([
-      this.deps.items.count({ created_at: { gte: since } }),
-      this.deps.items.find({ filter: WORKED_ON, sort: sortOf('last_seen_at'), limit: BATCH }),
-      ...queue.map(async (prefix) => {
-        const filter = { queue_key: { prefix } };
-        const [items, n] = await Promise.all([
-          this.#newest(filter, CRITICAL.includes(prefix) ? CRITICAL_LOOKED_AT : LOOKED_AT),
-          this.deps.items.count(filter),
-        ]);
-        return { items, n, oldest: CRITICAL.includes(prefix) && items.length < n ? await this.#oldest(filter) : [] };
-      }),
-    ]);
-    const waiting = classes.flatMap((part) => [...part.items, ...part.oldest]);
-    // What is old and loud is not among the newest of many, but it was seen lately.
-    if (classes.some(({ items, n }) => items.length < n)) waiting.push(...(await this.#lately(queue)));
-    const docs = [...working.items, ...waiting];
-    const once = [...new Map(docs.map((doc) => [doc.id, doc])).values()];
-    const concerns = concernsOf(once.map((doc) => this.#row(doc)));
-    return { concerns, total: classes.reduce((sum, part) => sum + part.n, 0), fresh };
-  }
-
-  /** Of the open items that were seen last, those of these classes. */
-  async #lately(queue: readonly string[]): Promise<ItemDoc[]> {
-    const found: ItemDoc[] = [];
-    let looked = 0;
-    const query = { filter: { status: 'open' }, sort: sortOf('last_seen_at'), limit: BATCH };
-    for await (const items of pages(this.deps.items, query)) {
-      found.push(...items.filter(({ queue_key: key }) => queue.some((prefix) => key?.startsWith(prefix))));
-      looked += items.length;
-      if (looked >= SEEN_LAST || found.length >= LOOKED_AT) break;
-    }
-    return found;
-  }
-
-  /** Of what waits, what came last, in pieces that block nobody. */
-  async #newest(filter: Filter, most: number): Promise<ItemDoc[]> {
-    const found: ItemDoc[] = [];
-    for await (const items of pages(this.deps.items, { filter, sort: [['queue_key', 'desc']], limit: BATCH })) {
-      found.push(...items);
-      if (found.length >= most) break;
-    }
-    return found;
-  }
-
-  async #oldest(filter: Filter): Promise<ItemDoc[]> {
-    const page = await this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit: BATCH });
-    return page.items;
+  /** What needs a person, the loudest first. */
+  attention(limit: number): Promise<NeedsAttention> {
+    return this.needs.of(limit);
   }
 
   /** Occurrences of one item per hour, oldest first. */
@@ -329,10 +252,5 @@ export class Board implements ErrorGroups {
     if (groups > 0) return { counts, groups, complete };
     const any = await this.deps.items.find({ filter: { type: 'error' }, sort: sortOf('last_seen_at'), limit: 1 });
     return any.items.length === 0 ? null : { counts, groups, complete: true };
-  }
-
-  #row(doc: ItemDoc): ErrorGroup {
-    const now = this.deps.clock.now();
-    return { ...itemView(doc, null, now), trend: hourly(doc.hours, now) };
   }
 }

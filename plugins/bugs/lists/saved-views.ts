@@ -14,7 +14,7 @@ import { DEPS, type Deps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import type { ItemQuery, SortName } from '../item/filters.js';
-import type { SavedViewDoc } from '../item/model.js';
+import type { SavedViewDoc } from '../item/work-documents.js';
 import { savedView } from './query-schema.js';
 
 export const MOST_VIEWS = 100;

@@ -19,7 +19,8 @@ import { isoOf } from '../../../lib/time.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Keys } from '../groups/keys.js';
-import type { ItemDoc, MoveDoc } from '../item/model.js';
+import type { ItemDoc } from '../item/model.js';
+import type { MoveDoc } from '../item/work-documents.js';
 
 /** How many links of a chain are followed. */
 const CHAIN = 100;

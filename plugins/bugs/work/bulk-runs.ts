@@ -16,7 +16,8 @@ import { filterOf, type ItemQuery } from '../item/filters.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
-import type { BulkRunDoc, ItemDoc } from '../item/model.js';
+import type { ItemDoc } from '../item/model.js';
+import type { BulkRunDoc } from '../item/work-documents.js';
 import { ended, gone, runUndoable, undo } from './undo.js';
 
 /** After this long without a sign of life the process of a run counts as dead. */

@@ -21,7 +21,8 @@ import { publicRefId } from '../store/client-refs.js';
 import { slotIds } from '../item/sampling.js';
 import { Rekeying } from '../merging/rekeying.js';
 import { Items } from '../store/items.js';
-import type { ItemDoc, RemovalDoc } from '../item/model.js';
+import type { ItemDoc } from '../item/model.js';
+import type { RemovalDoc } from '../item/work-documents.js';
 import { ItemOutbox } from '../store/item-outbox.js';
 import { isLive } from '../item/view.js';
 

@@ -7,7 +7,8 @@ import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { Caller } from '../caller.js';
 import type { Edits } from './edits.js';
-import type { ActivityDoc, BulkRunDoc, ItemDoc } from '../item/model.js';
+import type { ActivityDoc, ItemDoc } from '../item/model.js';
+import type { BulkRunDoc } from '../item/work-documents.js';
 
 type Entry = Pick<ActivityDoc, 'action' | 'actor' | 'at' | 'data'>;
 

@@ -180,7 +180,7 @@ export async function codeOf(run: Promise<unknown>): Promise<string> {
 }
 
 /** Everything that goes on behind the answers has happened. */
-export const settled = (fixture: Fixture): Promise<void> => fixture.bugs.stop();
+export const settled = (fixture: Fixture): Promise<void> => fixture.jobs.stop();
 
 let made = 0;
 

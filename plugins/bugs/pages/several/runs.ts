@@ -3,7 +3,7 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
 import { callerOf } from '../../caller.js';
-import type { BulkRunDoc } from '../../item/model.js';
+import type { BulkRunDoc } from '../../item/work-documents.js';
 import { runUndoable } from '../../work/undo.js';
 import { orAgain, type FormProblem } from '../shared/form.js';
 import type { PageDeps } from '../shared/page-deps.js';

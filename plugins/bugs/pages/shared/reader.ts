@@ -3,8 +3,7 @@ import type { ErrorGroup, Item } from '../../../../ports/domain/bugs.js';
 import { matches } from '../../../../ports/document.js';
 import type { Deps } from '../../deps.js';
 import { filterOf, type ItemQuery } from '../../item/filters.js';
-import { hourly } from '../../item/rate.js';
-import { itemView } from '../../item/view.js';
+import { groupView } from '../../item/view.js';
 import type { ItemDoc } from '../../item/model.js';
 
 const CANDIDATES = 10;
@@ -87,6 +86,6 @@ export class Reader {
 
   row(doc: ItemDoc): ErrorGroup {
     const now = this.deps.clock.now();
-    return { ...itemView(doc, null, now), trend: hourly(doc.hours, now) };
+    return groupView(doc, now);
   }
 }

@@ -54,7 +54,7 @@ describe('bugs: ten thousand leases that run out at once', function () {
     });
     const { id } = await fixture.bugs.record(report());
     await fixture.leases.claim(id, MANAGER, { agent: 'a', lease_seconds: 60 });
-    await fixture.bugs.stop();
+    await fixture.jobs.stop();
     const made = (await fixture.deps.items.get(id)) as ItemDoc;
     const { claim } = made;
     if (claim === null) throw new Error('not claimed');
@@ -83,7 +83,7 @@ describe('bugs: ten thousand leases that run out at once', function () {
     expect(parallel).to.have.length(20);
     expect(writes.n).to.equal(EXPIRY_BATCH);
     writes.release();
-    await fixture.bugs.sweep();
+    await fixture.jobs.sweep();
   });
 
   it('a claim that only an item of the rest fits gets it, though the rest has not been written', async () => {
@@ -94,13 +94,13 @@ describe('bugs: ten thousand leases that run out at once', function () {
     expect(await fixture.leases.next(OTHER, {}, { target_agent: 'other' })).to.deep.equal({ item: null });
     expect(writes.n).to.equal(EXPIRY_BATCH);
     writes.release();
-    await fixture.bugs.sweep();
+    await fixture.jobs.sweep();
   });
 
   it('all of them are open in the end, each with its entry in the history', async () => {
     await fixture.lists.list(MANAGER, { limit: 1 });
-    await fixture.bugs.sweep();
-    await fixture.bugs.stop();
+    await fixture.jobs.sweep();
+    await fixture.jobs.stop();
     expect(await fixture.deps.items.count({ status: 'in_progress' })).to.equal(0);
     expect(await fixture.deps.items.count({ status: 'open' })).to.equal(MANY + 2);
     expect(await fixture.deps.activity.count({ action: 'status' })).to.equal(MANY + 2);

@@ -103,7 +103,7 @@ describe('bugs: leases', () => {
     fixture.clock.advance(1_800_001);
     const since = fixture.clock.iso();
     fixture.clock.advance(1000);
-    await fixture.bugs.sweep();
+    await fixture.jobs.sweep();
     const answer = await fixture.lists.list(MANAGER, { updated_since: since });
     expect(listed(answer).map(({ status }) => status)).to.deep.equal(['open']);
   });
@@ -254,7 +254,7 @@ for (const engine of STORES) {
                 died = dead.died();
                 before.clock.advance(61_000);
                 const heir = fixtureOn(store, before.clock);
-                await heir.bugs.reconcile();
+                await heir.jobs.reconcile();
                 await settled(heir);
                 const item = await heir.deps.items.get(id);
                 const { items: history } = await heir.parts.partOf(id, 'activity', {});

@@ -120,7 +120,7 @@ for (const engine of ENGINES) {
       const expiredToken = await claim(expired);
       fixture.clock.advance(1_800_001);
       expect(await why(expired, expiredToken)).to.deep.equal(['expired', undefined]);
-      await fixture.bugs.sweep();
+      await fixture.jobs.sweep();
       expect(await why(expired, expiredToken)).to.deep.equal(['expired', undefined]);
       await claim(expired, OTHER);
       expect(await why(expired, expiredToken)).to.deep.equal(['taken', false]);

@@ -43,7 +43,7 @@ describe('bugs: feedback before its event', () => {
   it('survives a restart', async () => {
     await said(first);
     const later = await another();
-    await later.bugs.reconcile();
+    await later.jobs.reconcile();
     const { id } = await later.bugs.record(event);
     expect(await bodies(later, id)).to.deep.equal(['It broke.']);
     await settled(later);
@@ -53,8 +53,8 @@ describe('bugs: feedback before its event', () => {
     await said(first);
     const { id } = await (await another()).bugs.record(event);
     expect(await bodies(first, id)).to.deep.equal([]);
-    await Promise.all([first.bugs.finish(), (await another()).bugs.finish()]);
-    await first.bugs.finish();
+    await Promise.all([first.jobs.finish(), (await another()).jobs.finish()]);
+    await first.jobs.finish();
     expect(await bodies(first, id)).to.deep.equal(['It broke.']);
     await settled(first);
   });
@@ -71,7 +71,7 @@ describe('bugs: feedback before its event', () => {
   it('is forgotten after a week, and beyond a thousand of a project', async () => {
     await said(first);
     first.clock.advance(7 * DAY_MS + 1);
-    await first.bugs.finish();
+    await first.jobs.finish();
     expect(await first.deps.waiting.count()).to.equal(0);
     const expires_at = isoOf(first.clock.now() + DAY_MS);
     for (let i = 0; i < 1000; i++)

@@ -54,7 +54,7 @@ describe('bugs: kill -9 at every write', () => {
         expect(again.item.status).to.equal('open');
 
         heir.clock.advance(61_000);
-        await heir.bugs.reconcile();
+        await heir.jobs.reconcile();
         await settled(heir);
         const told = [...first.told, ...victim.told, ...heir.told];
         expect(new Set(told.map(({ id }) => id)).size, `events after write ${n}`).to.equal(1);
@@ -78,7 +78,7 @@ describe('bugs: kill -9 at every write', () => {
     fixture.clock.advance(60_000);
     expect(await fixture.outbox.oldestAge()).to.be.within(60, 61);
     listens = true;
-    await fixture.bugs.reconcile();
+    await fixture.jobs.reconcile();
     expect(await fixture.outbox.oldestAge()).to.equal(0);
   });
 
@@ -94,7 +94,7 @@ describe('bugs: kill -9 at every write', () => {
     await settled(victim);
     const heir = fixtureOn(store, first.clock);
     heir.clock.advance(11_000);
-    await heir.bugs.reconcile();
+    await heir.jobs.reconcile();
     await settled(heir);
     expect(heir.told.map(({ event }) => event)).to.deep.equal(['bug.resolved']);
     expect((await heir.deps.activity.find({ filter: { item_id: id } })).items.map(({ action }) => action)).to.include(

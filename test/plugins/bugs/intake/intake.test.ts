@@ -107,7 +107,7 @@ for (const engine of STORES) {
       await settled(fixture);
       expect(await fixture.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: true, hit_count: 2 });
       fixture.clock.advance(31 * 86_400_000);
-      await fixture.bugs.reconcile();
+      await fixture.jobs.reconcile();
       expect(await fixture.bugs.record(errorReport({ client_ref: 'b' }))).to.include({ repeated: false, hit_count: 3 });
       expect(await fixture.bugs.record(errorReport({ client_ref: 'a' }))).to.include({ repeated: true, hit_count: 3 });
     });
@@ -119,7 +119,7 @@ for (const engine of STORES) {
         Array.from({ length: 80 }, (_, i) => fixture.bugs.record(errorReport({ client_ref: `r${i}` }))),
       );
       await settled(fixture);
-      await fixture.bugs.reconcile();
+      await fixture.jobs.reconcile();
       expect((await fixture.deps.items.get(id))?.inflight).to.deep.equal({});
       expect((await fixture.deps.items.get(id))?.hit_count).to.equal(81);
       expect(await fixture.deps.refs.count({ open_at: null })).to.equal(80);
@@ -177,7 +177,7 @@ for (const engine of STORES) {
       const fixture = process();
       for (let i = 0; i < 60; i++) await fixture.bugs.record(errorReport());
       fixture.clock.advance(31 * 86_400_000);
-      await fixture.bugs.forget();
+      await fixture.jobs.forget();
       expect(await fixture.deps.occurrences.count()).to.equal(0);
       expect((await fixture.bugs.record(errorReport())).sampled).to.equal(true);
       expect((await fixture.bugs.record(errorReport())).sampled).to.equal(true);

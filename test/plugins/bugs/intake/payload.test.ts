@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { deflateRawSync } from 'node:zlib';
-import type { OccurrenceDoc, PackedOccurrence } from '../../../../plugins/bugs/item/model.js';
+import type { OccurrenceDoc, PackedOccurrence } from '../../../../plugins/bugs/item/occurrence-documents.js';
 import { slotIds } from '../../../../plugins/bugs/item/sampling.js';
 import { unpack } from '../../../../plugins/bugs/item/payload.js';
 import type { Details } from '../../../../ports/domain/bugs.js';
@@ -127,13 +127,13 @@ describe('bugs: payloads', () => {
         const count = (): Promise<number> => fixture.deps.occurrences.count({ item_id: id });
         fixture.clock.advance(30 * 86_400_000 - 1000);
         await fixture.bugs.record(errorReport());
-        await fixture.bugs.forget();
+        await fixture.jobs.forget();
         expect(await count()).to.equal(2);
         fixture.clock.advance(2000);
-        await fixture.bugs.forget();
+        await fixture.jobs.forget();
         expect(await count()).to.equal(1);
         fixture.clock.advance(30 * 86_400_000);
-        await fixture.bugs.forget();
+        await fixture.jobs.forget();
         expect(await count()).to.equal(0);
         expect((await fixture.deps.items.get(id))?.hit_count).to.equal(2);
       } finally {

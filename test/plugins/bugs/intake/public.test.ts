@@ -41,14 +41,14 @@ for (const { name, open } of STORES) {
       const one = public_({ client_ref: 'event-1' });
       const all = await Promise.all(Array.from({ length: 8 }, () => fixture.bugs.record(one)));
       await settled(fixture);
-      await fixture.bugs.reconcile();
+      await fixture.jobs.reconcile();
       all.push(await fixture.bugs.record(one));
       expect(new Set(all.map(({ id }) => id)).size).to.equal(1);
       expect(all.filter(({ created }) => created)).to.have.length(1);
       expect((await fixture.deps.items.get(all[0]?.id ?? ''))?.hit_count).to.equal(1);
       // The item's own is remembered as long as the item.
       fixture.clock.advance(40 * 86_400_000);
-      await fixture.bugs.reconcile();
+      await fixture.jobs.reconcile();
       expect(await fixture.bugs.record(one)).to.include({ repeated: true });
     });
   });

@@ -65,7 +65,7 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
   fc.constant(['comment', (fixture, ref) => fixture.comments.add(ref, MANAGER, 'hello')]),
   fc.constant(['publish', (fixture) => fixture.published('1.0')]),
   fc.constant(['hour', async (fixture) => fixture.clock.advance(3_600_000)]),
-  fc.constant(['sweep', (fixture) => fixture.bugs.sweep()]),
+  fc.constant(['sweep', (fixture) => fixture.jobs.sweep()]),
 );
 
 describe('bugs: derived fields', () => {

@@ -64,7 +64,7 @@ describe('bugs: what a transition asks for', () => {
     const [id, a, b] = [await itemIn(fixture, 'open'), await itemIn(fixture, 'open'), await itemIn(fixture, 'open')];
     await fixture.edits.edit(id, MANAGER, { status: 'duplicate', duplicate_of: a, reason: 'the same' });
     await fixture.edits.edit(id, MANAGER, { duplicate_of: b });
-    await fixture.bugs.stop();
+    await fixture.jobs.stop();
     const { items } = await fixture.deps.activity.find({ filter: { item_id: id }, sort: [['at', 'asc']] });
     expect(items.slice(1).map(({ action, data }) => [action, data])).to.deep.equal([
       ['status', { from: 'open', to: 'duplicate', reason: 'the same', duplicate_of: a }],
@@ -78,18 +78,18 @@ describe('bugs: what a transition asks for', () => {
     expect(item.severity_locked).to.equal(true);
     await fixture.edits.edit(id, MANAGER, { severity: 'low' });
     await fixture.edits.edit(id, MANAGER, { urgency: 'critical' });
-    await fixture.bugs.stop();
+    await fixture.jobs.stop();
     expect(fixture.told.filter(({ event }) => event === 'bug.critical')).to.have.lengthOf(1);
   });
 
   it('tells bug.resolved once per cycle', async () => {
     const id = await itemIn(fixture, 'resolved');
     await fixture.edits.edit(id, MANAGER, { status: 'closed' });
-    await fixture.bugs.stop();
+    await fixture.jobs.stop();
     expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(1);
     await fixture.edits.edit(id, MANAGER, { status: 'open' });
     await fixture.edits.edit(id, MANAGER, { status: 'closed' });
-    await fixture.bugs.stop();
+    await fixture.jobs.stop();
     expect(fixture.told.filter(({ event }) => event === 'bug.resolved')).to.have.lengthOf(2);
   });
 

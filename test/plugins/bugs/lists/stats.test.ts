@@ -185,7 +185,7 @@ describe('bugs: stats', () => {
       expect(await attempt(victim, () => victim.edits.edit(id, MANAGER, { status: 'resolved' }))).to.equal(false);
       const heir = fixtureOn(store, first.clock);
       heir.clock.advance(11_000);
-      await heir.bugs.reconcile();
+      await heir.jobs.reconcile();
       await settled(heir);
       expect((await heir.stats.of(MANAGER)).per_day[29]).to.include({ new: 1, resolved: 1 });
     }

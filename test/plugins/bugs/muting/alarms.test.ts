@@ -178,8 +178,8 @@ describe('bugs: the rate of a muted group', () => {
           deps.filters = () => [watching(3, '2026-01-01T00:00:00.000Z')];
         });
         clock.advance(3 * 60 * MINUTE);
-        await heir.bugs.sweep();
-        await heir.bugs.sweep();
+        await heir.jobs.sweep();
+        await heir.jobs.sweep();
         expect((await exceeded(fixture, heir)).map(({ data }) => data['count'])).to.deep.equal([4]);
       });
 
@@ -192,7 +192,7 @@ describe('bugs: the rate of a muted group', () => {
         for (let i = 0; i < 9; i++) await fixture.bugs.record(errorReport());
         clock.advance(2 * 60 * MINUTE);
         expect(await fixture.muting.mute(id, mute(3))).to.equal(true);
-        await fixture.bugs.sweep();
+        await fixture.jobs.sweep();
         await noisy(fixture, 3);
         expect(await exceeded(fixture)).to.deep.equal([]);
       });
@@ -210,7 +210,7 @@ describe('bugs: the rate of a muted group', () => {
         await settled(deaf);
         clock.advance(10_001);
         const heir = fixtureOn(store, clock);
-        await heir.bugs.reconcile();
+        await heir.jobs.reconcile();
         expect((await exceeded(heir)).map(({ id }) => id)).to.deep.equal(ids);
       });
 

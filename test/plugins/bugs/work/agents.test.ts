@@ -123,7 +123,7 @@ describe('bugs: what agents and people write', () => {
       expect((await ask('PATCH', `/bugs/${ref}`, { status: 'resolved', comment: 'kept' })).status).to.equal(500);
       Reflect.deleteProperty(fixture.deps.comments, 'bulk');
       fixture.clock.advance(11_000);
-      await fixture.bugs.reconcile();
+      await fixture.jobs.reconcile();
       expect((await ask('GET', `/bugs/${ref}/comments`)).body['items']).to.have.lengthOf(1);
     });
   });

@@ -245,7 +245,7 @@ describe('bugs: a merge that dies', () => {
     const home = item.status === 'duplicate' ? b : a;
     expect(await countedAt(heir, 'A')).to.equal(home);
     heir.clock.advance(11_000);
-    await heir.bugs.reconcile();
+    await heir.jobs.reconcile();
     await settled(heir);
     expect(await heir.deps.moves.count()).to.equal(0);
     const [key] = (await heir.deps.keys.find({ filter: { item_id: a } })).items;
@@ -308,7 +308,7 @@ describe('bugs: a merge that dies', () => {
     expect((await shown(heir, a)).status).to.equal('open');
     expect(await countedAt(heir, 'A')).to.equal(b);
     heir.clock.advance(11_000);
-    await heir.bugs.reconcile();
+    await heir.jobs.reconcile();
     expect(await countedAt(heir, 'A')).to.equal(a);
   });
 

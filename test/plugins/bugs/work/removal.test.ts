@@ -152,7 +152,7 @@ describe('bugs: a deletion that dies', () => {
         died = dead.died();
         before.clock.advance(61_000);
         const heir = fixtureOn(store, before.clock);
-        await heir.bugs.reconcile();
+        await heir.jobs.reconcile();
         const rest = await left(heir, id);
         // Whole or gone, nothing between.
         if (rest['items'] === undefined) expect(rest, `write ${n}`).to.deep.equal({});
@@ -178,7 +178,7 @@ describe('bugs: retention', () => {
     await settled(fixture);
     fixture.clock.advance(31 * 86_400_000);
     const young = await itemIn(fixture, 'closed');
-    await fixture.bugs.forget();
+    await fixture.jobs.forget();
     const kept = (await fixture.deps.items.find({ limit: 100 })).items.map(({ id }) => id);
     for (const status of ['open', 'in_progress', 'needs_info', 'resolved']) expect(kept).to.include(old[status]);
     for (const status of ['closed', 'wont_fix', 'duplicate']) expect(kept).not.to.include(old[status]);
@@ -191,7 +191,7 @@ describe('bugs: retention', () => {
     await itemIn(fixture, 'closed');
     await settled(fixture);
     fixture.clock.advance(4000 * 86_400_000);
-    await fixture.bugs.forget();
+    await fixture.jobs.forget();
     expect(await fixture.deps.items.count()).to.equal(1);
     await settled(fixture);
   });

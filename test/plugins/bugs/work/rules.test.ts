@@ -223,7 +223,7 @@ describe('bugs: what occurrences do', () => {
     );
     expect(statuses).to.deep.equal(['closed', 'closed', 'wont_fix', 'open']);
     await fixture.published('2.1');
-    await fixture.bugs.sweep();
+    await fixture.jobs.sweep();
     expect((await shown(fixture, later)).status).to.equal('closed');
     expect((await told()).filter((event) => event === 'bug.resolved')).to.have.lengthOf(3);
   });

@@ -191,7 +191,7 @@ it('bugs: a comment that a crash cut off at any write is there once after the re
       alive = !dead.died();
       await say(fixture);
       fixture.clock.advance(60_000);
-      await fixture.bugs.reconcile();
+      await fixture.jobs.reconcile();
       await settled(fixture);
       expect(await commentsOf(fixture, id), `write ${n}${late ? ', late' : ''}`).to.have.length(1);
     }

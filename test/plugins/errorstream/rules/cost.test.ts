@@ -92,7 +92,7 @@ describe('ignore rules: declared indexes', () => {
     await fixture.runs.settled();
     await fixture.registry.apply(MEMBER, rule.id, {});
     await fixture.registry.change(MEMBER, rule.id, { pattern: 'cart' });
-    await fixture.bugs.bugs.sweep();
+    await fixture.bugs.jobs.sweep();
     await fixture.registry.muted(rule.id, 5);
     await fixture.registry.remove(MEMBER, rule.id);
     fixture.clock.advance(20_000);

@@ -1,0 +1,96 @@
+/** What the plugin does behind its callers: the runs of its jobs, its start and its end. */
+import { inject, injectable } from '../../kernel/contract.js';
+import { isoOf } from '../../lib/time.js';
+import { Closing } from './builds/closing.js';
+import { Expiry } from './claims/expiry.js';
+import { DEPS, type Deps } from './deps.js';
+import { WaitingFeedback } from './feedback/waiting-feedback.js';
+import { WINDOW_MS } from './item/sampling.js';
+import { Rekeying } from './merging/rekeying.js';
+import { Alarms } from './muting/alarms.js';
+import { ClientRefs } from './store/client-refs.js';
+import { ItemOutbox } from './store/item-outbox.js';
+import { Removal } from './work/removal.js';
+
+/** What a crash left half done: each finishes its own. */
+@injectable()
+export class Repairs {
+  constructor(
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
+    @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(Rekeying) private readonly rekeying: Rekeying,
+    @inject(Removal) private readonly removal: Removal,
+    @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,
+  ) {}
+
+  /** Events that a crash or a failed listener left behind. */
+  async tell(signal?: AbortSignal): Promise<void> {
+    await this.outbox.reconcile(signal);
+  }
+
+  /** References, merges, splits and deletions, and feedback whose event came since. */
+  async finish(signal?: AbortSignal): Promise<void> {
+    await this.refs.tidy();
+    await this.refs.reconcile();
+    await this.rekeying.reconcile(signal);
+    await this.removal.reconcile();
+    await this.waiting.reconcile(signal);
+  }
+
+  /** What answered calls still do behind their answers. */
+  async drain(): Promise<void> {
+    await this.refs.drain();
+    await this.outbox.drain();
+  }
+}
+
+@injectable()
+export class BugsJobs {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'occurrences' | 'clock' | 'config'>,
+    @inject(Repairs) private readonly repairs: Repairs,
+    @inject(Expiry) private readonly expiry: Expiry,
+    @inject(Closing) private readonly closing: Closing,
+    @inject(Alarms) private readonly alarms: Alarms,
+    @inject(Removal) private readonly removal: Removal,
+  ) {}
+
+  /** At the start: all that a crash left half done. */
+  async reconcile(signal?: AbortSignal): Promise<void> {
+    await this.tell(signal);
+    await this.finish(signal);
+  }
+
+  /** Every 10 s, and at once: events come soon after a crash. */
+  tell(signal?: AbortSignal): Promise<void> {
+    return this.repairs.tell(signal);
+  }
+
+  /** Every 10 s. */
+  finish(signal?: AbortSignal): Promise<void> {
+    return this.repairs.finish(signal);
+  }
+
+  /** Every 30 s: ends expired leases, closes items whose release is published, emits alarms that a crash prevented. */
+  async sweep(): Promise<void> {
+    await this.expiry.settleAll();
+    await this.closing.reconcile();
+    await this.alarms.reconcile();
+  }
+
+  /** Hourly: payloads older than 30 days go, and items whose time is over, in batches. */
+  async forget(signal?: AbortSignal): Promise<void> {
+    const before = isoOf(this.deps.clock.now() - WINDOW_MS);
+    while ((await this.deps.occurrences.remove({ received_at: { lt: before } }, 1000)) > 0) {
+      if (signal?.aborted === true) return;
+    }
+    const { retention_days: days } = this.deps.config;
+    if (days !== null) await this.removal.retain(days, signal);
+  }
+
+  /** Before the store closes: finishes the background work of answered calls. */
+  async stop(): Promise<void> {
+    await this.expiry.drain();
+    await this.repairs.drain();
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * What needs a person on the dashboard (contract 80): critical items and regressions that wait, and critical ones that somebody works on.
+ *
+ * Of many, the newest are looked at and those that were seen last; of critical ones the oldest too, which are quiet and behind a
+ * flood of newer ones. Where very much waits, everybody's look is the same for two seconds.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { pages } from '../../../lib/paging.js';
+import { SharedReading } from '../../../lib/shared-reading.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import type { Filter } from '../../../ports/store.js';
+import { Leases } from '../claims/leases.js';
+import { DEPS, type Deps } from '../deps.js';
+import { sortOf } from '../item/filters.js';
+import type { ItemDoc } from '../item/model.js';
+import { rankOf } from '../item/severity.js';
+import { groupView } from '../item/view.js';
+import { concernsOf, type Concern } from './concerns.js';
+
+const BATCH = 100;
+/** Items that wait, of each class, among which the dashboard finds the loudest; of critical ones all that there are as a rule. */
+const LOOKED_AT = 600;
+const CRITICAL_LOOKED_AT = 5000;
+/** Open items among which it finds what is older than those. */
+const SEEN_LAST = 1000;
+const CRITICAL = ['00', '01'];
+const WORKED_ON = { status: 'in_progress', severity_rank: rankOf('critical') };
+/** A look at what waits: some thousand items at most. */
+const READING = { maxAgeMs: 2_000, quickMs: 10 };
+/** The severities as `queue_key` begins with them, gravest first. */
+const RANKS = ['0', '1', '2', '3'];
+
+export interface NeedsAttention {
+  concerns: Concern[];
+  total: number;
+  fresh: number;
+}
+
+@injectable()
+export class Attention {
+  readonly #reading: SharedReading<NeedsAttention>;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'clock'>,
+    @inject(Leases) private readonly leases: Leases,
+  ) {
+    this.#reading = new SharedReading(() => this.#look(), { ...READING, monotonic: () => deps.clock.monotonic() });
+  }
+
+  /** The loudest first, alike ones as one. `total` counts all that wait, `fresh` all items of the last 24 hours. */
+  async of(limit: number): Promise<NeedsAttention> {
+    const { concerns, ...numbers } = await this.#reading.take();
+    return { ...numbers, concerns: concerns.slice(0, limit) };
+  }
+
+  async #look(): Promise<NeedsAttention> {
+    await this.leases.settle();
+    const since = isoOf(this.deps.clock.now() - DAY_MS);
+    const queue = [...CRITICAL, ...RANKS.slice(1).map((rank) => `${rank}0`)];
+    const [fresh, working, ...classes] = await Promise.all([
+      this.deps.items.count({ created_at: { gte: since } }),
+      this.deps.items.find({ filter: WORKED_ON, sort: sortOf('last_seen_at'), limit: BATCH }),
+      ...queue.map(async (prefix) => {
+        const filter = { queue_key: { prefix } };
+        const [items, n] = await Promise.all([
+          this.#newest(filter, CRITICAL.includes(prefix) ? CRITICAL_LOOKED_AT : LOOKED_AT),
+          this.deps.items.count(filter),
+        ]);
+        return { items, n, oldest: CRITICAL.includes(prefix) && items.length < n ? await this.#oldest(filter) : [] };
+      }),
+    ]);
+    const waiting = classes.flatMap((part) => [...part.items, ...part.oldest]);
+    // What is old and loud is not among the newest of many, but it was seen lately.
+    if (classes.some(({ items, n }) => items.length < n)) waiting.push(...(await this.#lately(queue)));
+    const docs = [...working.items, ...waiting];
+    const once = [...new Map(docs.map((doc) => [doc.id, doc])).values()];
+    const concerns = concernsOf(once.map((doc) => groupView(doc, this.deps.clock.now())));
+    return { concerns, total: classes.reduce((sum, part) => sum + part.n, 0), fresh };
+  }
+
+  /** Of the open items that were seen last, those of these classes. */
+  async #lately(queue: readonly string[]): Promise<ItemDoc[]> {
+    const found: ItemDoc[] = [];
+    let looked = 0;
+    const query = { filter: { status: 'open' }, sort: sortOf('last_seen_at'), limit: BATCH };
+    for await (const items of pages(this.deps.items, query)) {
+      found.push(...items.filter(({ queue_key: key }) => queue.some((prefix) => key?.startsWith(prefix))));
+      looked += items.length;
+      if (looked >= SEEN_LAST || found.length >= LOOKED_AT) break;
+    }
+    return found;
+  }
+
+  /** Of what waits, what came last, in pieces that block nobody. */
+  async #newest(filter: Filter, most: number): Promise<ItemDoc[]> {
+    const found: ItemDoc[] = [];
+    for await (const items of pages(this.deps.items, { filter, sort: [['queue_key', 'desc']], limit: BATCH })) {
+      found.push(...items);
+      if (found.length >= most) break;
+    }
+    return found;
+  }
+
+  async #oldest(filter: Filter): Promise<ItemDoc[]> {
+    const page = await this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit: BATCH });
+    return page.items;
+  }
+}
