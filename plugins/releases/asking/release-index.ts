@@ -1,7 +1,7 @@
 /**
  * What questions without a credential are answered from: every release, statement and project, in the memory of each
  * process (contract 40, asking). What this process changes shows at once, what others change within two seconds: a look
- * every second asks for what was written since the last one, some time back, since clocks differ and writes take time.
+ * every one and a half asks for what was written since the last one, some time back, since clocks differ and writes take time.
  * A release shows together with its texts, or not yet.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -15,7 +15,7 @@ import { ChannelReleases, offerable, type KnownRelease, type PlatformViews } fro
 import { ManifestTexts } from './manifest-texts.js';
 import { ReleaseJson } from './release-json.js';
 
-const POLL_MS = SECOND_MS;
+const POLL_MS = 1.5 * SECOND_MS;
 /** How long after its stamp a write may become visible. */
 const MARGIN_MS = MINUTE_MS;
 /** Everything is read again: what changed behind the stamps, for example a store put back from a copy. */
@@ -86,7 +86,9 @@ export class ReleaseIndex {
     const { releases, statements, clock } = this.deps;
     const [now, elapsed] = [clock.now(), clock.monotonic()];
     const whole = this.#since === null || elapsed - this.#wholeAt >= WHOLE_MS;
-    const filter = whole || this.#since === null ? {} : { updated_at: { gte: isoOf(this.#since - MARGIN_MS) } };
+    // A clock that was put back writes earlier times from then on.
+    const since = Math.min(this.#since ?? 0, now) - MARGIN_MS;
+    const filter = whole ? {} : { updated_at: { gte: isoOf(since) } };
     const sort = [['updated_at', 'asc']] as const;
     const [projects] = await Promise.all([this.deps.projects.list(), this.#retry()]);
     this.#projects = new Map(projects.map((project) => [project.slug, project]));

@@ -1,6 +1,6 @@
 /**
- * Looks every second for work that no event announces: leases and markers of processes that are gone, deliveries that
- * are due.
+ * Looks for work that no event announces: every second for deliveries that are due, and every five for leases and markers
+ * of processes that are gone, which are taken over after several times as long.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';
@@ -10,12 +10,15 @@ import { DEPS, type Deps } from '../deps.js';
 import { Fanout } from './fanout.js';
 
 const POLL_MS = 1_000;
+/** Polls from one look for what others left to the next. */
+const LEFT_EVERY = 5;
 
 @injectable()
 export class Poller {
   #timer: NodeJS.Timeout | null = null;
   #polling: Promise<void> = Promise.resolve();
   #open = false;
+  #polls = 0;
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<Deps, 'log'>,
@@ -37,11 +40,15 @@ export class Poller {
     await this.#polling;
   }
 
-  /** One look. */
+  /** One look, for everything. */
   async poll(): Promise<void> {
-    await this.times.anchor();
     await this.queue.reclaim();
     await this.fanout.reconcile();
+    await this.#due();
+  }
+
+  async #due(): Promise<void> {
+    await this.times.anchor();
     await this.workers.wakeDue();
   }
 
@@ -52,7 +59,7 @@ export class Poller {
   /** Never rejects. */
   async #pollOnce(): Promise<void> {
     try {
-      await this.poll();
+      await (this.#polls++ % LEFT_EVERY === 0 ? this.poll() : this.#due());
     } catch (err) {
       this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
     }
