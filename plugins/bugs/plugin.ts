@@ -1,6 +1,6 @@
 /**
- * Bug tracker and agent workflow (contract 20), and the store of error groups (contract 21): one collection of items, one
- * way in. The error stream reaches it through `bugs.api`.
+ * Bug tracker and agent workflow (contract 20), and the store of error groups (contract 21): one collection of items,
+ * one way in. The error stream reaches it through `bugs.api`.
  */
 import joi from 'joi';
 import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract.js';
@@ -158,7 +158,8 @@ export default definePlugin<BugsConfig>({
       }),
       panels: panels(board, numbers, deps.projects),
       jobs: [
-        // A process that dies in a run keeps the job from all others for the run's time, and events shall not wait a minute.
+        // A process that dies in a run keeps the job from all others for the run's time, and events shall not wait a
+        // minute.
         { name: 'outbox', everyMs: 10_000, timeoutMs: 15_000, run: ({ signal }) => jobs.tell(signal) },
         { name: 'reconcile', everyMs: 10_000, run: ({ signal }) => jobs.finish(signal) },
         { name: 'sweep', everyMs: 30_000, run: () => jobs.sweep() },

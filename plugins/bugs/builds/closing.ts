@@ -1,7 +1,7 @@
 /**
- * Releases close the items that they fix (contract 20, release). A PATCH and a publish both write first and read second: the
- * PATCH reads the releases after its item is stored, the publish reads the items after its release is stored. So neither
- * misses the other. After a crash between the two steps the job closes the item within 60 s.
+ * Releases close the items that they fix (contract 20, release). A PATCH and a publish both write first and read
+ * second: the PATCH reads the releases after its item is stored, the publish reads the items after its release is
+ * stored. So neither misses the other. After a crash between the two steps the job closes the item within 60 s.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
@@ -35,8 +35,8 @@ export class Closing {
   }
 
   /**
-   * Stores a publish and closes the items that wait for its version or build name. Answers the ids of those that this act of
-   * publishing has closed, by whichever call: an earlier one that a crash cut off, or the job.
+   * Stores a publish and closes the items that wait for its version or build name. Answers the ids of those that this
+   * act of publishing has closed, by whichever call: an earlier one that a crash cut off, or the job.
    */
   async published(project: string, release: PublishedBuild): Promise<string[]> {
     await this.known.add(project, release);

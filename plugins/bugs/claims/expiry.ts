@@ -1,8 +1,9 @@
 /**
- * Writes that leases have run out (contract 20, leases). Expiry does not wait for a job: what ran out is written before a claim
- * or a list reads, and a reader of one item ignores it. Of very many that run out at once a request writes one batch, and the
- * rest follows behind the answers: nobody waits for all. Until then an item is shown as what it is, and where no open item
- * fits a claim, those that fit it come first; a list that asks for a status may miss some for a moment.
+ * Writes that leases have run out (contract 20, leases). Expiry does not wait for a job: what ran out is written before
+ * a claim or a list reads, and a reader of one item ignores it. Of very many that run out at once a request writes one
+ * batch, and the rest follows behind the answers: nobody waits for all. Until then an item is shown as what it is, and
+ * where no open item fits a claim, those that fit it come first; a list that asks for a status may miss some for a
+ * moment.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
@@ -85,8 +86,8 @@ export class Expiry {
   }
 
   /**
-   * After the last no lease can run out before the next one does: those that are made or renewed meanwhile, in whatever process,
-   * last a minute at least, half of which is left for clocks that differ and writes that take time.
+   * After the last no lease can run out before the next one does: those that are made or renewed meanwhile, in whatever
+   * process, last a minute at least, half of which is left for clocks that differ and writes that take time.
    * @returns whether there may be more
    */
   async #batch(): Promise<boolean> {

@@ -1,6 +1,6 @@
 /**
- * Leases: one agent at a time works on an item (contract 20, leases). One statement in the store decides every claim, so
- * with any number of callers and processes exactly one wins.
+ * Leases: one agent at a time works on an item (contract 20, leases). One statement in the store decides every claim,
+ * so with any number of callers and processes exactly one wins.
  *
  * Leases that have run out: expiry.ts. Claim tokens are random and stored only as SHA-256.
  */
@@ -166,8 +166,8 @@ export class Leases {
   }
 
   /**
-   * Gives the item back. For 24 hours `action=next` skips it for the holder who released it. The third release without a
-   * change of status makes it `needs_info`.
+   * Gives the item back. For 24 hours `action=next` skips it for the holder who released it. The third release without
+   * a change of status makes it `needs_info`.
    * @throws ServiceError not_found, lease_lost, lease_limit, claim_required, validation_failed
    */
   async release(name: string, caller: Caller, request: ReleaseRequest): Promise<Item> {

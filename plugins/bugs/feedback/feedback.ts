@@ -1,7 +1,7 @@
 /**
  * Feedback of an application's users about an error: a comment on the item that counted it, found by the event's
- * `client_ref`. Tokens and intake keys have separate spaces of references, so a public key reaches only items of events that
- * an intake key sent.
+ * `client_ref`. Tokens and intake keys have separate spaces of references, so a public key reaches only items of events
+ * that an intake key sent.
  *
  * Order: the feedback's own reference is bound (marker `open_at`) → the comment, in the item's write → the reference is
  * finished, so that a repeat adds nothing. `ClientRefs.reconcile` takes back what a crash leaves open.
@@ -27,8 +27,8 @@ export class Feedback {
   ) {}
 
   /**
-   * False when no item has counted the event yet, or it has enough of them. In the first case it waits for the event, however
-   * the caller keeps it meanwhile. Resolves after the commit.
+   * False when no item has counted the event yet, or it has enough of them. In the first case it waits for the event,
+   * however the caller keeps it meanwhile. Resolves after the commit.
    */
   async add({ project, event_ref, client_ref, intake_key, text }: UserFeedback): Promise<boolean> {
     const isPublic = intake_key !== null;

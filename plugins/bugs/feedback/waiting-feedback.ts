@@ -1,10 +1,10 @@
 /**
- * Feedback that came before the event that it is about: it is an item of its own, and waits. When the event comes, it becomes
- * a comment on that one's item, and its own item a duplicate of it (contract 21, Sentry SDK intake).
+ * Feedback that came before the event that it is about: it is an item of its own, and waits. When the event comes, it
+ * becomes a comment on that one's item, and its own item a duplicate of it (contract 21, Sentry SDK intake).
  *
- * What waits is in the store, so a start forgets nothing. The process that counts the event looks into its memory, which costs
- * other reports nothing; what another process was told, or a crash cut off, the job `bugs.reconcile` finds. The comment has an
- * id of its own, so whoever comes second adds none.
+ * What waits is in the store, so a start forgets nothing. The process that counts the event looks into its memory,
+ * which costs other reports nothing; what another process was told, or a crash cut off, the job `bugs.reconcile` finds.
+ * The comment has an id of its own, so whoever comes second adds none.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';

@@ -1,6 +1,6 @@
 /**
- * The coarse form of a masked message (contract 21, flood): every word that holds a digit gives way. It finds what belongs
- * together when ids of a form that no mask knows flood the list. Pure, linear.
+ * The coarse form of a masked message (contract 21, flood): every word that holds a digit gives way. It finds what
+ * belongs together when ids of a form that no mask knows flood the list. Pure, linear.
  */
 
 /** A word ends at blanks, quotes, brackets and the signs that part a name from its value. */

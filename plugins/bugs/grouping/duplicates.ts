@@ -1,6 +1,6 @@
 /**
- * Messages of a database that met a duplicate (contract 21, masked: templates first): the value goes, even without digits,
- * and the name of the key, index or constraint stays verbatim, even with digits. Pure, linear.
+ * Messages of a database that met a duplicate (contract 21, masked: templates first): the value goes, even without
+ * digits, and the name of the key, index or constraint stays verbatim, even with digits. Pure, linear.
  *
  * A template is found by its opening words; its end is looked for by `indexOf`, since values hold any character.
  */

@@ -44,7 +44,10 @@ export const form = (
 /** `…:12` and `…:12:34` at the end. */
 export const TAIL = /:(\d{1,9})(?::\d{1,9})?$/;
 
-/** Endings of source files, as an expression without anchors: `view.php:12` is a line of a file, `example.com:80` is not. */
+/**
+ * Endings of source files, as an expression without anchors: `view.php:12` is a line of a file, `example.com:80` is
+ * not.
+ */
 export const SOURCE_EXTENSION =
   'php\\d?|phtml|inc|[cm]?[jt]sx?|vue|svelte|astro|pyx?|rb|erb|go|rs|java|kts?|scala|groovy|clj|cs|cshtml|razor|vb|fsx?|' +
   'c|cc|cpp|cxx|hh?|hpp|mm?|swift|dart|p[lm]|t|sh|bash|zsh|psm?1|bat|cmd|lua|exs?|erl|hs|mli?|sql|jl|html?|css|s[ac]ss|less|' +

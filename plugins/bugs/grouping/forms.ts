@@ -1,6 +1,6 @@
 /**
- * What one line of a stack trace says, language by language (contract 21, first frame). Pure; every line is read a bounded
- * number of times: marks are looked for by `indexOf`, and regular expressions are anchored to what was found.
+ * What one line of a stack trace says, language by language (contract 21, first frame). Pure; every line is read a
+ * bounded number of times: marks are looked for by `indexOf`, and regular expressions are anchored to what was found.
  */
 import { form, SOURCE_EXTENSION, TAIL, type Form } from './form.js';
 import { atForm, dotnetForm } from './managed.js';
@@ -49,7 +49,9 @@ function browserForm(line: string): Form | null {
 /** A path, a URL, a script, or what the browser calls code without a file. */
 const SCRIPT = /[/\\]|\.[cm]?[jt]sx?$|\.html?$|^<|code$|bundle$/i;
 
-/** The `@` between name and place: paths may hold one too (`/@scope/`), names of functions do not hold `/` before it. */
+/**
+ * The `@` between name and place: paths may hold one too (`/@scope/`), names of functions do not hold `/` before it.
+ */
 function nameEnd(place: string): number {
   const at = place.indexOf('@');
   if (at < 0) return -1;

@@ -1,9 +1,10 @@
 /**
- * A stack trace as frames, in the text's order, with the one marked that the error comes from (contract 21, first frame).
- * Pure, linear, capped. The user interface marks the same frame that the grouping uses.
+ * A stack trace as frames, in the text's order, with the one marked that the error comes from (contract 21, first
+ * frame). Pure, linear, capped. The user interface marks the same frame that the grouping uses.
  *
- * No language is asked for: a report need not name one. Each line says itself what it is (forms.ts), and the first frame of
- * the text says which language's rule finds the crash. Rejected: to skip frames of libraries (the specification says first).
+ * No language is asked for: a report need not name one. Each line says itself what it is (forms.ts), and the first
+ * frame of the text says which language's rule finds the crash. Rejected: to skip frames of libraries (the
+ * specification says first).
  */
 import { rustMachinery } from '../../../lib/text/rust-frames.js';
 import type { Form, Kind } from './form.js';

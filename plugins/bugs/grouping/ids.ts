@@ -40,7 +40,10 @@ export const maskPrefixedIds = (text: string): string => (text.includes('_') ? t
 const LONG_WORD = /(?<![\p{L}\p{N}])[a-z0-9]{16,}(?![\p{L}\p{N}])/giu;
 const DIGITS = 4;
 
-/** Words of 16 or more characters that mix letters with 4 or more digits, as `<id>`: tokens, hashes, base32 and the like. */
+/**
+ * Words of 16 or more characters that mix letters with 4 or more digits, as `<id>`: tokens, hashes, base32 and the
+ * like.
+ */
 export const maskLongWords = (text: string): string =>
   text.replace(LONG_WORD, (word) => {
     const digits = word.replace(/\D/g, '').length;

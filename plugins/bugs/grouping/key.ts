@@ -1,11 +1,11 @@
 /**
  * The grouping key, version 2 (contract 21): which reports are one item. Pure, and bounded in time whatever the input.
  *
- * Two keys per report: `dedup_key` decides, `bare_key` is the one that the same report would have without origin; through it
- * a report with a stack meets one without (contract 21, many keys per item; keys.ts).
+ * Two keys per report: `dedup_key` decides, `bare_key` is the one that the same report would have without origin;
+ * through it a report with a stack meets one without (contract 21, many keys per item; keys.ts).
  *
- * Rejected: the whole stack in the key (the same error with and without a stack is one group), and similarity instead of
- * equality (no one could say why two reports were grouped).
+ * Rejected: the whole stack in the key (the same error with and without a stack is one group), and similarity instead
+ * of equality (no one could say why two reports were grouped).
  */
 import { hash as digest } from 'node:crypto';
 import { RecentMap } from '../../../lib/recent-map.js';
@@ -21,7 +21,9 @@ export interface GroupingInput {
   error_message?: string | null;
   exception_class?: string | null;
   file_path?: string | null;
-  /** The function in it, where the reporter states both (contract 21, Sentry SDK intake): `file#function` is the origin. */
+  /**
+   * The function in it, where the reporter states both (contract 21, Sentry SDK intake): `file#function` is the origin.
+   */
   function_name?: string | null;
   stack_trace?: string | null;
   /** What the message was made from, values aside: masked in its place. */
@@ -68,8 +70,8 @@ export interface Flood {
   /** The same for all items of one project, type, class and origin. */
   source: string;
   /**
-   * The key in which every word that holds a digit is masked. Null where the message has none: then no other key has the
-   * same coarse one, and nothing has to be led by it.
+   * The key in which every word that holds a digit is masked. Null where the message has none: then no other key has
+   * the same coarse one, and nothing has to be led by it.
    */
   coarse_key: string | null;
 }
@@ -83,8 +85,8 @@ export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flo
 }
 
 /**
- * The keys that the report had with the masks and the origins of earlier versions, by which its group is found once more
- * (decisions 011 and 041); none where these change nothing about it.
+ * The keys that the report had with the masks and the origins of earlier versions, by which its group is found once
+ * more (decisions 011 and 041); none where these change nothing about it.
  * @param masks of earlier versions (`earlierMasks`)
  */
 export function earlierKeysOf(input: GroupingInput, now: Grouping, masks: readonly Partial<MaskOptions>[]): string[] {
@@ -117,7 +119,10 @@ const headOf = ({ type, project, exception_class }: GroupingInput): string[] => 
   exception_class?.slice(0, LONGEST_PART).trim() ?? '',
 ];
 
-/** The caller's file, with its function where it states one, else the file (or method) of the first frame; empty without either. */
+/**
+ * The caller's file, with its function where it states one, else the file (or method) of the first frame; empty without
+ * either.
+ */
 function originOf({ file_path, function_name, stack_trace }: GroupingInput, normalise = normaliseOrigin): string {
   const given = file_path ? normalise(file_path) : '';
   const name = given !== '' && function_name ? normaliseFunction(function_name) : '';

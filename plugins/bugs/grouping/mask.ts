@@ -1,8 +1,9 @@
 /**
- * The masked message (contract 21): what varies from report to report of one error gives way to a placeholder. Pure, linear.
+ * The masked message (contract 21): what varies from report to report of one error gives way to a placeholder. Pure,
+ * linear.
  *
- * Placeholders hold neither digits nor quotes, so a masked text masks to itself. Quotes come last: a value in quotes that
- * held anything variable is variable as a whole, whatever its kind.
+ * Placeholders hold neither digits nor quotes, so a masked text masks to itself. Quotes come last: a value in quotes
+ * that held anything variable is variable as a whole, whatever its kind.
  */
 import { RecentMap } from '../../../lib/recent-map.js';
 import { splitDuplicates } from './duplicates.js';
@@ -124,8 +125,8 @@ function knownOf(options: Partial<MaskOptions>): RecentMap<string> {
 
 /**
  * @param text the first lines of a message; the caller caps it
- * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<mac>`, `<duration>`,
- * `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
+ * @returns the text with placeholders (`<guid>`, `<time>`, `<address>`, `<line>`, `<email>`, `<ip>`, `<mac>`,
+ * `<duration>`, `<size>`, `<share>`, `<id>`, `<number>`, `<value>`)
  */
 export function mask(text: string, options: Partial<MaskOptions> = NO_OPTIONS): string {
   const texts = knownOf(options);

@@ -1,6 +1,6 @@
 /**
- * Numbers with a unit (contract 21, masked): number and unit go together, since `870 kB` and `3.5 MB` say the same. Pure,
- * linear. Single letters count only where a unit is meant: `2d` is a kind of canvas and `5G` a kind of network.
+ * Numbers with a unit (contract 21, masked): number and unit go together, since `870 kB` and `3.5 MB` say the same.
+ * Pure, linear. Single letters count only where a unit is meant: `2d` is a kind of canvas and `5G` a kind of network.
  */
 
 /** Never the tail of a word, a version or a longer number. */

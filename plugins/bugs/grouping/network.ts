@@ -31,7 +31,10 @@ export const maskIpv6 = (text: string): string =>
 /** Hardware addresses as `<mac>`. Before IPv6 ones, which look alike. */
 export const maskMac = (text: string): string => (MAC_HINT.test(text) ? text.replace(MAC, '<mac>') : text);
 
-/** Eight groups, fewer around `::`, and a port as a ninth where Java writes one. A name such as `face::cafe` has no digit. */
+/**
+ * Eight groups, fewer around `::`, and a port as a ninth where Java writes one. A name such as `face::cafe` has no
+ * digit.
+ */
 function isIpv6(candidate: string): boolean {
   if (!/\d/.test(candidate)) return false;
   const [before = '', after, ...more] = candidate.split('::');

@@ -1,6 +1,6 @@
 /**
- * Where an error comes from, as one short text (contract 21, origin): the same file deployed elsewhere, built again or named
- * by another tool has one origin. Pure, linear.
+ * Where an error comes from, as one short text (contract 21, origin): the same file deployed elsewhere, built again or
+ * named by another tool has one origin. Pure, linear.
  */
 
 import { RecentMap } from '../../../lib/recent-map.js';

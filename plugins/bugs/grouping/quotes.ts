@@ -1,8 +1,9 @@
 /**
  * Values in quotes (contract 21, masked): one that holds a digit or a placeholder becomes `<value>`. Pure, linear.
  *
- * A quote opens where no word ends and closes where none begins, so the apostrophe of "can't" is neither. A quote without
- * partner in its line is text. Rejected: one regular expression per kind of quote (quadratic on unbalanced ones).
+ * A quote opens where no word ends and closes where none begins, so the apostrophe of "can't" is neither. A quote
+ * without partner in its line is text. Rejected: one regular expression per kind of quote (quadratic on unbalanced
+ * ones).
  */
 
 /** Opening quotes and what closes them. */

@@ -1,9 +1,10 @@
 /**
  * The flood rule (contract 21, flood): how many items a source made within the hour, and which item has a coarse key.
  *
- * The coarse keys of a source's first items lie beside the times that it counts: most sources make few items, and each new one would write a
- * document more for a flood that never comes. What such an entry says is looked up when it is used: the item may have been deleted or
- * merged meanwhile. The coarse keys of later items are documents of `keys`, as all of them were once.
+ * The coarse keys of a source's first items lie beside the times that it counts: most sources make few items, and each
+ * new one would write a document more for a flood that never comes. What such an entry says is looked up when it is
+ * used: the item may have been deleted or merged meanwhile. The coarse keys of later items are documents of `keys`, as
+ * all of them were once.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS } from '../../../lib/time.js';

@@ -1,14 +1,14 @@
 /**
- * Which item a report belongs to (contract 21, many keys per item). A known key decides at once. An unknown one is decided
- * by its family, the document that all origins of one class and message share, with compare-and-set: so parallel first
- * reports agree, in one process or in many.
+ * Which item a report belongs to (contract 21, many keys per item). A known key decides at once. An unknown one is
+ * decided by its family, the document that all origins of one class and message share, with compare-and-set: so
+ * parallel first reports agree, in one process or in many.
  *
  * Order: family (marker: `recent` names the decision) → key → item. Whoever meets a decided key whose item is missing
- * completes it from the report at hand, so a crash between two steps blocks no report (docs/consistency.md, Items). Where the
- * store has transactions, all of these are one (intake/new-items.ts).
+ * completes it from the report at hand, so a crash between two steps blocks no report (docs/consistency.md, Items).
+ * Where the store has transactions, all of these are one (intake/new-items.ts).
  *
- * Rejected: a lock document per key (a holder that dies blocks its group), and an upsert of the item by its key (an item
- * has many keys).
+ * Rejected: a lock document per key (a holder that dies blocks its group), and an upsert of the item by its key (an
+ * item has many keys).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -24,8 +24,8 @@ import type { FamilyDoc, KeyDoc } from '../item/model.js';
 /** Keys that this process met lately. */
 const CACHED_KEYS = 20_000;
 /**
- * For how long a key's item is believed unasked. Keys move only when items are merged or split; a merged item's lane refuses
- * to be counted blindly, so what another process merged is noticed at once, and what it split within this time.
+ * For how long a key's item is believed unasked. Keys move only when items are merged or split; a merged item's lane
+ * refuses to be counted blindly, so what another process merged is noticed at once, and what it split within this time.
  */
 const BELIEVED_MS = 2_000;
 
@@ -44,7 +44,10 @@ export interface Decision {
   adopted: boolean;
   /** The flood rule led it to an item whose message differs in words with digits. */
   flooded: boolean;
-  /** Of a new item, which the caller makes: what leads to it, to be written before it or together with it. None: it exists. */
+  /**
+   * Of a new item, which the caller makes: what leads to it, to be written before it or together with it. None: it
+   * exists.
+   */
   writes: readonly Write[];
 }
 
@@ -149,7 +152,9 @@ export class Keys {
     }
   }
 
-  /** Groups from before a mask was added go on: their keys are computed once more without it (decisions 011 and 041). */
+  /**
+   * Groups from before a mask was added go on: their keys are computed once more without it (decisions 011 and 041).
+   */
   async #byEarlierKey(keyed: Keyed): Promise<Decision | null> {
     for (const earlier of earlierKeysOf(keyed.report, keyed, this.#earlier)) {
       const item = await this.known(keyed.project, earlier);
@@ -165,8 +170,8 @@ export class Keys {
     let isAllowed = false;
     for (;;) {
       const family = await families.get(id);
-      // A decision may have been made, completed and forgotten since the key was looked up. Where the family is new, the write of
-      // a key that exists is refused.
+      // A decision may have been made, completed and forgotten since the key was looked up. Where the family is new,
+      // the write of a key that exists is refused.
       const known = family === null ? null : await this.known(keyed.project, keyed.dedup_key);
       if (known !== null) return existing(known);
       const next = family === null ? null : decideIn(family, keyed);

@@ -29,7 +29,10 @@ export interface ReportBody {
   resolved_in_build?: string | null;
 }
 
-/** Characters kept of each long text. Longer ones are cut and named in `truncated`: a report is worth more than its tail. */
+/**
+ * Characters kept of each long text. Longer ones are cut and named in `truncated`: a report is worth more than its
+ * tail.
+ */
 export const LIMITS = { description: 65_536, error_message: 8192, stack_trace: 65_536 } as const;
 
 /** Empty text is none. */

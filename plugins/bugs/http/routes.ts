@@ -1,4 +1,7 @@
-/** The routes of the bug tracker (contract 20, endpoints): reporting and reading. A handler translates; the services decide. */
+/**
+ * The routes of the bug tracker (contract 20, endpoints): reporting and reading. A handler translates; the services
+ * decide.
+ */
 import { timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';

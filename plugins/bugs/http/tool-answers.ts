@@ -1,6 +1,6 @@
 /**
- * The routes' answers as an agent sees them (contract 95, MCP): short after a write, without repetition, and with only the
- * fields that an agent needs. Pure.
+ * The routes' answers as an agent sees them (contract 95, MCP): short after a write, without repetition, and with only
+ * the fields that an agent needs. Pure.
  */
 type Data = Readonly<Record<string, unknown>>;
 type Answer = Record<string, unknown>;

@@ -1,12 +1,14 @@
 /**
- * The routes that coding agents use, as tools (contract 95, MCP): names and words for the model. The rules are the routes'.
- * Every agent pays for every word here at every start, so descriptions do not repeat what a name already says.
+ * The routes that coding agents use, as tools (contract 95, MCP): names and words for the model. The rules are the
+ * routes'. Every agent pays for every word here at every start, so descriptions do not repeat what a name already says.
  */
 import type { ToolSpec } from '../../../ports/http.js';
 import { OUTSIDE } from '../item/view.js';
 import { detail, listed, reported, taken, written } from './tool-answers.js';
 
-/** Beside an item's own `untrusted_fields`: members of occurrences, comments and history whose text came from outside. */
+/**
+ * Beside an item's own `untrusted_fields`: members of occurrences, comments and history whose text came from outside.
+ */
 const untrusted: readonly string[] = [
   ...OUTSIDE,
   'host',

@@ -1,11 +1,12 @@
 /**
- * Occurrences of one item that come within one turn of the event loop are counted by one write: an error that storms comes
- * from all its processes at once, and each write of an item rewrites it whole. Every caller still learns its own place: the
- * write answers the item after the last of them, and what each would have seen is that, less those behind it.
+ * Occurrences of one item that come within one turn of the event loop are counted by one write: an error that storms
+ * comes from all its processes at once, and each write of an item rewrites it whole. Every caller still learns its own
+ * place: the write answers the item after the last of them, and what each would have seen is that, less those behind
+ * it.
  *
- * Nothing waits for it: the turn ends at once when no other report arrives, and with enough of them (EARLY) it does not wait for its
- * end, so that the store writes while this thread reads on. Rejected: one write at a time per item (the next
- * occurrence would wait for a commit), and gathering for some milliseconds (every answer would be late by them).
+ * Nothing waits for it: the turn ends at once when no other report arrives, and with enough of them (EARLY) it does not
+ * wait for its end, so that the store writes while this thread reads on. Rejected: one write at a time per item (the
+ * next occurrence would wait for a commit), and gathering for some milliseconds (every answer would be late by them).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';

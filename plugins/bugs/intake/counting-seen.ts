@@ -1,6 +1,6 @@
 /**
- * Counts an occurrence on the state of its item that was read, with what follows from it: reopen, mute, unmute, merge forward.
- * The way of the few occurrences that the one blind write (count-batcher.ts) refuses.
+ * Counts an occurrence on the state of its item that was read, with what follows from it: reopen, mute, unmute, merge
+ * forward. The way of the few occurrences that the one blind write (count-batcher.ts) refuses.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KnownBuilds } from '../builds/known-builds.js';

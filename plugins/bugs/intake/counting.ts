@@ -1,9 +1,10 @@
 /**
  * The third step of the intake: counts a report at its item (contract 20, values; contract 21, intake).
  *
- * The hot path, an occurrence of a known group, is one small atomic write (`atOnce`): its filter names what may be counted without
- * a look at the item, and its answer carries all that the next step needs. What it refuses (a resolved item, a duplicate, one that
- * is muted otherwise, a known reference) is counted with care (`withCare`), on the item as it was read.
+ * The hot path, an occurrence of a known group, is one small atomic write (`atOnce`): its filter names what may be
+ * counted without a look at the item, and its answer carries all that the next step needs. What it refuses (a resolved
+ * item, a duplicate, one that is muted otherwise, a known reference) is counted with care (`withCare`), on the item as
+ * it was read.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';

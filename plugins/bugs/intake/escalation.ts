@@ -1,4 +1,7 @@
-/** What raises an item's severity after a count: the rate of the rolling hour, and a higher error level (contract 20, severity). */
+/**
+ * What raises an item's severity after a count: the rate of the rolling hour, and a higher error level (contract 20,
+ * severity).
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import { DEPS, type Deps } from '../deps.js';
@@ -21,8 +24,9 @@ export class Escalation {
   ) {}
 
   /**
-   * Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. A higher level alone is no
-   * revision; it is written last, so that a crash before it leaves the escalation to the next occurrence. Called where `isDue`.
+   * Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. A higher level alone is
+   * no revision; it is written last, so that a crash before it leaves the escalation to the next occurrence. Called
+   * where `isDue`.
    */
   async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
     const item = await this.items.change(doc.id, 'system', (now, change) => this.#plan(now, change, incoming));

@@ -1,6 +1,6 @@
 /**
- * The last step of the intake, before the answer: what a count leads to. History and events, a payload that is still to be decided, a
- * rule's hit, a fault of a version, a higher severity, an alarm, a publish that came first.
+ * The last step of the intake, before the answer: what a count leads to. History and events, a payload that is still to
+ * be decided, a rule's hit, a fault of a version, a higher severity, an alarm, a publish that came first.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';

@@ -32,7 +32,10 @@ export interface Place extends Decision {
 /** A reference as the write of its count treats it. */
 export interface CountedReference {
   id: string;
-  /** What is written together with the count; empty where the reference is in the store, bound to the item: then the count notes it. */
+  /**
+   * What is written together with the count; empty where the reference is in the store, bound to the item: then the
+   * count notes it.
+   */
   along: readonly Write[];
   /** Another call bound it, and this one counts in its place. */
   helper: boolean;

@@ -1,6 +1,6 @@
 /**
- * The one way in for reports of every kind (contracts 20 and 21): accept → place → count → follow up. Each step is a class of its
- * own; this file is their order, and what is asked before what.
+ * The one way in for reports of every kind (contracts 20 and 21): accept → place → count → follow up. Each step is a
+ * class of its own; this file is their order, and what is asked before what.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';

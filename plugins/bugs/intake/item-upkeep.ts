@@ -1,4 +1,7 @@
-/** Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was not known yet. */
+/**
+ * Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was not known
+ * yet.
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type Deps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';

@@ -1,7 +1,7 @@
 /**
- * How many new groups a public intake key makes within an hour (contract 00, limits). Counted in this process alone, as rate
- * limits are: several processes allow as many times the number, and a start begins anew. Rejected: a counter in the store,
- * one more write for every new group.
+ * How many new groups a public intake key makes within an hour (contract 00, limits). Counted in this process alone, as
+ * rate limits are: several processes allow as many times the number, and a start begins anew. Rejected: a counter in
+ * the store, one more write for every new group.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';

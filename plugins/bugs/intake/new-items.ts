@@ -1,7 +1,7 @@
 /**
  * Makes an item from its first report (contract 20, transitions), all of it in one commit: what leads its keys to it
- * (groups/keys.ts), the reference, its number (numbers.ts), its texts, the item and its first payload. A call that loses to
- * another one wastes a number.
+ * (groups/keys.ts), the reference, its number (numbers.ts), its texts, the item and its first payload. A call that
+ * loses to another one wastes a number.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type Deps } from '../deps.js';
@@ -25,7 +25,9 @@ import { PayloadSampler } from './payload-sampler.js';
 
 @injectable()
 export class NewItems {
-  /** By item: of several reports that would complete it in this process one does, the others would only waste numbers. */
+  /**
+   * By item: of several reports that would complete it in this process one does, the others would only waste numbers.
+   */
   readonly #completing = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -70,7 +72,10 @@ export class NewItems {
     return this.refs.prepare({ id: ref.id, project, item_id, own: true }, writes);
   }
 
-  /** Makes the item that its key already names, where a crash, or another call under way, left it out. Null: another call was faster. */
+  /**
+   * Makes the item that its key already names, where a crash, or another call under way, left it out. Null: another
+   * call was faster.
+   */
   async complete(id: string, incoming: IncomingReport): Promise<Counted | null> {
     const running = this.#completing.get(id);
     if (running !== undefined) {

@@ -1,10 +1,10 @@
 /**
- * Numbers of new items. This process counts on from the last number that it knows, and the counter is written together with the
- * item (`ahead`): no write of its own comes before. Should another process have gone on meanwhile, the counter refuses that
- * write, and the next number is asked of the store (`next`).
+ * Numbers of new items. This process counts on from the last number that it knows, and the counter is written together
+ * with the item (`ahead`): no write of its own comes before. Should another process have gone on meanwhile, the counter
+ * refuses that write, and the next number is asked of the store (`next`).
  *
- * Calls that come while a write is under way share the next one: a storm of new groups counts a project's counter once for
- * several of them, and leaves no gap.
+ * Calls that come while a write is under way share the next one: a storm of new groups counts a project's counter once
+ * for several of them, and leaves no gap.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -13,7 +13,10 @@ import type { Write } from '../store/commit.js';
 
 /** Projects whose last number is known. */
 const PROJECTS = 1_000;
-/** After a refusal the store is asked for so long, in milliseconds: two processes that count on would refuse each other all the time. */
+/**
+ * After a refusal the store is asked for so long, in milliseconds: two processes that count on would refuse each other
+ * all the time.
+ */
 const SHARED_MS = 2_000;
 
 interface Waiting {
@@ -51,8 +54,8 @@ export class Numbers {
   }
 
   /**
-   * The next one, as long as no other process counts; null when the last one is not known. The write is sent in the same turn, so
-   * that the numbers of several reach the store in their order. After a refusal: `unsure`.
+   * The next one, as long as no other process counts; null when the last one is not known. The write is sent in the
+   * same turn, so that the numbers of several reach the store in their order. After a refusal: `unsure`.
    */
   ahead(project: string): Ahead | null {
     const last = this.#last.get(project);

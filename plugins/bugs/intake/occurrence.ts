@@ -1,4 +1,7 @@
-/** What an occurrence does to an item beside being counted: reopen, mute, unmute (contract 20, regression; 21, rules). Pure. */
+/**
+ * What an occurrence does to an item beside being counted: reopen, mute, unmute (contract 20, regression; 21, rules).
+ * Pure.
+ */
 import type { Published } from '../item/build-names.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { IncomingReport } from './incoming-report.js';

@@ -32,10 +32,10 @@ export class PayloadSampler {
   constructor(@inject(DEPS) private readonly deps: Deps) {}
 
   /**
-   * The write that keeps the payload, to be made together with the count: the slot follows from how far this process knows the
-   * item's window to be. Of the first 50 each has a slot of its own, so it is an insert: where another process has taken that
-   * slot, it is refused, and the exact count decides. Should the count not happen, the store may keep a payload whose report
-   * was not acknowledged.
+   * The write that keeps the payload, to be made together with the count: the slot follows from how far this process
+   * knows the item's window to be. Of the first 50 each has a slot of its own, so it is an insert: where another
+   * process has taken that slot, it is refused, and the exact count decides. Should the count not happen, the store may
+   * keep a payload whose report was not acknowledged.
    * @returns null: the payload is not kept; undefined: the window is not known
    */
   planned(itemId: string, incoming: IncomingReport): Write | null | undefined {

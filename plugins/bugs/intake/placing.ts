@@ -47,8 +47,8 @@ export class Placing {
 }
 
 /**
- * The report that the overflow item shows, in which a project's reports are counted that would have made more new groups than
- * their public key may make (contract 00, limits); its occurrences keep the real reports.
+ * The report that the overflow item shows, in which a project's reports are counted that would have made more new
+ * groups than their public key may make (contract 00, limits); its occurrences keep the real reports.
  */
 const overflowReport = (sent: Report): Report => ({
   type: 'error',

@@ -1,7 +1,7 @@
 /**
- * What became of a report (ports/domain/bugs.ts). Its item is made when it is asked for, since few callers show all of it. The
- * getter is of a class: one that is written in an object gives each object a shape of its own, which lives among the old ones
- * with all that the getter sees until the heap is looked through as a whole.
+ * What became of a report (ports/domain/bugs.ts). Its item is made when it is asked for, since few callers show all of
+ * it. The getter is of a class: one that is written in an object gives each object a shape of its own, which lives
+ * among the old ones with all that the getter sees until the heap is looked through as a whole.
  */
 import type { Item, Recorded } from '../../../ports/domain/bugs.js';
 import type { ItemDoc } from '../item/model.js';

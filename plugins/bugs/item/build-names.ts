@@ -23,7 +23,9 @@ export function versionOf(build: string, published: Published): string | null {
   return published.find((release) => release.build === build)?.version ?? null;
 }
 
-/** The release whose version equals the build, or that was published under this build name; undefined: there is none. */
+/**
+ * The release whose version equals the build, or that was published under this build name; undefined: there is none.
+ */
 export function releaseOf(build: string, published: Published): Published[number] | undefined {
   const wanted = canonical(build);
   return published.find((r) => canonical(r.version) === wanted || (r.build !== null && canonical(r.build) === wanted));

@@ -1,8 +1,8 @@
 /**
- * A change of one item, gathered before it is written: its fields, its events, history and comments, and the fields that
- * follow from them. Every write of an item's state is made here, so that no index field can be forgotten: `ChangeSet` for a
- * change of an item that was read, `claimUnread` and `higherLevel` for the two that are decided in the store. Counters
- * (counting.ts), notes and marks are no state. Pure.
+ * A change of one item, gathered before it is written: its fields, its events, history and comments, and the fields
+ * that follow from them. Every write of an item's state is made here, so that no index field can be forgotten:
+ * `ChangeSet` for a change of an item that was read, `claimUnread` and `higherLevel` for the two that are decided in
+ * the store. Counters (counting.ts), notes and marks are no state. Pure.
  */
 import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Ids } from '../../../ports/ids.js';
@@ -27,8 +27,8 @@ type State = Pick<
 >;
 
 /**
- * The stored name of the kind of occurrences that are counted blindly, in one write without a look at the item. It is part of every
- * stored item, and a rename would rewrite all of them for nothing that anybody sees.
+ * The stored name of the kind of occurrences that are counted blindly, in one write without a look at the item. It is
+ * part of every stored item, and a rename would rewrite all of them for nothing that anybody sees.
  */
 export const STORED_BLIND_KIND = 'lane' satisfies keyof ItemDoc;
 
@@ -115,7 +115,10 @@ export class ChangeSet {
     return this;
   }
 
-  /** An event about the item as the change leaves it so far; once per cycle, and none for a muted item (contract 20, severity). */
+  /**
+   * An event about the item as the change leaves it so far; once per cycle, and none for a muted item (contract 20,
+   * severity).
+   */
   emit(name: EventName, overrides: Partial<BugEvent> = {}): this {
     const { next } = this;
     const what = name === 'bug.critical' ? 'critical' : name === 'bug.resolved' ? 'resolved' : 'created';
@@ -224,8 +227,8 @@ export class ChangeSet {
 const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info' ? 'released' : 'resolved');
 
 /**
- * The claim of the first open item that a filter finds, decided by the store. Of the derived fields only `queue_key` depends
- * on whether an item is open or in progress.
+ * The claim of the first open item that a filter finds, decided by the store. Of the derived fields only `queue_key`
+ * depends on whether an item is open or in progress.
  */
 export function claimUnread(claim: Lease, noted: NonNullable<ItemDoc['noted']>): Update {
   return {
@@ -240,7 +243,10 @@ export const WAITING = ['made_by', 'noted'] as const;
 
 type Waiting = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof WAITING)[number]>;
 
-/** The history entries that wait in an item, oldest first; small there, since each report of a new group and each claim writes one. */
+/**
+ * The history entries that wait in an item, oldest first; small there, since each report of a new group and each claim
+ * writes one.
+ */
 export function waitingIn({ id, source, created_at, claim, made_by, noted }: Waiting): OutboxEntry[] {
   const entries: OutboxEntry[] = [];
   // No other entry has the item's own id.

@@ -1,6 +1,6 @@
 /**
- * What a call by MCP needs a claim for. Text that an agent reads may talk it into anything, so it changes nothing of an item
- * that it does not hold (contract 95, MCP; contract 20, endpoints). Pure.
+ * What a call by MCP needs a claim for. Text that an agent reads may talk it into anything, so it changes nothing of an
+ * item that it does not hold (contract 95, MCP; contract 20, endpoints). Pure.
  */
 import type { ServiceError } from '../../../kernel/errors.js';
 import type { Caller } from '../caller.js';

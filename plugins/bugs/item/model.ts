@@ -1,9 +1,9 @@
 /**
- * The documents of the bug tracker. `ItemDoc` is small and hot: counters, state and the fields that lists filter by. Long
- * texts are in `TextsDoc` and payloads in `OccurrenceDoc`, so that counting an occurrence rewrites little.
+ * The documents of the bug tracker. `ItemDoc` is small and hot: counters, state and the fields that lists filter by.
+ * Long texts are in `TextsDoc` and payloads in `OccurrenceDoc`, so that counting an occurrence rewrites little.
  *
- * Rejected: a collection of minutes (contract 21's `item_minute`) beside the item. The 60 counters are in the item, so that
- * one atomic write counts, moves the rolling hour and returns it, and no list page needs a second query.
+ * Rejected: a collection of minutes (contract 21's `item_minute`) beside the item. The 60 counters are in the item, so
+ * that one atomic write counts, moves the rolling hour and returns it, and no list page needs a second query.
  */
 import type { Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
@@ -92,8 +92,8 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   /** References of reports that were counted and whose `refs` document is not finished yet. */
   inflight: { [ref: string]: number };
   /**
-   * Who made the item: that it was made is not in the history yet. It joins it with the item's next change, or when the history is read.
-   * Missing from then on.
+   * Who made the item: that it was made is not in the history yet. It joins it with the item's next change, or when the
+   * history is read. Missing from then on.
    */
   made_by?: string;
   /** The claim, by `action=next`, is not in the history yet either. */
@@ -110,10 +110,16 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   overflow?: true;
   /** Occurrences of unknown keys that the flood rule led here; missing: none. */
   flooded?: number;
-  /** `<project> <version>` (`buildKey`) of the new group or regression that counts, and since when; see version-faults.ts. */
+  /**
+   * `<project> <version>` (`buildKey`) of the new group or regression that counts, and since when; see
+   * version-faults.ts.
+   */
   fault_key?: string;
   fault_at?: string;
-  /** One that does not count yet: all its reports came with intake keys and from one address, of which this is a keyed hash. */
+  /**
+   * One that does not count yet: all its reports came with intake keys and from one address, of which this is a keyed
+   * hash.
+   */
   lone_fault?: { key: string; sender: string };
   /** The act of publishing that closed it (`PublishedBuild.publication`). */
   closed_by?: string;
@@ -195,7 +201,10 @@ export interface ActivityDoc {
   stat?: string;
 }
 
-/** A published release, as items name it in `resolved_in_build`: one per version of a project, and one per build name of it. */
+/**
+ * A published release, as items name it in `resolved_in_build`: one per version of a project, and one per build name of
+ * it.
+ */
 export interface BuildDoc {
   /** Hash of project and canonical version, or of those and the build name. */
   id: string;

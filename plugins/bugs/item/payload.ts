@@ -1,10 +1,11 @@
 /**
- * Payloads of occurrences as they are stored. Earlier versions stored them whole, or compressed by the plugin itself, in `packed`. Since then the
- * store packs them where that is worth it (collections.ts).
+ * Payloads of occurrences as they are stored. Earlier versions stored them whole, or compressed by the plugin itself,
+ * in `packed`. Since then the store packs them where that is worth it (collections.ts).
  *
  * The stack trace followed the JSON of the other fields after a line feed.
  *
- * The first payload of an item does without its stack trace where the item's texts hold it: it is the larger part of both.
+ * The first payload of an item does without its stack trace where the item's texts hold it: it is the larger part of
+ * both.
  */
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';

@@ -2,7 +2,10 @@
 import type { Filter } from '../../../ports/store.js';
 import { SEVERITIES } from './severity.js';
 
-/** The one agent that the query asks for, if any: a caller that asks for its items and gives no other name is that agent. */
+/**
+ * The one agent that the query asks for, if any: a caller that asks for its items and gives no other name is that
+ * agent.
+ */
 export const soleTarget = ({ target_agent: wanted }: Filter): string | null =>
   typeof wanted === 'string' ? wanted : null;
 
@@ -14,8 +17,8 @@ export function servedTo(agent: string, { target_agent: wanted }: Filter): Filte
 }
 
 /**
- * The range of the queue with the wanted severities, most urgent first: a caller that asks for low items does not read past
- * all the others (`queueKeyOf` in change-set.ts puts the severity first).
+ * The range of the queue with the wanted severities, most urgent first: a caller that asks for low items does not read
+ * past all the others (`queueKeyOf` in change-set.ts puts the severity first).
  */
 export function stretchOf({ severity: wanted }: Filter): { gt: string; lt?: string } {
   const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];

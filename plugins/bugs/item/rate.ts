@@ -36,8 +36,8 @@ export interface Rate {
 }
 
 /**
- * Measured at the newest minute in the counters, not at the caller's clock. So the counts of one item have the order of its
- * writes, even from several processes, and the count never falls between two writes of one minute.
+ * Measured at the newest minute in the counters, not at the caller's clock. So the counts of one item have the order of
+ * its writes, even from several processes, and the count never falls between two writes of one minute.
  */
 export function rateOf(minutes: Counters): Rate {
   const all = Object.entries(minutes).map(([key, n]): [number, number] => [numberOf(key), n]);
@@ -73,8 +73,8 @@ const DAY = 24;
 export const DAYS_KEPT = 31;
 
 /**
- * What hours leave behind when they go: their sum per day (UTC). The value is the whole day's, so the same snapshot rolled
- * up twice, by two writers, is rolled up once.
+ * What hours leave behind when they go: their sum per day (UTC). The value is the whole day's, so the same snapshot
+ * rolled up twice, by two writers, is rolled up once.
  * @param stale of `stalePaths`
  */
 export function rollUp(hours: Counters, days: Counters | undefined, stale: readonly string[]): Record<string, number> {

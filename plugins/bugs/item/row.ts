@@ -4,8 +4,8 @@ import type { ItemDoc, TextsDoc } from './model.js';
 import { itemView } from './view.js';
 
 /**
- * @param context the time, in milliseconds since 1970; of lists the beginning of the running minute: the rolling hour moves by minutes,
- * and leases that have run out are written before a list reads, or it gives the time itself
+ * @param context the time, in milliseconds since 1970; of lists the beginning of the running minute: the rolling hour
+ * moves by minutes, and leases that have run out are written before a list reads, or it gives the time itself
  */
 export const render: Render<ItemDoc, TextsDoc, number> = (item, texts, now) => itemView(item, texts, now);
 

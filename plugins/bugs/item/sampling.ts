@@ -2,14 +2,16 @@
  * Which occurrences keep their payload: the first 5 and a reservoir of 45 (algorithm R), so that any of them is equally
  * likely to be there (contract 21, intake). The slot follows from the count that the atomic write answered: no reads.
  *
- * A window ends after 30 days, because payloads do: a reservoir over a group's whole life would leave an old, busy group
- * without a single payload.
+ * A window ends after 30 days, because payloads do: a reservoir over a group's whole life would leave an old, busy
+ * group without a single payload.
  */
 export const FIRST = 5;
 export const RESERVOIR = 45;
 export const WINDOW_MS = 30 * 86_400_000;
 
-/** Ids of all occurrences that an item may keep. Rejected: an index over the item, which every kept payload would write. */
+/**
+ * Ids of all occurrences that an item may keep. Rejected: an index over the item, which every kept payload would write.
+ */
 export const slotIds = (itemId: string): string[] =>
   Array.from({ length: FIRST + RESERVOIR }, (_, slot) => slotId(itemId, slot));
 

@@ -1,4 +1,7 @@
-/** The documents of what is under way, or kept, beside the items: merges, deletions, feedback, saved views, bulk changes. */
+/**
+ * The documents of what is under way, or kept, beside the items: merges, deletions, feedback, saved views, bulk
+ * changes.
+ */
 import type { Json } from '../../../ports/store.js';
 import type { ItemQuery } from './filters.js';
 
@@ -90,7 +93,9 @@ export interface BulkRunDoc {
   beat_at: string;
   started_at: string;
   finished_at: string | null;
-  /** It takes back what its account has set to the status of `query` in this time: each item becomes what it was before. */
+  /**
+   * It takes back what its account has set to the status of `query` in this time: each item becomes what it was before.
+   */
   undo?: { since: string; until: string };
   /** When it was taken back itself. */
   undone_at?: string | null;

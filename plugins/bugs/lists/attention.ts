@@ -1,8 +1,9 @@
 /**
- * What needs a person on the dashboard (contract 80): critical items and regressions that wait, and critical ones that somebody works on.
+ * What needs a person on the dashboard (contract 80): critical items and regressions that wait, and critical ones that
+ * somebody works on.
  *
- * Of many, the newest are looked at and those that were seen last; of critical ones the oldest too, which are quiet and behind a
- * flood of newer ones. Where very much waits, everybody's look is the same for two seconds.
+ * Of many, the newest are looked at and those that were seen last; of critical ones the oldest too, which are quiet and
+ * behind a flood of newer ones. Where very much waits, everybody's look is the same for two seconds.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
@@ -18,7 +19,10 @@ import { groupView } from '../item/view.js';
 import { concernsOf, type Concern } from './concerns.js';
 
 const BATCH = 100;
-/** Items that wait, of each class, among which the dashboard finds the loudest; of critical ones all that there are as a rule. */
+/**
+ * Items that wait, of each class, among which the dashboard finds the loudest; of critical ones all that there are as a
+ * rule.
+ */
 const LOOKED_AT = 600;
 const CRITICAL_LOOKED_AT = 5000;
 /** Open items among which it finds what is older than those. */

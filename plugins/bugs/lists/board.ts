@@ -1,10 +1,10 @@
 /**
- * The data of the pages: items with their counts per hour and without their long texts, the counts of the views, and the
- * items that need a person. A list of the API carries the long texts, which a page of rows does not show.
+ * The data of the pages: items with their counts per hour and without their long texts, the counts of the views, and
+ * the items that need a person. A list of the API carries the long texts, which a page of rows does not show.
  *
- * Every number is an index range: `queue_key` begins with the severity and says whether the item is a regression, so what
- * waits in each class is counted without a look at the items. Rejected: counting by the views' own filters, which reads
- * every open item.
+ * Every number is an index range: `queue_key` begins with the severity and says whether the item is a regression, so
+ * what waits in each class is counted without a look at the items. Rejected: counting by the views' own filters, which
+ * reads every open item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -127,8 +127,8 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * The query of a live list, every few seconds: the delta query (contract 00, lists) over the type and projects of a list.
-   * The fields of its other filters may have changed, so each item is checked against them.
+   * The query of a live list, every few seconds: the delta query (contract 00, lists) over the type and projects of a
+   * list. The fields of its other filters may have changed, so each item is checked against them.
    */
   async changed(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
     const mark = this.watermark.safe();
@@ -144,8 +144,8 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * The item that follows another one in a list, whether or not that one still fits it: among those with the same value of
-   * the order the ids decide, as in the list.
+   * The item that follows another one in a list, whether or not that one still fits it: among those with the same value
+   * of the order the ids decide, as in the list.
    */
   async following(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
     await this.leases.settle();
@@ -171,8 +171,8 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * How many items a list has; null when a page cannot wait for that, because no index counts such a filter. The count goes
-   * on, and the next look has it. Looked at again after some seconds.
+   * How many items a list has; null when a page cannot wait for that, because no index counts such a filter. The count
+   * goes on, and the next look has it. Looked at again after some seconds.
    * @param key names the query
    */
   async total(key: string, query: ItemQuery): Promise<number | null> {

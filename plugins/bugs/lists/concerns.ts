@@ -1,6 +1,6 @@
 /**
- * What the dashboard puts first: of the items that need a person, the loudest, and alike ones as one line, so that a flood
- * of one cause does not hide everything else. Pure.
+ * What the dashboard puts first: of the items that need a person, the loudest, and alike ones as one line, so that a
+ * flood of one cause does not hide everything else. Pure.
  */
 import type { ErrorGroup } from '../../../ports/domain/bugs.js';
 

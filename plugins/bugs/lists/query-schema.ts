@@ -1,4 +1,7 @@
-/** The schema of a query of the list of items (contract 20, endpoints): what its address, a bulk change and a saved view hold. */
+/**
+ * The schema of a query of the list of items (contract 20, endpoints): what its address, a bulk change and a saved view
+ * hold.
+ */
 import joi from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { SORTS } from '../item/filters.js';
@@ -30,7 +33,9 @@ export const filters = {
   q: texts(joi.string().max(500).allow('')),
 };
 
-/** The filters of the list in a body: a value or an array of them. A field that it does not know would match too much. */
+/**
+ * The filters of the list in a body: a value or an array of them. A field that it does not know would match too much.
+ */
 export const filterBody = named(
   'ItemFilter',
   joi

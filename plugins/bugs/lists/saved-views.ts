@@ -1,6 +1,6 @@
 /**
- * Saved views: named queries of the list of items, private or shared with every account. A view stores only the query, and
- * the schema of the list checks it, so a view never holds a query that the list would refuse.
+ * Saved views: named queries of the list of items, private or shared with every account. A view stores only the query,
+ * and the schema of the list checks it, so a view never holds a query that the list would refuse.
  *
  * Not part of the API: a view belongs to an account, and API calls carry tokens.
  */

@@ -1,11 +1,11 @@
 /**
- * Numbers over all items (contract 20, endpoints: `GET /stats`): items by status, severity and project, and the events of
- * each of the last 30 days.
+ * Numbers over all items (contract 20, endpoints: `GET /stats`): items by status, severity and project, and the events
+ * of each of the last 30 days.
  *
- * What became of items is counted in the history, not in the items: an item that was resolved on Monday and came back on Friday was
- * resolved on Monday all the same. A history entry that counts carries `stat` (day, what, project), so one range of an index
- * holds the answer. Each entry is stored once (item-outbox.ts), so each is counted once, after a crash too. New items are
- * counted by when they were made.
+ * What became of items is counted in the history, not in the items: an item that was resolved on Monday and came back
+ * on Friday was resolved on Monday all the same. A history entry that counts carries `stat` (day, what, project), so
+ * one range of an index holds the answer. Each entry is stored once (item-outbox.ts), so each is counted once, after a
+ * crash too. New items are counted by when they were made.
  *
  * Rejected: counters per day, which a crash between two documents would leave wrong for ever.
  */
@@ -59,8 +59,8 @@ export class Stats {
   ) {}
 
   /**
-   * Of the caller's project, or of all. One count runs at a time. Calls that arrive meanwhile share the next one, so that no
-   * answer is older than its call.
+   * Of the caller's project, or of all. One count runs at a time. Calls that arrive meanwhile share the next one, so
+   * that no answer is older than its call.
    */
   of({ project }: Pick<Caller, 'project'>): Promise<StatsAnswer> {
     const key = project ?? '';

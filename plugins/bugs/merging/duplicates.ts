@@ -1,8 +1,8 @@
 /**
- * Checks the target of a duplicate (contract 20, transitions): another item of the same project, and no circle. Two PATCHes
- * at the same time could each see a straight chain and close a circle together. So one process makes its links one after the
- * other, and the item at the end of the chain counts them (`links`): a PATCH of that item in another process then plans
- * again and finds the circle. The item's revision stays, because nothing visible has changed.
+ * Checks the target of a duplicate (contract 20, transitions): another item of the same project, and no circle. Two
+ * PATCHes at the same time could each see a straight chain and close a circle together. So one process makes its links
+ * one after the other, and the item at the end of the chain counts them (`links`): a PATCH of that item in another
+ * process then plans again and finds the circle. The item's revision stays, because nothing visible has changed.
  *
  * Rejected: checking after the write, because a PATCH that is answered with 422 must change nothing.
  */
@@ -31,7 +31,10 @@ export class Duplicates {
     return result;
   }
 
-  /** @param name id or ref. @throws ServiceError validation_failed: an unknown target, another project, itself or a circle */
+  /**
+   * @param name id or ref. @throws ServiceError validation_failed: an unknown target, another project, itself or a
+   * circle
+   */
   async target(item: ItemDoc, name: string): Promise<ItemDoc> {
     const target = await this.items.find(name);
     // The same for both: what lies in another project is not for everybody to know.
@@ -40,7 +43,9 @@ export class Duplicates {
     return target;
   }
 
-  /** Keeps the target's chain as it is until the item is written. @throws ServiceError validation_failed for a circle */
+  /**
+   * Keeps the target's chain as it is until the item is written. @throws ServiceError validation_failed for a circle
+   */
   async hold(item: ItemDoc, targetId: string): Promise<void> {
     for (;;) {
       const target = await this.deps.items.get(targetId);

@@ -1,17 +1,18 @@
 /**
- * Where the occurrences of an item's grouping keys are counted (contract 20, merge and split): at the item itself, or, while
- * it is a duplicate, at the item that its chain of duplicates ends at. A key always names the item that it belongs to, and
- * beside it (`counts_at`) the one that counts for it; so a split gives back exactly what a merge took, through chains too.
+ * Where the occurrences of an item's grouping keys are counted (contract 20, merge and split): at the item itself, or,
+ * while it is a duplicate, at the item that its chain of duplicates ends at. A key always names the item that it
+ * belongs to, and beside it (`counts_at`) the one that counts for it; so a split gives back exactly what a merge took,
+ * through chains too.
  *
  * Order: a `moves` document (marker) → the item becomes, or stops being, a duplicate → its keys and those of its own
- * duplicates → history of the other item → the marker goes. What a crash leaves, the job `bugs.reconcile` finishes. Until then a
- * merged item forwards what still reaches it, so nothing is ever counted at a duplicate.
+ * duplicates → history of the other item → the marker goes. What a crash leaves, the job `bugs.reconcile` finishes.
+ * Until then a merged item forwards what still reaches it, so nothing is ever counted at a duplicate.
  *
- * The stored items decide where a key leads, not the caller's wish, and the result is checked again after the write: of two
- * moves at the same time, the last writer sees both.
+ * The stored items decide where a key leads, not the caller's wish, and the result is checked again after the write: of
+ * two moves at the same time, the last writer sees both.
  *
- * Rejected: moving the keys to the other item for good (a split would not know which to give back), and a transaction of
- * several documents (the store has none).
+ * Rejected: moving the keys to the other item for good (a split would not know which to give back), and a transaction
+ * of several documents (the store has none).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -110,8 +111,8 @@ export class Rekeying {
   }
 
   /**
-   * The other item's history names the item that joined or left it, but only if the item's own history has the change: a
-   * failed attempt leaves no entry. The entry's id is the move's, so a repeat adds nothing.
+   * The other item's history names the item that joined or left it, but only if the item's own history has the change:
+   * a failed attempt leaves no entry. The entry's id is the move's, so a repeat adds nothing.
    */
   async #writeHistory({ id, item_id, ref, into, other, entry, actor, at }: MoveDoc): Promise<void> {
     if (other === null || !(await this.#happened(item_id, entry))) return;

@@ -1,17 +1,20 @@
 /**
- * `error.rate_exceeded`: a muted group occurs more often in the rolling hour than its rule allows (contract 21, rolling hour).
- * Emitted once when the count rises above the threshold, and again only after the count has fallen to it or below.
+ * `error.rate_exceeded`: a muted group occurs more often in the rolling hour than its rule allows (contract 21, rolling
+ * hour). Emitted once when the count rises above the threshold, and again only after the count has fallen to it or
+ * below.
  *
- * Every count answers the item as it then is, and the count of an hour is measured at the newest minute in it (rate.ts), so
- * within one minute it only rises. So the minute identifies a crossing: the count is above the threshold now and was at or
- * below it when the minute began. `alarm` in the item names the last crossing with an event. One write compares it and puts
- * the event into the outbox: of 64 parallel reports, in any number of processes, exactly one emits.
+ * Every count answers the item as it then is, and the count of an hour is measured at the newest minute in it
+ * (rate.ts), so within one minute it only rises. So the minute identifies a crossing: the count is above the threshold
+ * now and was at or below it when the minute began. `alarm` in the item names the last crossing with an event. One
+ * write compares it and puts the event into the outbox: of 64 parallel reports, in any number of processes, exactly one
+ * emits.
  *
  * A process that dies between the count and that write leaves an item above its threshold without `alarm`. The next
  * occurrence sees it, and so does the reconciler (job `bugs.sweep`, and at start) when there is none.
  *
- * Rejected: an armed flag that only the occurrence below the threshold sets again (the count falls by time alone, without a
- * write), and the event in the counting write (it would have to read the item first, for every muted occurrence).
+ * Rejected: an armed flag that only the occurrence below the threshold sets again (the count falls by time alone,
+ * without a write), and the event in the counting write (it would have to read the item first, for every muted
+ * occurrence).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';

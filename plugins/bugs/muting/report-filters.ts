@@ -7,7 +7,10 @@ import { DEPS, type Deps } from '../deps.js';
 export class ReportFilters implements ReportFilter {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'filters'>) {}
 
-  /** The first that mutes, in the order of the plugins. No promise where no filter needs one: most reports match nothing. */
+  /**
+   * The first that mutes, in the order of the plugins. No promise where no filter needs one: most reports match
+   * nothing.
+   */
   match(report: Report): Mute | null | Promise<Mute | null> {
     return this.#ask(this.deps.filters(), 0, report);
   }

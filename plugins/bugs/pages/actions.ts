@@ -1,4 +1,7 @@
-/** What a person does to an item: comment, change its status or severity, merge, split. The services decide, as for agents. */
+/**
+ * What a person does to an item: comment, change its status or severity, merge, split. The services decide, as for
+ * agents.
+ */
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';

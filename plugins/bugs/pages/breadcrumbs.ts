@@ -1,6 +1,6 @@
 /**
- * What happened before an error, as lines of a timeline. Breadcrumbs come from many libraries and as anything: what they
- * have in common is a time, a category, a level, a message and data, under several names. Pure.
+ * What happened before an error, as lines of a timeline. Breadcrumbs come from many libraries and as anything: what
+ * they have in common is a time, a category, a level, a message and data, under several names. Pure.
  */
 import type { Json } from '../../../ports/store.js';
 

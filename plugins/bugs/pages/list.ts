@@ -88,7 +88,9 @@ interface Tab {
   count?: keyof Waiting;
 }
 
-/** What is open here is what an agent would be handed, and what `/bugs` shows: muted items have a filter of their own. */
+/**
+ * What is open here is what an agent would be handed, and what `/bugs` shows: muted items have a filter of their own.
+ */
 const TABS: readonly Tab[] = [
   { label: 'Open', query: 'muted=false&status=open', count: 'open' },
   { label: 'Critical', query: 'status=open&severity=critical&muted=false', count: 'critical' },

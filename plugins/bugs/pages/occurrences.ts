@@ -1,4 +1,7 @@
-/** An occurrence as its row shows it: what differs from the item's own text, its trace in parts, what happened before. Pure. */
+/**
+ * An occurrence as its row shows it: what differs from the item's own text, its trace in parts, what happened before.
+ * Pure.
+ */
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import { crumbsOf, type Crumb } from './breadcrumbs.js';
@@ -34,7 +37,9 @@ export interface OccurrenceRow {
   open: boolean;
 }
 
-/** Characters of a folded occurrence's trace that is still drawn frame by frame; the page must not take long to make. */
+/**
+ * Characters of a folded occurrence's trace that is still drawn frame by frame; the page must not take long to make.
+ */
 const PARTED = 16_384;
 
 /** @param open shows its payload at once */

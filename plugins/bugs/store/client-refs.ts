@@ -1,16 +1,16 @@
 /**
  * `client_ref`: one report counts once, whatever is repeated, in parallel or after a crash (contract 20, values).
  *
- * Order: the reference is bound to an item (marker: `open_at`) → the item is counted, in the same atomic write that notes
- * the reference in `inflight` → the reference is finished behind the answer → the note leaves the item with its next
- * count. A repeat that meets an open reference counts it in its place, guarded by the note: so a crash between two steps
- * neither loses the report nor counts it twice. A note that such a helper left stays for a minute, because the first
- * caller may merely be slow.
+ * Order: the reference is bound to an item (marker: `open_at`) → the item is counted, in the same atomic write that
+ * notes the reference in `inflight` → the reference is finished behind the answer → the note leaves the item with its
+ * next count. A repeat that meets an open reference counts it in its place, guarded by the note: so a crash between two
+ * steps neither loses the report nor counts it twice. A note that such a helper left stays for a minute, because the
+ * first caller may merely be slow.
  *
- * Where the store has transactions, reference and count are one write (commit.ts), and none of this is needed: a crash leaves
- * both or nothing. Nothing is looked up before: the write with a reference that exists is refused, and only then it is read. The
- * way above is for stores without, and for reports that such a write refuses (a parallel repeat, an item that asks for more
- * than counting).
+ * Where the store has transactions, reference and count are one write (commit.ts), and none of this is needed: a crash
+ * leaves both or nothing. Nothing is looked up before: the write with a reference that exists is refused, and only then
+ * it is read. The way above is for stores without, and for reports that such a write refuses (a parallel repeat, an
+ * item that asks for more than counting).
  *
  * Rejected: finishing before the answer (a third write on the way of every report), and the reference after the count
  * (two parallel reports with one reference and different texts would make two items).
@@ -80,7 +80,8 @@ export class ClientRefs {
 
   /**
    * Before the write that counts its report at the item.
-   * @param own the item's own, remembered as long as the item @param before what has to be in the store before it is bound
+   * @param own the item's own, remembered as long as the item @param before what has to be in the store before it is
+   * bound
    * @returns null: the reference is known, or what comes before it was refused
    */
   async prepare(

@@ -1,9 +1,9 @@
 /**
- * Writes of several documents that belong together. No other file of the plugin knows whether the store has transactions
- * (ports/store.ts, Transact); callers hand over the same writes, and the same marker, either way.
+ * Writes of several documents that belong together. No other file of the plugin knows whether the store has
+ * transactions (ports/store.ts, Transact); callers hand over the same writes, and the same marker, either way.
  *
- * With transactions all of them are one write: all or none. Without, each is a write of its own, in the given order, and the
- * first that is refused ends it. What a crash leaves then is found by its marker (docs/consistency.md).
+ * With transactions all of them are one write: all or none. Without, each is a write of its own, in the given order,
+ * and the first that is refused ends it. What a crash leaves then is found by its marker (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type Collection, type Doc, type TransactionWrite } from '../../../ports/store.js';
@@ -49,7 +49,8 @@ export class Commit {
   }
 
   /**
-   * @param beside what is worth keeping only together with the writes. Where those are no transaction, it is written at the same
+   * @param beside what is worth keeping only together with the writes. Where those are no transaction, it is written at
+   * the same
    *   time, and its refusal changes nothing
    * @returns null: one was refused
    */
@@ -69,8 +70,8 @@ export class Commit {
   }
 
   /**
-   * Of entries that are written with a change of a document: those that go along to places of their own. The others wait in
-   * the document until they are delivered (item-outbox.ts).
+   * Of entries that are written with a change of a document: those that go along to places of their own. The others
+   * wait in the document until they are delivered (item-outbox.ts).
    */
   sorted<T>(entries: readonly T[], placeOf: (entry: T) => Write | null): { along: Write[]; waiting: readonly T[] } {
     if (this.deps.transact === null) return { along: [], waiting: entries };

@@ -1,10 +1,11 @@
 /**
  * The safe mark of delta queries (contract 00, lists): nothing that becomes visible later may carry an earlier
  * `updated_at`. Three things could: a write under way in this process (its stamp is registered until the store has
- * answered), a write under way in another process or one whose clock lags (the mark stays `delta_margin_seconds` behind),
- * and a write that took longer than half that margin (its item is touched again with a fresh stamp).
+ * answered), a write under way in another process or one whose clock lags (the mark stays `delta_margin_seconds`
+ * behind), and a write that took longer than half that margin (its item is touched again with a fresh stamp).
  *
- * Rejected: stamps made by the store, which the port does not have, and sequence numbers, which would serialise writers.
+ * Rejected: stamps made by the store, which the port does not have, and sequence numbers, which would serialise
+ * writers.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';

@@ -1,7 +1,7 @@
 /**
  * The entries of a change: events for other plugins, entries of the item's history, comments. They are written with the
- * change, inside the item, and leave it afterwards. Where the store has transactions, history and comments are written in
- * their places with the change, and only events go through the item.
+ * change, inside the item, and leave it afterwards. Where the store has transactions, history and comments are written
+ * in their places with the change, and only events go through the item.
  *
  * Order: the change with its entries → comments and history (ids known, so twice is once) → events (lib/outbox.ts).
  */

@@ -13,8 +13,8 @@ import { itemView } from '../item/view.js';
 /** Attempts against other writers of one item before the call fails. */
 const ATTEMPTS = 50;
 /**
- * From this attempt on a loser waits a little, each for another while. Two processes that link items in opposite directions
- * (duplicates.ts) would otherwise go on refusing each other in step.
+ * From this attempt on a loser waits a little, each for another while. Two processes that link items in opposite
+ * directions (duplicates.ts) would otherwise go on refusing each other in step.
  */
 const PATIENT_FROM = 3;
 const LONGEST_WAIT_MS = 32;

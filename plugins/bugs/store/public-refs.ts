@@ -1,11 +1,11 @@
 /**
- * Takes the references of stores from before intake keys had a space of `client_ref` of their own out of the tokens' space
- * (contract 20, values): what a public key has planted there must swallow no report of a token.
+ * Takes the references of stores from before intake keys had a space of `client_ref` of their own out of the tokens'
+ * space (contract 20, values): what a public key has planted there must swallow no report of a token.
  *
  * Who sent a reference was not stored, only that keys make nothing but errors. So the references of all errors move: an
- * item's own one into the keys' space, where an SDK's repeat still meets it, and those of further occurrences go. What it
- * costs: a token's report of an error that is repeated across this change is counted once more. Rejected: keeping what a
- * token may have sent in both spaces, because then it swallows as before.
+ * item's own one into the keys' space, where an SDK's repeat still meets it, and those of further occurrences go. What
+ * it costs: a token's report of an error that is repeated across this change is counted once more. Rejected: keeping
+ * what a token may have sent in both spaces, because then it swallows as before.
  */
 import { pages } from '../../../lib/paging.js';
 import type { Collection, Find } from '../../../ports/store.js';

@@ -1,6 +1,7 @@
 /**
- * Refuses text that would publish a credential of this service (contract 20, untrusted text): a token, or the claim token
- * of a live lease. Reports of applications are not refused but scrubbed (intake/scrub-text.ts), for a report must not be lost.
+ * Refuses text that would publish a credential of this service (contract 20, untrusted text): a token, or the claim
+ * token of a live lease. Reports of applications are not refused but scrubbed (intake/scrub-text.ts), for a report must
+ * not be lost.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -19,7 +20,10 @@ const AT_ONCE = 500;
 export class SecretGuard {
   constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'clock' | 'liveTokens'>) {}
 
-  /** @param fields name → text, a list of texts, or anything else, which is passed over. @throws ServiceError validation_failed */
+  /**
+   * @param fields name → text, a list of texts, or anything else, which is passed over. @throws ServiceError
+   * validation_failed
+   */
   async refuse(fields: Readonly<Record<string, unknown>>): Promise<void> {
     const wrong = await fieldsWithLiveTokens(this.deps.liveTokens, fields);
     for (const [name, value] of Object.entries(fields)) {

@@ -1,7 +1,7 @@
 /**
- * Texts of which something is known to be true, as copies of its own and within a bound: a text that is gone is looked at again.
- * They are found by their length and both ends and then compared: for the engine's own hash every character would be gone through.
- * Of those with the same length and ends one is kept, the last.
+ * Texts of which something is known to be true, as copies of its own and within a bound: a text that is gone is looked
+ * at again. They are found by their length and both ends and then compared: for the engine's own hash every character
+ * would be gone through. Of those with the same length and ends one is kept, the last.
  */
 export class KnownTexts {
   readonly #texts = new Map<string, string>();

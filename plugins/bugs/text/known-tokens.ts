@@ -1,6 +1,6 @@
 /**
- * Tokens of other services that are known by their form (contract 21, intake): a fixed beginning, then so many characters.
- * Pure, linear: every form begins with literals.
+ * Tokens of other services that are known by their form (contract 21, intake): a fixed beginning, then so many
+ * characters. Pure, linear: every form begins with literals.
  */
 
 const START = '(?<![0-9A-Za-z])';

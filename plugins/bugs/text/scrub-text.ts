@@ -1,12 +1,13 @@
 /**
  * Takes secrets out of text (contract 21, intake): authorization headers and credentials, password-like keys in query
- * strings and prose, private keys, card numbers, well-known tokens of others and this service's own, user information in
- * URLs. Pure.
+ * strings and prose, private keys, card numbers, well-known tokens of others and this service's own, user information
+ * in URLs. Pure.
  *
- * It runs on the intake's hot path and on hostile text, so every pattern starts at a literal, holds no two neighbours that
- * match the same character without a bound, and runs only where a plain search found its literal. Scrubbing twice is
- * scrubbing once. Characters that nobody sees hide nothing; a secret that is divided by what is seen, by the end of a line or
- * over two fields, or encoded, is not found. When in doubt a value goes: a message that lost a word is still a message.
+ * It runs on the intake's hot path and on hostile text, so every pattern starts at a literal, holds no two neighbours
+ * that match the same character without a bound, and runs only where a plain search found its literal. Scrubbing twice
+ * is scrubbing once. Characters that nobody sees hide nothing; a secret that is divided by what is seen, by the end of
+ * a line or over two fields, or encoded, is not found. When in doubt a value goes: a message that lost a word is still
+ * a message.
  *
  * Rejected: entropy (hashes and ids are what error texts are made of), and scrubbing when shown (then it is on disk).
  */
@@ -19,7 +20,9 @@ export const SCRUBBED = '[scrubbed]';
 
 const MOST_PASSES = 8;
 
-/** A value in quotes, in quotes of an embedded JSON text, or bare. Each alternative runs to the end of its line at most. */
+/**
+ * A value in quotes, in quotes of an embedded JSON text, or bare. Each alternative runs to the end of its line at most.
+ */
 const QUOTED = String.raw`\\{1,3}"(?:(?!\\{1,3}")[^\r\n])*|"(?:[^"\\\r\n]|\\[^\r\n])*|'(?:[^'\\\r\n]|\\[^\r\n])*`;
 const BARE = String.raw`[^\s"'&;<>]+`;
 /** The separator of a key and its value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`. */
@@ -83,8 +86,8 @@ const CARD_HINT = /\d\d\d\d[\d -]/;
 /** Beginnings and lengths that card numbers have. */
 const CARD = /^(?:4\d{12}(?:\d{3}){0,2}|5[0-8]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6\d{15,18})$/;
 /**
- * What a card number becomes: digits, because grouping masks long numbers, and one number in ten only looks like a card's;
- * with a word in its place such a report would leave its group.
+ * What a card number becomes: digits, because grouping masks long numbers, and one number in ten only looks like a
+ * card's; with a word in its place such a report would leave its group.
  */
 export const CARD_MASK = '0000000000000000';
 
@@ -155,8 +158,9 @@ const SUSPECT = /[=:_ <]|eyJ|%3|\d{13}|\d-\d/;
 const SHORT = 128;
 
 /**
- * Texts that hold no secret: the message, the file and the stack trace of an error come again with every occurrence. Below
- * LONG the engine's own hash finds them. Longer ones of usual length have a room of their own, from which no giant can drive them.
+ * Texts that hold no secret: the message, the file and the stack trace of an error come again with every occurrence.
+ * Below LONG the engine's own hash finds them. Longer ones of usual length have a room of their own, from which no
+ * giant can drive them.
  */
 const LONG = 512;
 const GIANT = 16_384;
@@ -183,7 +187,9 @@ function scrubShort(text: string): string {
   return scrubbed;
 }
 
-/** Characters that nobody sees divide a secret for a pattern and not for its reader: then the text is kept without them. */
+/**
+ * Characters that nobody sees divide a secret for a pattern and not for its reader: then the text is kept without them.
+ */
 function scrubUntilWhole(text: string): string {
   const whole = scrubUntilSame(text);
   const seen = asSeen(whole);

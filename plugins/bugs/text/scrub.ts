@@ -1,7 +1,7 @@
 /**
  * Takes secrets out of a report before anything is written (contract 21, intake): its texts (scrub-text.ts), and in its
- * objects whatever stands under a password-like key. Pure: never changes what it is given, and returns the very same value
- * when nothing was found.
+ * objects whatever stands under a password-like key. Pure: never changes what it is given, and returns the very same
+ * value when nothing was found.
  */
 import { createHash } from 'node:crypto';
 import { asSeen } from '../../../lib/unseen.js';
@@ -143,8 +143,9 @@ const TEXTS = [
 ] as const satisfies readonly (keyof Report)[];
 
 /**
- * The report without secrets, its details aside (details.ts); the same report when there are none. `project` names, `fingerprint` is only hashed, and a
- * `client_ref` that holds a credential becomes its hash: still one of a kind, as the repeat of a report needs it.
+ * The report without secrets, its details aside (details.ts); the same report when there are none. `project` names,
+ * `fingerprint` is only hashed, and a `client_ref` that holds a credential becomes its hash: still one of a kind, as
+ * the repeat of a report needs it.
  */
 export function scrubReport(report: Report): Report {
   const found: { -readonly [K in keyof Report]?: Report[K] } = {};

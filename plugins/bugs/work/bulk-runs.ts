@@ -1,8 +1,8 @@
 /**
- * One change for more items than an answer can wait for: in the background, in batches, while a page shows how far it is. The
- * store holds the position, so that after a crash another process goes on (the job, after 15 s without a sign of life). The
- * batch that was under way is then done again: what it had changed either has the wanted state already or no longer matches,
- * so nothing is done twice, and only the count of that batch is lost (`resumed`).
+ * One change for more items than an answer can wait for: in the background, in batches, while a page shows how far it
+ * is. The store holds the position, so that after a crash another process goes on (the job, after 15 s without a sign
+ * of life). The batch that was under way is then done again: what it had changed either has the wanted state already or
+ * no longer matches, so nothing is done twice, and only the count of that batch is lost (`resumed`).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -79,7 +79,9 @@ export class BulkRuns {
     return run;
   }
 
-  /** Keeps what an answer has done at once, so that it can be taken back. @param since when that began, RFC 3339 in UTC */
+  /**
+   * Keeps what an answer has done at once, so that it can be taken back. @param since when that began, RFC 3339 in UTC
+   */
   async keep(order: BulkOrder, caller: Caller, since: string, updated: number): Promise<BulkRunDoc> {
     const run: BulkRunDoc = {
       ...this.#begun(order, caller, since),
@@ -95,7 +97,8 @@ export class BulkRuns {
   }
 
   /**
-   * Takes back what a run has ended, within a minute after it: each item that nobody has changed since becomes what it was.
+   * Takes back what a run has ended, within a minute after it: each item that nobody has changed since becomes what it
+   * was.
    * @throws ServiceError conflict when there is nothing to undo any more
    */
   async undo(run: BulkRunDoc, caller: Caller): Promise<BulkRunDoc> {

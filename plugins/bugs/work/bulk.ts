@@ -1,9 +1,9 @@
 /**
- * One change for many items (contract 20, endpoints: `POST /bugs/bulk`). Every item goes through the same door as with PATCH, each for
- * itself: a lease, a transition or a token that refuses one item refuses that one alone.
+ * One change for many items (contract 20, endpoints: `POST /bugs/bulk`). Every item goes through the same door as with
+ * PATCH, each for itself: a lease, a transition or a token that refuses one item refuses that one alone.
  *
- * With a filter the ids are fixed while they are counted, by one walk over the store; only when their number is the expected
- * one is anything written. An item that stopped matching since is a failed result.
+ * With a filter the ids are fixed while they are counted, by one walk over the store; only when their number is the
+ * expected one is anything written. An item that stopped matching since is a failed result.
  *
  * Rejected: one update statement over the filter, which would pass by leases, history and events.
  */
@@ -23,7 +23,9 @@ import type { ItemDoc } from '../item/model.js';
 
 export const MOST_IDS = 200;
 export const MOST_MATCHES = 1000;
-/** Items that are changed at the same time: enough for one commit to carry many, few enough to leave room for others. */
+/**
+ * Items that are changed at the same time: enough for one commit to carry many, few enough to leave room for others.
+ */
 const AT_ONCE = 16;
 const PAGE = 500;
 

@@ -54,7 +54,8 @@ export class Edits {
   /**
    * @param ifMatch the header, or undefined
    * @param fits asked of the state that is about to be changed (bulk: it still matches the filter)
-   * @throws ServiceError not_found, insufficient_scope, precondition_failed, already_claimed, lease_lost, claim_required,
+   * @throws ServiceError not_found, insufficient_scope, precondition_failed, already_claimed, lease_lost,
+   * claim_required,
    *   invalid_transition, reason_required, validation_failed
    */
   async edit(
@@ -109,7 +110,8 @@ export class Edits {
   }
 
   /**
-   * A person takes the item, or gives it back: beside a lease, which is an agent's (contract 20, assignee and retention).
+   * A person takes the item, or gives it back: beside a lease, which is an agent's (contract 20, assignee and
+   * retention).
    * @param username of the account that has it from now on; null removes the assignee
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */
@@ -122,7 +124,9 @@ export class Edits {
     return this.items.view(doc);
   }
 
-  /** The assignee as the account spells the name. @throws ServiceError validation_failed when there is no such account */
+  /**
+   * The assignee as the account spells the name. @throws ServiceError validation_failed when there is no such account
+   */
   async #assigned(edit: Edit): Promise<Edit> {
     if (!edit.assignee) return edit;
     const assignee = await this.deps.accounts.named(edit.assignee);
@@ -130,7 +134,9 @@ export class Edits {
     return { ...edit, assignee };
   }
 
-  /** An item that becomes, or stops being, a duplicate takes its grouping keys along. @param moves what has been begun */
+  /**
+   * An item that becomes, or stops being, a duplicate takes its grouping keys along. @param moves what has been begun
+   */
   async #link(item: ItemDoc, change: ChangeSet, moves: MoveDoc[]): Promise<void> {
     const link = change.set.duplicate_of;
     if (link === undefined || link === item.duplicate_of) return;
@@ -138,7 +144,10 @@ export class Edits {
     moves.push(await this.rekeying.begin(change, link));
   }
 
-  /** Who may write: any caller while no lease is live, the holder of the lease, or a caller who overrides it with a reason. */
+  /**
+   * Who may write: any caller while no lease is live, the holder of the lease, or a caller who overrides it with a
+   * reason.
+   */
   #lease(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller, byClaim: boolean): void {
     const now = this.deps.clock.now();
     const live = isLive(item.claim, now);
@@ -242,7 +251,10 @@ function tidied(edit: Edit): Edit {
 /** Blank text gives none. */
 const reasonOf = (edit: Edit): string | null => edit.reason?.trim() || null;
 
-/** A reason without a change of status is a new wording; beside `force` it explains the override. @throws ServiceError reason_required */
+/**
+ * A reason without a change of status is a new wording; beside `force` it explains the override. @throws ServiceError
+ * reason_required
+ */
 function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
   if (edit.reason === undefined || edit.force === true) return;
   const reason = reasonOf(edit);

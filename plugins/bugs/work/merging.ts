@@ -1,8 +1,8 @@
 /**
- * Merge and split (contract 20, endpoints). A merge makes the item a `duplicate` of the other and leads its grouping keys
- * there; a split opens it and gives its keys back. Both are changes of status like any other, so the transition table, leases
- * and `If-Match` hold for them, and a PATCH to `duplicate` or back to `open` does the same. Counts are not added up: each item
- * keeps what it counted, so that a split leaves nothing behind.
+ * Merge and split (contract 20, endpoints). A merge makes the item a `duplicate` of the other and leads its grouping
+ * keys there; a split opens it and gives its keys back. Both are changes of status like any other, so the transition
+ * table, leases and `If-Match` hold for them, and a PATCH to `duplicate` or back to `open` does the same. Counts are
+ * not added up: each item keeps what it counted, so that a split leaves nothing behind.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -33,7 +33,8 @@ export class Merging {
   /**
    * @param id of the item that becomes a duplicate, or its ref. @param into the item that counts from now on: id or ref
    * @returns the merged item
-   * @throws ServiceError not_found, insufficient_scope, invalid_transition, already_claimed, lease_lost, reason_required,
+   * @throws ServiceError not_found, insufficient_scope, invalid_transition, already_claimed, lease_lost,
+   * reason_required,
    *   precondition_failed; validation_failed for an `into` that is unknown, of another project, the item itself or a circle
    */
   async merge(id: string, into: string, caller: Caller, options: MergeOptions = {}): Promise<Item> {
@@ -48,7 +49,8 @@ export class Merging {
 
   /**
    * @param id of a duplicate, or its ref. @returns the item, open again
-   * @throws ServiceError not_found, insufficient_scope, precondition_failed; invalid_transition for what is no duplicate
+   * @throws ServiceError not_found, insufficient_scope, precondition_failed; invalid_transition for what is no
+   * duplicate
    */
   async split(id: string, caller: Caller, options: Pick<MergeOptions, 'if_match'> = {}): Promise<Item> {
     const item = await this.items.need(id, caller);

@@ -1,11 +1,12 @@
 /**
- * Deletes items for good: by `DELETE /bugs/{id}`, and ended items that were last seen more than `bugs.retention_days` ago
- * (contract 20, endpoints).
+ * Deletes items for good: by `DELETE /bugs/{id}`, and ended items that were last seen more than `bugs.retention_days`
+ * ago (contract 20, endpoints).
  *
- * Order: a `removals` document (marker) → the item goes, by compare-and-set, so that from here on no reader finds it → its keys,
- * references, texts, occurrences, comments and history → the marker is done. What a crash leaves, the job `bugs.reconcile`
- * finishes. The marker stays for as long as a reference may name the item: a report that meets such a name asks for it, and
- * begins a new item instead of completing this one (keys.ts: a key whose item is missing is completed by whoever meets it).
+ * Order: a `removals` document (marker) → the item goes, by compare-and-set, so that from here on no reader finds it →
+ * its keys, references, texts, occurrences, comments and history → the marker is done. What a crash leaves, the job
+ * `bugs.reconcile` finishes. The marker stays for as long as a reference may name the item: a report that meets such a
+ * name asks for it, and begins a new item instead of completing this one (keys.ts: a key whose item is missing is
+ * completed by whoever meets it).
  *
  * Rejected: a mark in the item itself, which every list and every count would have to leave out.
  */
@@ -54,7 +55,8 @@ export class Removal {
   /**
    * Resolves when everything of the item is gone.
    * @param principal who asks, for the audit log
-   * @throws ServiceError not_found, insufficient_scope, already_claimed, lease_lost, reason_required; conflict while other
+   * @throws ServiceError not_found, insufficient_scope, already_claimed, lease_lost, reason_required; conflict while
+   * other
    *   items are duplicates of it
    */
   async remove(name: string, principal: Principal, options: RemovalOptions = {}): Promise<void> {
@@ -167,7 +169,10 @@ export class Removal {
   }
 }
 
-/** The item's own references, in either space, are known by its text; those of occurrences are found when they come again. */
+/**
+ * The item's own references, in either space, are known by its text; those of occurrences are found when they come
+ * again.
+ */
 const markerOf = ({ id, project, client_ref }: ItemDoc, now: string): RemovalDoc => ({
   id,
   refs: client_ref === null ? [] : [hashOf(project, client_ref), publicRefId(project, client_ref)],

@@ -47,9 +47,9 @@ export class Tracked {
   }
 
   /**
-   * The comment's id follows from its key. It is in the item's outbox before it is in `comments`, and is in `comments` before
-   * it leaves the outbox, and each comment is a revision: so a plan that finds it in neither loses against the call that adds
-   * it meanwhile, plans again, and finds it.
+   * The comment's id follows from its key. It is in the item's outbox before it is in `comments`, and is in `comments`
+   * before it leaves the outbox, and each comment is a revision: so a plan that finds it in neither loses against the
+   * call that adds it meanwhile, plans again, and finds it.
    */
   async #comment(plugin: string, name: string, given: PluginComment): Promise<{ id: string; created: boolean }> {
     const body = textOf('body', given.body, LONGEST_COMMENT);

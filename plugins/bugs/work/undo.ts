@@ -1,6 +1,6 @@
 /**
- * The change of status that somebody just made, to be taken back for a minute: by transitions that everybody may make, so
- * that history, events and leases stay what they are for every other change. A lease does not come back.
+ * The change of status that somebody just made, to be taken back for a minute: by transitions that everybody may make,
+ * so that history, events and leases stay what they are for every other change. A lease does not come back.
  */
 import { conflict } from '../../../kernel/errors.js';
 import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
@@ -54,7 +54,10 @@ export function undoable(
   return last === null || now > Date.parse(last.until) ? null : last;
 }
 
-/** Whether a change of many items can be taken back by this account now: it ended something, and that for under a minute. */
+/**
+ * Whether a change of many items can be taken back by this account now: it ended something, and that for under a
+ * minute.
+ */
 export function runUndoable(
   { by, set, state, updated, finished_at, undo: back, undone_at }: BulkRunDoc,
   { id }: Pick<Caller, 'id'>,

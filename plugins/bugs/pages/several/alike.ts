@@ -1,4 +1,6 @@
-/** /bugs/{ref}/alike: open items of the same class and file, to be merged into this one in one step, in the background. */
+/**
+ * /bugs/{ref}/alike: open items of the same class and file, to be merged into this one in one step, in the background.
+ */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';

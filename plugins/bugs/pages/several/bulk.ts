@@ -1,6 +1,7 @@
 /**
- * Many items at once, in two steps: the list sends what was chosen, a page says what will happen to which items and asks for
- * what that needs, and only its form changes anything. The list has one form whatever is chosen, so it works without scripts.
+ * Many items at once, in two steps: the list sends what was chosen, a page says what will happen to which items and
+ * asks for what that needs, and only its form changes anything. The list has one form whatever is chosen, so it works
+ * without scripts.
  */
 import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../../kernel/errors.js';

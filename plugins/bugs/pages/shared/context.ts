@@ -1,6 +1,6 @@
 /**
- * The list that a person came from, so that "Next" goes on in it: its canonical text, `''` for what `/bugs` shows. It is in
- * the item's address (`?list=…`), and at the first step in the referrer, which stays within the service.
+ * The list that a person came from, so that "Next" goes on in it: its canonical text, `''` for what `/bugs` shows. It
+ * is in the item's address (`?list=…`), and at the first step in the referrer, which stays within the service.
  */
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import { BARE, canonical, effective, filtersOf, type Filters } from './query.js';

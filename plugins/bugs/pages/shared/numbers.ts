@@ -1,4 +1,7 @@
-/** The numbers of the last 30 days as the pages show them: at most a minute old, because every look at a list shows them. */
+/**
+ * The numbers of the last 30 days as the pages show them: at most a minute old, because every look at a list shows
+ * them.
+ */
 import type { Clock } from '../../../../ports/clock.js';
 import type { Stats, StatsDay } from '../../lists/stats.js';
 

@@ -33,7 +33,10 @@ export class Reader {
     return { items: page.items.map((doc) => this.row(doc)), more: page.next !== null };
   }
 
-  /** Open items that are most likely the same problem: of one class and file, where nobody has begun. Null for what has no class. */
+  /**
+   * Open items that are most likely the same problem: of one class and file, where nobody has begun. Null for what has
+   * no class.
+   */
   alikeQuery({
     project,
     exception_class,

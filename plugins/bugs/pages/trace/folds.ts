@@ -1,4 +1,7 @@
-/** The rows of a stack trace, and which of them are behind a click: runs of library frames, and the middle of a recursion. Pure. */
+/**
+ * The rows of a stack trace, and which of them are behind a click: runs of library frames, and the middle of a
+ * recursion. Pure.
+ */
 
 export interface ShownFrame {
   kind: 'frame';

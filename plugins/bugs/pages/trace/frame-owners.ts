@@ -1,6 +1,7 @@
 /**
- * Whose a frame is, where the reporter says so: frames of Sentry's SDKs state `in_app` and `module` (contract 21, Sentry SDK
- * intake), and lie beside the text of the stack in the occurrence's context. What it says came from outside. Pure.
+ * Whose a frame is, where the reporter says so: frames of Sentry's SDKs state `in_app` and `module` (contract 21,
+ * Sentry SDK intake), and lie beside the text of the stack in the occurrence's context. What it says came from outside.
+ * Pure.
  */
 import type { Json } from '../../../../ports/store.js';
 

@@ -1,7 +1,7 @@
 /**
- * A stack trace as the page shows it: one part per exception of a chain, frames with the first one marked (the frame that
- * the grouping uses), runs of library frames folded. No line is lost: what is no frame is a title, a note, or the source
- * that belongs to a frame; and the page also has the raw text. Pure, linear, capped as the grouping's reader is.
+ * A stack trace as the page shows it: one part per exception of a chain, frames with the first one marked (the frame
+ * that the grouping uses), runs of library frames folded. No line is lost: what is no frame is a title, a note, or the
+ * source that belongs to a frame; and the page also has the raw text. Pure, linear, capped as the grouping's reader is.
  */
 import { parseFrames, type Frame } from '../../grouping/frames.js';
 import { folded, type Row, type ShownFrame } from './folds.js';
@@ -46,7 +46,9 @@ export function traceOf(stack: string | null, stated: Stated = NOTHING): Trace |
 
 const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
-/** The frame that the report's own file names, which the grouping prefers, where the text has it; else the first frame. */
+/**
+ * The frame that the report's own file names, which the grouping prefers, where the text has it; else the first frame.
+ */
 function marked(frames: Frame[], { file, line }: Stated): Frame[] {
   const named = file === null ? undefined : frames.find((frame) => isAt(frame, file, line));
   if (named !== undefined) for (const frame of frames) frame.crash = frame === named;
