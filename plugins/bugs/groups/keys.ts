@@ -24,7 +24,7 @@ import type { FamilyDoc, KeyDoc } from '../item/model.js';
 /** Keys that this process met lately. */
 const CACHED_KEYS = 20_000;
 /**
- * For how long a key's item is believed unasked. Keys move only when items are merged or split; a merged item's lane
+ * For how long a key's item is believed unasked. Keys move only when items are merged or split; a merged item
  * refuses to be counted blindly, so what another process merged is noticed at once, and what it split within this time.
  */
 const BELIEVED_MS = 2_000;
