@@ -1,0 +1,96 @@
+/** What the fields of an edit do to an item, planned into its change (contract 20, endpoints: PATCH). Pure. */
+import { ServiceError } from '../../../kernel/errors.js';
+import type { Json } from '../../../ports/store.js';
+import type { Caller } from '../caller.js';
+import { searchText, type ChangeSet } from '../item/change-set.js';
+import { same } from '../item/claim-rule.js';
+import type { Edit } from '../item/edit.js';
+import type { ItemDoc } from '../item/model.js';
+
+/** Fields that are written as they come. */
+const PLAIN = [
+  'title',
+  'tags',
+  'target_agent',
+  'environment',
+  'repo_url',
+  'commit_sha',
+  'file_path',
+  'line_no',
+  'push_id',
+  'pr_url',
+  'assignee',
+] as const;
+
+/** Blank text counts as absent: an item that waits for the agent `''` would wait for ever. */
+const BLANK_IS_NONE = [
+  'target_agent',
+  'environment',
+  'repo_url',
+  'commit_sha',
+  'file_path',
+  'push_id',
+  'pr_url',
+  'assignee',
+  'resolved_in_build',
+] as const;
+
+export function tidied(edit: Edit): Edit {
+  const tidy = { ...edit };
+  if (tidy.title !== undefined) tidy.title = tidy.title.trim();
+  for (const field of BLANK_IS_NONE) if (tidy[field]?.trim() === '') tidy[field] = null;
+  return tidy;
+}
+
+/** Blank text gives none. */
+export const reasonOf = (edit: Edit): string | null => edit.reason?.trim() || null;
+
+/**
+ * A reason without a change of status is a new wording; beside `force` it explains the override. @throws ServiceError
+ * reason_required
+ */
+export function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
+  if (edit.reason === undefined || edit.force === true) return;
+  const reason = reasonOf(edit);
+  if (reason === item.reason) return;
+  if (reason === null && change.next.status === 'wont_fix')
+    throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
+  change
+    .note('edited', { fields: ['reason'], changes: [{ field: 'reason', from: item.reason, to: reason }] })
+    .assign({ reason });
+}
+
+/** Text that a tool writes may be a copy of text that its agent read. */
+export const trusting = (trusted: readonly string[], fields: readonly string[], caller: Caller): string[] =>
+  caller.by_tool === true ? trusted.filter((field) => !fields.includes(field)) : [...new Set([...trusted, ...fields])];
+export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller): void {
+  const fields: string[] = PLAIN.filter((field) => edit[field] !== undefined && !same(edit[field], item[field]));
+  for (const field of fields) change.assign({ [field]: edit[field as (typeof PLAIN)[number]] });
+  if (edit.resolved_in_build !== undefined && !same(edit.resolved_in_build, item.resolved_in_build)) {
+    fields.push('resolved_in_build');
+    change.assign({ resolved_in_build: edit.resolved_in_build });
+  }
+  if (fields.length === 0) return;
+  const shown = (value: unknown): Json =>
+    typeof value === 'string' && value.length > 200 ? `${value.slice(0, 199)}…` : ((value ?? null) as Json);
+  const changes = fields.map((field) => ({
+    field,
+    from: shown(item[field as keyof ItemDoc]),
+    to: shown(edit[field as keyof Edit]),
+  }));
+  change.note('edited', { fields, changes }).assign({ trusted: trusting(item.trusted, fields, caller) });
+  if (edit.title !== undefined) {
+    const [, message = '', exceptionClass = ''] = item.search_text.split('\u001f');
+    change.assign({ search_text: searchText(edit.title, message, exceptionClass) });
+  }
+}
+
+/** A change of severity locks it, unless the body says otherwise. */
+export function planSeverity(change: ChangeSet, edit: Edit): void {
+  const to = edit.severity ?? edit.urgency;
+  const changed = to !== undefined && to !== change.next.severity;
+  const locked = edit.severity_locked ?? (changed ? true : change.next.severity_locked);
+  if (locked !== change.next.severity_locked)
+    change.assign({ severity_locked: locked }).note(locked ? 'severity locked' : 'severity unlocked');
+  if (changed) change.severity(to, 'edited');
+}
