@@ -6,17 +6,17 @@ import { createHash, type Hash } from 'node:crypto';
 import { ByteQueue } from './byte-queue.js';
 import { compareCodePoints } from './code-points.js';
 import { gunzip } from './gzip.js';
-import { PackageRejected } from './package-rejected.js';
+import { UnsafePackage } from './unsafe-package.js';
 import { PathSet } from './path-set.js';
 import { refusedPath } from './path-policy.js';
 import { checkGlobalPax, MAX_EXTENSION_BYTES, readLongName, readPax, type PaxRecords } from './tar/extensions.js';
 import { BLOCK_BYTES, isZero, readTarHeader, type TarHeader } from './tar/header.js';
 
-export { PackageRejected } from './package-rejected.js';
+export { UnsafePackage } from './unsafe-package.js';
 
 export type FileMode = '0755' | '0644';
 
-export interface PackagedFile {
+export interface ArchivedFile {
   path: string;
   /** Bytes. */
   size: number;
@@ -26,11 +26,11 @@ export interface PackagedFile {
 }
 
 /** A file whose content is about to be read. */
-export type FileEntry = Omit<PackagedFile, 'sha256'>;
+export type FileEntry = Omit<ArchivedFile, 'sha256'>;
 
-export interface PackageContents {
+export interface ArchiveContents {
   /** In the order of their paths by code point. */
-  files: PackagedFile[];
+  files: ArchivedFile[];
   /** Bytes of all files. */
   unpackedBytes: number;
 }
@@ -64,11 +64,11 @@ export interface ReadOptions {
 }
 
 /**
- * @throws PackageRejected at the first rule that is broken, and what `source` and `onFile` throw. `source` is closed
+ * @throws UnsafePackage at the first rule that is broken, and what `source` and `onFile` throw. `source` is closed
  * then,
  * and what `onFile` has made of earlier files is the caller's to undo: only an answer says that the package is whole.
  */
-export async function readPackage(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<PackageContents> {
+export async function readPackage(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ArchiveContents> {
   const reader = new PackageReader(source, options);
   try {
     return await reader.read();
@@ -81,7 +81,7 @@ class PackageReader {
   readonly #tar: ByteQueue;
   readonly #limits: PackageLimits;
   readonly #paths = new PathSet();
-  readonly #files: PackagedFile[] = [];
+  readonly #files: ArchivedFile[] = [];
   #packed = 0;
   #unpacked = 0;
   #entries = 0;
@@ -95,11 +95,11 @@ class PackageReader {
     this.#tar = new ByteQueue(this.#unpack(source));
   }
 
-  async read(): Promise<PackageContents> {
+  async read(): Promise<ArchiveContents> {
     for (let header = await this.#header(); header !== null; header = await this.#header()) await this.#entry(header);
     await this.#end();
     const files = this.#files.toSorted((a, b) => compareCodePoints(a.path, b.path));
-    if (files.length === 0) throw new PackageRejected('', 'The package holds no file');
+    if (files.length === 0) throw new UnsafePackage('', 'The package holds no file');
     return { files, unpackedBytes: files.reduce((sum, { size }) => sum + size, 0) };
   }
 
@@ -129,14 +129,14 @@ class PackageReader {
   /** The next header, of the entry `name` where one before it told that; null: the first block of the end. */
   async #header(name: string | null = null): Promise<TarHeader | null> {
     const block = await this.#tar.take(BLOCK_BYTES);
-    if (block.length < BLOCK_BYTES) throw new PackageRejected('', 'The package ends before the end of its archive');
+    if (block.length < BLOCK_BYTES) throw new UnsafePackage('', 'The package ends before the end of its archive');
     return isZero(block) ? null : readTarHeader(block, name);
   }
 
   /** The second block of zeros, and zeros up to the end. */
   async #end(): Promise<void> {
     const block = await this.#tar.take(BLOCK_BYTES);
-    if (block.length < BLOCK_BYTES) throw new PackageRejected('', 'The package ends before the end of its archive');
+    if (block.length < BLOCK_BYTES) throw new UnsafePackage('', 'The package ends before the end of its archive');
     if (!isZero(block)) throw afterEnd();
     for await (const piece of this.#tar.read()) if (!isZero(piece)) throw afterEnd();
   }
@@ -144,7 +144,7 @@ class PackageReader {
   /** One entry, with the headers that describe it. */
   async #entry(first: TarHeader): Promise<void> {
     if (++this.#entries > this.#limits.entries)
-      throw new PackageRejected(first.path ?? '', `is one more than ${this.#limits.entries} entries`);
+      throw new UnsafePackage(first.path ?? '', `is one more than ${this.#limits.entries} entries`);
     let header = first;
     let pax: PaxRecords | null = null;
     let longName: string | null = null;
@@ -152,27 +152,27 @@ class PackageReader {
       const bytes = await this.#extension(header);
       if (header.kind === 'global pax') return checkGlobalPax(bytes);
       if (pax !== null || longName !== null)
-        throw new PackageRejected(header.path ?? '', 'is described by more than one header');
+        throw new UnsafePackage(header.path ?? '', 'is described by more than one header');
       if (header.kind === 'pax') pax = readPax(bytes, header.path ?? '');
       else longName = readLongName(bytes);
       const next = await this.#header(pax?.path ?? longName);
-      if (next === null) throw new PackageRejected(header.path ?? '', 'describes an entry that does not follow');
+      if (next === null) throw new UnsafePackage(header.path ?? '', 'describes an entry that does not follow');
       header = next;
-      if (header.kind === 'global pax') throw new PackageRejected(first.path ?? '', 'is described by a global header');
+      if (header.kind === 'global pax') throw new UnsafePackage(first.path ?? '', 'is described by a global header');
     }
     const written = pax?.path ?? longName ?? header.path;
-    if (written === null) throw new PackageRejected('', 'A path in the package is not UTF-8');
-    if (typeof pax?.refused === 'string') throw new PackageRejected(written, pax.refused);
-    if (typeof pax?.size === 'number' && pax.size !== header.size) throw new PackageRejected(written, 'has two sizes');
+    if (written === null) throw new UnsafePackage('', 'A path in the package is not UTF-8');
+    if (typeof pax?.refused === 'string') throw new UnsafePackage(written, pax.refused);
+    if (typeof pax?.size === 'number' && pax.size !== header.size) throw new UnsafePackage(written, 'has two sizes');
     const path = this.#admit(written, header.kind);
     if (header.kind === 'file') await this.#file(path, header);
   }
 
   async #extension({ path, size }: TarHeader): Promise<Buffer> {
     if (size > MAX_EXTENSION_BYTES)
-      throw new PackageRejected(path ?? '', `is described by more than ${MAX_EXTENSION_BYTES} bytes`);
+      throw new UnsafePackage(path ?? '', `is described by more than ${MAX_EXTENSION_BYTES} bytes`);
     const bytes = await this.#tar.take(size);
-    if (bytes.length < size) throw new PackageRejected(path ?? '', 'is cut short');
+    if (bytes.length < size) throw new UnsafePackage(path ?? '', 'is cut short');
     await this.#padding(path ?? '', size);
     return bytes;
   }
@@ -186,13 +186,13 @@ class PackageReader {
     const why =
       refusedPath(path, this.options.platform) ??
       (this.#pathsBytes > MAX_PATHS_BYTES ? 'makes all paths together too long' : this.#paths.add(path, kind));
-    if (why !== null) throw new PackageRejected(written, why);
+    if (why !== null) throw new UnsafePackage(written, why);
     return path;
   }
 
   async #file(path: string, { size, executable }: TarHeader): Promise<void> {
     if (size > this.#limits.unpackedBytes)
-      throw new PackageRejected(path, `is larger than ${this.#limits.unpackedBytes} bytes`);
+      throw new UnsafePackage(path, `is larger than ${this.#limits.unpackedBytes} bytes`);
     const { entry = null, onFile } = this.options;
     const starts = isProgram(await this.#tar.peek(Math.min(size, 4)));
     const mode: FileMode = executable || starts || path === entry ? '0755' : '0644';
@@ -200,7 +200,7 @@ class PackageReader {
     const content = new Content(this.#tar, size, hash);
     await onFile?.({ path, size, mode }, content);
     if (content.left > 0) for await (const _ of content);
-    if (content.left > 0) throw new PackageRejected(path, 'is cut short');
+    if (content.left > 0) throw new UnsafePackage(path, 'is cut short');
     await this.#padding(path, size);
     this.#files.push({ path, size, sha256: hash.digest('hex'), mode });
   }
@@ -209,8 +209,8 @@ class PackageReader {
     const count = (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
     if (count === 0) return;
     const bytes = await this.#tar.take(count);
-    if (bytes.length < count) throw new PackageRejected(path, 'is cut short');
-    if (!isZero(bytes)) throw new PackageRejected(path, 'is followed by bytes that belong to nothing');
+    if (bytes.length < count) throw new UnsafePackage(path, 'is cut short');
+    if (!isZero(bytes)) throw new UnsafePackage(path, 'is followed by bytes that belong to nothing');
   }
 }
 
@@ -236,5 +236,5 @@ class Content implements AsyncIterable<Uint8Array> {
 const isProgram = (start: Buffer): boolean =>
   start.toString('latin1', 0, 4) === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
 
-const tooMuch = (what: string): PackageRejected => new PackageRejected('', `The package unpacks to ${what}`);
-const afterEnd = (): PackageRejected => new PackageRejected('', 'The package has data after the end of its archive');
+const tooMuch = (what: string): UnsafePackage => new UnsafePackage('', `The package unpacks to ${what}`);
+const afterEnd = (): UnsafePackage => new UnsafePackage('', 'The package has data after the end of its archive');

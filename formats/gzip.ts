@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createInflateRaw, crc32 } from 'node:zlib';
 import { ByteQueue } from './byte-queue.js';
-import { PackageRejected } from './package-rejected.js';
+import { UnsafePackage } from './unsafe-package.js';
 
 const FHCRC = 2;
 const FEXTRA = 4;
@@ -18,11 +18,11 @@ const TRAILER_BYTES = 8;
 /** Small enough that hashing one piece, or a hundred headers in it, does not hold the event loop. */
 const PIECE_BYTES = 64 * 1024;
 
-const broken = (why: string): PackageRejected => new PackageRejected('', `The package ${why}`);
+const broken = (why: string): UnsafePackage => new UnsafePackage('', `The package ${why}`);
 
 /**
  * The bytes inside, piece by piece.
- * @throws PackageRejected when the file is anything but one whole member; what `source` throws
+ * @throws UnsafePackage when the file is anything but one whole member; what `source` throws
  */
 export async function* gunzip(source: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   const packed = new ByteQueue(source);

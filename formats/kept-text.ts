@@ -1,4 +1,4 @@
-import { PackageRejected } from './package-rejected.js';
+import { UnsafePackage } from './unsafe-package.js';
 import type { FileEntry } from './archive.js';
 
 /** The text of one file of a package that is being read: give `onFile` to `readPackage`. */
@@ -13,7 +13,7 @@ export class KeptText {
 
   readonly onFile = async ({ path, size }: FileEntry, content: AsyncIterable<Uint8Array>): Promise<void> => {
     if (path !== this.path) return;
-    if (size > this.maxBytes) throw new PackageRejected(path, `is larger than ${this.maxBytes} bytes`);
+    if (size > this.maxBytes) throw new UnsafePackage(path, `is larger than ${this.maxBytes} bytes`);
     const pieces: Uint8Array[] = [];
     for await (const piece of content) pieces.push(Buffer.from(piece));
     this.text = Buffer.concat(pieces).toString('utf8');

@@ -10,16 +10,16 @@ import {
   judgePayload,
   keyOfClaim,
   type AnswerResult,
-  type Claim,
+  type SignatureClaim,
   type LicenseFault,
   type LicenseFileChecks,
   type LicenseFileResult,
-  type LicenseQuestion,
+  type AskedLicense,
 } from './license-text.js';
 import { isSignedBy, readPublicKey } from './signature.js';
 
 /** The fault of a signature; null: it is right. */
-function signatureFault(pems: string | readonly string[], claim: Claim): LicenseFault | null {
+function signatureFault(pems: string | readonly string[], claim: SignatureClaim): LicenseFault | null {
   const named = keyOfClaim([pems].flat().map(readPublicKey), claim);
   if (typeof named === 'string') return named;
   return isSignedBy(named.key, claim.bytes, named.signature) ? null : 'wrong_signature';
@@ -49,7 +49,7 @@ export function verifyLicenseFile(
 export function verifyAnswer(
   answer: Readonly<Record<string, unknown>>,
   pem: string | readonly string[],
-  question: LicenseQuestion,
+  question: AskedLicense,
 ): AnswerResult {
   const fault = signatureFault(pem, claimOfAnswer(answer));
   return fault === null ? judgeAnswer(answer, question) : { valid: false, reason: fault };

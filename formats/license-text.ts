@@ -103,7 +103,7 @@ function parsed(text: string): Record<string, unknown> | null {
 const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** What a signature has to be verified for. Nothing else of its document is believed before. */
-export interface Claim {
+export interface SignatureClaim {
   kid: unknown;
   alg: unknown;
   /** Canonical base64, or no signature at all. */
@@ -112,7 +112,7 @@ export interface Claim {
 }
 
 /** The claim of a file; null: it is no license file. */
-export function claimOfFile(text: string): { claim: Claim; enc: string } | null {
+export function claimOfFile(text: string): { claim: SignatureClaim; enc: string } | null {
   const file = parse(text);
   if (file === null) return null;
   const { enc, sig: signature, alg, kid } = file;
@@ -125,7 +125,7 @@ export function claimOfFile(text: string): { claim: Claim; enc: string } | null 
  */
 export function keyOfClaim<Key extends { keyId: string; algorithm: string }>(
   keys: readonly Key[],
-  { kid, alg, signature }: Claim,
+  { kid, alg, signature }: SignatureClaim,
 ): { key: Key; signature: string } | LicenseFault {
   const key = keys.find(({ keyId }) => keyId === kid);
   if (key === undefined) return 'unknown_key';
@@ -163,13 +163,13 @@ export function signedAnswer(answer: Readonly<Record<string, unknown>>): Uint8Ar
   return new TextEncoder().encode(canonicalJson(covered as { [name: string]: JsonValue }));
 }
 
-export const claimOfAnswer = (answer: Readonly<Record<string, unknown>>): Claim => {
+export const claimOfAnswer = (answer: Readonly<Record<string, unknown>>): SignatureClaim => {
   const { kid, alg, signature } = answer;
   return { kid, alg, signature, bytes: signedAnswer(answer) };
 };
 
 /** What was asked: an answer to another question is as bad as a forged one. */
-export interface LicenseQuestion {
+export interface AskedLicense {
   keySha256: string;
   product: string;
   machineId?: string | null;
@@ -184,7 +184,7 @@ export interface AnswerResult {
 /** Whether a verified answer answers this question. */
 export function judgeAnswer(
   answer: Readonly<Record<string, unknown>>,
-  { keySha256, product, machineId = null, nonce = null }: LicenseQuestion,
+  { keySha256, product, machineId = null, nonce = null }: AskedLicense,
 ): AnswerResult {
   const asked =
     answer['key_sha256'] === keySha256 &&

@@ -4,7 +4,7 @@
  */
 import { compareVersions, isVersion } from '../lib/versions.js';
 import { isTimestamp } from '../lib/time.js';
-import type { FileMode, PackagedFile } from './archive.js';
+import type { FileMode, ArchivedFile } from './archive.js';
 import { compareCodePoints } from './code-points.js';
 import { globMatcher, refusedGlob } from './globs.js';
 import { PathSet } from './path-set.js';
@@ -12,18 +12,15 @@ import { refusedPath } from './path-policy.js';
 import { isPlatform, type Platform } from './platform.js';
 import { printable } from './texts.js';
 
-export interface ManifestFile extends PackagedFile {
+export interface ManifestFile extends ArchivedFile {
   /** It is shipped, and never replaces a file that is there. */
   preserve: boolean;
 }
 
 /** What a package needs to run, as the packager names it: `{name: "Microsoft.NETCore.App", version: "8.0.0"}`. */
-export interface Runtime {
-  name: string;
-  version: string;
-}
+export type Runtime = { name: string; version: string };
 
-export interface Manifest {
+export interface ReleaseManifest {
   schema: 1;
   product: string;
   version: string;
@@ -47,7 +44,7 @@ export interface Manifest {
 /** Of a manifest's text: 200,000 files with the longest paths that a package may hold. */
 export const MAX_MANIFEST_BYTES = 96 * 1024 ** 2;
 
-export type ManifestInput = Omit<Manifest, 'schema' | 'files'> & { files: readonly PackagedFile[] };
+export type ManifestInput = Omit<ReleaseManifest, 'schema' | 'files'> & { files: readonly ArchivedFile[] };
 
 /** The members in their order, and with it the signed text. */
 export function manifestText(release: ManifestInput): string {
@@ -106,14 +103,14 @@ export class ManifestInvalid extends Error {
  * Reads a manifest's text. Members that it does not know are passed over: a newer server may write them.
  * @throws ManifestInvalid
  */
-export function readManifest(text: string): Manifest {
+export function readManifest(text: string): ReleaseManifest {
   if (text.length > MAX_MANIFEST_BYTES) throw new ManifestInvalid('', `is larger than ${MAX_MANIFEST_BYTES} bytes`);
   const root = record(parse(text), '');
   if (root['schema'] !== 1) throw new ManifestInvalid('schema', 'is not 1; a newer program may know it');
   const platform = root['platform'];
   if (!isPlatform(platform)) throw new ManifestInvalid('platform', 'is unknown');
   const packed = record(root['package'], 'package');
-  const manifest: Manifest = {
+  const manifest: ReleaseManifest = {
     schema: 1,
     product: name(root['product'], 'product'),
     version: version(root['version'], 'version'),
@@ -134,13 +131,15 @@ export function readManifest(text: string): Manifest {
 }
 
 /** The members that say of which release a manifest is. */
-export type ReleaseIdentity = Pick<Manifest, 'product' | 'version' | 'channel' | 'platform'> & { sha256: string };
+export type ReleaseIdentity = Pick<ReleaseManifest, 'product' | 'version' | 'channel' | 'platform'> & {
+  sha256: string;
+};
 
 /**
  * The first member by which a manifest is of another release than was asked for; null: it is the one. A signature
  * proves who made a manifest, not that it belongs to this package (contract 90, update).
  */
-export function differsFrom(manifest: Manifest, asked: ReleaseIdentity): string | null {
+export function differsFrom(manifest: ReleaseManifest, asked: ReleaseIdentity): string | null {
   if (manifest.product !== asked.product) return 'product';
   if (compareVersions(manifest.version, asked.version) !== 0) return 'version';
   if (manifest.channel !== asked.channel) return 'channel';

@@ -1,6 +1,6 @@
 /** What a request in a test came back with. */
 
-export class Answer<T = Record<string, unknown>> {
+export class TestAnswer<T = Record<string, unknown>> {
   constructor(
     readonly status: number,
     readonly headers: Readonly<Record<string, string | string[] | undefined>>,

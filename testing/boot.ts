@@ -18,7 +18,7 @@ import type { HttpMethod } from '../ports/http.js';
 import type { Outbound } from '../ports/outbound.js';
 import type { Collection, Doc, DocumentStore } from '../ports/store.js';
 import { helpers } from '../web/helpers.js';
-import { Answer } from './answer.js';
+import { TestAnswer } from './answer.js';
 import type { ManualClock } from './clock.js';
 import type { FakeJobs, RecordingLog } from './fakes.js';
 import { fakes, kernelParts } from './parts.js';
@@ -128,7 +128,7 @@ export class TestService {
   }
 
   /** One request, without a socket. */
-  async request<T = Record<string, unknown>>(method: HttpMethod, url: string, ask: Ask = {}): Promise<Answer<T>> {
+  async request<T = Record<string, unknown>>(method: HttpMethod, url: string, ask: Ask = {}): Promise<TestAnswer<T>> {
     const { as = 'public', body, form } = ask;
     const credential = credentialOf(as);
     const cookie = credential['cookie'] ?? `svc_anon=${'a'.repeat(43)}`;
@@ -144,7 +144,7 @@ export class TestService {
       },
       ...(fields ? { payload: fields.toString() } : body !== undefined && { payload: JSON.stringify(body) }),
     });
-    return new Answer<T>(statusCode, headers as Answer['headers'], payload);
+    return new TestAnswer<T>(statusCode, headers as TestAnswer['headers'], payload);
   }
 
   /** The panels of every plugin, as HTML of the page that shows them. */

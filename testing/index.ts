@@ -2,7 +2,7 @@
  * Tests of a plugin (`aos/testing`): the service in memory with the plugin in it, and fakes of what the world gives. Works
  * in any test runner. The suites that an adapter must pass are `aos/testing/contracts`, for mocha.
  */
-export { Answer } from './answer.js';
+export { TestAnswer as Answer } from './answer.js';
 export { boot, TestService, type Ask, type BootOptions } from './boot.js';
 export { ManualClock } from './clock.js';
 export { contextFor, type ContextOptions, type TestContext } from './context.js';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { PackageRejected, readPackage } from '../../formats/archive.js';
+import { UnsafePackage, readPackage } from '../../formats/archive.js';
 import { KeptText } from '../../formats/kept-text.js';
 import { MAX_SETUP_BYTES, type PackagedFile } from '../../ports/release-store.js';
 
@@ -53,7 +53,7 @@ async function work(job: Job): Promise<void> {
   try {
     await (job.kind === 'inspect' ? inspect(job) : hash(job));
   } catch (error) {
-    if (error instanceof PackageRejected) tell({ rejected: { entry: error.entry, why: error.why } });
+    if (error instanceof UnsafePackage) tell({ rejected: { entry: error.entry, why: error.why } });
     else tell({ failed: { message: String(error), code: (error as NodeJS.ErrnoException).code ?? '' } });
   }
   port?.close();

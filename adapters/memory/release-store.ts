@@ -3,7 +3,7 @@
  * system's does.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { readPackage, PackageRejected as Rejected } from '../../formats/archive.js';
+import { readPackage, UnsafePackage as Rejected } from '../../formats/archive.js';
 import { KeptText } from '../../formats/kept-text.js';
 import {
   MAX_SETUP_BYTES,

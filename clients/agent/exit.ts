@@ -17,14 +17,14 @@ export const EXIT = {
   usage: 64,
 } as const;
 
-export type Outcome = keyof typeof EXIT;
+export type AgentOutcome = keyof typeof EXIT;
 
 /** Ends the run with the code of its outcome. The message is one sentence for people, its texts from servers made printable. */
-export class Failure extends Error {
-  override name = 'Failure';
+export class AgentFailure extends Error {
+  override name = 'AgentFailure';
 
   constructor(
-    readonly outcome: Exclude<Outcome, 'done'>,
+    readonly outcome: Exclude<AgentOutcome, 'done'>,
     message: string,
     options?: ErrorOptions,
   ) {
@@ -39,11 +39,11 @@ export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** Any error as a failure: what the system says about space and rights is exit 9, an aborted wait 11, everything else 1. */
-export function failureOf(error: unknown): Failure {
-  if (error instanceof Failure) return error;
+export function failureOf(error: unknown): AgentFailure {
+  if (error instanceof AgentFailure) return error;
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && error.name === 'AbortError')
-    return new Failure('cancelled', 'cancelled', { cause: error });
+    return new AgentFailure('cancelled', 'cancelled', { cause: error });
   const outcome = SPACE_OR_PERMISSION.has(codeOf(error)) ? 'spaceOrPermission' : 'error';
-  return new Failure(outcome, text, { cause: error });
+  return new AgentFailure(outcome, text, { cause: error });
 }

@@ -9,7 +9,7 @@ import { isVersion } from '../../lib/versions.js';
 import { canonicalKey } from '../../formats/license-key.js';
 import { isPlatform, PLATFORMS } from '../../formats/platform.js';
 import { checkTyped } from './system/typed.js';
-import { Failure } from './exit.js';
+import { AgentFailure } from './exit.js';
 import { machineFolder } from './system/machine-folder.js';
 import { serverUrl } from './options/address.js';
 import { belief, type Belief } from './options/belief.js';
@@ -18,7 +18,7 @@ import { flag, type Values } from './options/values.js';
 import { secretOf } from './secrets.js';
 
 /** The options of one run, checked. Paths are absolute. */
-export interface Options {
+export interface CheckedOptions {
   action: Action;
   server: URL | null;
   project: string | null;
@@ -70,7 +70,7 @@ const SECONDS = /^\d{1,6}$/;
 const SPKI_SHA256 = /^[0-9a-f]{64}$/i;
 
 /** `argv` without node and the script. `own`: the directory that the agent's own file lies in. */
-export async function readOptions(argv: readonly string[], env: Env, own: string): Promise<Options> {
+export async function readOptions(argv: readonly string[], env: Env, own: string): Promise<CheckedOptions> {
   const given = fromArguments(argv);
   const around = fromEnvironment(env);
   const said = text(given.dir ?? around.dir);
@@ -111,7 +111,7 @@ async function homeOf(own: string): Promise<string | null> {
 function fromArguments(argv: readonly string[]): Values {
   const password = argv.find((word) => /^--?password(=|$)/.test(word));
   if (password !== undefined)
-    throw new Failure(
+    throw new AgentFailure(
       'usage',
       'a password on the command line can be read by others: use SVC_PASSWORD or SVC_PASSWORD_FILE',
     );
@@ -123,7 +123,7 @@ function fromArguments(argv: readonly string[]): Values {
   try {
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    throw new Failure('usage', `${(error as Error).message.split('. ')[0] ?? ''}; --help lists the options`, {
+    throw new AgentFailure('usage', `${(error as Error).message.split('. ')[0] ?? ''}; --help lists the options`, {
       cause: error,
     });
   }
@@ -142,10 +142,10 @@ function fromEnvironment(env: Env): Values {
 const text = (value: string | boolean | string[] | undefined): string | null =>
   typeof value === 'string' ? value : null;
 
-function checked(values: Values, dir: string, { warnings }: Belief): Options {
+function checked(values: Values, dir: string, { warnings }: Belief): CheckedOptions {
   const one = (name: OptionName, fits: (text: string) => boolean, says: string): string | null => {
     const value = text(values[name]);
-    if (value !== null && !fits(value)) throw new Failure('usage', `--${name} must be ${says}`);
+    if (value !== null && !fits(value)) throw new AgentFailure('usage', `--${name} must be ${says}`);
     return value;
   };
   const action = one('action', (a) => (ACTIONS as readonly string[]).includes(a), `one of ${ACTIONS.join(', ')}`);
@@ -195,10 +195,10 @@ function checked(values: Values, dir: string, { warnings }: Belief): Options {
   };
 }
 
-function settingsOf(given: Values['set']): Options['set'] {
+function settingsOf(given: Values['set']): CheckedOptions['set'] {
   return (Array.isArray(given) ? given : []).map((text) => {
     const at = text.indexOf('=');
-    if (at < 1 || at === text.length - 1) throw new Failure('usage', '--set must be name=value');
+    if (at < 1 || at === text.length - 1) throw new AgentFailure('usage', '--set must be name=value');
     return { name: text.slice(0, at), value: text.slice(at + 1) };
   });
 }
@@ -208,6 +208,6 @@ function licenseKeyOf(text: string | null): string | null {
   if (text === null) return null;
   const key = canonicalKey(text);
   if (!/^[0-9A-Z]{5}(-[0-9A-Z]{5})*$/.test(key))
-    throw new Failure('usage', '--license-key must be groups of five letters and digits');
+    throw new AgentFailure('usage', '--license-key must be groups of five letters and digits');
   return key;
 }

@@ -5,7 +5,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { printable } from '../../formats/texts.js';
-import { Failure } from './exit.js';
+import { AgentFailure } from './exit.js';
 
 /** Whether there is somebody to ask, and he wants to be asked. */
 export const isInteractive = ({ yes }: { yes: boolean }): boolean => !yes && process.stdin.isTTY;
@@ -15,7 +15,7 @@ async function line(question: string, shown: NodeJS.WritableStream, signal: Abor
   const prompt = createInterface({ input: process.stdin, output: shown, terminal: true });
   const gone = new Promise<never>((_resolve, reject) => {
     prompt.once('SIGINT', () => process.emit('SIGINT'));
-    prompt.once('close', () => reject(new Failure('cancelled', 'cancelled')));
+    prompt.once('close', () => reject(new AgentFailure('cancelled', 'cancelled')));
   });
   try {
     return await Promise.race([prompt.question(question, { signal }), gone]);
@@ -32,7 +32,7 @@ export async function askText(
   option: string,
   signal: AbortSignal,
 ): Promise<string> {
-  if (!process.stdin.isTTY) throw new Failure('usage', `${option} is missing, and there is no terminal to ask at`);
+  if (!process.stdin.isTTY) throw new AgentFailure('usage', `${option} is missing, and there is no terminal to ask at`);
   const shown = standard === '' ? printable(question) : `${printable(question)} [${printable(standard)}]`;
   return (await line(`${shown}: `, process.stderr, signal)).trim() || standard;
 }

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { codeOf, EXIT, failureOf } from './exit.js';
 import { HOOKS, type Hooks } from './hooks.js';
-import { readOptions, type Options } from './options.js';
+import { readOptions, type CheckedOptions } from './options.js';
 import { helpText, type Action, type Env } from './options/table.js';
 import { Output, type Sink } from './output.js';
 import { configure } from './actions/configure.js';
@@ -69,7 +69,7 @@ async function asItself(
   env: Env,
   { hooks, signal, ownFile }: Pick<Agent, 'hooks' | 'signal' | 'ownFile'>,
 ): Promise<Started> {
-  const options: Options = await readOptions(argv, env, dirname(ownFile));
+  const options: CheckedOptions = await readOptions(argv, env, dirname(ownFile));
   return {
     options,
     env,

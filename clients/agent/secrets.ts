@@ -1,6 +1,6 @@
 /** Secrets come from the environment, a file that it names, or a hidden prompt, never from argv (contract 90, update agent). */
 import { readFile } from 'node:fs/promises';
-import { codeOf, Failure } from './exit.js';
+import { codeOf, AgentFailure } from './exit.js';
 import { askHidden } from './prompts.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -12,7 +12,7 @@ export async function secretOf(env: Env, name: string): Promise<string | null> {
   const path = env[`${name}_FILE`];
   if (path === undefined || path === '') return null;
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    throw new Failure('usage', `${name}_FILE cannot be read: ${codeOf(error)}`, { cause: error });
+    throw new AgentFailure('usage', `${name}_FILE cannot be read: ${codeOf(error)}`, { cause: error });
   });
   return text.replace(/\r?\n$/, '');
 }
@@ -20,6 +20,6 @@ export async function secretOf(env: Env, name: string): Promise<string | null> {
 /** Asks on the terminal; what is typed is not shown. Without a terminal it is exit 64, naming the variables. */
 export async function askPassword(account: string, signal: AbortSignal): Promise<string> {
   if (!process.stdin.isTTY)
-    throw new Failure('usage', `no password for ${account}: set SVC_PASSWORD or SVC_PASSWORD_FILE`);
+    throw new AgentFailure('usage', `no password for ${account}: set SVC_PASSWORD or SVC_PASSWORD_FILE`);
   return askHidden(`Password of ${account}: `, signal);
 }

@@ -4,9 +4,9 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { PackageRejected, readPackage } from '../../formats/archive.js';
+import { UnsafePackage, readPackage } from '../../formats/archive.js';
 import type { Platform } from '../../formats/platform.js';
-import { EXIT, Failure } from './failure.js';
+import { EXIT, PackagerFailure } from './failure.js';
 import { gzipOf } from './gzip-writer.js';
 import type { PublishFile } from './publish-files.js';
 import { tarOf } from './tar-writer.js';
@@ -51,7 +51,7 @@ export async function pack(files: readonly PublishFile[], path: string, options:
     await pipeline(measured(), createWriteStream(partial));
     const contents = await judged(partial, options);
     if (contents.files.length !== files.length || contents.unpackedBytes !== total)
-      throw new Failure(EXIT.error, 'The archive does not hold what was packed.');
+      throw new PackagerFailure(EXIT.error, 'The archive does not hold what was packed.');
     await rename(partial, path);
     return { path, size, sha256: hash.digest('hex'), files: files.length, unpackedBytes: total };
   } catch (error) {
@@ -64,8 +64,8 @@ async function judged(file: string, { platform, entry }: PackOptions): ReturnTyp
   try {
     return await readPackage(createReadStream(file, { highWaterMark: READ_BYTES }), { platform, entry });
   } catch (error) {
-    if (error instanceof PackageRejected)
-      throw new Failure(EXIT.refused, `The service would refuse it: ${error.message}.`);
+    if (error instanceof UnsafePackage)
+      throw new PackagerFailure(EXIT.refused, `The service would refuse it: ${error.message}.`);
     throw error;
   }
 }

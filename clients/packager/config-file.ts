@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { refusedGlob } from '../../formats/globs.js';
-import { EXIT, Failure } from './failure.js';
+import { EXIT, PackagerFailure } from './failure.js';
 
 export interface PackagerConfig {
   project?: string;
@@ -45,7 +45,7 @@ const GLOBS = ['excludePatterns', 'preservePatterns'] as const;
 export async function readConfig(file: string, wanted: boolean): Promise<PackagerConfig> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' && !wanted) return null;
-    throw new Failure(EXIT.error, `${file} cannot be read (${error.code ?? error.message}).`);
+    throw new PackagerFailure(EXIT.error, `${file} cannot be read (${error.code ?? error.message}).`);
   });
   if (text === null) return {};
   const config = parse(file, text);
@@ -57,7 +57,7 @@ export async function readConfig(file: string, wanted: boolean): Promise<Package
 }
 
 function parse(file: string, text: string): PackagerConfig {
-  const fail = (why: string): Failure => new Failure(EXIT.error, `${file}: ${why}.`);
+  const fail = (why: string): PackagerFailure => new PackagerFailure(EXIT.error, `${file}: ${why}.`);
   let json: unknown;
   try {
     json = JSON.parse(text.replace(/^\ufeff/, ''));
@@ -74,7 +74,7 @@ function parse(file: string, text: string): PackagerConfig {
   return json;
 }
 
-function checkGlobs(key: string, value: unknown, fail: (why: string) => Failure): void {
+function checkGlobs(key: string, value: unknown, fail: (why: string) => PackagerFailure): void {
   if (!Array.isArray(value)) throw fail(`${key} has to be a list of globs`);
   for (const [i, glob] of value.entries()) {
     const why = typeof glob === 'string' ? refusedGlob(glob) : 'is no text';

@@ -12,8 +12,8 @@ export const EXIT = {
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** What ends the packager: one sentence that names the mend, and the code of its exit. */
-export class Failure extends Error {
-  override name = 'Failure';
+export class PackagerFailure extends Error {
+  override name = 'PackagerFailure';
   constructor(
     readonly exit: ExitCode,
     message: string,

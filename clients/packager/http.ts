@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream';
 import { EnvHttpProxyAgent, request, type Dispatcher } from 'undici';
 
-export interface HttpRequest {
+export interface OutgoingRequest {
   method: 'GET' | 'POST';
   headers: Readonly<Record<string, string>>;
   body?: AsyncIterable<Uint8Array>;
@@ -28,7 +28,7 @@ const TLS = { rejectUnauthorized: true };
 const dispatcher: Dispatcher = new EnvHttpProxyAgent({ connect: TLS, requestTls: TLS, proxyTls: TLS });
 
 /** @throws Error when no whole answer came */
-export async function send(url: URL, { method, headers, body, answerMs }: HttpRequest): Promise<HttpAnswer> {
+export async function send(url: URL, { method, headers, body, answerMs }: OutgoingRequest): Promise<HttpAnswer> {
   const answer = await request(url, {
     method,
     headers,

@@ -2,7 +2,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Runtime } from '../../formats/manifest.js';
-import { EXIT, Failure } from './failure.js';
+import { EXIT, PackagerFailure } from './failure.js';
 import { peVersion, plainVersion } from './pe-version.js';
 
 export interface MainAssembly {
@@ -18,12 +18,12 @@ export interface MainAssembly {
 /**
  * @param name the main assembly, a file name in the directory; null: the one that a `.runtimeconfig.json` belongs to, else
  *   what package.json says
- * @throws Failure when a named assembly is not there
+ * @throws PackagerFailure when a named assembly is not there
  */
 export async function mainAssembly(dir: string, name: string | null): Promise<MainAssembly> {
   const names = await readdir(dir);
   if (name !== null && !names.includes(name))
-    throw new Failure(EXIT.error, `The main assembly ${name} is not in ${dir}.`);
+    throw new PackagerFailure(EXIT.error, `The main assembly ${name} is not in ${dir}.`);
   const stem = name === null ? onlyApplication(names) : name.replace(/\.(dll|exe)$/i, '');
   const { version, source } = await versionOf(dir, stem, name, names);
   return {
@@ -90,7 +90,7 @@ async function readJson(file: string): Promise<Record<string, unknown> | null> {
     const value: unknown = JSON.parse((await readFile(file, 'utf8')).replace(/^\ufeff/, ''));
     return isRecord(value) ? value : null;
   } catch {
-    throw new Failure(EXIT.error, `${file} is no JSON, so the version of the build cannot be read.`);
+    throw new PackagerFailure(EXIT.error, `${file} is no JSON, so the version of the build cannot be read.`);
   }
 }
 

@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { isVersion } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
 import { readConfig } from './config-file.js';
-import { EXIT, Failure } from './failure.js';
+import { EXIT, PackagerFailure } from './failure.js';
 
 export const USAGE = `packager – packs a build, checks it and publishes it as a release
 
@@ -33,7 +33,7 @@ that <variable>_FILE names.
 Exit codes: 0 done, 1 error, 2 latest.json cannot be read, 3 versions differ, 4 refused.
 `;
 
-export interface Settings {
+export interface PackagerSettings {
   project: string;
   /** Null: that of the main assembly. */
   version: string | null;
@@ -83,10 +83,10 @@ const OPTIONS = {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const fail = (message: string): Failure => new Failure(EXIT.error, message);
+const fail = (message: string): PackagerFailure => new PackagerFailure(EXIT.error, message);
 
-/** Null: help was asked for. @throws Failure naming the option */
-export async function readSettings(argv: readonly string[], env: Environment): Promise<Settings | null> {
+/** Null: help was asked for. @throws PackagerFailure naming the option */
+export async function readSettings(argv: readonly string[], env: Environment): Promise<PackagerSettings | null> {
   const given = parse(argv);
   if (given.help === true) return null;
   const configFile = resolve(given.config ?? 'packager.json');
@@ -173,7 +173,7 @@ async function server(
   variable: string,
   env: Environment,
   { optional, allowHttp }: { optional: boolean; allowHttp: boolean },
-): Promise<Settings['server']> {
+): Promise<PackagerSettings['server']> {
   const token = await secret(variable, env);
   if (optional && (address === undefined || token === null)) return null;
   if (address === undefined) throw fail('--server is missing: the address of the service (or SVC_URL).');

@@ -2,7 +2,7 @@
 /** `packager`: packs a build, checks it by the rules of the service, and publishes it (contract 90, packager; docs/packager.md). */
 import { printable } from '../../formats/texts.js';
 import { Console } from './console.js';
-import { EXIT, Failure } from './failure.js';
+import { EXIT, PackagerFailure } from './failure.js';
 import { readSettings, USAGE } from './options.js';
 import { runPackager } from './packaging.js';
 
@@ -26,7 +26,7 @@ async function main(argv: readonly string[]): Promise<number> {
     output.result({ status: 'success', dry_run: settings.dryRun, ...outcome });
     return EXIT.done;
   } catch (error) {
-    const failure = error instanceof Failure ? error : new Failure(EXIT.error, unexpected(error));
+    const failure = error instanceof PackagerFailure ? error : new PackagerFailure(EXIT.error, unexpected(error));
     output.error(failure.message);
     output.result({
       status: 'error',

@@ -8,16 +8,16 @@ import { isPlatform, type Platform } from '../../formats/platform.js';
 import { pack, type ArchiveFile } from './archive-file.js';
 import { sizeText, type Console } from './console.js';
 import { credentialWarnings } from './credentials.js';
-import { EXIT, Failure } from './failure.js';
+import { EXIT, PackagerFailure } from './failure.js';
 import { mainAssembly, type MainAssembly } from './main-assembly.js';
-import type { Settings } from './options.js';
+import type { PackagerSettings } from './options.js';
 import { platformOfPath, publishFiles, type PublishFile } from './publish-files.js';
-import { UpdateService, type KnownRelease, type ReleaseToPublish } from './service.js';
+import { UpdateService, type ListedRelease, type ReleaseToPublish } from './service.js';
 
 /** GNU tar warns of times before 1980. */
 const DEFAULT_MTIME_S = 315_532_800;
 
-export interface Outcome {
+export interface PackagingResult {
   project: string;
   version: string;
   channel: string;
@@ -33,8 +33,12 @@ export interface Outcome {
   published: Record<string, unknown> | null;
 }
 
-/** @throws Failure with the code of the exit */
-export async function runPackager(settings: Settings, console: Console, epoch: string | undefined): Promise<Outcome> {
+/** @throws PackagerFailure with the code of the exit */
+export async function runPackager(
+  settings: PackagerSettings,
+  console: Console,
+  epoch: string | undefined,
+): Promise<PackagingResult> {
   const warnings: string[] = [];
   const warn = (text: string): void => {
     warnings.push(text);
@@ -106,7 +110,7 @@ export async function runPackager(settings: Settings, console: Console, epoch: s
 }
 
 async function publish(
-  { dryRun }: Settings,
+  { dryRun }: PackagerSettings,
   service: UpdateService | null,
   release: ReleaseToPublish,
   archive: ArchiveFile,
@@ -132,31 +136,32 @@ async function publish(
 
 async function checkDirectory(dir: string): Promise<void> {
   const found = await stat(dir).catch(() => null);
-  if (found === null) throw new Failure(EXIT.error, `--publish-dir ${dir} does not exist.`);
-  if (!found.isDirectory()) throw new Failure(EXIT.error, `--publish-dir ${dir} is no directory.`);
+  if (found === null) throw new PackagerFailure(EXIT.error, `--publish-dir ${dir} does not exist.`);
+  if (!found.isDirectory()) throw new PackagerFailure(EXIT.error, `--publish-dir ${dir} is no directory.`);
 }
 
 /** One time for all entries: the same files give the same package. */
 function mtimeOf(epoch: string | undefined): Date {
   if (epoch === undefined || epoch === '') return new Date(DEFAULT_MTIME_S * 1000);
-  if (!/^\d{1,10}$/.test(epoch)) throw new Failure(EXIT.error, 'SOURCE_DATE_EPOCH has to be seconds since 1970.');
+  if (!/^\d{1,10}$/.test(epoch))
+    throw new PackagerFailure(EXIT.error, 'SOURCE_DATE_EPOCH has to be seconds since 1970.');
   return new Date(Number(epoch) * 1000);
 }
 
 function versionOf(
-  { version, ignoreVersionMismatch }: Settings,
+  { version, ignoreVersionMismatch }: PackagerSettings,
   { version: built, source }: MainAssembly,
   warn: (text: string) => void,
 ): string {
   if (version === null) {
-    if (built === null) throw new Failure(EXIT.error, '--version is missing, and the build states none.');
+    if (built === null) throw new PackagerFailure(EXIT.error, '--version is missing, and the build states none.');
     return built;
   }
   if (built === null) warn(`The build states no version, so ${version} was compared with nothing.`);
   else if (!sameVersion(built, version)) {
     const differs = `--version ${version} differs from ${built}, the version of ${source}`;
     if (!ignoreVersionMismatch)
-      throw new Failure(EXIT.versionMismatch, `${differs}; --ignore-version-mismatch allows it.`);
+      throw new PackagerFailure(EXIT.versionMismatch, `${differs}; --ignore-version-mismatch allows it.`);
     warn(`${differs}.`);
   }
   return version;
@@ -169,7 +174,7 @@ function derivedPlatform(dir: string, warn: (text: string) => void): Platform {
   return 'any';
 }
 
-function historyWarnings(history: readonly KnownRelease[], version: string, platform: Platform): string[] {
+function historyWarnings(history: readonly ListedRelease[], version: string, platform: Platform): string[] {
   const known = history.filter((release) => isVersion(release.version) && release.withdrawn_at === null);
   const [newest] = known.toSorted((a, b) => compareVersions(b.version, a.version));
   const same = known.find((release) => sameVersion(release.version, version) && release.platform === platform);
@@ -184,13 +189,13 @@ function historyWarnings(history: readonly KnownRelease[], version: string, plat
 }
 
 function entryOf(
-  { entry, configFile }: Settings,
+  { entry, configFile }: PackagerSettings,
   assembly: MainAssembly,
   files: readonly PublishFile[],
 ): string | null {
   const packed = (path: string): boolean => files.some((file) => file.path === path);
   if (entry !== null && !packed(entry))
-    throw new Failure(EXIT.error, `${configFile}: entry ${entry} is not in the package.`);
+    throw new PackagerFailure(EXIT.error, `${configFile}: entry ${entry} is not in the package.`);
   const derived = assembly.entry !== null && packed(assembly.entry) ? assembly.entry : null;
   return entry ?? derived;
 }

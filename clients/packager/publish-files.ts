@@ -8,7 +8,7 @@ import { refusedPath } from '../../formats/path-policy.js';
 import { PathSet } from '../../formats/path-set.js';
 import type { Platform } from '../../formats/platform.js';
 import { printable } from '../../formats/texts.js';
-import { EXIT, Failure } from './failure.js';
+import { EXIT, PackagerFailure } from './failure.js';
 
 export interface PublishFile {
   /** In the package, with slashes. */
@@ -30,7 +30,7 @@ export interface PublishRules {
 
 /**
  * Every file below `root` that is not excluded, by code point.
- * @throws Failure for a path that no package may hold, a link or a device: named, and nothing is packed
+ * @throws PackagerFailure for a path that no package may hold, a link or a device: named, and nothing is packed
  */
 export async function publishFiles(root: string, rules: PublishRules): Promise<PublishFile[]> {
   const excluded = globMatcher(rules.exclude);
@@ -47,7 +47,7 @@ export async function publishFiles(root: string, rules: PublishRules): Promise<P
     if (!stat.isFile()) throw refused(path, 'is neither a file nor a directory');
     found.push({ path, file, size: stat.size, executable: (stat.mode & 0o111) !== 0 });
   }
-  if (found.length === 0) throw new Failure(EXIT.refused, `${root} holds no file that is not excluded.`);
+  if (found.length === 0) throw new PackagerFailure(EXIT.refused, `${root} holds no file that is not excluded.`);
   return found.toSorted((a, b) => compareCodePoints(a.path, b.path));
 }
 
@@ -56,7 +56,7 @@ async function* walk(root: string, folder: string): AsyncGenerator<string> {
   const at = join(root, ...folder.split('/'));
   const entries = await readdir(at, { withFileTypes: true, encoding: 'buffer' }).catch(
     (error: NodeJS.ErrnoException) => {
-      throw new Failure(EXIT.error, `${at} cannot be read (${error.code ?? error.message}).`);
+      throw new PackagerFailure(EXIT.error, `${at} cannot be read (${error.code ?? error.message}).`);
     },
   );
   for (const entry of entries) {
@@ -67,7 +67,8 @@ async function* walk(root: string, folder: string): AsyncGenerator<string> {
   }
 }
 
-const refused = (path: string, why: string): Failure => new Failure(EXIT.refused, `${printable(path, 300)} ${why}.`);
+const refused = (path: string, why: string): PackagerFailure =>
+  new PackagerFailure(EXIT.refused, `${printable(path, 300)} ${why}.`);
 
 /** How a file begins, up to `count` bytes. */
 export async function beginningOf(file: string, count: number): Promise<Buffer> {

@@ -4,10 +4,10 @@ import { createReadStream } from 'node:fs';
 import type { Runtime } from '../../formats/manifest.js';
 import { printable } from '../../formats/texts.js';
 import type { ArchiveFile } from './archive-file.js';
-import { EXIT, Failure, type ExitCode } from './failure.js';
+import { EXIT, PackagerFailure, type ExitCode } from './failure.js';
 import { send, type HttpAnswer } from './http.js';
 
-export interface KnownRelease {
+export interface ListedRelease {
   version: string;
   platform: string;
   package_sha256: string;
@@ -40,21 +40,28 @@ export class UpdateService {
     private readonly token: string,
   ) {}
 
-  /** The history of a channel. @throws Failure exit 2: a release must never be published over a history that nobody could read */
-  async history(product: string, channel: string): Promise<KnownRelease[]> {
+  /**
+   * The history of a channel.
+   * @throws PackagerFailure exit 2: a release must never be published over a history that nobody could read
+   */
+  async history(product: string, channel: string): Promise<ListedRelease[]> {
     const answer = await this.#ask(EXIT.latest, this.#url('latest.json', { product, channel }), {
       method: 'GET',
       headers: { accept: 'application/json' },
       answerMs: ANSWER_MS,
     });
-    if (answer.status !== 200) throw new Failure(EXIT.latest, `latest.json cannot be read: ${refusalOf(answer)}`);
+    if (answer.status !== 200)
+      throw new PackagerFailure(EXIT.latest, `latest.json cannot be read: ${refusalOf(answer)}`);
     const releases = record(answer.text)?.['releases'];
     if (!Array.isArray(releases) || !releases.every(isKnownRelease))
-      throw new Failure(EXIT.latest, 'latest.json cannot be read: the answer is no history of releases.');
+      throw new PackagerFailure(EXIT.latest, 'latest.json cannot be read: the answer is no history of releases.');
     return releases;
   }
 
-  /** Sends the package. Answers what the service said. @throws Failure exit 4 when it refused, 1 when it could not be asked */
+  /**
+   * Sends the package. Answers what the service said.
+   * @throws PackagerFailure exit 4 when it refused, 1 when it could not be asked
+   */
   async publish(
     release: ReleaseToPublish,
     archive: ArchiveFile,
@@ -91,7 +98,7 @@ export class UpdateService {
     const said = record(answer.text);
     if ((answer.status === 200 || answer.status === 201) && said !== null) return said;
     const exit = answer.status >= 400 && answer.status < 500 && answer.status !== 429 ? EXIT.refused : EXIT.error;
-    throw new Failure(exit, `Not published: ${refusalOf(answer)}`);
+    throw new PackagerFailure(exit, `Not published: ${refusalOf(answer)}`);
   }
 
   #url(path: string, query: Readonly<Record<string, string | null>>): URL {
@@ -105,7 +112,7 @@ export class UpdateService {
       return await send(url, { ...request, headers: { ...request.headers, authorization: `Bearer ${this.token}` } });
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      throw new Failure(exit, `${url.origin} could not be asked (${code ?? message}).`);
+      throw new PackagerFailure(exit, `${url.origin} could not be asked (${code ?? message}).`);
     }
   }
 }
@@ -174,5 +181,5 @@ function record(text: string): Record<string, unknown> | null {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const isKnownRelease = (value: unknown): value is KnownRelease =>
+const isKnownRelease = (value: unknown): value is ListedRelease =>
   isRecord(value) && typeof value['version'] === 'string' && typeof value['platform'] === 'string';

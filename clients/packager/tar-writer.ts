@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { Header } from 'tar/header';
 import { Pax } from 'tar/pax';
-import { EXIT, Failure } from './failure.js';
+import { EXIT, PackagerFailure } from './failure.js';
 import { beginningOf, type PublishFile } from './publish-files.js';
 
 const BLOCK_BYTES = 512;
@@ -11,7 +11,7 @@ const READ_BYTES = 512 * 1024;
 /**
  * @param files in the order of the archive
  * @param mtime of every entry
- * @throws Failure when a file changes while it is read
+ * @throws PackagerFailure when a file changes while it is read
  */
 export async function* tarOf(files: readonly PublishFile[], mtime: Date): AsyncGenerator<Buffer> {
   for (const file of files) {
@@ -41,5 +41,5 @@ async function headersOf({ path, file, size, executable }: PublishFile, mtime: D
 const isProgram = (start: Buffer): boolean =>
   start.toString('latin1') === '\x7fELF' || start.toString('latin1', 0, 2) === '#!';
 
-const changed = ({ path }: PublishFile): Failure =>
-  new Failure(EXIT.error, `${path} changed while it was packed: pack when the build has ended.`);
+const changed = ({ path }: PublishFile): PackagerFailure =>
+  new PackagerFailure(EXIT.error, `${path} changed while it was packed: pack when the build has ended.`);

@@ -1,7 +1,7 @@
 /** Bugs and feature requests that people report in an application (contract 20, endpoints). */
 import type { Context } from './context.js';
 import { randomId } from './random.js';
-import { judge, outcomeOf, type Problem } from './verdict.js';
+import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
 
 /** Contract 20's fields; `project` is the client's. */
 export interface BugReport {
@@ -35,7 +35,7 @@ export interface BugReported {
   ref?: string;
   created?: boolean;
   deduplicated?: boolean;
-  error?: Problem;
+  error?: ServiceProblem;
 }
 
 export async function reportBug(context: Context, report: BugReport, signal?: AbortSignal): Promise<BugReported> {

@@ -3,8 +3,8 @@ import type { Platform } from '../../formats/platform.js';
 import { reportBug, type BugReport, type BugReported } from './bugs.js';
 import type { Context } from './context.js';
 import { Queue } from './errors/queue.js';
-import { prepare, reportOf, type ErrorReport, type Prepared } from './errors/report.js';
-import { Sender, type Reported } from './errors/sender.js';
+import { prepare, reportOf, type ErrorReportFields, type Prepared } from './errors/report.js';
+import { ReportSender, type Reported } from './errors/sender.js';
 import {
   heartbeat,
   startHeartbeat,
@@ -26,13 +26,13 @@ import { checkForUpdate, type UpdateCheck } from './update.js';
 /** What a client does wherever it runs. */
 export class CommonClient {
   readonly #context: Context;
-  readonly #sender: Sender;
+  readonly #sender: ReportSender;
 
   constructor(context: Context) {
     bindMethods(this);
     this.#context = context;
     const queue = new Queue(context.host.queued);
-    this.#sender = new Sender(context, queue);
+    this.#sender = new ReportSender(context, queue);
     // What an earlier run could not send.
     if (queue.names().length > 0) this.#sender.schedule();
   }
@@ -66,12 +66,12 @@ export class CommonClient {
   }
 
   /** Reports an error by contract 21's fields: to disk first, then to the server. Never rejects. */
-  reportError(report: ErrorReport): Promise<Reported> {
+  reportError(report: ErrorReportFields): Promise<Reported> {
     return this.#sender.report(this.#prepared(report));
   }
 
   /** Reports whatever was thrown. Never rejects. */
-  captureException(error: unknown, fields?: Partial<ErrorReport>): Promise<Reported> {
+  captureException(error: unknown, fields?: Partial<ErrorReportFields>): Promise<Reported> {
     // As a listener it is called with more than an error: with a text, a promise, a number.
     const given = typeof fields === 'object' ? fields : {};
     return this.reportError({ ...reportOf(error, this.#context.host.show), ...given });
@@ -82,7 +82,7 @@ export class CommonClient {
    * next start sends it.
    * @returns a function that takes the handler away
    */
-  installGlobalHandler(fields: Partial<ErrorReport> = {}): () => void {
+  installGlobalHandler(fields: Partial<ErrorReportFields> = {}): () => void {
     const { host } = this.#context;
     return host.onUncaught((thrown) =>
       this.#sender.keep(this.#prepared({ error_level: 'fatal', ...reportOf(thrown, host.show), ...fields })),
@@ -117,7 +117,7 @@ export class CommonClient {
     return provisionToken(this.#context, request, signal);
   }
 
-  #prepared(report: ErrorReport): Prepared {
+  #prepared(report: ErrorReportFields): Prepared {
     return prepare(this.#context.project, { ...report }, this.#context.now());
   }
 }

@@ -1,24 +1,24 @@
 /** What every part of a client shares. */
 import { Cache } from './cache.js';
 import type { Host } from './host.js';
-import { below, type Settings } from './options.js';
-import type { Exchange, Question } from './transport.js';
+import { below, type ClientSettings } from './options.js';
+import type { Exchange, ServiceRequest } from './transport.js';
 
-export interface Asking extends Pick<Question, 'body' | 'signal' | 'background'> {
+export interface AskOptions extends Pick<ServiceRequest, 'body' | 'signal' | 'background'> {
   /** Default: none. A credential goes only to the requests that need one. */
   token?: string | null;
 }
 
-export interface Context extends Omit<Settings, 'machineId'> {
+export interface Context extends Omit<ClientSettings, 'machineId'> {
   host: Host;
   cache: Cache;
   /** Of the options, else derived once. */
   machineId: () => Promise<string>;
   /** @param path below the server's address, with a query */
-  ask: (method: Question['method'], path: string, asking?: Asking) => Promise<Exchange>;
+  ask: (method: ServiceRequest['method'], path: string, asking?: AskOptions) => Promise<Exchange>;
 }
 
-export function contextOf(settings: Settings, host: Host): Context {
+export function contextOf(settings: ClientSettings, host: Host): Context {
   const { server, timeoutMs, project, machineId } = settings;
   let derived: Promise<string> | null = null;
   return {

@@ -2,7 +2,7 @@
 import type { Context } from './context.js';
 import { letGo } from './timers.js';
 import { textOf } from './transport.js';
-import { judge, outcomeOf, type Problem } from './verdict.js';
+import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
 
 export interface CheckResult {
   ok: boolean;
@@ -28,7 +28,7 @@ export interface Beat {
   unauthorized: boolean;
   /** The monitor's state, as the server answered it. */
   state?: string;
-  error?: Problem;
+  error?: ServiceProblem;
 }
 
 /** Answers or throws; what it throws is the message of a failed check. */

@@ -1,14 +1,14 @@
 /** `@aos/sdk`: what an application on many machines needs of the service (contract 90, SDK). */
-export { createClient, type Client, type ClientOptions } from './node/client.js';
+export { createClient, type Client, type NodeClientOptions as ClientOptions } from './node/client.js';
 export type { Release, UpdateCheck } from './update.js';
 export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile } from './license.js';
-export type { Problem } from './verdict.js';
+export type { ServiceProblem as Problem } from './verdict.js';
 export type { LicenseStatus } from '../../formats/license-status.js';
 export { verifyLicenseFile } from '../../formats/license-file.js';
 export type { LicenseFault, LicenseFileChecks, LicenseFileResult, LicensePayload } from '../../formats/license-text.js';
 export { KeyRefused } from '../../formats/public-key.js';
 export type { Platform } from '../../formats/platform.js';
-export type { ErrorReport } from './errors/report.js';
+export type { ErrorReportFields as ErrorReport } from './errors/report.js';
 export type { Reported } from './errors/sender.js';
 export type { AgentLaunched, AgentOptions } from './node/agent.js';
 export type { BugReport, BugReported } from './bugs.js';

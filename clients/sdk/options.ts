@@ -22,7 +22,7 @@ export interface ClientOptions {
   now?: () => number;
 }
 
-export interface Settings {
+export interface ClientSettings {
   server: URL;
   project: string;
   token: string | null;
@@ -41,7 +41,7 @@ const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const LONGEST_MACHINE_ID = 128;
 
 /** @throws TypeError, KeyRefused */
-export function settingsOf(options: ClientOptions): Settings {
+export function settingsOf(options: ClientOptions): ClientSettings {
   const { server, project, token, licenseKey, licensePublicKey = [], machineId, timeoutMs = TIMEOUT_MS } = options;
   const { legacyCache = false } = options;
   if (typeof project !== 'string' || !SLUG.test(project))

@@ -1,6 +1,6 @@
 /** A token of its own for each process or machine, from a master token (contract 10, tokens). */
 import type { Context } from './context.js';
-import { judge, outcomeOf, type Problem } from './verdict.js';
+import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
 
 export interface TokenRequest {
   name: string;
@@ -20,7 +20,7 @@ export interface ProvisionedToken {
   scopes?: string[];
   /** RFC 3339. */
   expires_at?: string;
-  error?: Problem;
+  error?: ServiceProblem;
 }
 
 export async function provisionToken(

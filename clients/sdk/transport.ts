@@ -1,6 +1,6 @@
 /** One request to the service, and what came of it. How it is sent is the host's: node/http.ts, browser/http.ts. */
 
-export interface Question {
+export interface ServiceRequest {
   method: 'GET' | 'POST';
   url: URL;
   token?: string | null;
@@ -23,7 +23,7 @@ export interface Exchange {
   retryAfter: number | null;
 }
 
-export type Transport = (question: Question) => Promise<Exchange>;
+export type Transport = (question: ServiceRequest) => Promise<Exchange>;
 
 /** A check may hold the manifest of a large package. */
 export const LONGEST_ANSWER = 64 * 1024 * 1024;

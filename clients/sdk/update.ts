@@ -2,7 +2,7 @@
 import type { Platform } from '../../formats/platform.js';
 import type { CachedUpdate } from './cache.js';
 import type { Context } from './context.js';
-import { judge, outcomeOf, type Problem } from './verdict.js';
+import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
 
 /** As the server sends it (contract 40, asking). */
 export interface Release {
@@ -37,7 +37,7 @@ export interface UpdateCheck {
   isTransient: boolean;
   /** What is said here was answered earlier. */
   fromCache: boolean;
-  error?: Problem;
+  error?: ServiceProblem;
 }
 
 const NOTHING = { updateAvailable: false, latestVersion: null, release: null, fromCache: false };

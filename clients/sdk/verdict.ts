@@ -6,7 +6,7 @@ import { isLicenseStatus } from '../../formats/license-status.js';
 import type { Exchange } from './transport.js';
 
 /** What went wrong, for people and for programs. */
-export interface Problem {
+export interface ServiceProblem {
   /** The service's error code; `network`, or `http_<status>` for what it did not say. */
   code: string;
   message: string;
@@ -16,8 +16,8 @@ export interface Problem {
 
 export type Verdict =
   | { kind: 'answer'; body: Record<string, unknown> }
-  | { kind: 'refused'; status: number; problem: Problem }
-  | { kind: 'transient'; status: number | null; problem: Problem };
+  | { kind: 'refused'; status: number; problem: ServiceProblem }
+  | { kind: 'transient'; status: number | null; problem: ServiceProblem };
 
 const DEFINITE: ReadonlySet<number> = new Set([401, 404, 422]);
 /** How the license endpoints say so, which answer without the envelope (contract 50). */
@@ -40,14 +40,14 @@ export const judgeLicense = (exchange: Exchange): Verdict =>
 const isSuccess = ({ status, body }: Exchange): boolean =>
   status !== null && status >= 200 && status < 300 && body?.['status'] === 'success';
 
-export type Failure = Exclude<Verdict, { kind: 'answer' }>;
+export type FailedVerdict = Exclude<Verdict, { kind: 'answer' }>;
 
 /** How a failure is said in the results of the client's methods. */
 export const outcomeOf = ({
   kind,
   status,
   problem,
-}: Failure): { isTransient: boolean; unauthorized: boolean; error: Problem } => ({
+}: FailedVerdict): { isTransient: boolean; unauthorized: boolean; error: ServiceProblem } => ({
   isTransient: kind === 'transient',
   unauthorized: kind === 'refused' && status === 401,
   error: problem,
@@ -63,7 +63,7 @@ function judgeFailure({ status, body, fault }: Exchange): Verdict {
 }
 
 /** What our service said; null: this is another server's answer. */
-function ownProblem(status: number, body: Record<string, unknown> | null): Problem | null {
+function ownProblem(status: number, body: Record<string, unknown> | null): ServiceProblem | null {
   const { status: named, error } = body ?? {};
   if (named === 'error' && typeof error === 'object' && error !== null && 'code' in error)
     return typeof error.code === 'string' ? problemOf(error.code, error) : null;
@@ -71,7 +71,7 @@ function ownProblem(status: number, body: Record<string, unknown> | null): Probl
   return problemOf(named, body ?? {});
 }
 
-function problemOf(code: string, said: object): Problem {
+function problemOf(code: string, said: object): ServiceProblem {
   const { message, fields } = said as { message?: unknown; fields?: unknown };
   return {
     code,

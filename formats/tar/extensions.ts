@@ -1,6 +1,6 @@
 /** What may come before an entry: pax records and GNU's long names. Only what changes no other field is accepted. */
 import { isUtf8 } from 'node:buffer';
-import { PackageRejected } from '../package-rejected.js';
+import { UnsafePackage } from '../unsafe-package.js';
 import { isZero } from './header.js';
 
 /** Bytes of one such header; archives of ordinary trees have a few hundred. */
@@ -26,12 +26,12 @@ export function readPax(bytes: Buffer, name: string): PaxRecords {
     if (SPARSE.test(key)) refused = 'is a sparse file';
     if (key === 'linkpath') refused = 'is a link';
     if ((key === 'path' || key === 'size') && found.has(key))
-      throw new PackageRejected(name, `has two pax records for its ${key}`);
+      throw new UnsafePackage(name, `has two pax records for its ${key}`);
     found.set(key, value);
     at = next;
   }
   const size = found.get('size') ?? null;
-  if (size !== null && !/^\d{1,15}$/.test(size)) throw new PackageRejected(name, 'has an impossible size');
+  if (size !== null && !/^\d{1,15}$/.test(size)) throw new UnsafePackage(name, 'has an impossible size');
   return { path: found.get('path') ?? null, size: size === null ? null : Number(size), refused };
 }
 
@@ -39,7 +39,7 @@ export function readPax(bytes: Buffer, name: string): PaxRecords {
 export function checkGlobalPax(bytes: Buffer): void {
   for (let at = 0; at < bytes.length;) {
     const { key, next } = record(bytes, at, '');
-    if (key !== 'comment') throw new PackageRejected('', `The package has a global pax record ${key}`);
+    if (key !== 'comment') throw new UnsafePackage('', `The package has a global pax record ${key}`);
     at = next;
   }
 }
@@ -47,14 +47,14 @@ export function checkGlobalPax(bytes: Buffer): void {
 export function readLongName(bytes: Buffer): string {
   const end = bytes.indexOf(0);
   const name = end < 0 ? bytes : bytes.subarray(0, end);
-  if (!isZero(bytes.subarray(name.length))) throw new PackageRejected(name.toString(), 'has a NUL in its name');
-  if (!isUtf8(name)) throw new PackageRejected(name.toString(), 'has a name that is not UTF-8');
+  if (!isZero(bytes.subarray(name.length))) throw new UnsafePackage(name.toString(), 'has a NUL in its name');
+  if (!isUtf8(name)) throw new UnsafePackage(name.toString(), 'has a name that is not UTF-8');
   return name.toString();
 }
 
 /** One record, `<length> <key>=<value>\n`, whose length counts itself. */
 function record(bytes: Buffer, at: number, name: string): { key: string; value: string; next: number } {
-  const broken = (): PackageRejected => new PackageRejected(name, 'has a broken pax record');
+  const broken = (): UnsafePackage => new UnsafePackage(name, 'has a broken pax record');
   const space = bytes.indexOf(0x20, at);
   const digits = bytes.toString('latin1', at, Math.min(space, at + 8));
   const next = at + Number(digits);
@@ -63,6 +63,6 @@ function record(bytes: Buffer, at: number, name: string): { key: string; value: 
   if (equals <= space + 1 || equals >= next) throw broken();
   const value = bytes.subarray(equals + 1, next - 1);
   const key = bytes.toString('utf8', space + 1, equals);
-  if (key === 'path' && !isUtf8(value)) throw new PackageRejected(value.toString(), 'has a name that is not UTF-8');
+  if (key === 'path' && !isUtf8(value)) throw new UnsafePackage(value.toString(), 'has a name that is not UTF-8');
   return { key, value: value.toString(), next };
 }

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { Header } from 'tar/header';
-import { PackageRejected } from '../package-rejected.js';
+import { UnsafePackage } from '../unsafe-package.js';
 
 export const BLOCK_BYTES = 512;
 
@@ -50,13 +50,13 @@ export function isZero(bytes: Uint8Array): boolean {
 
 /**
  * @param longer the entry's name where a header before this one has it
- * @throws PackageRejected naming the entry, as far as its name can be read
+ * @throws UnsafePackage naming the entry, as far as its name can be read
  */
 export function readTarHeader(block: Buffer, longer: string | null): TarHeader {
   const header = decode(block);
   const path = header.path ?? '';
   const name = longer ?? path;
-  const fail = (why: string): PackageRejected => new PackageRejected(name, why);
+  const fail = (why: string): UnsafePackage => new UnsafePackage(name, why);
   if (!header.cksumValid) throw fail('has a header with a wrong checksum');
   if (!MAGICS.has(block.toString('latin1', 257, 265))) throw fail('has a header of an unknown kind of tar');
   const flag = String.fromCharCode(block[156] ?? 0);
@@ -86,13 +86,13 @@ function decode(block: Buffer): Header {
     return new Header(block);
   } catch {
     // A number beyond 2^53.
-    throw new PackageRejected(block.toString('utf8', 0, 100), 'has a header with a broken number');
+    throw new UnsafePackage(block.toString('utf8', 0, 100), 'has a header with a broken number');
   }
 }
 
 /** The seventh edition marked a directory by a slash at the end. */
 function oldDirectory(block: Buffer, path: string): TarHeader {
-  if (block[156] !== 0 || !isEmpty(block)) throw new PackageRejected(path, 'is a file whose name ends with a slash');
+  if (block[156] !== 0 || !isEmpty(block)) throw new UnsafePackage(path, 'is a file whose name ends with a slash');
   return { kind: 'directory', path, size: 0, executable: false };
 }
 

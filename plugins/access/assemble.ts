@@ -50,7 +50,7 @@ const SERVICES = {
   liveTokens: TokenFinder,
 };
 
-export type Services = ReturnType<typeof assemble>;
+export type AccessServices = ReturnType<typeof assemble>;
 
 export function assemble(ctx: PluginContext<AccessConfig>) {
   const services = ctx.services(SERVICES);

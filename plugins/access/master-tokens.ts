@@ -3,9 +3,9 @@
  * the audit log before it answers.
  */
 import { invalid, notFound } from '../../kernel/errors.js';
-import type { NewToken, TokenProjects, TokenRecord } from '../../ports/domain/access.js';
+import type { Actor, NewToken, TokenProjects, TokenRecord } from '../../ports/domain/access.js';
 import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
-import type { Actor, Audit } from './audit/audit.js';
+import type { Audit } from './audit/audit.js';
 import { unknownProject } from './tokens/provision.js';
 import type { Tokens } from './tokens/tokens.js';
 

@@ -25,7 +25,7 @@ import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { checkUsername } from './model/account.js';
-import { assemble, type AccessConfig, type Services } from './assemble.js';
+import { assemble, type AccessConfig, type AccessServices } from './assemble.js';
 import { tokenCommands } from './commands/token.js';
 import { userCommands } from './commands/user.js';
 import { pages } from './pages/pages.js';
@@ -38,7 +38,7 @@ import { accountSearch, tokenSearch } from './pages/search.js';
 const KEEP_ENDED_MS = 30 * 24 * HOUR_MS;
 
 /** Tidies up; nothing depends on it being on time. */
-async function sweep(services: Services): Promise<void> {
+async function sweep(services: AccessServices): Promise<void> {
   await services.sessions.sweep();
   await services.login.sweep();
   await services.forms.sweep();

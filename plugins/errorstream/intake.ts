@@ -27,10 +27,10 @@ const SIDE_BY_SIDE = 8;
 /** The class of feedback that belongs to no known error. */
 const FEEDBACK = 'UserFeedback';
 
-export type Answer = ErrorAnswer | PublicAnswer;
+export type IntakeAnswer = ErrorAnswer | PublicAnswer;
 
 /** Who sent a request, and where from. */
-export interface Caller {
+export interface TokenCaller {
   principal: TokenPrincipal;
   address: string;
 }
@@ -40,7 +40,7 @@ export interface Failed {
 }
 
 @injectable()
-export class Intake implements ErrorIntake {
+export class ErrorReportIntake implements ErrorIntake {
   constructor(
     @inject(BUGS) private readonly bugs: BugsApi,
     @inject(PORT.log) private readonly log: Logger,
@@ -50,7 +50,7 @@ export class Intake implements ErrorIntake {
    * Records one report; resolves after the commit.
    * @throws ServiceError insufficient_scope (another project than the token's), unknown_project, validation_failed
    */
-  async one(body: ErrorBody, { principal, address }: Caller): Promise<Answer> {
+  async one(body: ErrorBody, { principal, address }: TokenCaller): Promise<IntakeAnswer> {
     if (principal.project !== null && principal.project !== body.project) {
       throw denied('This token belongs to another project.');
     }
@@ -83,7 +83,7 @@ export class Intake implements ErrorIntake {
   }
 
   /** Every intake ends here (ports/domain/errors.ts). */
-  async record(body: ErrorBody | ErrorReport, sender: ErrorSender): Promise<Answer> {
+  async record(body: ErrorBody | ErrorReport, sender: ErrorSender): Promise<IntakeAnswer> {
     const { report, truncated } = reportOf(body, sender);
     const done = await this.bugs.record(report);
     return sender.intake === true ? publicAnswerOf(done, truncated) : answerOf(done, truncated);
@@ -93,8 +93,8 @@ export class Intake implements ErrorIntake {
    * Records the elements one by one. A failed element is answered with its error and does not stop the others.
    * @throws the first fault, when every element met a fault of the service: then nothing was recorded
    */
-  async many(elements: readonly unknown[], caller: Caller): Promise<(Answer | Failed)[]> {
-    const results: (Answer | Failed)[] = [];
+  async many(elements: readonly unknown[], caller: TokenCaller): Promise<(IntakeAnswer | Failed)[]> {
+    const results: (IntakeAnswer | Failed)[] = [];
     const faults: unknown[] = [];
     const lanes = lanesOf(elements);
     const work = async (): Promise<void> => {
@@ -114,7 +114,7 @@ export class Intake implements ErrorIntake {
     this.bugs.refused(source);
   }
 
-  async #element(value: unknown, caller: Caller, faults: unknown[]): Promise<Answer | Failed> {
+  async #element(value: unknown, caller: TokenCaller, faults: unknown[]): Promise<IntakeAnswer | Failed> {
     const read = element(value);
     if ('fields' in read) {
       this.refused('app');

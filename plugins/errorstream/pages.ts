@@ -6,7 +6,7 @@ import { firstErrorCommand } from './first-error.js';
 import { ignoreLink } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 
-export interface PageDeps {
+export interface ErrorPageDeps {
   groups: ErrorGroups;
   projects: Pick<ProjectDirectory, 'list'>;
   clock: { iso(): string };
@@ -125,7 +125,7 @@ function rowOf(group: ErrorGroup): ErrorGroup & { qualified: string | null; igno
   return { ...group, qualified, ignore_url: ignoreLink(group) };
 }
 
-async function listView({ groups, projects, clock, baseUrl }: PageDeps, request: HttpRequest): Promise<View> {
+async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
   const given = request.query as Query;
   const from = clock.iso();
   const asked = groupQuery(given);
@@ -148,7 +148,7 @@ async function listView({ groups, projects, clock, baseUrl }: PageDeps, request:
   });
 }
 
-export function pages(deps: PageDeps): PageSpec[] {
+export function pages(deps: ErrorPageDeps): PageSpec[] {
   return [
     {
       path: '/errors',
@@ -185,7 +185,7 @@ export function pages(deps: PageDeps): PageSpec[] {
   ];
 }
 
-export function panels({ groups }: PageDeps): PanelSpec[] {
+export function panels({ groups }: ErrorPageDeps): PanelSpec[] {
   return [
     {
       id: 'errorstream.hours',

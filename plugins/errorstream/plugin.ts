@@ -10,13 +10,13 @@ import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { ERRORS } from './errors.js';
 import { firstErrorCommand } from './first-error.js';
-import { Intake } from './intake.js';
-import { pages, panels, type PageDeps } from './pages.js';
+import { ErrorReportIntake } from './intake.js';
+import { pages, panels, type ErrorPageDeps } from './pages.js';
 import { routes } from './routes.js';
 import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
 import { ignoreLink } from './rules/ignore-link.js';
 import { rulePages } from './rules/pages.js';
-import type { Rule } from './rules/rule.js';
+import type { IgnoreRule } from './rules/rule.js';
 import { ruleRoutes } from './rules/routes.js';
 import { buildRules, ruleDeps, ruleJobs } from './rules/services.js';
 
@@ -35,13 +35,13 @@ export default definePlugin({
   migrations: MIGRATIONS,
   from: import.meta.url,
   setup(ctx) {
-    const page: PageDeps = {
+    const page: ErrorPageDeps = {
       groups: ctx.resolve(ERROR_GROUPS),
       projects: ctx.resolve(PROJECTS),
       clock: ctx.clock,
       baseUrl: () => ctx.app.base_url,
     };
-    const { intake } = ctx.services({ intake: Intake });
+    const { intake } = ctx.services({ intake: ErrorReportIntake });
     const rules = buildRules(ctx, ruleDeps(ctx));
     return {
       routes: [...routes(intake), ...ruleRoutes(rules.registry)],
@@ -54,7 +54,7 @@ export default definePlugin({
         extend(AUDIT_TARGETS, {
           noun: 'ignore_rule',
           describe: async (id) => {
-            const found = await ctx.collection<Rule>('rules').get(id);
+            const found = await ctx.collection<IgnoreRule>('rules').get(id);
             return found && { name: found.name, href: `/ignore-rules/${id}` };
           },
         }),

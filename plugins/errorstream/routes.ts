@@ -4,9 +4,9 @@ import { ServiceError } from '../../kernel/errors.js';
 import { Reply, type TokenPrincipal } from '../../ports/http.js';
 import { reportOutput } from './answer.js';
 import { intakeBody, type ErrorBody } from './body.js';
-import type { Intake } from './intake.js';
+import type { ErrorReportIntake } from './intake.js';
 
-export const routes = (intake: Intake): RouteSpec[] => [
+export const routes = (intake: ErrorReportIntake): RouteSpec[] => [
   {
     method: 'POST',
     path: '/api/errors/v1/report',
@@ -32,7 +32,7 @@ export const routes = (intake: Intake): RouteSpec[] => [
 /** Each element of a list counts (contract 00, limits). */
 export const costOf = (body: unknown): number => (Array.isArray(body) ? body.length : 1);
 
-async function handle(intake: Intake, { body, principal, address }: HttpRequest): Promise<Reply> {
+async function handle(intake: ErrorReportIntake, { body, principal, address }: HttpRequest): Promise<Reply> {
   const caller = { principal: tokenOf(principal), address };
   if (Array.isArray(body)) return new Reply(200, { results: await intake.many(body, caller) });
   const answer = await intake.one(body as ErrorBody, caller);

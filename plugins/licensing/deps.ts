@@ -20,7 +20,7 @@ export type LicensingConfig = {
   expiring_days: number;
 };
 
-export interface Deps {
+export interface LicensingDeps {
   licenses: Collection<LicenseDoc>;
   activations: Collection<ActivationDoc>;
   marks: Collection<OpeningMarkDoc>;
@@ -39,4 +39,4 @@ export interface Deps {
   config: LicensingConfig;
 }
 
-export const DEPS = token<Deps>('licensing.deps');
+export const DEPS = token<LicensingDeps>('licensing.deps');

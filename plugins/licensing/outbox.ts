@@ -1,7 +1,7 @@
 /** The events of licenses and activations, kept in the document that they are about until they are delivered (lib/outbox.ts). */
 import { token, type Clock, type Collection, type Logger, type PluginContext } from '../../kernel/contract.js';
 import { Outbox } from '../../lib/outbox.js';
-import type { ActivationDoc, LicenseDoc, OutboxEntry, WithOutbox } from './model/documents.js';
+import type { ActivationDoc, LicenseDoc, LicensingOutboxEntry, WithOutbox } from './model/documents.js';
 
 interface Parts {
   clock: Clock;
@@ -10,7 +10,7 @@ interface Parts {
 }
 
 export class LicensingOutbox<T extends WithOutbox> {
-  readonly #outbox: Outbox<T, OutboxEntry>;
+  readonly #outbox: Outbox<T, LicensingOutboxEntry>;
 
   constructor(rows: Collection<T>, { clock, log, emit }: Parts) {
     this.#outbox = new Outbox({

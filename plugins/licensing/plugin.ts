@@ -18,7 +18,7 @@ import {
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
-import type { Deps, LicensingConfig } from './deps.js';
+import type { LicensingDeps, LicensingConfig } from './deps.js';
 import { ERRORS } from './model/states.js';
 import { adminRoutes } from './http/admin-routes.js';
 import { onlineRoutes } from './http/online-routes.js';
@@ -27,7 +27,7 @@ import { customerPages } from './pages/customers.js';
 import { editPages } from './pages/editor.js';
 import { licensePages } from './pages/license.js';
 import { listPages } from './pages/licenses.js';
-import { buildServices, type Services } from './services.js';
+import { buildServices, type LicensingServices } from './services.js';
 import { licenseTargets } from './pages/audit-targets.js';
 import { licenseSearch, machineSearch } from './pages/search.js';
 
@@ -44,7 +44,7 @@ const config = joi.object({
     .description('How many days before a license ends `license.expiring` is sent'),
 });
 
-function depsOf(ctx: PluginContext<LicensingConfig>): Deps {
+function depsOf(ctx: PluginContext<LicensingConfig>): LicensingDeps {
   return {
     licenses: ctx.collection('licenses'),
     activations: ctx.collection('activations'),
@@ -64,7 +64,10 @@ function depsOf(ctx: PluginContext<LicensingConfig>): Deps {
   };
 }
 
-function jobs({ expiry, machines, hashes, marks, watchers, outboxes }: Services, deps: Deps): JobSpec[] {
+function jobs(
+  { expiry, machines, hashes, marks, watchers, outboxes }: LicensingServices,
+  deps: LicensingDeps,
+): JobSpec[] {
   return [
     { name: 'expire', everyMs: EXPIRE_MS, run: async ({ signal }) => void (await expiry.run(signal)) },
     {

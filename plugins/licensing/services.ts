@@ -1,14 +1,14 @@
 /** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
-import { DEPS, type Deps } from './deps.js';
+import { DEPS, type LicensingDeps } from './deps.js';
 import { OpeningLicenses } from './licenses/directory.js';
-import { Expiry } from './licenses/expiry.js';
+import { LicenseExpiry } from './licenses/expiry.js';
 import { KeyHashes } from './licenses/key-hashes.js';
 import { Licenses } from './licenses/licenses.js';
 import { OpeningMarks } from './licenses/marks.js';
 import { LicenseWatchers } from './licenses/watchers.js';
 import { Activations } from './machines/activations.js';
-import { Machines } from './machines/machines.js';
+import { LicensedMachines } from './machines/machines.js';
 import type { ActivationDoc, LicenseDoc } from './model/documents.js';
 import { Online } from './online/online.js';
 import { Signing } from './online/signing.js';
@@ -17,9 +17,9 @@ import { ACTIVATION_OUTBOX, LICENSE_OUTBOX, LicensingOutbox } from './outbox.js'
 const SERVICES = {
   licenses: Licenses,
   activations: Activations,
-  machines: Machines,
+  machines: LicensedMachines,
   directory: OpeningLicenses,
-  expiry: Expiry,
+  expiry: LicenseExpiry,
   hashes: KeyHashes,
   marks: OpeningMarks,
   watchers: LicenseWatchers,
@@ -27,12 +27,12 @@ const SERVICES = {
   signing: Signing,
 };
 
-export type Services = Instances<typeof SERVICES> & {
+export type LicensingServices = Instances<typeof SERVICES> & {
   outboxes: readonly [LicensingOutbox<LicenseDoc>, LicensingOutbox<ActivationDoc>];
 };
 
 /** @param scope the plugin's own container */
-export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: Deps): Services {
+export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: LicensingDeps): LicensingServices {
   const ofLicenses = new LicensingOutbox(deps.licenses, deps);
   const ofActivations = new LicensingOutbox(deps.activations, deps);
   scope.bind(DEPS, deps);

@@ -14,7 +14,7 @@ import { Channels } from './channels/channels.js';
 import { EVENTS } from './notes/note.js';
 import type { StoredNote } from './notes/stored-note.js';
 import { pages, panels } from './pages/pages.js';
-import type { Rule } from './rules/rule.js';
+import type { NotificationRule } from './rules/rule.js';
 import { Dispatcher } from './sending/dispatcher.js';
 import { EmailSender, type SmtpConfig } from './sending/email.js';
 import { NtfySender, SlackSender, TeamsSender } from './sending/hooks.js';
@@ -82,7 +82,7 @@ export default definePlugin<NotificationsConfig>({
     const { cipher, outbound } = ctx.ports;
     const [channelRows, rules, notes] = [
       ctx.collection<Channel>('channels'),
-      ctx.collection<Rule>('rules'),
+      ctx.collection<NotificationRule>('rules'),
       ctx.collection<StoredNote>('notes'),
     ];
     const policy: EgressPolicy = { mode: set.egress_policy, allow: set.allow_cidrs };

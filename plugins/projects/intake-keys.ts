@@ -4,9 +4,16 @@
  */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { invalid, notFound } from '../../kernel/errors.js';
-import { AUDIT, TOKENS, type AuditLog, type TokenIssuer, type TokenRecord } from '../../ports/domain/access.js';
+import {
+  AUDIT,
+  TOKENS,
+  type Actor,
+  type AuditLog,
+  type TokenIssuer,
+  type TokenRecord,
+} from '../../ports/domain/access.js';
 import { dsn } from './project.js';
-import { Projects, type Actor } from './service.js';
+import { Projects } from './service.js';
 
 export interface IntakeKey {
   id: string;

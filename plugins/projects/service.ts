@@ -25,8 +25,7 @@ import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { all } from '../../lib/paging.js';
 import { grants } from '../../lib/scopes.js';
-import { AUDIT, type AuditLog } from '../../ports/domain/access.js';
-import type { CommandLine } from '../../ports/domain/access.js';
+import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/access.js';
 import {
   PROJECT_USAGE,
   type ProjectDirectory,
@@ -38,10 +37,8 @@ import { CATALOG, type ServiceCatalog } from '../../ports/domain/system.js';
 import { StoreConflict, type Filter } from '../../ports/store.js';
 import { projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
 
-export type Actor = Principal | CommandLine | 'system';
-
 /** The last number that was given out. */
-export interface Counter extends Doc {
+export interface ProjectCounter extends Doc {
   n: number;
 }
 
@@ -70,7 +67,7 @@ export class Projects implements ProjectDirectory {
 
   constructor(
     @inject(collection<Project>('projects')) private readonly rows: Collection<Project>,
-    @inject(collection<Counter>('counters')) private readonly counters: Collection<Counter>,
+    @inject(collection<ProjectCounter>('counters')) private readonly counters: Collection<ProjectCounter>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(AUDIT) private readonly audit: AuditLog,
     @inject(CATALOG) private readonly catalog: Pick<ServiceCatalog, 'scopes'>,

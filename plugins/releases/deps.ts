@@ -19,7 +19,7 @@ import type { Signer } from '../../ports/signer.js';
 import type { ReleasesConfig } from './config.js';
 import type { ManifestPart, PublishDoc, ReleaseDoc, StatementDoc } from './model.js';
 
-export interface Deps {
+export interface ReleaseDeps {
   releases: Collection<ReleaseDoc>;
   manifests: Collection<ManifestPart>;
   publishes: Collection<PublishDoc>;
@@ -55,4 +55,4 @@ export interface Deps {
   alone: boolean;
 }
 
-export const DEPS = token<Deps>('releases.deps');
+export const DEPS = token<ReleaseDeps>('releases.deps');

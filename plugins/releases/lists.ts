@@ -3,8 +3,8 @@ import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { denied } from '../../kernel/errors.js';
 import { isoOf, MINUTE_MS } from '../../lib/time.js';
 import type { Filter } from '../../ports/store.js';
-import { DEPS, type Deps } from './deps.js';
-import type { Platform } from './model.js';
+import { DEPS, type ReleaseDeps } from './deps.js';
+import type { Platform } from '../../formats/platform.js';
 import { releaseView, type ReleaseView } from './view.js';
 
 /** Nothing that becomes visible later carries an earlier stamp than this long ago. */
@@ -30,7 +30,7 @@ export interface ReleasePage {
 
 @injectable()
 export class ReleaseLists {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'releases' | 'clock'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'releases' | 'clock'>) {}
 
   /**
    * Newest first; changes in their order with `updated_since`.

@@ -1,17 +1,11 @@
 /** What the plugin stores, and the words that it uses (contract 40). */
+import type { Runtime } from '../../formats/manifest.js';
+import type { Platform } from '../../formats/platform.js';
 import type { LeaseRow } from '../../lib/lease.js';
 import type { ReleaseHalted, ReleasePublished } from '../../ports/domain/releases.js';
 import type { ProcessOwner } from '../../ports/processes.js';
 import type { ReleasePlace } from '../../ports/release-store.js';
 import type { Doc } from '../../ports/store.js';
-
-/** A runtime identifier, or `any`: independent of the platform. */
-export const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'] as const;
-export type Platform = (typeof PLATFORMS)[number];
-export const isPlatform = (text: unknown): text is Platform => (PLATFORMS as readonly unknown[]).includes(text);
-
-/** What a package needs on the machine. */
-export type Runtime = { name: string; version: string };
 
 /** What a publish says of a release. */
 export interface ReleaseFields {
@@ -64,11 +58,11 @@ export interface ReleaseDoc extends Doc, ReleaseFields {
   open_at?: string;
   /** Its files are about to leave the store. */
   withdrawing?: { reason: string; at: string };
-  outbox: OutboxEntry[];
+  outbox: ReleaseOutboxEntry[];
 }
 
 /** An event, stored with its change until its listeners have it. */
-export type OutboxEntry = PublishedEntry | HaltedEntry;
+export type ReleaseOutboxEntry = PublishedEntry | HaltedEntry;
 
 export interface PublishedEntry {
   id: string;

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js';
 import { canonicalVersion, isVersion } from '../../lib/versions.js';
-import { isPlatform, PLATFORMS, type Platform } from './model.js';
+import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 /** Of a version that is published: it is a name of a directory. */

@@ -23,19 +23,19 @@ import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
 import { assembleStore } from './access-files/assemble.js';
 import { COLLECTIONS } from './collections.js';
 import { releasesConfig, type ReleasesConfig } from './config.js';
-import type { Deps } from './deps.js';
+import type { ReleaseDeps } from './deps.js';
 import { ERRORS } from './errors.js';
 import { askingRoutes } from './http/asking-routes.js';
 import { publishingRoutes } from './http/publishing-routes.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
-import { buildServices, type Services } from './services.js';
+import { buildServices, type ReleaseServices } from './services.js';
 import { releaseTopic } from './pages/live.js';
 import { releaseSearch } from './pages/search.js';
 
 const PACKAGE_BYTES = 2 * 1024 ** 3;
 
-function depsOf(ctx: PluginContext<ReleasesConfig>, protect: Deps['protect']): Deps {
+function depsOf(ctx: PluginContext<ReleasesConfig>, protect: ReleaseDeps['protect']): ReleaseDeps {
   const { clock, ids, log, config } = ctx;
   const runtime = ctx.resolve(RUNTIME);
   return {
@@ -67,7 +67,7 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, protect: Deps['protect']): D
   };
 }
 
-function jobs({ reconciler, resigning, halting, latest }: Services): JobSpec[] {
+function jobs({ reconciler, resigning, halting, latest }: ReleaseServices): JobSpec[] {
   return [
     {
       name: 'reconcile',

@@ -1,9 +1,9 @@
 /** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { Asking } from './asking/asking.js';
-import { ManifestTexts } from './asking/manifest-texts.js';
+import { StoredManifests } from './asking/manifest-texts.js';
 import { ReleaseIndex } from './asking/release-index.js';
-import { DEPS, type Deps } from './deps.js';
+import { DEPS, type ReleaseDeps } from './deps.js';
 import { OfferedReleases } from './directory.js';
 import { ReleaseLists } from './lists.js';
 import { ReleaseChanges } from './publishing/changes.js';
@@ -22,7 +22,7 @@ const SERVICES = {
   lists: ReleaseLists,
   directory: OfferedReleases,
   docs: ReleaseDocs,
-  manifests: ManifestTexts,
+  manifests: StoredManifests,
   channels: ChannelDocuments,
   publisher: Publisher,
   uploads: Uploads,
@@ -33,10 +33,10 @@ const SERVICES = {
   latest: LatestFiles,
 };
 
-export type Services = Instances<typeof SERVICES> & { deps: Deps };
+export type ReleaseServices = Instances<typeof SERVICES> & { deps: ReleaseDeps };
 
 /** @param scope the plugin's own container */
-export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: Deps): Services {
+export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: ReleaseDeps): ReleaseServices {
   scope.bind(DEPS, deps);
   return { ...scope.services(SERVICES), deps };
 }

@@ -2,7 +2,8 @@
 import joi from 'joi';
 import { named, whole } from '../../kernel/contract.js';
 import { packageUrl } from './asking/release-json.js';
-import { PLATFORMS, type ReleaseDoc } from './model.js';
+import type { ReleaseDoc } from './model.js';
+import { PLATFORMS } from '../../formats/platform.js';
 
 const timestamp = joi.string().isoDate();
 

@@ -14,7 +14,7 @@ export interface FoundKind {
   more: string | null;
 }
 
-export interface Found {
+export interface SearchResults {
   /** The page of what the text names in full. */
   exact: string | null;
   kinds: FoundKind[];
@@ -30,7 +30,7 @@ export class Search {
   ) {}
 
   /** @param text null or blank: nothing is asked @param limit hits of each kind */
-  async find(text: string, principal: SessionPrincipal, limit: number): Promise<Found> {
+  async find(text: string, principal: SessionPrincipal, limit: number): Promise<SearchResults> {
     const question = questionOf(text);
     if (question === null) return { exact: null, kinds: [], missing: [] };
     const asked = this.#of(principal);

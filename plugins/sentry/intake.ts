@@ -13,7 +13,7 @@ import { MOST_VALUES, readJson } from './json.js';
 import { record, type Loose } from './values.js';
 
 /** Who sent a request, and where from. */
-export interface Caller {
+export interface SentryCaller {
   principal: TokenPrincipal;
   address: string;
 }
@@ -44,7 +44,7 @@ export class SentryIntake {
    * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When events
    * fail, the first failure is thrown after all others have been recorded; their ids keep a repeat from counting twice
    */
-  async envelope(number: number, { header, items }: Envelope, caller: Caller): Promise<string | null> {
+  async envelope(number: number, { header, items }: Envelope, caller: SentryCaller): Promise<string | null> {
     const project = await this.#project(number, caller.principal);
     let id = eventIdOf(header['event_id']);
     const refusals: unknown[] = [];
@@ -86,7 +86,7 @@ export class SentryIntake {
   }
 
   /** Records one bare event. Some SDKs also send transactions here; they are skipped. */
-  async event(number: number, bytes: Buffer, caller: Caller): Promise<string> {
+  async event(number: number, bytes: Buffer, caller: SentryCaller): Promise<string> {
     const project = await this.#project(number, caller.principal);
     const event = await eventOf(bytes);
     const id = eventIdOf(event['event_id']) ?? this.#newId();
@@ -103,7 +103,7 @@ export class SentryIntake {
     return found.slug;
   }
 
-  async #record(event: Loose, project: string, id: string, caller: Caller): Promise<void> {
+  async #record(event: Loose, project: string, id: string, caller: SentryCaller): Promise<void> {
     await this.errors.record(reportOf(event, { project, id }), senderOf(caller));
   }
 
@@ -112,7 +112,7 @@ export class SentryIntake {
   }
 }
 
-const senderOf = ({ principal: { id, name, token_kind }, address }: Caller): ErrorSender => ({
+const senderOf = ({ principal: { id, name, token_kind }, address }: SentryCaller): ErrorSender => ({
   id,
   name,
   source: 'sdk',

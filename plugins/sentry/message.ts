@@ -3,7 +3,7 @@
  */
 import { record, shallow, text, type Loose } from './values.js';
 
-export interface Message {
+export interface EventMessage {
   /** With its values. */
   shown: string;
   /** Null where the message was written as it is. */
@@ -15,7 +15,7 @@ const LONGEST_VALUE = 1000;
 const MOST_VALUES = 100;
 
 /** `logentry`, or `message` as text or in the same form. The formatted text is preferred. */
-export function messageOf(event: Loose): Message | null {
+export function messageOf(event: Loose): EventMessage | null {
   for (const given of [event['logentry'], event['message']]) {
     const entry = record(given);
     if (entry === null) {

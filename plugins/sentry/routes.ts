@@ -7,7 +7,7 @@ import { keyOf } from './credential.js';
 import { readEnvelope, type Envelope } from './envelope.js';
 import { isCheckIn } from './check-in.js';
 import { isFeedback } from './feedback.js';
-import type { Caller, SentryIntake } from './intake.js';
+import type { SentryCaller, SentryIntake } from './intake.js';
 import { quietHeader } from './skipped.js';
 
 const params = joi.object({
@@ -108,7 +108,7 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
   },
 ];
 
-function callerOf({ principal, address }: HttpRequest): Caller {
+function callerOf({ principal, address }: HttpRequest): SentryCaller {
   if (principal.kind === 'token') return { principal, address };
   throw new ServiceError('unauthorized', 'This needs an intake key.');
 }

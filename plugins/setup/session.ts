@@ -7,7 +7,7 @@ import type { HttpRequest, Principal, Role } from '../../ports/http.js';
 export const LIFE_SECONDS = 1_800;
 export const SETUP_SCOPES = ['setup:install'];
 
-export interface SetupSession {
+export interface OpenedSession {
   token: string;
   token_type: 'Bearer';
   expires_at: string;
@@ -41,7 +41,7 @@ export class SetupLogin {
   async login(
     given: { username: string; password: string },
     { address, id: request_id }: Pick<HttpRequest, 'address' | 'id'>,
-  ): Promise<SetupSession> {
+  ): Promise<OpenedSession> {
     const account = await this.credentials.check({ ...given, address, request_id, place: 'setup' });
     const { id, epoch, username, role } = account;
     const made = await this.tokens.issue({

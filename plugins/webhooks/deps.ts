@@ -21,7 +21,7 @@ export interface WebhooksConfig {
   allow_cidrs: string[];
 }
 
-export interface Deps {
+export interface WebhookDeps {
   webhooks: Collection<Webhook>;
   events: Collection<StoredEvent>;
   deliveries: Collection<Delivery>;
@@ -46,4 +46,4 @@ export interface Deps {
   random: () => number;
 }
 
-export const DEPS = token<Deps>('webhooks.deps');
+export const DEPS = token<WebhookDeps>('webhooks.deps');

@@ -10,7 +10,7 @@ import { SYSTEM } from '../../ports/domain/system.js';
 import { WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import type { Deps, WebhooksConfig } from './deps.js';
+import type { WebhookDeps, WebhooksConfig } from './deps.js';
 import { TEST_EVENT } from './model/event-names.js';
 import { pages, panels } from './pages/pages.js';
 import { routes } from './http/routes.js';
@@ -33,7 +33,7 @@ const config = joi.object({
     .description('Networks that `public-only` lets pass; never opens what is always blocked'),
 });
 
-function depsOf(ctx: PluginContext<WebhooksConfig>): Deps {
+function depsOf(ctx: PluginContext<WebhooksConfig>): WebhookDeps {
   const { clock, ids, log, app } = ctx;
   const { cipher, outbound, metrics } = ctx.ports;
   return {

@@ -3,7 +3,7 @@ import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DeliveryQueue } from './deliveries/delivery-queue.js';
 import { DeliveryWorkers } from './deliveries/delivery-workers.js';
 import { DeliveryLog } from './deliveries/log.js';
-import { DEPS, type Deps } from './deps.js';
+import { DEPS, type WebhookDeps } from './deps.js';
 import { Fanout } from './deliveries/fanout.js';
 import { Poller } from './deliveries/poller.js';
 import { WebhookPause } from './registry/webhook-pause.js';
@@ -21,10 +21,10 @@ const SERVICES = {
   poller: Poller,
 };
 
-export type Services = Instances<typeof SERVICES>;
+export type WebhookServices = Instances<typeof SERVICES>;
 
 /** @param scope the plugin's own container */
-export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: Deps): Services {
+export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: WebhookDeps): WebhookServices {
   scope.bind(DEPS, deps);
   return scope.services(SERVICES);
 }

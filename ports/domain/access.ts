@@ -25,10 +25,13 @@ export type AuditFields = Record<string, string | number | boolean | null>;
 /** The command line, with the command: `command line: aos user passwd`. */
 export type CommandLine = 'command line' | `command line: aos ${string}`;
 
+/** Who acts, for the log. */
+export type Actor = Principal | CommandLine | 'system';
+
 /** Every administrative action is recorded before its answer goes out (contract 80). */
 export interface AuditLog {
   record(
-    principal: Principal | CommandLine | 'system',
+    principal: Actor,
     action: string,
     target: string,
     details?: AuditFields,

@@ -1,6 +1,6 @@
 /** The strict reader of packages (contract 40, refused packages): every hostile archive by hand, and ordinary ones by foreign tools. */
 import { expect } from 'chai';
-import { PACKAGE_LIMITS, PackageRejected, readPackage, type PackageLimits } from '../../formats/archive.js';
+import { PACKAGE_LIMITS, UnsafePackage, readPackage, type PackageLimits } from '../../formats/archive.js';
 import { HOSTILE_ARCHIVES } from '../support/hostile-archives.js';
 
 const PLATFORMS = ['any', 'win-x64', 'linux-x64', 'linux-arm64'];
@@ -13,12 +13,12 @@ async function refusal(
   bytes: Buffer,
   platform: string,
   limits?: Partial<PackageLimits>,
-): Promise<PackageRejected | null> {
+): Promise<UnsafePackage | null> {
   try {
     await readPackage(pieces(bytes), { platform, ...(limits && { limits }) });
     return null;
   } catch (error) {
-    if (error instanceof PackageRejected) return error;
+    if (error instanceof UnsafePackage) return error;
     throw error;
   }
 }

@@ -12,13 +12,13 @@ import type { JobRun, JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { DocumentStore } from '../../ports/store.js';
 
-export interface RunDoc {
+export interface CountedRun {
   id: string;
   n: number;
   pid: number;
 }
 
-/** A process that runs `test.count` (writes a RunDoc) and `test.hang` (writes one and never ends). */
+/** A process that runs `test.count` (writes a CountedRun) and `test.hang` (writes one and never ends). */
 export interface Runner {
   pid: number;
   kill(): Promise<void>;
@@ -88,7 +88,7 @@ export const countJob = (store: DocumentStore): JobSpec => ({
   async run({ data }: JobRun): Promise<void> {
     const clock = new SystemClock();
     await store
-      .collection<RunDoc>('runs')
+      .collection<CountedRun>('runs')
       .insert({ id: new RandomIds(clock).uuid(), n: Number(data), pid: process.pid });
   },
 });
@@ -112,7 +112,8 @@ export function jobsContract(name: string, engine: JobsEngine): void {
       instances.push(made.jobs);
       return made;
     }
-    const runs = async (): Promise<RunDoc[]> => (await store.collection<RunDoc>('runs').find({ limit: 1000 })).items;
+    const runs = async (): Promise<CountedRun[]> =>
+      (await store.collection<CountedRun>('runs').find({ limit: 1000 })).items;
     const stored = async (): Promise<number> => store.collection('kernel_jobs').count({ due_at: { exists: true } });
 
     it('runs what is enqueued, with its data, and keeps nothing of it', async () => {

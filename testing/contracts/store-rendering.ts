@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { changeRendered, findRendered, type Rendered } from '../../ports/rendering.js';
 import { InvalidCursor, type Collection, type Filter, type Find, type Json } from '../../ports/store.js';
 import { rejection, type Fixture } from './fixture.js';
-import { render, RENDERED, type Row } from './rendered.js';
+import { render, RENDERED, type RenderedRow } from './rendered.js';
 
 const CONTEXT = { add: 100 };
 const valueOf = ({ json }: Rendered): unknown =>
@@ -13,15 +13,21 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 export function rendering(fixture: Fixture): void {
   describe('rendering', () => {
-    const made = async (docs: readonly Row[], indexes: string[][] = [['n']]): Promise<Collection<Row>> => {
+    const made = async (
+      docs: readonly RenderedRow[],
+      indexes: string[][] = [['n']],
+    ): Promise<Collection<RenderedRow>> => {
       const name = fixture.name();
       await fixture.store.ensure([{ name, indexes: indexes.map((fields) => ({ fields })) }]);
-      const rows = fixture.store.collection<Row>(name);
+      const rows = fixture.store.collection<RenderedRow>(name);
       await rows.bulk(docs.map((insert) => ({ insert })));
       return rows;
     };
-    const rendered = (rows: Collection<Row>, query: Find, beside?: Collection<Row>): Promise<Rendered> =>
-      findRendered(rows, query, { ...RENDERED, context: CONTEXT, ...(beside && { beside }) });
+    const rendered = (
+      rows: Collection<RenderedRow>,
+      query: Find,
+      beside?: Collection<RenderedRow>,
+    ): Promise<Rendered> => findRendered(rows, query, { ...RENDERED, context: CONTEXT, ...(beside && { beside }) });
 
     it('is the page that `find` finds, with what stands beside each document, whatever the query', async () => {
       const row = fc.record({ n: fc.integer({ min: 0, max: 3 }), text: fc.string({ unit: 'grapheme' }) });
@@ -32,7 +38,7 @@ export function rendering(fixture: Fixture): void {
           fc.integer({ min: 1, max: 5 }),
           fc.constantFrom('asc' as const, 'desc' as const),
           async (values, known, limit, order) => {
-            const docs = values.map((value, i): Row => ({ id: `r${i}`, ...value }));
+            const docs = values.map((value, i): RenderedRow => ({ id: `r${i}`, ...value }));
             const rows = await made(docs);
             const others = await made(docs.filter((_, i) => known[i]).map(({ id }) => ({ id, text: `beside ${id}` })));
             let after: string | null = null;
@@ -75,7 +81,11 @@ export function rendering(fixture: Fixture): void {
 
     it('more than is kept of what was made, and rows that are too long for that', async () => {
       const text = 'x'.repeat(2_000);
-      const docs = Array.from({ length: 1_500 }, (_, i): Row => ({ id: `r${String(i).padStart(4, '0')}`, n: i, text }));
+      const docs = Array.from({ length: 1_500 }, (_, i): RenderedRow => ({
+        id: `r${String(i).padStart(4, '0')}`,
+        n: i,
+        text,
+      }));
       const rows = await made([...docs, { id: 's', n: 1, text: 'y'.repeat(40_000) }]);
       for (let round = 0; round < 2; round++) {
         for (let after: string | null = null, at = 0, more = true; more; more = after !== null) {
@@ -94,7 +104,7 @@ export function rendering(fixture: Fixture): void {
       const rows = await made([{ id: 'a', n: 1 }]);
       expect(valueOf(await rendered(rows, { filter: { n: 9 } }))).to.deep.equal([]);
       expect(valueOf(await rendered(fixture.store.collection(fixture.name()), {}))).to.deep.equal([]);
-      const nowhere = fixture.store.collection<Row>(fixture.name());
+      const nowhere = fixture.store.collection<RenderedRow>(fixture.name());
       const one = { json: await rendered(rows, {}, nowhere) };
       expect(valueOf(one.json)).to.deep.equal([{ id: 'a', sum: 101, beside: null }]);
       expect(one.json.next).to.equal(null);
@@ -109,7 +119,11 @@ export function rendering(fixture: Fixture): void {
     });
 
     describe('of a change', () => {
-      const changed = async (rows: Collection<Row>, filter: Filter, beside?: Collection<Row>): Promise<unknown> => {
+      const changed = async (
+        rows: Collection<RenderedRow>,
+        filter: Filter,
+        beside?: Collection<RenderedRow>,
+      ): Promise<unknown> => {
         const rendering = { ...RENDERED, context: CONTEXT, ...(beside && { beside }) };
         const json = await changeRendered(rows, filter, { inc: { n: 1 } }, rendering, { sort: [['n', 'desc']] });
         return json && (JSON.parse(json) as unknown);
@@ -126,7 +140,7 @@ export function rendering(fixture: Fixture): void {
               fc.integer({ min: 0, max: 3 }).map((n): Filter => ({ n: { lte: n } })),
             ),
             async (values, known, filter) => {
-              const docs = values.map((value, i): Row => ({ id: `r${i}`, ...value }));
+              const docs = values.map((value, i): RenderedRow => ({ id: `r${i}`, ...value }));
               const [rows, twin] = [await made(docs), await made(docs)];
               const others = await made(docs.filter((_, i) => known[i]).map(({ id }) => ({ id, text: 'é\n' })));
               const expected = await twin.change(filter, { inc: { n: 1 } }, { sort: [['n', 'desc']] });
@@ -152,7 +166,7 @@ export function rendering(fixture: Fixture): void {
 
       it('is null where none matches, and knows nothing beside in a collection that is not there', async () => {
         const rows = await made([{ id: 'a', n: 1 }]);
-        const nowhere = fixture.store.collection<Row>(fixture.name());
+        const nowhere = fixture.store.collection<RenderedRow>(fixture.name());
         expect(await changed(rows, { id: 'b' })).to.equal(null);
         expect(await changed(nowhere, {})).to.equal(null);
         expect(await changed(rows, { id: 'a' }, nowhere)).to.deep.equal({ id: 'a', sum: 102, beside: null });

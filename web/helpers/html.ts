@@ -16,7 +16,7 @@ export class Html {
 }
 
 /** The last argument that Handlebars gives every helper. */
-export interface Options {
+export interface HelperOptions {
   hash: Record<string, unknown>;
 }
 
@@ -61,7 +61,7 @@ export function attributes(values: Record<string, unknown>): string {
 export function split(args: readonly unknown[]): { values: readonly unknown[]; hash: Record<string, unknown> } {
   const last = args.at(-1);
   if (typeof last === 'object' && last !== null && 'hash' in last && typeof last.hash === 'object') {
-    return { values: args.slice(0, -1), hash: (last as Options).hash ?? {} };
+    return { values: args.slice(0, -1), hash: (last as HelperOptions).hash ?? {} };
   }
   return { values: args, hash: {} };
 }

@@ -3,7 +3,7 @@
  * the archive is whole: every entry has the hash that the last one names, and there is no other.
  */
 import { createReadStream } from 'node:fs';
-import { readPackage, PackageRejected, type FileEntry } from '../../../formats/archive.js';
+import { readPackage, UnsafePackage, type FileEntry } from '../../../formats/archive.js';
 import { codeOf } from '../files.js';
 import { HASHES_ENTRY, HEAD_ENTRY, headOf, parsed, type ArchiveHead, type ArchiveKind } from './head.js';
 import { ArchiveRejected } from './rejected.js';
@@ -85,7 +85,7 @@ function compare(found: readonly EntryHash[], told: unknown): void {
 function told(error: unknown, path: string): unknown {
   if (error instanceof ArchiveRejected)
     return Object.assign(new ArchiveRejected(error.why), { message: `${path} ${error.why}.` });
-  if (error instanceof PackageRejected) {
+  if (error instanceof UnsafePackage) {
     const why =
       error.entry === '' ? error.why.replace(/^The package /, '') : `holds an entry that is refused: ${error.message}`;
     return Object.assign(new ArchiveRejected(why), { message: `${path} ${why}.` });

@@ -1,5 +1,5 @@
 /** `--action configure` (contract 90): the setup of an installation, afterwards. What is set already stays. */
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { settle, showPost } from '../settings/settle.js';
 import { Installation, type Agent } from '../update/installation.js';
 import { reportRecovery } from './recover.js';
@@ -10,7 +10,7 @@ export async function configure(agent: Agent): Promise<void> {
     reportRecovery(agent.output, installation.recovered);
     const { manifest, layout } = installation;
     if (manifest === null)
-      throw new Failure('usage', `nothing is installed in ${layout.root}: --action install, or another --dir`);
+      throw new AgentFailure('usage', `nothing is installed in ${layout.root}: --action install, or another --dir`);
     showPost(agent, await settle(installation, manifest.product));
   } finally {
     await installation.close();

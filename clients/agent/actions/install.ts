@@ -5,7 +5,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ownerToBecome } from '../owner/parent.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { look } from '../system/files.js';
 import { machinePlatform } from '../../../formats/machine.js';
 import { namesSystemDirectory } from '../../../formats/system-names.js';
@@ -43,7 +43,7 @@ export async function install(agent: Agent): Promise<void> {
   const missing = await inDirectory(wish);
   await offerMonitoring(wish);
   const [first] = missing;
-  if (first !== undefined) throw new Failure('runtimeMissing', missing.join('; '));
+  if (first !== undefined) throw new AgentFailure('runtimeMissing', missing.join('; '));
 }
 
 /** Login, selection, directory. With a license key and a named project nobody has to log in. */
@@ -61,7 +61,7 @@ async function fromServer(agent: Agent): Promise<Wish> {
     await checkDirectory(agent.options.dir, project, agent.options.adopt);
   const session = await agent.network.login(server);
   if (session === null)
-    throw new Failure(
+    throw new AgentFailure(
       'usage',
       '--username is missing: an account with the role installer or admin (or --license-key and --project)',
     );
@@ -75,7 +75,7 @@ async function fromFile(agent: Agent): Promise<Wish> {
   const { options } = agent;
   const beside = join(dirname(options.package ?? ''), 'manifest.json');
   const bytes = await readFile(beside).catch((error: unknown) => {
-    throw new Failure('usage', `${beside} cannot be read: it belongs beside the package`, { cause: error });
+    throw new AgentFailure('usage', `${beside} cannot be read: it belongs beside the package`, { cause: error });
   });
   const manifest = manifestOf(bytes);
   const project = options.project ?? manifest.product;
@@ -88,7 +88,7 @@ async function fromFile(agent: Agent): Promise<Wish> {
 async function place(agent: Agent, project: string): Promise<Agent> {
   const { options, signal } = agent;
   if (namesSystemDirectory(project))
-    throw new Failure(
+    throw new AgentFailure(
       'usage',
       `--project: ${project} names a directory of the system; nothing of that name is installed`,
     );
@@ -97,7 +97,7 @@ async function place(agent: Agent, project: string): Promise<Agent> {
     dir = resolve(await askText('Directory', await proposedDirectory(dir, project), '--dir', signal));
   await checkDirectory(dir, project, options.adopt);
   if (!options.dirGiven && (await ownerToBecome(dir)) !== null)
-    throw new Failure('usage', `${dir} belongs to another user: say it with --dir, and all is done as that user`);
+    throw new AgentFailure('usage', `${dir} belongs to another user: say it with --dir, and all is done as that user`);
   return { ...agent, options: { ...options, dir } };
 }
 
@@ -166,7 +166,7 @@ async function bringFiles(installation: Installation, wish: Wish, restart: Resta
     const question = { product: project, version: same?.version ?? NONE, channel, platform, instance };
     const taken = await follow(installation, server, { question, fresh: same === null, beforePlan });
     if (taken === 0 && same === null)
-      throw new Failure('error', `the server offers no release of ${project} on ${channel} for ${platform}`);
+      throw new AgentFailure('error', `the server offers no release of ${project} on ${channel} for ${platform}`);
     if (taken === 0) output.upToDate(question.version);
   }
   restart.installed = installation.manifest;
@@ -181,6 +181,9 @@ async function offerMonitoring({ agent, project }: Wish): Promise<void> {
     return;
   const session = options.server === null ? null : await agent.network.login(options.server);
   if (session === null)
-    throw new Failure('usage', '--username is missing: monitoring wants an account with the role installer or admin');
+    throw new AgentFailure(
+      'usage',
+      '--username is missing: monitoring wants an account with the role installer or admin',
+    );
   await monitorMachine(agent, session, { folder: join(resolve(options.dir), '.update-agent', 'monitor'), project });
 }

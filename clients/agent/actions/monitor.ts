@@ -4,13 +4,13 @@
  * at before the service is asked for anything.
  */
 import { hostname } from 'node:os';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
 import { machinePlatform } from '../../../formats/machine.js';
 import { cronLine, readCrontab, withLine, writeCrontab } from '../monitoring/crontab.js';
 import { openFolder, writeFiles } from '../monitoring/folder.js';
 import { checkCurl, sendHeartbeat } from '../monitoring/heartbeat.js';
-import { readOffer, type Offer } from '../monitoring/offer.js';
+import { readOffer, type MonitoringOffer } from '../monitoring/offer.js';
 import { writeTask } from '../monitoring/task.js';
 import { askText, askYesNo } from '../prompts.js';
 import { Taken, type SetupPath } from '../net/session.js';
@@ -21,14 +21,14 @@ const NAME = /^[^\p{Cc}]{1,200}$/u;
 
 export async function monitor(agent: Agent): Promise<void> {
   const { server, project, dir } = agent.options;
-  if (server === null) throw new Failure('usage', '--server is missing: the address of the service');
+  if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
   const session = await agent.network.login(server);
   if (session === null)
-    throw new Failure('usage', '--username is missing: an account with the role installer or admin');
+    throw new AgentFailure('usage', '--username is missing: an account with the role installer or admin');
   await monitorMachine(agent, session, { folder: dir, project });
 }
 
-export interface Place {
+export interface MonitorPlace {
   /** Where the script and its token shall lie; made if need be. */
   folder: string;
   /** The monitor belongs to it; null: to none. */
@@ -36,7 +36,11 @@ export interface Place {
 }
 
 /** Asks the two questions and does the rest. For `install` too, which has a session of its own. */
-export async function monitorMachine(agent: Agent, session: SetupPath, { folder, project }: Place): Promise<void> {
+export async function monitorMachine(
+  agent: Agent,
+  session: SetupPath,
+  { folder, project }: MonitorPlace,
+): Promise<void> {
   const { output, signal } = agent;
   const name = await nameOf(agent);
   const scheduled = await isScheduled(agent);
@@ -59,7 +63,7 @@ async function nameOf({ options, signal }: Agent): Promise<string> {
   if (options.monitorName !== null) return options.monitorName;
   if (options.yes) return hostname();
   const name = await askText('Name of this machine in the dashboard', hostname(), '--monitor-name', signal);
-  if (!NAME.test(name)) throw new Failure('usage', 'the name must be one line of 200 characters at most');
+  if (!NAME.test(name)) throw new AgentFailure('usage', 'the name must be one line of 200 characters at most');
   return name;
 }
 
@@ -71,21 +75,25 @@ async function isScheduled({ options, signal }: Agent): Promise<boolean> {
 }
 
 /** The crontab is read anew: meanwhile somebody may have edited it. */
-async function schedule({ schedule: { expression }, source }: Offer, script: string, env: Agent['env']): Promise<void> {
+async function schedule(
+  { schedule: { expression }, source }: MonitoringOffer,
+  script: string,
+  env: Agent['env'],
+): Promise<void> {
   if (ON_WINDOWS) await writeTask(expression, script, source);
   else await writeCrontab(withLine(await readCrontab(env), cronLine(expression, script, source), source), env);
 }
 
 /** A monitor of this name that is there already is replaced when the administrator says so. */
-async function requestOffer({ options, signal }: Agent, session: SetupPath, request: object): Promise<Offer> {
-  const ask = async (replace: boolean): Promise<Offer> =>
+async function requestOffer({ options, signal }: Agent, session: SetupPath, request: object): Promise<MonitoringOffer> {
+  const ask = async (replace: boolean): Promise<MonitoringOffer> =>
     readOffer(await session.post('agent', { ...request, replace }, OFFER_BYTES), ON_WINDOWS ? 'schtasks' : 'cron');
   try {
     return await ask(options.replace);
   } catch (error) {
     if (!(error instanceof Taken) || options.replace) throw error;
     if (options.yes || !process.stdin.isTTY)
-      throw new Failure('error', `${error.message} (--replace)`, { cause: error });
+      throw new AgentFailure('error', `${error.message} (--replace)`, { cause: error });
     const question = `${error.message} Replace its token?`;
     if (!(await askYesNo(question, false, '--replace', signal))) throw error;
     return ask(true);

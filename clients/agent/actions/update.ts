@@ -2,14 +2,14 @@
 import { compareVersions } from '../../../lib/versions.js';
 import { machineIdOf } from '../../../formats/machine-id.js';
 import { machinePlatform } from '../../../formats/machine.js';
-import { Failure, failureOf } from '../exit.js';
+import { AgentFailure, failureOf } from '../exit.js';
 import { machineInstance } from '../system/machine.js';
 import { bring } from '../update/bring.js';
 import { follow } from '../update/follow.js';
 import { Installation, type Agent } from '../update/installation.js';
 import { readOffline } from '../update/offline.js';
 import { Restart } from '../update/restart.js';
-import { UpdateServer, type Question } from '../update/server.js';
+import { UpdateServer, type UpdateQuestion } from '../update/server.js';
 import { waitForProcess } from '../update/wait.js';
 import { reportRecovery } from './recover.js';
 
@@ -41,11 +41,17 @@ async function underLock(agent: Agent, restart: Restart): Promise<void> {
 
 async function fromServer(installation: Installation, server: UpdateServer | null, restart: Restart): Promise<void> {
   const { agent } = installation;
-  if (server === null) throw new Failure('usage', '--server is missing: the address of the service');
+  if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
   const asked = questionOf(installation);
   const { product, channel, platform } = asked;
   const version = installedVersion(asked.version);
-  const question: Question = { product, version, channel, platform, instance: await instanceOf(installation, product) };
+  const question: UpdateQuestion = {
+    product,
+    version,
+    channel,
+    platform,
+    instance: await instanceOf(installation, product),
+  };
   const beforePlan = (): Promise<void> => quiet(agent, restart);
   const taken = await follow(installation, server, { question, fresh: false, beforePlan });
   if (taken === 0) agent.output.upToDate(version);
@@ -78,12 +84,13 @@ export async function quiet({ options, signal }: Agent, restart: Restart): Promi
 export function questionOf({
   agent,
   manifest,
-}: Installation): Omit<Question, 'instance' | 'version'> & { version: string | null } {
+}: Installation): Omit<UpdateQuestion, 'instance' | 'version'> & { version: string | null } {
   const { project, channel, platform, currentVersion, adopt } = agent.options;
   const product = project ?? manifest?.product ?? null;
-  if (product === null) throw new Failure('usage', '--project is missing: nothing is installed that would name it');
+  if (product === null)
+    throw new AgentFailure('usage', '--project is missing: nothing is installed that would name it');
   if (manifest !== null && manifest.product !== product && !adopt)
-    throw new Failure('usage', `${manifest.product} is installed here, not ${product} (--adopt replaces it)`);
+    throw new AgentFailure('usage', `${manifest.product} is installed here, not ${product} (--adopt replaces it)`);
   if (manifest !== null && currentVersion !== null && compareVersions(currentVersion, manifest.version) !== 0)
     agent.output.warning(`${manifest.version} is installed, as manifest.json says, and not ${currentVersion}`);
   const installed = manifest === null || manifest.platform === 'any' ? machinePlatform() : manifest.platform;
@@ -97,7 +104,7 @@ export function questionOf({
 
 function installedVersion(version: string | null): string {
   if (version === null)
-    throw new Failure('usage', 'nothing is installed here: give --current-version, or --action install');
+    throw new AgentFailure('usage', 'nothing is installed here: give --current-version, or --action install');
   return version;
 }
 

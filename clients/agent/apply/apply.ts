@@ -9,7 +9,7 @@
  */
 import { chmod, chown, link, mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import { look, syncDirectory, whileHeld } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
 import type { Layout } from '../layout.js';
@@ -68,7 +68,7 @@ async function place(transaction: Transaction, file: FileStep): Promise<void> {
   const { layout, head, hooks } = transaction;
   const at = layout.at(file.path);
   if (file.old === null) {
-    if ((await look(at)) !== null) throw new Failure('error', `${at} was not there when the update was planned`);
+    if ((await look(at)) !== null) throw new AgentFailure('error', `${at} was not there when the update was planned`);
   } else if (!(await linkOld(transaction, file))) await moveOld(transaction, file);
   hooks.at('old is safe', file.path);
   await whileHeld(!head.links, () => rename(layout.staged(head.tx, file.path), at));

@@ -41,7 +41,7 @@ export interface DirectoryStep {
   gid: number;
 }
 
-export interface Plan {
+export interface ApplyPlan {
   /** Files that go, deepest first. */
   removals: FileStep[];
   /** Directories that go after them, deepest first. */
@@ -65,7 +65,7 @@ export interface Head {
   /** Old files are linked into the backup; else they are renamed. */
   links: boolean;
   started_at: string;
-  plan: Plan;
+  plan: ApplyPlan;
 }
 
 export class Journal {

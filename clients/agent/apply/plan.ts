@@ -6,12 +6,12 @@ import type { Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path/posix';
 import { globMatcher } from '../../../formats/globs.js';
-import type { Manifest, ManifestFile } from '../../../formats/manifest.js';
+import type { ReleaseManifest, ManifestFile } from '../../../formats/manifest.js';
 import { nameKey } from '../../../formats/path-policy.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { hashOf, look } from '../system/files.js';
 import { OWN_FOLDER, type Layout } from '../layout.js';
-import type { DirectoryStep, FileStep, OldEntry, Plan } from './journal.js';
+import type { DirectoryStep, FileStep, OldEntry, ApplyPlan } from './journal.js';
 import type { Parents } from '../system/parents.js';
 import type { FileSystem } from './probe.js';
 
@@ -20,17 +20,17 @@ export interface PlanInput {
   parents: Parents;
   system: FileSystem;
   /** Null: nothing is installed. */
-  previous: Manifest | null;
-  next: Manifest;
+  previous: ReleaseManifest | null;
+  next: ReleaseManifest;
   /** The path of the running agent in the installation; null: it lies elsewhere. */
   own: string | null;
   signal: AbortSignal;
 }
 
-export const planUpdate = (input: PlanInput): Promise<Plan> => new Planner(input).plan();
+export const planUpdate = (input: PlanInput): Promise<ApplyPlan> => new Planner(input).plan();
 
-const blocked = (path: string, why: string): Failure =>
-  new Failure('rolledBack', `${path} ${why}; the update was not begun, nothing was changed`);
+const blocked = (path: string, why: string): AgentFailure =>
+  new AgentFailure('rolledBack', `${path} ${why}; the update was not begun, nothing was changed`);
 
 const octal = (mode: number): string => (mode & 0o7777).toString(8).padStart(4, '0');
 
@@ -65,7 +65,7 @@ class Planner {
     this.#preserved = preserves(next);
   }
 
-  async plan(): Promise<Plan> {
+  async plan(): Promise<ApplyPlan> {
     await this.#planRemovals();
     for (const file of this.input.next.files) {
       this.input.signal.throwIfAborted();
@@ -192,7 +192,7 @@ class Planner {
 }
 
 /** Whether a manifest wants a file that lies there left as it is. */
-function preserves({ files, preserve_patterns }: Manifest): (path: string) => boolean {
+function preserves({ files, preserve_patterns }: ReleaseManifest): (path: string) => boolean {
   const marked = new Set(files.filter(({ preserve }) => preserve).map(({ path }) => path));
   const matches = globMatcher(preserve_patterns);
   return (path) => marked.has(path) || matches(path);

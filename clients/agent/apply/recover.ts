@@ -5,7 +5,7 @@
  */
 import { appendFile, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { hashOf, look, syncDirectory } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
 import type { Layout } from '../layout.js';
@@ -20,7 +20,7 @@ export async function recover(layout: Layout, own: string | null, hooks: Hooks):
   const head = await readHead(layout);
   if (head === 'none' || head === 'unreadable') {
     if (head === 'unreadable' && (await holdsFiles(layout.backups)))
-      throw new Failure(
+      throw new AgentFailure(
         'rollbackIncomplete',
         `${layout.journal} cannot be read; the backup is kept in ${layout.backups}`,
       );
@@ -48,7 +48,7 @@ export async function rollBack(transaction: Transaction): Promise<void> {
   );
   if (failed.length > 0) {
     const what = failed.slice(0, 5).join('; ');
-    throw new Failure(
+    throw new AgentFailure(
       'rollbackIncomplete',
       `not brought back: ${what}; the backup is kept in ${layout.backup(head.tx)}`,
     );
@@ -64,7 +64,7 @@ export async function rollBack(transaction: Transaction): Promise<void> {
 export async function finish({ layout, head, hooks }: Transaction, own: string | null): Promise<void> {
   const installed = await hashOf(layout.manifest).catch(() => null);
   if (installed !== head.manifest_sha256)
-    throw new Failure(
+    throw new AgentFailure(
       'rollbackIncomplete',
       `${layout.manifest} is not the one of the update; the backup is kept in ${layout.backup(head.tx)}`,
     );

@@ -5,9 +5,9 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { PackageRejected, readPackage, type FileEntry } from '../../../formats/archive.js';
-import type { Manifest } from '../../../formats/manifest.js';
-import { Failure } from '../exit.js';
+import { UnsafePackage, readPackage, type FileEntry } from '../../../formats/archive.js';
+import type { ReleaseManifest } from '../../../formats/manifest.js';
+import { AgentFailure } from '../exit.js';
 import { eachOf, syncDirectory, syncFile } from '../system/files.js';
 import type { Layout } from '../layout.js';
 import type { VerifiedRelease } from '../trust/verified.js';
@@ -68,26 +68,26 @@ async function unpack({ layout, tx, archive, release, signal, onProgress }: Stag
 
 async function read(
   source: AsyncIterable<Uint8Array>,
-  { platform, entry }: Manifest,
+  { platform, entry }: ReleaseManifest,
   onFile: (entry: FileEntry, content: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<ReadonlyMap<string, string>> {
   try {
     const { files } = await readPackage(source, { platform, entry, onFile });
     return new Map(files.map(({ path, sha256 }) => [path, sha256]));
   } catch (error) {
-    if (error instanceof PackageRejected)
-      throw new Failure('unverified', `the package: ${error.message}`, { cause: error });
+    if (error instanceof UnsafePackage)
+      throw new AgentFailure('unverified', `the package: ${error.message}`, { cause: error });
     throw error;
   }
 }
 
 /** Every file that the manifest lists, with its bytes, and no other. */
-function compare(unpacked: ReadonlyMap<string, string>, { files }: Manifest): void {
+function compare(unpacked: ReadonlyMap<string, string>, { files }: ReleaseManifest): void {
   for (const { path, sha256 } of files) if (unpacked.get(path) !== sha256) throw mismatch(path);
 }
 
-const mismatch = (path: string): Failure =>
-  new Failure('unverified', `the package’s ${path} is not the file that the manifest lists`);
+const mismatch = (path: string): AgentFailure =>
+  new AgentFailure('unverified', `the package’s ${path} is not the file that the manifest lists`);
 
 async function makeFolders(root: string, folder: string, made: Set<string>): Promise<void> {
   if (made.has(folder) || folder === root) return;

@@ -5,7 +5,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { childEnv } from '../system/environment.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { programAt } from '../system/programs.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -24,10 +24,11 @@ const inEnglish = (env: Env): NodeJS.ProcessEnv => ({
   LANGUAGE: 'C',
 });
 
-/** @throws Failure error */
+/** @throws AgentFailure error */
 async function crontab(env: Env): Promise<string> {
   const program = await programAt('crontab', env);
-  if (program === null) throw new Failure('error', 'there is no crontab here: install cron, or do without a schedule');
+  if (program === null)
+    throw new AgentFailure('error', 'there is no crontab here: install cron, or do without a schedule');
   return program;
 }
 
@@ -40,7 +41,8 @@ const quoted = (text: string): string =>
 
 /** The script's failures show in the dashboard, not in a mail per minute. */
 export function cronLine(expression: string, script: string, source: string): string {
-  if (/\p{Cc}/u.test(script)) throw new Failure('usage', 'a directory with control characters cannot be scheduled');
+  if (/\p{Cc}/u.test(script))
+    throw new AgentFailure('usage', 'a directory with control characters cannot be scheduled');
   return `${expression} /bin/sh ${quoted(script)} --jitter >/dev/null 2>&1 ${tagOf(source)}`;
 }
 
@@ -56,7 +58,10 @@ export function withLine(crontab: string, line: string, source: string): string 
   return `${lines.join('\n')}\n`;
 }
 
-/** Of this user; '' when he has none. @throws Failure error for every other refusal: what cannot be read must not be replaced */
+/**
+ * Of this user; '' when he has none.
+ * @throws AgentFailure error for every other refusal: what cannot be read must not be replaced
+ */
 export async function readCrontab(env: Env): Promise<string> {
   const program = await crontab(env);
   try {
@@ -84,6 +89,8 @@ export async function writeCrontab(text: string, env: Env): Promise<void> {
 const saidBy = (error: unknown): string =>
   error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
 
-function refused(error: unknown, said: string): Failure {
-  return new Failure('error', `the crontab is left as it is: ${said || (error as Error).message}`, { cause: error });
+function refused(error: unknown, said: string): AgentFailure {
+  return new AgentFailure('error', `the crontab is left as it is: ${said || (error as Error).message}`, {
+    cause: error,
+  });
 }

@@ -2,12 +2,12 @@
 import { chmod, mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Parents } from '../system/parents.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS, writeWhole } from '../system/files.js';
-import { TOKEN_FILE, type Offer } from './offer.js';
+import { TOKEN_FILE, type MonitoringOffer } from './offer.js';
 import { keepToOwner } from '../system/windows.js';
 
-/** Made if need be, and judged like an installation. @returns without links @throws Failure spaceOrPermission */
+/** Made if need be, and judged like an installation. @returns without links @throws AgentFailure spaceOrPermission */
 export async function openFolder(dir: string): Promise<string> {
   const made = await mkdir(dir, { recursive: true, mode: 0o700 });
   const root = await realpath(dir);
@@ -17,11 +17,11 @@ export async function openFolder(dir: string): Promise<string> {
 }
 
 /** @returns the path of the script */
-export async function writeFiles(folder: string, { script, token }: Offer): Promise<string> {
+export async function writeFiles(folder: string, { script, token }: MonitoringOffer): Promise<string> {
   const others = (await readdir(folder)).filter((name) => /^heartbeat-.+\.(sh|ps1)$/.test(name));
   const other = others.find((name) => name !== script.filename);
   if (other !== undefined)
-    throw new Failure('usage', `${folder} holds ${other}, the script of another monitor: choose another --dir`);
+    throw new AgentFailure('usage', `${folder} holds ${other}, the script of another monitor: choose another --dir`);
   const [tokenFile, scriptFile] = [join(folder, TOKEN_FILE), join(folder, script.filename)];
   await writeWhole(tokenFile, `${token}\n`);
   if (ON_WINDOWS) await keepToOwner(tokenFile);

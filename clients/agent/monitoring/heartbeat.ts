@@ -4,7 +4,7 @@ import { access, constants } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
 import { childEnv } from '../system/environment.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -16,7 +16,7 @@ const TRANSIENT = new Set([5, 6, 7, 28, 35, 52, 55, 56]);
 /** Where the script looks for it. */
 const CURL_FOLDERS = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
 
-/** @throws Failure error: the script could not report, and says so before anything is made */
+/** @throws AgentFailure error: the script could not report, and says so before anything is made */
 export async function checkCurl(): Promise<void> {
   if (ON_WINDOWS) return;
   for (const folder of CURL_FOLDERS)
@@ -27,7 +27,7 @@ export async function checkCurl(): Promise<void> {
       )
     )
       return;
-  throw new Failure('error', 'the monitoring of a machine needs curl: install it first; nothing was changed');
+  throw new AgentFailure('error', 'the monitoring of a machine needs curl: install it first; nothing was changed');
 }
 
 /**
@@ -55,10 +55,10 @@ export async function sendHeartbeat(script: string, env: Env, signal: AbortSigna
   try {
     await promisify(execFile)(program, args, { env: scheduledEnv(env), timeout: MOST_MS, windowsHide: true, signal });
   } catch (error) {
-    if (signal.aborted) throw new Failure('cancelled', 'cancelled', { cause: error });
+    if (signal.aborted) throw new AgentFailure('cancelled', 'cancelled', { cause: error });
     const { code, stderr = '' } = error as { code?: unknown; stderr?: string };
     const transient = typeof code === 'number' && TRANSIENT.has(code);
     const why = stderr.trim() || (error as Error).message;
-    throw new Failure(transient ? 'transient' : 'error', `the test heartbeat failed: ${why}`, { cause: error });
+    throw new AgentFailure(transient ? 'transient' : 'error', `the test heartbeat failed: ${why}`, { cause: error });
   }
 }

@@ -3,11 +3,11 @@
  * reads, the names into paths and schedules, so that each of them could lead elsewhere.
  */
 import { createHash } from 'node:crypto';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { CRON_EXPRESSION } from './crontab.js';
 import { TASK_EXPRESSION } from './task.js';
 
-export interface Offer {
+export interface MonitoringOffer {
   /** Of the monitor. */
   source: string;
   token: string;
@@ -24,10 +24,11 @@ const FILENAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/;
 const SOURCE = /^[A-Za-z0-9._:@/-]{1,128}$/;
 const TOKEN = /^wd_live_[A-Za-z0-9_-]{1,200}$/;
 
-const lie = (field: string, why: string): Failure => new Failure('unverified', `the server’s answer: ${field} ${why}`);
+const lie = (field: string, why: string): AgentFailure =>
+  new AgentFailure('unverified', `the server’s answer: ${field} ${why}`);
 
-/** @param scheduler of this machine @throws Failure unverified */
-export function readOffer(body: Readonly<Record<string, unknown>>, scheduler: Scheduler): Offer {
+/** @param scheduler of this machine @throws AgentFailure unverified */
+export function readOffer(body: Readonly<Record<string, unknown>>, scheduler: Scheduler): MonitoringOffer {
   const object = (field: string): Record<string, unknown> => {
     const value = body[field];
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw lie(field, 'is no object');

@@ -1,5 +1,5 @@
 /** The scheduled task of a machine's script on Windows (contract 60, agent): built here, replaced by its name. */
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { isElevated, run, system32 } from '../system/windows.js';
 
 /** Options of `schtasks /Create`. */
@@ -17,6 +17,6 @@ export async function writeTask(expression: string, script: string, source: stri
     await run(system32('schtasks.exe'), args);
   } catch (error) {
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    throw new Failure('error', `the task was not created: ${said || (error as Error).message}`, { cause: error });
+    throw new AgentFailure('error', `the task was not created: ${said || (error as Error).message}`, { cause: error });
   }
 }

@@ -1,36 +1,37 @@
 /** Who installs, and where: from the options, the environment, or a prompt (contract 90, update agent: `--username`). */
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { serverUrl } from '../options/address.js';
 import { askText, isInteractive } from '../prompts.js';
 import { askPassword } from '../secrets.js';
-import type { Options } from '../options.js';
-import type { Account } from './session.js';
+import type { CheckedOptions } from '../options.js';
+import type { AccountPassword } from './session.js';
 
-/** Null: none is named, and there is nobody to ask. @throws Failure usage: an account without a password */
-export async function accountOf(options: Options, signal: AbortSignal): Promise<Account | null> {
+/** Null: none is named, and there is nobody to ask. @throws AgentFailure usage: an account without a password */
+export async function accountOf(options: CheckedOptions, signal: AbortSignal): Promise<AccountPassword | null> {
   const interactive = isInteractive(options);
   if (options.username === null && !interactive) return null;
   const { username, password } = options;
   if (username !== null && password !== null) return { username, password };
   if (username !== null && !interactive)
-    throw new Failure('usage', `no password for ${username}: set SVC_PASSWORD or SVC_PASSWORD_FILE`);
+    throw new AgentFailure('usage', `no password for ${username}: set SVC_PASSWORD or SVC_PASSWORD_FILE`);
   return askedAccount(username, signal, password);
 }
 
-/** At the terminal: what of it is not known. @throws Failure usage: no name was typed */
+/** At the terminal: what of it is not known. @throws AgentFailure usage: no name was typed */
 export async function askedAccount(
   named: string | null,
   signal: AbortSignal,
   password: string | null,
-): Promise<Account> {
+): Promise<AccountPassword> {
   const username = named ?? (await askText('Account', '', '--username', signal));
-  if (username === '') throw new Failure('usage', '--username is missing: an account with the role installer or admin');
+  if (username === '')
+    throw new AgentFailure('usage', '--username is missing: an account with the role installer or admin');
   return { username, password: password ?? (await askPassword(username, signal)) };
 }
 
-/** @throws Failure usage: it is not said, and there is nobody to ask */
-export async function serverOf(options: Options, signal: AbortSignal): Promise<URL> {
+/** @throws AgentFailure usage: it is not said, and there is nobody to ask */
+export async function serverOf(options: CheckedOptions, signal: AbortSignal): Promise<URL> {
   if (options.server !== null) return options.server;
-  if (!isInteractive(options)) throw new Failure('usage', '--server is missing: the address of the service');
+  if (!isInteractive(options)) throw new AgentFailure('usage', '--server is missing: the address of the service');
   return serverUrl(await askText('Address of the service', '', '--server', signal), options.allowHttp);
 }

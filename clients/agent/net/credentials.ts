@@ -1,10 +1,10 @@
 /** HTTP Basic for the release store (contract 40, access files; specification, "Release store"). */
 import { createHash } from 'node:crypto';
 import { credentialName } from '../../../formats/license-key.js';
-import type { Options } from '../options.js';
+import type { CheckedOptions } from '../options.js';
 import { askPassword } from '../secrets.js';
 
-export interface Credentials {
+export interface DownloadCredentials {
   authorization: string | null;
   /** For `UNAUTHORIZED:`: who was refused, and who has access. */
   refused: string;
@@ -14,7 +14,7 @@ const ROLES =
   'every enabled account has access (admin, installer, member), and so has a license key of the product (--license-key)';
 
 /** An account before a license key: it was named for this run. */
-export async function credentialsOf(options: Options, signal: AbortSignal): Promise<Credentials> {
+export async function credentialsOf(options: CheckedOptions, signal: AbortSignal): Promise<DownloadCredentials> {
   const { username, licenseKey } = options;
   if (username !== null) {
     const password = options.password ?? (await askPassword(username, signal));

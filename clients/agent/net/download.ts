@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT, Failure } from '../exit.js';
+import { EXIT, AgentFailure } from '../exit.js';
 import { hashOf, withFile } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
 import { isTransient, messageOf } from './http.js';
@@ -31,7 +31,7 @@ export interface Downloader {
 }
 
 /** The bytes at the address are not those of the release: withdrawn or published anew meanwhile, or a lie. */
-export class OtherBytes extends Failure {
+export class OtherBytes extends AgentFailure {
   override name = 'OtherBytes';
 
   constructor(message: string, outcome: 'unverified' | 'error' = 'unverified') {
@@ -69,7 +69,7 @@ export async function readSmall(
   try {
     for await (const piece of answer.content) {
       bytes += piece.length;
-      if (bytes > most) throw new Failure('unverified', `the manifest is longer than ${most} bytes`);
+      if (bytes > most) throw new AgentFailure('unverified', `the manifest is longer than ${most} bytes`);
       pieces.push(piece);
     }
   } finally {
@@ -102,7 +102,7 @@ async function fetchAll(path: string, wanted: Wanted, downloader: Downloader): P
       return;
     } catch (error) {
       const pause = downloader.hooks.retryMs[attempt];
-      const again = error instanceof Failure && EXIT[error.outcome] === EXIT.transient && pause !== undefined;
+      const again = error instanceof AgentFailure && EXIT[error.outcome] === EXIT.transient && pause !== undefined;
       if (!again || (await sizeOf(path)) === before) throw error;
       await sleep(pause, undefined, { signal: downloader.signal });
     }
@@ -120,14 +120,14 @@ async function fetchRest(path: string, from: number, wanted: Wanted, downloader:
 /** Only whole files and the wanted rest go on. */
 async function judge(answer: Package, from: number, size: number, what = 'the package'): Promise<void> {
   const { status, headers } = answer;
-  if (status === 401 || status === 403) throw new Failure('unauthorized', answer.refused);
+  if (status === 401 || status === 403) throw new AgentFailure('unauthorized', answer.refused);
   if (status === 200) return;
   if (status === 206 && headers['content-range'] === `bytes ${from}-${size - 1}/${size}`) return;
   const said = await messageOf(answer);
-  if (isTransient(status)) throw new Failure('transient', `${what}: ${status} ${said ?? ''}`);
+  if (isTransient(status)) throw new AgentFailure('transient', `${what}: ${status} ${said ?? ''}`);
   if (status === 404) throw new OtherBytes(`${what} is not there any more`, 'error');
   if (status === 206 || status === 416) throw new OtherBytes(`${what}: ${status} with another size`);
-  throw new Failure('error', `${what}: ${status} ${said ?? ''}`);
+  throw new AgentFailure('error', `${what}: ${status} ${said ?? ''}`);
 }
 
 async function write(path: string, answer: Package, from: number, size: number, downloader: Downloader): Promise<void> {
@@ -144,13 +144,13 @@ async function write(path: string, answer: Package, from: number, size: number, 
       await file.sync();
     });
   } catch (error) {
-    if (error instanceof Failure && error.outcome === 'unverified') await rm(path, { force: true });
+    if (error instanceof AgentFailure && error.outcome === 'unverified') await rm(path, { force: true });
     throw error;
   } finally {
     await answer.drop();
   }
-  if (done < size) throw new Failure('transient', `the package ended after ${done} of ${size} bytes`);
+  if (done < size) throw new AgentFailure('transient', `the package ended after ${done} of ${size} bytes`);
 }
 
-const tooLong = (size: number): Failure =>
-  new Failure('unverified', `the package is longer than the ${size} bytes of the release`);
+const tooLong = (size: number): AgentFailure =>
+  new AgentFailure('unverified', `the package is longer than the ${size} bytes of the release`);

@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
 import type { Dispatcher, request as Request } from 'undici';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
 import { refusedAddress } from '../options/address.js';
 
@@ -17,13 +17,13 @@ const MOST_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const ERROR_BYTES = 64 * 1024;
 
-export interface Answer {
+export interface JsonAnswer {
   status: number;
   /** Null: no JSON object, so another server's page. */
   body: Readonly<Record<string, unknown>> | null;
 }
 
-export interface Download {
+export interface StreamedAnswer {
   status: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Has to be read or `drop`ped. */
@@ -49,10 +49,10 @@ interface Client {
 async function authorities(file: string | null): Promise<{ ca?: string[] }> {
   if (file === null) return {};
   const pem = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new Failure('usage', `--ca-file ${file} cannot be read: ${codeOf(error)}`, { cause: error });
+    throw new AgentFailure('usage', `--ca-file ${file} cannot be read: ${codeOf(error)}`, { cause: error });
   });
   if (!pem.includes('-----BEGIN CERTIFICATE-----'))
-    throw new Failure('usage', `--ca-file ${file} holds no certificate in PEM`);
+    throw new AgentFailure('usage', `--ca-file ${file} holds no certificate in PEM`);
   return { ca: [...rootCertificates, pem] };
 }
 
@@ -82,18 +82,18 @@ export class Http {
    * A question below `/api/`. 429, 5xx and no answer at all are exit 8, a redirect or more than `most` bytes end it too.
    * @param bearer null: none
    */
-  async ask(url: URL, most: number, bearer: string | null = null): Promise<Answer> {
+  async ask(url: URL, most: number, bearer: string | null = null): Promise<JsonAnswer> {
     return this.#answer(url, await this.#request(url, { accept: 'application/json', ...bearing(bearer) }), most);
   }
 
   /** Sends JSON below `/api/`. As `ask`, but 501 is a definite answer (contract 60, login). */
-  async post(url: URL, content: object, most: number, bearer: string | null = null): Promise<Answer> {
+  async post(url: URL, content: object, most: number, bearer: string | null = null): Promise<JsonAnswer> {
     const headers = { accept: 'application/json', 'content-type': 'application/json', ...bearing(bearer) };
     return this.#answer(url, await this.#request(url, headers, JSON.stringify(content)), most, 501);
   }
 
   /** A package. `authorization` goes to the origin of `url` alone. */
-  async download(url: URL, headers: Headers, authorization: string | null): Promise<Download> {
+  async download(url: URL, headers: Headers, authorization: string | null): Promise<StreamedAnswer> {
     let at = url;
     for (let hop = 0; ; hop++) {
       const own: Headers = at.origin === url.origin && authorization !== null ? { authorization } : {};
@@ -103,7 +103,7 @@ export class Http {
         return { status: statusCode, headers: answered, content: this.#watched(body), drop };
       await drop();
       if (hop === MOST_REDIRECTS)
-        throw new Failure('error', `the package is redirected more than ${MOST_REDIRECTS} times`);
+        throw new AgentFailure('error', `the package is redirected more than ${MOST_REDIRECTS} times`);
       at = this.#next(at, answered.location);
     }
   }
@@ -118,14 +118,14 @@ export class Http {
     { statusCode, body }: Dispatcher.ResponseData,
     most: number,
     definite?: number,
-  ): Promise<Answer> {
+  ): Promise<JsonAnswer> {
     if (REDIRECTS.has(statusCode)) {
       await body.dump();
-      throw new Failure('error', `${url.origin} redirects ${url.pathname}, which is not followed: check --server`);
+      throw new AgentFailure('error', `${url.origin} redirects ${url.pathname}, which is not followed: check --server`);
     }
     if (isTransient(statusCode) && statusCode !== definite) {
       await body.dump();
-      throw new Failure('transient', `${url.origin} answered ${statusCode}: try again later`);
+      throw new AgentFailure('transient', `${url.origin} answered ${statusCode}: try again later`);
     }
     const bytes = await this.#all(this.#watched(body), most, url);
     return { status: statusCode, body: objectOf(bytes) };
@@ -133,12 +133,12 @@ export class Http {
 
   #next(from: URL, location: string | string[] | undefined): URL {
     if (typeof location !== 'string' || !URL.canParse(location, from.href))
-      throw new Failure('error', `${from.origin} redirects the package to no address`);
+      throw new AgentFailure('error', `${from.origin} redirects the package to no address`);
     const to = new URL(location, from);
     if (from.protocol === 'https:' && to.protocol !== 'https:')
-      throw new Failure('error', `${from.origin} redirects the package from https to ${to.protocol}`);
+      throw new AgentFailure('error', `${from.origin} redirects the package from https to ${to.protocol}`);
     const why = refusedAddress(to, this.settings.allowHttp);
-    if (why !== null) throw new Failure('error', `${from.origin} redirects the package to ${to.origin}: ${why}`);
+    if (why !== null) throw new AgentFailure('error', `${from.origin} redirects the package to ${to.origin}: ${why}`);
     return to;
   }
 
@@ -171,7 +171,7 @@ export class Http {
         const ms = performance.now() - began;
         if (ms > overMs) {
           if (bytes < (bytesPerSecond * ms) / 1000)
-            throw new Failure('transient', `the server sends less than ${bytesPerSecond} bytes per second`);
+            throw new AgentFailure('transient', `the server sends less than ${bytesPerSecond} bytes per second`);
           began = performance.now();
           bytes = 0;
         }
@@ -189,7 +189,7 @@ export class Http {
     let bytes = 0;
     for await (const piece of content) {
       bytes += piece.length;
-      if (bytes > most) throw new Failure('unverified', `${url.pathname} answers more than ${most} bytes`);
+      if (bytes > most) throw new AgentFailure('unverified', `${url.pathname} answers more than ${most} bytes`);
       pieces.push(piece);
     }
     return Buffer.concat(pieces);
@@ -197,7 +197,7 @@ export class Http {
 }
 
 /** The beginning of an error's answer, for its message. */
-export async function messageOf({ content, drop }: Download): Promise<string | null> {
+export async function messageOf({ content, drop }: StreamedAnswer): Promise<string | null> {
   const pieces: Buffer[] = [];
   let bytes = 0;
   try {
@@ -213,7 +213,7 @@ export async function messageOf({ content, drop }: Download): Promise<string | n
 }
 
 /** `error.message` of our envelope; null: none. */
-export function errorText(body: Answer['body']): string | null {
+export function errorText(body: JsonAnswer['body']): string | null {
   const error = body?.error;
   if (typeof error !== 'object' || error === null || !('message' in error)) return null;
   return typeof error.message === 'string' ? error.message : null;
@@ -223,7 +223,7 @@ const bearing = (token: string | null): Headers => (token === null ? {} : { auth
 
 export const isTransient = (status: number): boolean => status === 429 || status >= 500;
 
-function objectOf(bytes: Buffer): Answer['body'] {
+function objectOf(bytes: Buffer): JsonAnswer['body'] {
   try {
     const value: unknown = JSON.parse(bytes.toString('utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
@@ -234,11 +234,11 @@ function objectOf(bytes: Buffer): Answer['body'] {
 
 /** What breaks a connection is exit 8; the user's own cancelling is not the network's fault. */
 function networkFailure(error: unknown, url: URL | null, signal: AbortSignal): unknown {
-  if (error instanceof Failure) return error;
-  if (signal.aborted) return new Failure('cancelled', 'cancelled', { cause: error });
+  if (error instanceof AgentFailure) return error;
+  if (signal.aborted) return new AgentFailure('cancelled', 'cancelled', { cause: error });
   const text = error instanceof Error ? error.message || error.name : String(error);
   const cause = error instanceof AggregateError ? error.errors.map(String).join(', ') : text;
-  return new Failure(
+  return new AgentFailure(
     'transient',
     `${url === null ? 'the connection broke' : `${url.origin} cannot be reached`}: ${cause}`,
     { cause: error },

@@ -2,17 +2,17 @@
  * What an action wants of the network. The credentials of a run are known here alone: an action asks, and never holds a password.
  * So the same action runs where the credentials must not be, in the child of `owner/`.
  */
-import { credentialsOf, type Credentials } from './credentials.js';
+import { credentialsOf, type DownloadCredentials } from './credentials.js';
 import type { Hooks } from '../hooks.js';
-import type { Options } from '../options.js';
+import type { CheckedOptions } from '../options.js';
 import type { Env } from '../options/table.js';
 import { isInteractive } from '../prompts.js';
 import { accountOf, askedAccount } from './account.js';
-import { SetupSession, type Account, type SetupPath } from './session.js';
-import { Http, type Answer, type Download } from './http.js';
+import { SetupSession, type AccountPassword, type SetupPath } from './session.js';
+import { Http, type JsonAnswer, type StreamedAnswer } from './http.js';
 
 /** A package, and what to say where the credentials for it were refused. */
-export interface Package extends Download {
+export interface Package extends StreamedAnswer {
   refused: string;
 }
 
@@ -24,7 +24,7 @@ export interface Network {
    */
   askAccount(wanted: boolean): Promise<boolean>;
   /** A question below `/api/`. */
-  ask(url: URL, most: number): Promise<Answer>;
+  ask(url: URL, most: number): Promise<JsonAnswer>;
   /** A package, with the credentials of the run, which go to the origin of `url` alone. */
   open(url: URL, headers: Readonly<Record<string, string>>): Promise<Package>;
   /** Logs in at the first call. Null: there is no account, and nobody to ask for one. */
@@ -34,12 +34,12 @@ export interface Network {
 
 export class DirectNetwork implements Network {
   readonly #http: Http;
-  #account: Account | null = null;
-  #credentials: Promise<Credentials> | null = null;
+  #account: AccountPassword | null = null;
+  #credentials: Promise<DownloadCredentials> | null = null;
   #session: Promise<SetupPath | null> | null = null;
 
   constructor(
-    private readonly options: Options,
+    private readonly options: CheckedOptions,
     env: Env,
     hooks: Hooks,
     private readonly signal: AbortSignal,
@@ -54,7 +54,7 @@ export class DirectNetwork implements Network {
     return username !== null || this.#account !== null;
   }
 
-  ask(url: URL, most: number): Promise<Answer> {
+  ask(url: URL, most: number): Promise<JsonAnswer> {
     return this.#http.ask(url, most);
   }
 

@@ -1,18 +1,18 @@
 /** The setup path of the service (contract 60): its token lives for 30 minutes, is held in memory only, and opens no package. */
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { below } from '../options/address.js';
-import { errorText, type Answer, type Http } from './http.js';
+import { errorText, type JsonAnswer, type Http } from './http.js';
 
 const PREFIX = '/api/setup/v1';
 const LOGIN_BYTES = 64 * 1024;
 
-export interface Account {
+export interface AccountPassword {
   username: string;
   password: string;
 }
 
 /** 409: what shall be made is there already. */
-export class Taken extends Failure {
+export class Taken extends AgentFailure {
   override name = 'Taken';
 
   constructor(message: string) {
@@ -35,19 +35,19 @@ export class SetupSession implements SetupPath {
     private readonly token: string,
   ) {}
 
-  /** @throws Failure unauthorized: the account is refused */
-  static async login(http: Http, server: URL, { username, password }: Account): Promise<SetupSession> {
+  /** @throws AgentFailure unauthorized: the account is refused */
+  static async login(http: Http, server: URL, { username, password }: AccountPassword): Promise<SetupSession> {
     const url = below(server, `${PREFIX}/login`);
     const answer = await http.post(url, { username, password }, LOGIN_BYTES);
     const said = errorText(answer.body) ?? '';
     if ((answer.status === 401 || answer.status === 403) && answer.body !== null)
-      throw new Failure(
+      throw new AgentFailure(
         'unauthorized',
         `the account ${username} was refused: ${said} Accounts with the role installer or admin have access.`,
       );
     const { token } = bodyOf(answer, url);
     if (typeof token !== 'string' || !/^[!-~]{1,500}$/.test(token))
-      throw new Failure('unverified', 'the server’s answer: token is no token');
+      throw new AgentFailure('unverified', 'the server’s answer: token is no token');
     return new SetupSession(http, server, token);
   }
 
@@ -64,14 +64,17 @@ export class SetupSession implements SetupPath {
 }
 
 /** Of an answer that did what was asked for. */
-function bodyOf({ status, body }: Answer, url: URL): Record<string, unknown> {
+function bodyOf({ status, body }: JsonAnswer, url: URL): Record<string, unknown> {
   const done = status >= 200 && status < 300;
   if (body === null || body.status !== (done ? 'success' : 'error'))
-    throw new Failure('transient', `${url.origin} answers ${url.pathname} with ${status} and nothing of this service`);
+    throw new AgentFailure(
+      'transient',
+      `${url.origin} answers ${url.pathname} with ${status} and nothing of this service`,
+    );
   if (done) return body;
   const text = [errorText(body) ?? `${url.pathname} answers ${status}`, ...fieldsOf(body.error)].join('; ');
   if (status === 409) throw new Taken(text);
-  throw new Failure(status === 401 ? 'unauthorized' : 'error', text);
+  throw new AgentFailure(status === 401 ? 'unauthorized' : 'error', text);
 }
 
 /** `error.fields` of our envelope, as texts. */

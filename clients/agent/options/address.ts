@@ -1,6 +1,6 @@
 /** Which addresses the agent speaks to (contract 90, what it sends). */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -27,9 +27,9 @@ export function refusedAddress(url: URL, allowHttp: boolean): string | null {
 export function serverUrl(text: string, allowHttp: boolean): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || url.search !== '' || url.hash !== '')
-    throw new Failure('usage', '--server must be an address such as https://aos.example.com');
+    throw new AgentFailure('usage', '--server must be an address such as https://aos.example.com');
   const why = refusedAddress(url, allowHttp);
-  if (why !== null) throw new Failure('usage', `--server: ${why}`);
+  if (why !== null) throw new AgentFailure('usage', `--server: ${why}`);
   return url;
 }
 

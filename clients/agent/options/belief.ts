@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { printable } from '../../../formats/texts.js';
 import { checkAncestors } from '../system/parents.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { look, ON_WINDOWS, withFile } from '../system/files.js';
 import { Layout } from '../layout.js';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
@@ -21,7 +21,7 @@ export interface Belief {
   warnings: string[];
 }
 
-export interface Asked {
+export interface GivenOptions {
   /** `--config`; null: it was not given. */
   config: string | null;
   /** The installation, absolute. */
@@ -35,7 +35,7 @@ export interface Asked {
 /** Where root says what holds for other users' installations. */
 const ROOTS = '/etc/update-agent';
 
-export async function belief({ config, dir, named, given }: Asked): Promise<Belief> {
+export async function belief({ config, dir, named, given }: GivenOptions): Promise<Belief> {
   const path = config === null ? join(dir, '.update-agent', 'agent.json') : resolve(config);
   const foreign = await foreignOwner(dir);
   if (config === null && !named) {
@@ -43,7 +43,7 @@ export async function belief({ config, dir, named, given }: Asked): Promise<Beli
     return { values: {}, warnings: there ? [`${path} does not count: name its directory by --dir`] : [] };
   }
   if (config === null && (await look(dirname(path)))?.isSymbolicLink())
-    throw new Failure('spaceOrPermission', `${dirname(path)} is a link; nothing was changed`);
+    throw new AgentFailure('spaceOrPermission', `${dirname(path)} is a link; nothing was changed`);
   const file = await readConfig(path, config !== null);
   const roots = foreign === null ? NOTHING : await rootsFile(dir, text(given.project));
   if (file === null) return roots;
@@ -103,7 +103,7 @@ const isRootsPlace = (path: string): Promise<boolean> =>
   checkAncestors(path).then(
     () => true,
     (error: unknown) => {
-      if (error instanceof Failure) return false;
+      if (error instanceof AgentFailure) return false;
       throw error;
     },
   );
@@ -117,10 +117,11 @@ async function rootsFile(dir: string, said: string | null): Promise<Belief> {
   if (project === null || !SLUG.test(project)) return NOTHING;
   const path = join(ROOTS, `${project}.json`);
   if ((await look(path)) === null) return NOTHING;
-  if (!(await isRootsPlace(path))) throw new Failure('usage', `${ROOTS} can be changed by others than root`);
+  if (!(await isRootsPlace(path))) throw new AgentFailure('usage', `${ROOTS} can be changed by others than root`);
   const file = await readConfig(path, false);
   if (file === null) return NOTHING;
-  if (file.uid !== 0 || file.open) throw new Failure('usage', `${path} must be root’s alone: chown root, chmod 600`);
+  if (file.uid !== 0 || file.open)
+    throw new AgentFailure('usage', `${path} must be root’s alone: chown root, chmod 600`);
   const values = fromFile(file);
   const itsDir = text(values.dir);
   if (itsDir !== null && resolve(itsDir) !== dir)

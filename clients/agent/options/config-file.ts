@@ -1,7 +1,7 @@
 /** `agent.json`: option names and their values, 0600, no password (contract 90, defaults). */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
 
 export interface ConfigFile {
@@ -26,15 +26,15 @@ export async function readConfig(path: string, wanted: boolean): Promise<ConfigF
   const flags = constants.O_RDONLY | (wanted ? 0 : (constants.O_NOFOLLOW ?? 0)) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch((error: unknown) => {
     if (!wanted && ['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null;
-    throw new Failure('usage', `${path} cannot be read: ${codeOf(error)}`, { cause: error });
+    throw new AgentFailure('usage', `${path} cannot be read: ${codeOf(error)}`, { cause: error });
   });
   if (file === null) return null;
   try {
     const stats = await file.stat();
-    if (!stats.isFile()) throw new Failure('usage', `${path} is no file`);
-    if (stats.size > MOST_BYTES) throw new Failure('usage', `${path} is longer than ${MOST_BYTES} bytes`);
+    if (!stats.isFile()) throw new AgentFailure('usage', `${path} is no file`);
+    if (stats.size > MOST_BYTES) throw new AgentFailure('usage', `${path} is longer than ${MOST_BYTES} bytes`);
     if (!ON_WINDOWS && (stats.mode & WRITABLE_BY_OTHERS) !== 0)
-      throw new Failure('usage', `${path} can be changed by others: chmod 600 ${path}`);
+      throw new AgentFailure('usage', `${path} can be changed by others: chmod 600 ${path}`);
     const values = objectOf(path, await file.readFile('utf8'));
     return { path, values, uid: stats.uid, open: !ON_WINDOWS && (stats.mode & READABLE_BY_OTHERS) !== 0 };
   } finally {
@@ -47,7 +47,7 @@ function objectOf(path: string, text: string): Readonly<Record<string, unknown>>
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   } catch (error) {
-    throw new Failure('usage', `${path} is no JSON`, { cause: error });
+    throw new AgentFailure('usage', `${path} is no JSON`, { cause: error });
   }
-  throw new Failure('usage', `${path} must be a JSON object with option names`);
+  throw new AgentFailure('usage', `${path} must be a JSON object with option names`);
 }

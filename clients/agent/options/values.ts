@@ -1,24 +1,25 @@
 /** Options as a source gives them: not checked yet. */
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import type { ConfigFile } from './config-file.js';
 import { OPTIONS, type OptionName, type OptionSpec } from './table.js';
 
 export type Values = Partial<Record<OptionName, string | boolean | string[]>>;
 
-/** @throws Failure usage: the file has something that is no option, or none of a file */
+/** @throws AgentFailure usage: the file has something that is no option, or none of a file */
 export function fromFile({ path, values }: ConfigFile): Values {
   const found: Values = {};
   for (const [key, value] of Object.entries(values)) {
     const name = key.replaceAll('_', '-');
     const where = `${key} in ${path}`;
     if (name === 'password')
-      throw new Failure('usage', `${where}: a password belongs into SVC_PASSWORD_FILE, not here`);
+      throw new AgentFailure('usage', `${where}: a password belongs into SVC_PASSWORD_FILE, not here`);
     const spec = Object.hasOwn(OPTIONS, name) ? (OPTIONS as Record<string, OptionSpec>)[name] : undefined;
-    if (spec === undefined) throw new Failure('usage', `${where}: no such option`);
-    if (spec.onlyOnce) throw new Failure('usage', `${where}: belongs on the command line, it is meant for one run`);
+    if (spec === undefined) throw new AgentFailure('usage', `${where}: no such option`);
+    if (spec.onlyOnce)
+      throw new AgentFailure('usage', `${where}: belongs on the command line, it is meant for one run`);
     if (spec.type === 'boolean') found[name as OptionName] = flag(where, value);
     else if (typeof value === 'string' || typeof value === 'number') found[name as OptionName] = String(value);
-    else throw new Failure('usage', `${where}: must be a text`);
+    else throw new AgentFailure('usage', `${where}: must be a text`);
   }
   return found;
 }
@@ -26,5 +27,5 @@ export function fromFile({ path, values }: ConfigFile): Values {
 export function flag(where: string, value: unknown): boolean {
   if (value === true || value === 'true' || value === '1') return true;
   if (value === false || value === 'false' || value === '0') return false;
-  throw new Failure('usage', `${where}: must be true or false`);
+  throw new AgentFailure('usage', `${where}: must be true or false`);
 }

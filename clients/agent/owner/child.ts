@@ -1,26 +1,26 @@
 /** In the child that works as the owner: what it is told by its parent, and what it asks of it. */
-import { Failure } from '../exit.js';
-import type { Answer } from '../net/http.js';
+import { AgentFailure } from '../exit.js';
+import type { JsonAnswer } from '../net/http.js';
 import type { Network, Package } from '../net/network.js';
-import type { Options } from '../options.js';
+import type { CheckedOptions } from '../options.js';
 import type { Env } from '../options/table.js';
 import type { SetupPath } from '../net/session.js';
 import type { ServiceControl } from '../update/service.js';
-import { failureOfRefusal, MARK, type Order, type Reply, type Wish } from './messages.js';
+import { failureOfRefusal, MARK, type Order, type OwnerReply, type Wish } from './messages.js';
 
 /** Whether this process has a parent to ask. */
 export const isChild = (env: Env): boolean => env[MARK] === '1' && process.send !== undefined;
 
-const gone = (): Failure => new Failure('error', 'the process that is root has ended');
+const gone = (): AgentFailure => new AgentFailure('error', 'the process that is root has ended');
 
 export class Parent {
   #last = 0;
-  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  readonly #waiting = new Map<number, (reply: OwnerReply) => void>();
   /** Of the wish that waits: the channel must not keep a process alive that has nothing else to do. */
   #open = 0;
 
   private constructor() {
-    process.on('message', (reply: Reply) => this.#waiting.get(reply.id)?.(reply));
+    process.on('message', (reply: OwnerReply) => this.#waiting.get(reply.id)?.(reply));
     process.channel?.unref();
   }
 
@@ -36,7 +36,7 @@ export class Parent {
     const id = ++this.#last;
     if (this.#open++ === 0) process.channel?.ref();
     try {
-      const reply = await new Promise<Reply>((resolve, reject) => {
+      const reply = await new Promise<OwnerReply>((resolve, reject) => {
         const lost = (): void => reject(gone());
         process.once('disconnect', lost);
         this.#waiting.set(id, (found) => {
@@ -60,7 +60,7 @@ export class Parent {
 }
 
 /** The options of the parent, but without what only it may know. */
-export const optionsOf = ({ options }: Order): Options => ({
+export const optionsOf = ({ options }: Order): CheckedOptions => ({
   ...options,
   server: options.server === null ? null : new URL(options.server),
   password: null,
@@ -75,8 +75,8 @@ export class ParentsNetwork implements Network, SetupPath {
     return true;
   }
 
-  async ask(url: URL, most: number): Promise<Answer> {
-    return (await this.parent.wish({ call: 'ask', url: url.href, most })) as Answer;
+  async ask(url: URL, most: number): Promise<JsonAnswer> {
+    return (await this.parent.wish({ call: 'ask', url: url.href, most })) as JsonAnswer;
   }
 
   async open(url: URL, headers: Readonly<Record<string, string>>): Promise<Package> {

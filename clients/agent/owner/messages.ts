@@ -1,6 +1,6 @@
 /** What the child that works as an installation's owner and the parent that is root say to each other. */
-import { EXIT, Failure, type Outcome } from '../exit.js';
-import type { Options } from '../options.js';
+import { EXIT, AgentFailure, type AgentOutcome } from '../exit.js';
+import type { CheckedOptions } from '../options.js';
 import { Taken } from '../net/session.js';
 import type { Verb } from '../update/service.js';
 
@@ -9,7 +9,7 @@ export const MARK = 'UPDATE_AGENT_CHILD';
 
 /** The first message to the child: all that it is told. */
 export interface Order {
-  options: Omit<Options, 'server' | 'password'> & { server: string | null };
+  options: Omit<CheckedOptions, 'server' | 'password'> & { server: string | null };
   /** `SVC_SET_…`: they go into files of the owner. */
   settings: Readonly<Record<string, string>>;
 }
@@ -25,25 +25,25 @@ export type Wish =
   | { call: 'get'; route: string; query: Record<string, string>; most: number }
   | { call: 'post'; route: string; content: object; most: number };
 
-export interface Question {
+export interface OwnerQuestion {
   id: number;
   wish: Wish;
 }
 
-export interface Refusal {
-  outcome: Exclude<Outcome, 'done'>;
+export interface OwnerRefusal {
+  outcome: Exclude<AgentOutcome, 'done'>;
   message: string;
   taken: boolean;
 }
 
-export type Reply = { id: number; value: unknown } | { id: number; refusal: Refusal };
+export type OwnerReply = { id: number; value: unknown } | { id: number; refusal: OwnerRefusal };
 
-export const refusalOf = (failure: Failure): Refusal => ({
+export const refusalOf = (failure: AgentFailure): OwnerRefusal => ({
   outcome: failure.outcome,
   message: failure.message,
   taken: failure instanceof Taken,
 });
 
-export function failureOfRefusal({ outcome, message, taken }: Refusal): Failure {
-  return taken ? new Taken(message) : new Failure(Object.hasOwn(EXIT, outcome) ? outcome : 'error', message);
+export function failureOfRefusal({ outcome, message, taken }: OwnerRefusal): AgentFailure {
+  return taken ? new Taken(message) : new AgentFailure(Object.hasOwn(EXIT, outcome) ? outcome : 'error', message);
 }

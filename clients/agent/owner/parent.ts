@@ -8,13 +8,13 @@ import { constants } from 'node:os';
 import { readFile } from 'node:fs/promises';
 import { isSea } from 'node:sea';
 import { childEnv } from '../system/environment.js';
-import { EXIT, Failure, failureOf } from '../exit.js';
+import { EXIT, AgentFailure, failureOf } from '../exit.js';
 import { foreignOwner, installedProject } from '../options/belief.js';
 import { isInteractive } from '../prompts.js';
 import { secretOf } from '../secrets.js';
 import { serverOf } from '../net/account.js';
 import type { Agent } from '../update/installation.js';
-import { MARK, refusalOf, type Order, type Question, type Reply } from './messages.js';
+import { MARK, refusalOf, type Order, type OwnerQuestion, type OwnerReply } from './messages.js';
 import { Served } from './served.js';
 
 export interface Owner {
@@ -42,7 +42,7 @@ export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
   const { action, project, licenseKey, username, package: offline } = agent.options;
   const installs = action === 'install' && offline === null;
   if (installs && project === null)
-    throw new Failure('usage', '--project is missing: in another user’s directory root says what is installed');
+    throw new AgentFailure('usage', '--project is missing: in another user’s directory root says what is installed');
   const asked = installs && isInteractive(agent.options);
   const server = asked ? await serverOf(agent.options, agent.signal) : agent.options.server;
   const options = { ...agent.options, server };
@@ -72,10 +72,10 @@ export async function asOwner(owner: Owner, agent: Agent): Promise<number> {
   });
   agent.signal.addEventListener('abort', () => child.kill('SIGTERM'));
   const served = new Served({ ...agent, options }, { product, account });
-  child.on('message', (question: Question) => answer(child, served, question));
+  child.on('message', (question: OwnerQuestion) => answer(child, served, question));
   const ended = new Promise<number>((resolve, reject) => {
     child.once('error', (error) =>
-      reject(new Failure('spaceOrPermission', `the agent cannot run as user ${owner.uid}: ${error.message}`)),
+      reject(new AgentFailure('spaceOrPermission', `the agent cannot run as user ${owner.uid}: ${error.message}`)),
     );
     child.once('exit', (code, name) => resolve(code ?? 128 + (name === null ? EXIT.error : constants.signals[name])));
   });
@@ -99,10 +99,10 @@ async function orderFor({ options, env }: Agent): Promise<Order> {
   };
 }
 
-function answer(child: ChildProcess, served: Served, question: Question | null): void {
+function answer(child: ChildProcess, served: Served, question: OwnerQuestion | null): void {
   if (typeof question !== 'object' || question === null) return; // Of a child that is not ours any more.
   const { id, wish } = question;
-  const send = (reply: Reply): void => {
+  const send = (reply: OwnerReply): void => {
     if (child.connected) child.send(reply, () => undefined); // The child has ended meanwhile.
   };
   served.answer(wish).then(

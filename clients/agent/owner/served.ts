@@ -1,5 +1,5 @@
 /** What the parent does for the child, and what it refuses: nothing goes to a server, a project or a service that root did not name. */
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import type { Action } from '../options/table.js';
 import { isInteractive } from '../prompts.js';
 import { isPackageUrl } from '../../../formats/platform.js';
@@ -67,14 +67,14 @@ export class Served {
 
   async #control(verb: string): Promise<void> {
     const { restart, service } = this.agent.options;
-    if (!restart || service === null) throw new Failure('error', 'no service is named');
+    if (!restart || service === null) throw new AgentFailure('error', 'no service is named');
     if (verb !== 'stop' && verb !== 'start') throw refused('this');
     await this.agent.control(verb, service);
   }
 
   #server(): URL {
     const { server } = this.agent.options;
-    if (server === null) throw new Failure('usage', '--server is missing: the address of the service');
+    if (server === null) throw new AgentFailure('usage', '--server is missing: the address of the service');
     return server;
   }
 
@@ -131,7 +131,10 @@ export class Served {
     const { options } = this.agent;
     const project = 'project' in content ? content.project : null;
     if (route === 'token' && options.project === null)
-      throw new Failure('usage', '--project is missing: in another user’s tree root says for which project a token is');
+      throw new AgentFailure(
+        'usage',
+        '--project is missing: in another user’s tree root says for which project a token is',
+      );
     if (project !== null && project !== options.project) throw refused('another project');
     const replaces = 'replace' in content && content.replace !== false;
     if (replaces && !options.replace && !isInteractive(options)) throw refused('--replace');
@@ -148,4 +151,5 @@ export class Served {
   }
 }
 
-const refused = (what: string): Failure => new Failure('error', `root’s agent does not do ${what} for the owner’s`);
+const refused = (what: string): AgentFailure =>
+  new AgentFailure('error', `root’s agent does not do ${what} for the owner’s`);

@@ -5,7 +5,7 @@
 import { look } from '../system/files.js';
 import { readFile } from 'node:fs/promises';
 import { printable } from '../../../formats/texts.js';
-import type { Manifest } from '../../../formats/manifest.js';
+import type { ReleaseManifest } from '../../../formats/manifest.js';
 import type { Agent } from '../update/installation.js';
 import type { Layout } from '../layout.js';
 import { installCommand } from './advice.js';
@@ -16,7 +16,7 @@ import { readRuntimeConfig } from './runtime-config.js';
 const MOST_BYTES = 1024 * 1024;
 
 /** @returns a sentence for each missing runtime, with the command that installs it */
-export async function missingRuntimes(agent: Agent, layout: Layout, { files }: Manifest): Promise<string[]> {
+export async function missingRuntimes(agent: Agent, layout: Layout, { files }: ReleaseManifest): Promise<string[]> {
   const wanted: FrameworkReference[] = [];
   for (const { path } of files) {
     if (!path.endsWith('.runtimeconfig.json')) continue;

@@ -3,10 +3,10 @@
  * is wrong names its field. Members that it does not know are passed over: a newer packager may write them.
  */
 import { RE2JS } from 're2js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { hasControls, printable } from '../../../formats/texts.js';
 import { detectorOf } from './detect.js';
-import type { Value } from './formats/format.js';
+import type { SettingValue } from './formats/format.js';
 import { FORMATS, type FormatName } from './formats/index.js';
 import { isOfType, TYPES, type ValueType } from './types.js';
 
@@ -36,15 +36,15 @@ export interface Setting {
   provision: Provision | null;
   /** False: it is never asked for. */
   ask: boolean;
-  default: Value | null;
-  choices: Value[] | null;
+  default: SettingValue | null;
+  choices: SettingValue[] | null;
   /** Has to be found in the value. */
   pattern: RE2JS | null;
   /** Of a number itself, else of the length. */
   min: number | null;
   max: number | null;
   /** It is wanted where an earlier setting has this value. */
-  when: { name: string; equals: Value } | null;
+  when: { name: string; equals: SettingValue } | null;
   targets: Target[];
 }
 
@@ -66,9 +66,9 @@ const ENDINGS: Readonly<Record<string, FormatName>> = {
 
 type Members = Readonly<Record<string, unknown>>;
 
-const wrong = (at: string, why: string): Failure => new Failure('error', `setup.json: ${at} ${why}`);
+const wrong = (at: string, why: string): AgentFailure => new AgentFailure('error', `setup.json: ${at} ${why}`);
 
-/** @throws Failure error: it names the field */
+/** @throws AgentFailure error: it names the field */
 export function readDescription(setup: Members): Description {
   if (setup.schema !== 1) throw wrong('schema', 'is not 1; a newer agent may know it');
   const { values } = setup;
@@ -151,7 +151,7 @@ function oneOf<T extends string>(it: Members, member: string, at: string, known:
   return found;
 }
 
-const isScalar = (value: unknown): value is Value => ['string', 'number', 'boolean'].includes(typeof value);
+const isScalar = (value: unknown): value is SettingValue => ['string', 'number', 'boolean'].includes(typeof value);
 
 /** By an engine whose time is linear: patterns come with packages. */
 function pattern(it: Members, at: string): RE2JS | null {
@@ -173,7 +173,7 @@ function when(it: Members, at: string, before: readonly Setting[]): Setting['whe
   return { name, equals };
 }
 
-function choices(it: Members, at: string, setting: Setting): Value[] | null {
+function choices(it: Members, at: string, setting: Setting): SettingValue[] | null {
   if (absent(it.choices)) return null;
   if (!Array.isArray(it.choices) || it.choices.length === 0 || it.choices.length > 200)
     throw wrong(at, 'is no list of 1 to 200');
@@ -184,7 +184,7 @@ function choices(it: Members, at: string, setting: Setting): Value[] | null {
   });
 }
 
-function standard(it: Members, at: string, setting: Setting): Value | null {
+function standard(it: Members, at: string, setting: Setting): SettingValue | null {
   const value = it.default;
   if (absent(value) || value === '') return null;
   if (!isScalar(value) || !isOfType(setting.type, value)) throw wrong(at, `is no value of the type ${setting.type}`);

@@ -6,20 +6,20 @@ import { homedir, hostname, userInfo } from 'node:os';
 import { extname, resolve } from 'node:path';
 import { look } from '../system/files.js';
 import { OWN_FOLDER } from '../layout.js';
-import { FormatError, type Value } from './formats/format.js';
+import { FormatError, type SettingValue } from './formats/format.js';
 import { FORMATS, type FormatName } from './formats/index.js';
 import { decoded } from './text-file.js';
 import { withVariables } from './variables.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-export interface Surroundings {
+export interface MachineSurroundings {
   env: Env;
   /** The installation. */
   root: string;
 }
 
-type Detector = (around: Surroundings) => Value | null | Promise<Value | null>;
+type Detector = (around: MachineSurroundings) => SettingValue | null | Promise<SettingValue | null>;
 
 const MOST_BYTES = 1024 * 1024;
 const PORTS_TRIED = 200;
@@ -69,9 +69,9 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-const pathOf = (text: string, { env, root }: Surroundings): string => resolve(root, withVariables(text, env));
+const pathOf = (text: string, { env, root }: MachineSurroundings): string => resolve(root, withVariables(text, env));
 
-async function existing(text: string, around: Surroundings): Promise<string | null> {
+async function existing(text: string, around: MachineSurroundings): Promise<string | null> {
   const path = pathOf(text, around);
   return (await look(path).catch(() => null)) === null ? null : path;
 }

@@ -4,7 +4,7 @@
  */
 import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import { ON_WINDOWS, withFile, writeWhole } from '../system/files.js';
 import { printable } from '../../../formats/texts.js';
 import { askYesNo, isInteractive } from '../prompts.js';
@@ -12,7 +12,7 @@ import type { Installation } from '../update/installation.js';
 
 const MOST_BYTES = 1024 * 1024;
 
-/** @param paths that would be written, absolute @throws Failure usage: they are listed, and nothing is written */
+/** @param paths that would be written, absolute @throws AgentFailure usage: they are listed, and nothing is written */
 export async function leaveToWrite({ agent, layout }: Installation, paths: readonly string[]): Promise<void> {
   if (ON_WINDOWS || process.geteuid?.() !== 0) return;
   const outside = paths.filter((path) => !path.startsWith(`${layout.root}/`));
@@ -26,13 +26,13 @@ export async function leaveToWrite({ agent, layout }: Installation, paths: reado
   if (!options.allowTargets) {
     const list = fresh.join(', ');
     if (!isInteractive(options))
-      throw new Failure(
+      throw new AgentFailure(
         'usage',
         `setup.json wants to write ${list} as root: --allow-targets lets it, once and for all`,
       );
     output.say(`setup.json wants to write as root:\n${fresh.map((path) => `  ${printable(path, 500)}`).join('\n')}`);
     if (!(await askYesNo('May it?', false, '--allow-targets', signal)))
-      throw new Failure('cancelled', `${list}: not allowed, and nothing was written`);
+      throw new AgentFailure('cancelled', `${list}: not allowed, and nothing was written`);
   }
   await writeWhole(kept, `${JSON.stringify([...granted, ...fresh], null, 2)}\n`);
 }

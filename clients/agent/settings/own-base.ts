@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkAncestors } from '../system/parents.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { look, writeWhole } from '../system/files.js';
 
 export const MARKER = '.made-by-update-agent';
@@ -16,12 +16,12 @@ const isMarked = async (base: string): Promise<boolean> => {
   return stats?.isFile() === true && stats.uid === 0;
 };
 
-/** Before anything is written. @throws Failure spaceOrPermission */
+/** Before anything is written. @throws AgentFailure spaceOrPermission */
 export async function checkOwnBase(base: string): Promise<void> {
   await checkAncestors(base);
   const stats = await look(base);
   if (stats === null || (stats.isDirectory() && stats.uid === 0 && (await isMarked(base)))) return;
-  throw new Failure(
+  throw new AgentFailure(
     'spaceOrPermission',
     `${base} was not made by the agent; nothing was written (where it is the application’s: touch ${join(base, MARKER)})`,
   );

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { refusedPath } from '../../../formats/path-policy.js';
 import { namesSystemDirectory } from '../../../formats/system-names.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
 import { isElevated } from '../system/windows.js';
 import type { Location, Target } from './description.js';
@@ -19,7 +19,7 @@ export interface Surroundings {
 }
 
 const isRoot = (): boolean => !ON_WINDOWS && process.geteuid?.() === 0;
-const refuse = (why: string): Failure => new Failure('error', `setup.json: ${why}`);
+const refuse = (why: string): AgentFailure => new AgentFailure('error', `setup.json: ${why}`);
 
 /** The directory of a location. It may not be there yet. */
 export async function baseOf(location: Location, { env, root, project }: Surroundings): Promise<string> {
@@ -42,7 +42,7 @@ export async function baseOf(location: Location, { env, root, project }: Surroun
 
 const homeOf = (env: Env): string => (ON_WINDOWS ? env.USERPROFILE : env.HOME) || homedir();
 
-/** The path below the location's directory, with slashes, its variables filled in. @throws Failure error */
+/** The path below the location's directory, with slashes, its variables filled in. @throws AgentFailure error */
 export function pathOf({ location, file }: Target, env: Env): string {
   const path = withVariables(file, env).replaceAll('\\', '/');
   // The names that are reserved lie at the root of an installation alone.

@@ -2,20 +2,20 @@
  * Finds the value of each setting (contract 90, setup.json). Always in this order: already set, detected, provisioned, asked.
  * What an administrator says outright (`--set`, `SVC_SET_<NAME>`) comes before them all. Nothing is written here.
  */
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import type { Description, Provision, Setting, Target } from './description.js';
 import { variableOf } from './description.js';
-import { detectorOf, type Surroundings } from './detect.js';
-import type { Value } from './formats/format.js';
+import { detectorOf, type MachineSurroundings } from './detect.js';
+import type { SettingValue } from './formats/format.js';
 import { FORMATS } from './formats/index.js';
 import { isPlaceholder, valueOf } from './types.js';
 
-export type Source = 'given' | 'set' | 'detected' | 'provisioned' | 'asked' | 'default';
+export type ValueSource = 'given' | 'set' | 'detected' | 'provisioned' | 'asked' | 'default';
 
 export interface Resolved {
   setting: Setting;
-  value: Value;
-  source: Source;
+  value: SettingValue;
+  source: ValueSource;
   /** Where it has to be written. */
   missing: Target[];
   /** Makes the value. */
@@ -23,10 +23,10 @@ export interface Resolved {
 }
 
 export interface Sources {
-  around: Surroundings;
+  around: MachineSurroundings;
   /** By name. */
   given: ReadonlyMap<string, string>;
-  read: (target: Target) => Promise<Value | null>;
+  read: (target: Target) => Promise<SettingValue | null>;
   /** Null: it cannot be had here. A function makes it, and is called when nothing else is lacking. */
   provision: (what: Provision) => Promise<string | (() => Promise<string>) | null>;
   /** Null: nothing was answered. Undefined: there is nobody to ask. */
@@ -36,13 +36,13 @@ export interface Sources {
   warn: (text: string) => void;
 }
 
-/** @throws Failure usage: it names each required setting that has no value, and what gives it */
+/** @throws AgentFailure usage: it names each required setting that has no value, and what gives it */
 export async function resolve({ settings }: Description, sources: Sources): Promise<Resolved[]> {
-  const known = new Map<string, Value>();
+  const known = new Map<string, SettingValue>();
   const resolved: Resolved[] = [];
   const lacking: Setting[] = [];
   // All files are looked at before the first question.
-  const lying = new Map<Target, Value | null>();
+  const lying = new Map<Target, SettingValue | null>();
   for (const target of settings.flatMap(({ targets }) => targets)) lying.set(target, await sources.read(target));
   for (const setting of settings) {
     if (setting.when !== null && String(known.get(setting.when.name)) !== String(setting.when.equals)) continue;
@@ -54,7 +54,7 @@ export async function resolve({ settings }: Description, sources: Sources): Prom
     known.set(setting.name, found.value);
     resolved.push(found);
   }
-  if (lacking.length > 0) throw new Failure('usage', `settings are missing: ${lacking.map(howToGive).join('; ')}`);
+  if (lacking.length > 0) throw new AgentFailure('usage', `settings are missing: ${lacking.map(howToGive).join('; ')}`);
   await sources.leave(resolved.flatMap(({ missing }) => missing));
   for (const one of resolved) if (one.make !== undefined) one.value = await one.make();
   return resolved;
@@ -65,19 +65,19 @@ const howToGive = ({ name, type }: Setting): string =>
     ? `${name} (${variableOf(name)} or ${variableOf(name)}_FILE)`
     : `${name} (--set ${name}=… or ${variableOf(name)})`;
 
-const isSet = (value: Value | null | undefined): value is Value =>
+const isSet = (value: SettingValue | null | undefined): value is SettingValue =>
   value !== null && value !== undefined && !isPlaceholder(value);
 
 async function find(
   setting: Setting,
-  lying: ReadonlyMap<Target, Value | null>,
+  lying: ReadonlyMap<Target, SettingValue | null>,
   sources: Sources,
 ): Promise<Resolved | null> {
   const { targets } = setting;
   const given = sources.given.get(setting.name);
   if (given !== undefined) {
     const why = refusal(setting, given);
-    if (why !== null) throw new Failure('usage', `--set ${setting.name} (${variableOf(setting.name)}): ${why}`);
+    if (why !== null) throw new AgentFailure('usage', `--set ${setting.name} (${variableOf(setting.name)}): ${why}`);
     return { setting, value: meaning(setting, given), source: 'given', missing: targets };
   }
   const set = targets.map((target) => lying.get(target)).find(isSet);
@@ -89,7 +89,7 @@ async function find(
 }
 
 /** What is set in one place goes to the others as well, unless they cannot hold it. */
-function copied(setting: Setting, value: Value, missing: Target[], { warn }: Sources): Target[] {
+function copied(setting: Setting, value: SettingValue, missing: Target[], { warn }: Sources): Target[] {
   if (missing.length === 0) return [];
   const why = refusal(setting, String(value));
   if (why === null) return missing;
@@ -133,7 +133,7 @@ async function asked(setting: Setting, { ask }: Sources): Promise<Found> {
 }
 
 /** A text that was judged before, by the setting's type. */
-function meaning({ type, choices }: Setting, text: string): Value {
+function meaning({ type, choices }: Setting, text: string): SettingValue {
   const read = valueOf(type, text);
   const value = 'value' in read ? read.value : text;
   return choices?.find((choice) => String(choice) === String(value)) ?? value;

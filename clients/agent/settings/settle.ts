@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { printable, printableLines } from '../../../formats/texts.js';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import { askChoice, askHidden, askText, askYesNo, isInteractive } from '../prompts.js';
 import { secretOf } from '../secrets.js';
 import type { Agent, Installation } from '../update/installation.js';
@@ -24,7 +24,7 @@ export async function settle(installation: Installation, project: string): Promi
   const { agent, layout } = installation;
   const description = await descriptionOf(installation);
   if (description === null) {
-    if (agent.options.set.length > 0) throw new Failure('usage', '--set: this release has no settings');
+    if (agent.options.set.length > 0) throw new AgentFailure('usage', '--set: this release has no settings');
     return null;
   }
   const around = { env: agent.env, root: layout.root, project };
@@ -75,13 +75,13 @@ async function readSetup(path: string): Promise<Readonly<Record<string, unknown>
   if (file === null) return null;
   try {
     const { size } = await file.stat();
-    if (size > SETUP_BYTES) throw new Failure('error', `${path} is longer than ${SETUP_BYTES} bytes`);
+    if (size > SETUP_BYTES) throw new AgentFailure('error', `${path} is longer than ${SETUP_BYTES} bytes`);
     const value: unknown = JSON.parse(await file.readFile('utf8'));
     if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw new Failure('error', `${path} is no JSON object`);
+      throw new AgentFailure('error', `${path} is no JSON object`);
     return { ...value };
   } catch (error) {
-    if (error instanceof SyntaxError) throw new Failure('error', `${path} is no JSON`, { cause: error });
+    if (error instanceof SyntaxError) throw new AgentFailure('error', `${path} is no JSON`, { cause: error });
     throw error;
   } finally {
     await file.close();
@@ -98,9 +98,9 @@ async function givenValues({ options, env }: Agent, { settings }: Description): 
   for (const { name, value } of options.set) {
     const setting = settings.find((one) => one.name === name);
     if (setting === undefined)
-      throw new Failure('usage', `--set ${printable(name, 64)}: the release has no such setting`);
+      throw new AgentFailure('usage', `--set ${printable(name, 64)}: the release has no such setting`);
     if (setting.type === 'secret')
-      throw new Failure(
+      throw new AgentFailure(
         'usage',
         `--set ${name}: a secret on the command line can be read by others: use ${variableOf(name)}`,
       );
@@ -124,7 +124,7 @@ async function provide(
     const answer = await session.post('token', { project, machine_name: hostname().slice(0, 200) }, TOKEN_BYTES);
     const { token, denied } = answer;
     if (typeof token !== 'string' || !/^[!-~]{1,500}$/.test(token))
-      throw new Failure('unverified', 'the server’s answer: token is no token');
+      throw new AgentFailure('unverified', 'the server’s answer: token is no token');
     if (Array.isArray(denied) && denied.length > 0)
       output.warning(`the application’s token was given without ${denied.map(String).join(', ')}`);
     return token;

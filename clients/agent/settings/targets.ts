@@ -8,13 +8,13 @@ import { chown, mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Parents } from '../system/parents.js';
 import { setMode } from '../apply/apply.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { look, ON_WINDOWS, syncDirectory, whileHeld } from '../system/files.js';
 import { keepToOwner } from '../system/windows.js';
 import { rootOf } from '../update/installation.js';
 import type { Target } from './description.js';
 import { checkOwnBase, makeOwnBase } from './own-base.js';
-import { FormatError, type Value } from './formats/format.js';
+import { FormatError, type SettingValue } from './formats/format.js';
 import { FORMATS, type FormatName } from './formats/index.js';
 import { baseOf, pathOf, type Surroundings } from './places.js';
 import { decoded } from './text-file.js';
@@ -46,8 +46,8 @@ export class Targets {
 
   constructor(private readonly around: Surroundings) {}
 
-  /** What lies at a target; null: nothing. @throws Failure for a file that is left alone */
-  async read(target: Target): Promise<Value | null> {
+  /** What lies at a target; null: nothing. @throws AgentFailure for a file that is left alone */
+  async read(target: Target): Promise<SettingValue | null> {
     const file = await this.#open(target);
     return this.#guarded(file, () => FORMATS[target.format].read(file.text, target.key));
   }
@@ -64,7 +64,7 @@ export class Targets {
   }
 
   /** In memory, until `save`. */
-  async set(target: Target, value: Value, secret: boolean): Promise<void> {
+  async set(target: Target, value: SettingValue, secret: boolean): Promise<void> {
     const file = await this.#open(target);
     file.text = this.#guarded(file, () => FORMATS[target.format].write(file.text, target.key, value));
     file.secret ||= secret;
@@ -86,7 +86,7 @@ export class Targets {
     const key = `${base}\0${path}`;
     const known = this.#files.get(key);
     if (known !== undefined && known.format !== target.format)
-      throw new Failure('error', `setup.json: ${path} is said to be ${known.format} and ${target.format}`);
+      throw new AgentFailure('error', `setup.json: ${path} is said to be ${known.format} and ${target.format}`);
     const own = isRoot() && target.location !== 'install';
     const file = known ?? { ...(await load(base, path, target.format)), own };
     this.#files.set(key, file);
@@ -98,7 +98,7 @@ export class Targets {
       return work();
     } catch (error) {
       if (!(error instanceof FormatError)) throw error;
-      throw new Failure('error', `${join(base, path)} ${error.message}; it was left alone`, { cause: error });
+      throw new AgentFailure('error', `${join(base, path)} ${error.message}; it was left alone`, { cause: error });
     }
   }
 }
@@ -115,9 +115,9 @@ async function load(base: string, path: string, format: FormatName): Promise<Omi
   if (stats.isSymbolicLink()) throw refused(at, 'is a link');
   if (!stats.isFile()) throw refused(at, 'is no file');
   if (stats.size > MOST_BYTES)
-    throw new Failure('error', `${at} is longer than ${MOST_BYTES} bytes; it was left alone`);
+    throw new AgentFailure('error', `${at} is longer than ${MOST_BYTES} bytes; it was left alone`);
   const content = decoded(await contentOf(at));
-  if (content === null) throw new Failure('error', `${at} is not UTF-8; it was left alone`);
+  if (content === null) throw new AgentFailure('error', `${at} is not UTF-8; it was left alone`);
   const { mode, uid, gid } = stats;
   return {
     ...empty,
@@ -129,8 +129,8 @@ async function load(base: string, path: string, format: FormatName): Promise<Omi
   };
 }
 
-const refused = (path: string, why: string): Failure =>
-  new Failure('spaceOrPermission', `${path} ${why}; it was left alone`);
+const refused = (path: string, why: string): AgentFailure =>
+  new AgentFailure('spaceOrPermission', `${path} ${why}; it was left alone`);
 
 async function contentOf(path: string): Promise<Buffer> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
@@ -181,7 +181,7 @@ async function keepOwner(temporary: string, at: string, { uid, gid }: { uid: num
   const now = await look(temporary);
   if (ON_WINDOWS || now === null || (now.uid === uid && now.gid === gid)) return;
   await chown(temporary, uid, gid).catch((error: unknown) => {
-    throw new Failure('spaceOrPermission', `${at} belongs to others (${uid}:${gid}), which cannot be kept`, {
+    throw new AgentFailure('spaceOrPermission', `${at} belongs to others (${uid}:${gid}), which cannot be kept`, {
       cause: error,
     });
   });

@@ -1,5 +1,5 @@
 /** The types of settings: what a text means by one, and why it may mean nothing. */
-import type { Value } from './formats/format.js';
+import type { SettingValue } from './formats/format.js';
 
 export const TYPES = ['string', 'integer', 'boolean', 'secret', 'choice', 'url', 'port', 'path'] as const;
 export type ValueType = (typeof TYPES)[number];
@@ -8,7 +8,7 @@ const YES = /^(true|yes|y|on|1)$/i;
 const NO = /^(false|no|n|off|0)$/i;
 const PORTS = { least: 1, most: 65_535 };
 
-type Reading = { value: Value } | { why: string };
+type Reading = { value: SettingValue } | { why: string };
 
 /** @returns the value, or why the text is none */
 export const valueOf = (type: ValueType, text: string): Reading => READERS[type](text);
@@ -40,9 +40,9 @@ function integer(text: string, least: number, most: number, why: string): Readin
 }
 
 /** Whether what setup.json itself says is of the type. */
-export const isOfType = (type: ValueType, value: Value): boolean => 'value' in valueOf(type, String(value));
+export const isOfType = (type: ValueType, value: SettingValue): boolean => 'value' in valueOf(type, String(value));
 
 /** Of templates (contract 90, setup.json): they count as not set, and so does nothing at all. */
-export function isPlaceholder(value: Value): boolean {
+export function isPlaceholder(value: SettingValue): boolean {
   return typeof value === 'string' && /^(|change-?me|todo|your-.*|<.*>)$/is.test(value.trim());
 }

@@ -1,11 +1,11 @@
 /** What can be installed here (contract 60, catalog), and the choice of it. */
 import { printable } from '../../../formats/texts.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { askChoice, isInteractive } from '../prompts.js';
 import type { Agent } from '../update/installation.js';
 import type { SetupPath } from '../net/session.js';
 
-export interface CatalogProject {
+export interface OfferedProject {
   slug: string;
   name: string;
   channels: { channel: string; version: string }[];
@@ -14,13 +14,14 @@ export interface CatalogProject {
 const CATALOG_BYTES = 8 * 1024 * 1024;
 const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
-const lie = (field: string): Failure => new Failure('unverified', `the server’s answer: ${field} cannot be read`);
+const lie = (field: string): AgentFailure =>
+  new AgentFailure('unverified', `the server’s answer: ${field} cannot be read`);
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-export async function readCatalog(session: SetupPath, platform: string): Promise<CatalogProject[]> {
+export async function readCatalog(session: SetupPath, platform: string): Promise<OfferedProject[]> {
   const { projects } = await session.get('catalog', { platform }, CATALOG_BYTES);
   if (!Array.isArray(projects)) throw lie('projects');
-  return projects.map((project: unknown, n): CatalogProject => {
+  return projects.map((project: unknown, n): OfferedProject => {
     const { slug, name, channels } = (project ?? {}) as Record<string, unknown>;
     if (!isText(slug) || !SLUG.test(slug) || !isText(name) || !Array.isArray(channels)) throw lie(`projects[${n}]`);
     return { slug, name, channels: channels.map((one: unknown) => readChannel(one, `projects[${n}].channels`)) };
@@ -38,29 +39,32 @@ export interface Choice {
   channel: string;
 }
 
-/** The options before a question; where nothing else can be meant nothing is asked. @throws Failure usage */
-export async function choose(agent: Agent, catalog: readonly CatalogProject[], platform: string): Promise<Choice> {
+/** The options before a question; where nothing else can be meant nothing is asked. @throws AgentFailure usage */
+export async function choose(agent: Agent, catalog: readonly OfferedProject[], platform: string): Promise<Choice> {
   const project = await chooseProject(agent, catalog, platform);
   return { project: project.slug, channel: await chooseChannel(agent, project, platform) };
 }
 
 async function chooseProject(
   { options, signal }: Agent,
-  catalog: readonly CatalogProject[],
+  catalog: readonly OfferedProject[],
   platform: string,
-): Promise<CatalogProject> {
+): Promise<OfferedProject> {
   const slugs = catalog.map(({ slug }) => slug);
   if (options.project !== null) {
     const found = catalog.find(({ slug }) => slug === options.project);
     if (found !== undefined) return found;
     const offered = slugs.length === 0 ? 'nothing' : slugs.slice(0, 20).join(', ');
-    throw new Failure('error', `${options.project} cannot be installed on ${platform}; the server offers ${offered}`);
+    throw new AgentFailure(
+      'error',
+      `${options.project} cannot be installed on ${platform}; the server offers ${offered}`,
+    );
   }
   const [first, second] = catalog;
-  if (first === undefined) throw new Failure('error', `the server offers nothing for ${platform}`);
+  if (first === undefined) throw new AgentFailure('error', `the server offers nothing for ${platform}`);
   if (second === undefined && !isInteractive(options)) return first;
   if (!isInteractive(options))
-    throw new Failure('usage', `--project is missing: one of ${slugs.slice(0, 20).join(', ')}`);
+    throw new AgentFailure('usage', `--project is missing: one of ${slugs.slice(0, 20).join(', ')}`);
   const texts = catalog.map(
     ({ slug, name, channels }) => `${slug} ${channels[0]?.version ?? ''}  ${printable(name, 100)}`,
   );
@@ -71,13 +75,16 @@ async function chooseProject(
 /** `stable` where there is one. */
 async function chooseChannel(
   { options, signal }: Agent,
-  { slug, channels }: CatalogProject,
+  { slug, channels }: OfferedProject,
   platform: string,
 ): Promise<string> {
   const names = channels.map(({ channel }) => channel);
   if (options.channel !== null) {
     if (names.includes(options.channel)) return options.channel;
-    throw new Failure('error', `${slug} has no channel ${options.channel} for ${platform}; it has ${names.join(', ')}`);
+    throw new AgentFailure(
+      'error',
+      `${slug} has no channel ${options.channel} for ${platform}; it has ${names.join(', ')}`,
+    );
   }
   const standard = names.includes('stable') ? 'stable' : (names[0] ?? 'stable');
   if (names.length < 2 || !isInteractive(options)) return standard;

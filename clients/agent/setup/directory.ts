@@ -6,7 +6,7 @@ import { mkdir, readdir, readFile, realpath, rmdir, stat } from 'node:fs/promise
 import { basename, dirname, join, resolve } from 'node:path';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { checkAncestors } from '../system/parents.js';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import { look } from '../system/files.js';
 import { Layout, MANIFEST, OWN_FOLDER } from '../layout.js';
 
@@ -43,11 +43,11 @@ async function installedProduct(path: string): Promise<string | null> {
   }
 }
 
-/** @throws Failure usage */
+/** @throws AgentFailure usage */
 export async function checkDirectory(dir: string, product: string, adopt: boolean): Promise<void> {
   const why = await refusedDirectory(dir, product);
   if (why !== null && (!adopt || why.endsWith('is no directory')))
-    throw new Failure('usage', `${why}; choose another --dir${adopt ? '' : ', or --adopt it'}`);
+    throw new AgentFailure('usage', `${why}; choose another --dir${adopt ? '' : ', or --adopt it'}`);
 }
 
 /** @returns the directories that were made, the deepest first */

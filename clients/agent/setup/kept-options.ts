@@ -1,5 +1,5 @@
 /** What later updates need is kept in `agent.json`: the server, the license key, and what was allowed. Never a password. */
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { readConfig } from '../options/config-file.js';
 import { writeWhole } from '../system/files.js';
 import type { Installation } from '../update/installation.js';
@@ -9,7 +9,7 @@ export async function keepOptions({ agent, layout }: Installation): Promise<void
   const { server, licenseKey, allowHttp, requireSigned } = agent.options;
   const path = join(layout.own, 'agent.json');
   const found = await readConfig(path, false).catch((error: unknown) => {
-    if (error instanceof Failure) return undefined; // Somebody else's: it stays as it is.
+    if (error instanceof AgentFailure) return undefined; // Somebody else's: it stays as it is.
     throw error;
   });
   if (found === undefined) return;

@@ -1,15 +1,15 @@
 /** Where the script of a machine lies that has no installation (contract 90, update agent: `monitor`). */
 import { join } from 'node:path';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from './files.js';
 import { isElevated } from './windows.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Of a machine without an installation, where `--dir` does not say it. @throws Failure usage */
+/** Of a machine without an installation, where `--dir` does not say it. @throws AgentFailure usage */
 export async function machineFolder(env: Env): Promise<string> {
   const home = await baseOf(env);
-  if (home === undefined) throw new Failure('usage', '--dir is missing: where the script and its token shall lie');
+  if (home === undefined) throw new AgentFailure('usage', '--dir is missing: where the script and its token shall lie');
   return join(home, 'update-agent', 'monitor');
 }
 

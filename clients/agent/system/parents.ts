@@ -6,7 +6,7 @@
 import type { Stats } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { look, ON_WINDOWS } from './files.js';
 
 const OTHERS_WRITE = 0o002;
@@ -15,8 +15,8 @@ const STICKY = 0o1000;
 
 export type ParentKind = 'directory' | 'missing' | 'no directory';
 
-const refuse = (path: string, why: string): Failure =>
-  new Failure('spaceOrPermission', `${path} ${why}; nothing was changed`);
+const refuse = (path: string, why: string): AgentFailure =>
+  new AgentFailure('spaceOrPermission', `${path} ${why}; nothing was changed`);
 
 /** Why others could put something of theirs into this directory; null: they cannot. */
 function writableByOthers(stats: Stats): string | null {
@@ -81,7 +81,7 @@ export class Parents {
 
 async function writable(path: string): Promise<void> {
   await access(path, constants.W_OK | constants.X_OK).catch((error: unknown) => {
-    throw new Failure('spaceOrPermission', `${path} cannot be written to; nothing was changed`, { cause: error });
+    throw new AgentFailure('spaceOrPermission', `${path} cannot be written to; nothing was changed`, { cause: error });
   });
 }
 

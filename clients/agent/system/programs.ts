@@ -5,7 +5,7 @@
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { checkAncestors } from './parents.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from './files.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -33,7 +33,7 @@ export async function isSafe(path: string): Promise<boolean> {
   return checkAncestors(real).then(
     () => true,
     (error: unknown) => {
-      if (error instanceof Failure) return false;
+      if (error instanceof AgentFailure) return false;
       throw error;
     },
   );

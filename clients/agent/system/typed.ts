@@ -4,14 +4,14 @@
  */
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { look, ON_WINDOWS } from './files.js';
 
 const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
 
-const refuse = (path: string, why: string): Failure =>
-  new Failure('spaceOrPermission', `${path} ${why}; nothing was changed`);
+const refuse = (path: string, why: string): AgentFailure =>
+  new AgentFailure('spaceOrPermission', `${path} ${why}; nothing was changed`);
 
 /** @param dir absolute; it may not be there yet */
 export async function checkTyped(dir: string): Promise<void> {
@@ -30,7 +30,7 @@ export async function checkTyped(dir: string): Promise<void> {
   }
 }
 
-async function link(path: string): Promise<Failure> {
+async function link(path: string): Promise<AgentFailure> {
   const target = await realpath(path).catch(() => 'nowhere');
   return refuse(path, `is a link to ${target}: name the directory itself`);
 }

@@ -10,8 +10,8 @@ import {
   type Predecessor,
   type VerifyingKey,
 } from '../../../formats/signature.js';
-import { Failure } from '../exit.js';
-import type { State } from './state.js';
+import { AgentFailure } from '../exit.js';
+import type { TrustState } from './state.js';
 
 /** What `/pubkey` said. */
 export interface OfferedKey {
@@ -22,12 +22,12 @@ export interface OfferedKey {
 export interface KeyDecision {
   /** Null: the server signs nothing, and no key is pinned (or it is left aside for this run). */
   key: VerifyingKey | null;
-  state: State;
+  state: TrustState;
 }
 
-const unverified = (why: string): Failure => new Failure('unverified', why);
+const unverified = (why: string): AgentFailure => new AgentFailure('unverified', why);
 
-/** @throws Failure exit 3 for an answer that holds no RSA key of 2048 bits or more */
+/** @throws AgentFailure exit 3 for an answer that holds no RSA key of 2048 bits or more */
 export function readOfferedKey(body: Readonly<Record<string, unknown>>): OfferedKey {
   const { public_key: pem, predecessors = [] } = body;
   if (typeof pem !== 'string' || !Array.isArray(predecessors))
@@ -54,7 +54,7 @@ export function releaseKey(pem: string): VerifyingKey {
 }
 
 export interface KeyRules {
-  state: State;
+  state: TrustState;
   /** `--pin`. */
   pin: string | null;
   allowUnsigned: boolean;
@@ -90,7 +90,13 @@ export function decideKey(offered: OfferedKey | null, rules: KeyRules): KeyDecis
   return { key, state: { ...next, highest_version: rules.installed } };
 }
 
-function pinned(state: State, key: VerifyingKey, former: string[], byHand: boolean, { installed }: KeyRules): State {
+function pinned(
+  state: TrustState,
+  key: VerifyingKey,
+  former: string[],
+  byHand: boolean,
+  { installed }: KeyRules,
+): TrustState {
   const replaced = byHand && state.pin !== null && state.pin.sha256 !== key.spkiSha256;
   return {
     ...state,

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isVersion } from '../../../lib/versions.js';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import { writeWhole } from '../system/files.js';
 
 export interface Pin {
@@ -15,7 +15,7 @@ export interface Pin {
   spki: string | null;
 }
 
-export interface State {
+export interface TrustState {
   schema: 1;
   /** Of all that were ever installed here; null: none yet. */
   highest_version: string | null;
@@ -32,7 +32,7 @@ export interface State {
   unsigned_said?: string | null;
 }
 
-export const newState = (): State => ({
+export const newState = (): TrustState => ({
   schema: 1,
   highest_version: null,
   pin: null,
@@ -42,7 +42,7 @@ export const newState = (): State => ({
   instance: null,
 });
 
-export async function readState(path: string): Promise<State> {
+export async function readState(path: string): Promise<TrustState> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -60,11 +60,11 @@ export async function readState(path: string): Promise<State> {
   return value;
 }
 
-export const writeState = (path: string, state: State): Promise<void> =>
+export const writeState = (path: string, state: TrustState): Promise<void> =>
   writeWhole(path, `${JSON.stringify(state, null, 2)}\n`);
 
-const unreadable = (path: string, why: string, cause?: unknown): Failure =>
-  new Failure(
+const unreadable = (path: string, why: string, cause?: unknown): AgentFailure =>
+  new AgentFailure(
     'unverified',
     `${path} cannot be read (${why}); without it the pinned key is unknown. Restore it, or remove it and give --pin`,
     { cause },
@@ -75,7 +75,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function isState(value: unknown): value is State {
+function isState(value: unknown): value is TrustState {
   if (!isRecord(value)) return false;
   const { schema, highest_version, pin, former_keys, require_signed, statements, instance, unsigned_said } = value;
   return (

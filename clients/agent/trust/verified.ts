@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { compareVersions } from '../../../lib/versions.js';
 import { readFreshness, staleness } from '../../../formats/freshness.js';
-import { differsFrom, ManifestInvalid, readManifest, type Manifest } from '../../../formats/manifest.js';
+import { differsFrom, ManifestInvalid, readManifest, type ReleaseManifest } from '../../../formats/manifest.js';
 import { isPlatform } from '../../../formats/platform.js';
 import { isSignedBy, type VerifyingKey } from '../../../formats/signature.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 
 export interface SignedStatement {
   statement: string;
@@ -13,17 +13,17 @@ export interface SignedStatement {
 }
 
 export interface VerifiedRelease {
-  manifest: Manifest;
+  manifest: ReleaseManifest;
   /** What becomes `manifest.json`: the signed bytes. */
   bytes: Buffer;
 }
 
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-const unverified = (why: string, cause?: unknown): Failure => new Failure('unverified', why, { cause });
+const unverified = (why: string, cause?: unknown): AgentFailure => new AgentFailure('unverified', why, { cause });
 
 /** A manifest's bytes, read by the rules of the archive. */
-export function manifestOf(bytes: Buffer): Manifest {
+export function manifestOf(bytes: Buffer): ReleaseManifest {
   const text = bytes.toString('utf8');
   if (!Buffer.from(text, 'utf8').equals(bytes)) throw unverified('the manifest is not UTF-8');
   try {
@@ -34,7 +34,7 @@ export function manifestOf(bytes: Buffer): Manifest {
   }
 }
 
-export interface Asked {
+export interface AskedRelease {
   product: string;
   channel: string;
   /** As offered: the machine's, or `any`. */
@@ -45,7 +45,7 @@ export interface Asked {
 }
 
 /** A signed manifest proves who made it, not that it is the one that was asked for (arbitrary software, mix-and-match). */
-export function compareWithAsked(manifest: Manifest, asked: Asked): void {
+export function compareWithAsked(manifest: ReleaseManifest, asked: AskedRelease): void {
   const { platform } = asked;
   if (!isPlatform(platform)) throw unverified(`the platform ${platform} is unknown`);
   const field = differsFrom(manifest, { ...asked, platform, sha256: asked.packageSha256 });
@@ -55,7 +55,7 @@ export function compareWithAsked(manifest: Manifest, asked: Asked): void {
 }
 
 /** Rollback: below what was ever installed nothing is taken, whoever signed it. */
-export function checkNotOlder(manifest: Manifest, installed: string | null, highest: string | null): void {
+export function checkNotOlder(manifest: ReleaseManifest, installed: string | null, highest: string | null): void {
   const { version, min_version: least } = manifest;
   if (installed !== null && compareVersions(version, installed) <= 0)
     throw unverified(`${version} is not newer than the installed ${installed}`);

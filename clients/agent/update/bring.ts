@@ -11,7 +11,7 @@ import { planUpdate } from '../apply/plan.js';
 import { probe } from '../apply/probe.js';
 import { finish, rollBack } from '../apply/recover.js';
 import { stage } from '../apply/staging.js';
-import { Failure, failureOf } from '../exit.js';
+import { AgentFailure, failureOf } from '../exit.js';
 import { look } from '../system/files.js';
 import { sha256Of, type VerifiedRelease } from '../trust/verified.js';
 import type { Installation } from './installation.js';
@@ -89,10 +89,14 @@ async function carryOut(installation: Installation, release: VerifiedRelease, tx
 }
 
 /** Exit 4, or 11 where somebody cancelled; 5 from the rollback itself. */
-async function takenBack({ agent }: Installation, transaction: Transaction, cause: Failure): Promise<Failure> {
+async function takenBack(
+  { agent }: Installation,
+  transaction: Transaction,
+  cause: AgentFailure,
+): Promise<AgentFailure> {
   agent.output.note('rolling_back', { reason: cause.message }, 'taking the update back');
   await rollBack(transaction);
   agent.output.rolledBack(transaction.head.from, transaction.head.to);
-  if (cause.outcome === 'cancelled') return new Failure('cancelled', 'cancelled, and taken back', { cause });
-  return new Failure('rolledBack', `the update failed and was taken back: ${cause.message}`, { cause });
+  if (cause.outcome === 'cancelled') return new AgentFailure('cancelled', 'cancelled, and taken back', { cause });
+  return new AgentFailure('rolledBack', `the update failed and was taken back: ${cause.message}`, { cause });
 }

@@ -9,15 +9,15 @@ import { below } from '../options/address.js';
 import { download, OtherBytes, readSmall } from '../net/download.js';
 import { bring } from './bring.js';
 import type { Installation } from './installation.js';
-import { ask, type Found } from './question.js';
-import type { ManifestPlace, Question, UpdateServer } from './server.js';
+import { ask, type FoundRelease } from './question.js';
+import type { ManifestPlace, UpdateQuestion, UpdateServer } from './server.js';
 import { checkSpace } from './space.js';
 
 /** An old installation goes in steps (contract 40, publishing); a server that never ends them is not followed for ever. */
 const MOST_STEPS = 8;
 
 export interface Way {
-  question: Question;
+  question: UpdateQuestion;
   /** Nothing is installed: the version of the question is none. */
   fresh: boolean;
   beforePlan: () => Promise<void>;
@@ -54,8 +54,8 @@ export async function follow(
 async function fetchOffered(
   installation: Installation,
   server: UpdateServer,
-  asked: { question: Question; fresh: boolean },
-): Promise<{ found: Found; archive: string } | null> {
+  asked: { question: UpdateQuestion; fresh: boolean },
+): Promise<{ found: FoundRelease; archive: string } | null> {
   const { network, output } = installation.agent;
   const readManifest = ({ path, sha256 }: ManifestPlace): Promise<Buffer> =>
     readSmall({ url: below(server.address, path), most: MAX_MANIFEST_BYTES, sha256 }, network, () => output.release());
@@ -69,7 +69,11 @@ async function fetchOffered(
   }
 }
 
-async function fetchPackage({ agent, layout }: Installation, server: UpdateServer, found: Found): Promise<string> {
+async function fetchPackage(
+  { agent, layout }: Installation,
+  server: UpdateServer,
+  found: FoundRelease,
+): Promise<string> {
   const { network, output, hooks, signal } = agent;
   const { manifest } = found.release;
   const unpacked = manifest.files.reduce((sum, { size }) => sum + size, 0);

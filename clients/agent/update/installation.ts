@@ -8,22 +8,22 @@ import { compareVersions } from '../../../lib/versions.js';
 import { ownPath } from '../apply/own-file.js';
 import { Parents } from '../system/parents.js';
 import { prepare, recover, type Recovered } from '../apply/recover.js';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
 import { Layout, OWN_FOLDER } from '../layout.js';
-import { MAX_MANIFEST_BYTES, type Manifest } from '../../../formats/manifest.js';
+import { MAX_MANIFEST_BYTES, type ReleaseManifest } from '../../../formats/manifest.js';
 import type { Network } from '../net/network.js';
-import type { Options } from '../options.js';
+import type { CheckedOptions } from '../options.js';
 import type { Output } from '../output.js';
 import { manifestOf } from '../trust/verified.js';
 import { takeLock, type Lock } from './lock.js';
 import { recorderIn } from './log.js';
 import type { ServiceControl } from './service.js';
-import { readState, writeState, type State } from '../trust/state.js';
+import { readState, writeState, type TrustState } from '../trust/state.js';
 
 /** What one run of the program has at hand. */
 export interface Agent {
-  options: Options;
+  options: CheckedOptions;
   env: Readonly<Record<string, string | undefined>>;
   output: Output;
   hooks: Hooks;
@@ -43,9 +43,9 @@ export class Installation {
     readonly own: string | null,
     /** What the start had to put right. */
     readonly recovered: Recovered,
-    readonly state: { current: State },
+    readonly state: { current: TrustState },
     /** The installed one; null: nothing is installed. */
-    public manifest: Manifest | null,
+    public manifest: ReleaseManifest | null,
     private readonly lock: Lock,
   ) {}
 
@@ -74,7 +74,7 @@ export class Installation {
   /** Judged anew for each plan: the tree may have changed. */
   readonly parents = (): Promise<Parents> => Parents.of(this.layout.root);
 
-  async save(state: State): Promise<void> {
+  async save(state: TrustState): Promise<void> {
     if (JSON.stringify(state) === JSON.stringify(this.state.current)) return;
     this.state.current = state;
     await writeState(this.layout.state, state);
@@ -96,7 +96,7 @@ export class Installation {
 /** Without links. */
 export async function rootOf(dir: string): Promise<string> {
   return realpath(dir).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') throw new Failure('usage', `${dir} does not exist`, { cause: error });
+    if (codeOf(error) === 'ENOENT') throw new AgentFailure('usage', `${dir} does not exist`, { cause: error });
     throw error;
   });
 }
@@ -107,7 +107,7 @@ async function checkOwnFolders(layout: Layout): Promise<void> {
   for (const folder of ['', 'lock/', 'download/', 'staging/', 'backup/', 'log/']) {
     const path = `${OWN_FOLDER}/${folder}x`;
     if ((await parents.of(path)) === 'no directory')
-      throw new Failure(
+      throw new AgentFailure(
         'spaceOrPermission',
         `${layout.at(path)} lies below something that is no directory; nothing was changed`,
       );
@@ -115,19 +115,20 @@ async function checkOwnFolders(layout: Layout): Promise<void> {
 }
 
 /** Its paths obey the rules of the archive, so that nothing in the tree can lead the agent out of it. */
-async function readInstalled(path: string): Promise<Manifest | null> {
+async function readInstalled(path: string): Promise<ReleaseManifest | null> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)).catch(
     (error: unknown) => {
       if (codeOf(error) === 'ENOENT') return null;
       if (codeOf(error) === 'ELOOP')
-        throw new Failure('spaceOrPermission', `${path} is a link; nothing was changed`, { cause: error });
+        throw new AgentFailure('spaceOrPermission', `${path} is a link; nothing was changed`, { cause: error });
       throw error;
     },
   );
   if (file === null) return null;
   try {
     const stats = await file.stat();
-    if (!stats.isFile() || stats.size > MAX_MANIFEST_BYTES) throw new Failure('unverified', `${path} is no manifest`);
+    if (!stats.isFile() || stats.size > MAX_MANIFEST_BYTES)
+      throw new AgentFailure('unverified', `${path} is no manifest`);
     return manifestOf(await file.readFile());
   } finally {
     await file.close();

@@ -8,7 +8,7 @@
  */
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import { beginOf, isRunning, processSpace } from '../system/processes.js';
 
 interface Owner {
@@ -50,7 +50,7 @@ export async function takeLock(folder: string): Promise<Lock> {
   }
 }
 
-const busy = (): Failure => new Failure('busy', 'another update agent is at work in this installation');
+const busy = (): AgentFailure => new AgentFailure('busy', 'another update agent is at work in this installation');
 
 function hold(path: string): Lock {
   const timer = setInterval(() => {

@@ -6,7 +6,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { readPublicKey, type VerifyingKey } from '../../../formats/signature.js';
-import { codeOf, Failure } from '../exit.js';
+import { codeOf, AgentFailure } from '../exit.js';
 import { hashOf } from '../system/files.js';
 import { judgeSignature, releaseKey } from '../trust/keys.js';
 import { checkNotOlder, compareWithAsked, manifestOf, type VerifiedRelease } from '../trust/verified.js';
@@ -39,7 +39,7 @@ export async function readOffline(
   const { allowUnsigned, requireSigned } = agent.options;
   const key = await pinnedKey(installation, dirname(archive), server);
   const bytes = await contentOf(join(dirname(archive), 'manifest.json'), MAX_MANIFEST_BYTES);
-  if (bytes === null) throw new Failure('usage', `${dirname(archive)} has no manifest.json beside the package`);
+  if (bytes === null) throw new AgentFailure('usage', `${dirname(archive)} has no manifest.json beside the package`);
   const signature =
     (await contentOf(join(dirname(archive), 'manifest.sig'), SIGNATURE_BYTES))?.toString('utf8').trim() ?? null;
   const state = installation.state.current;
@@ -75,18 +75,18 @@ async function pinnedKey(
   const state = installation.state.current;
   const wanted = pin ?? state.pin?.sha256 ?? null;
   if (wanted === null)
-    throw new Failure('usage', '--package wants a pinned key: give --pin with the SHA-256 of the server’s key');
+    throw new AgentFailure('usage', '--package wants a pinned key: give --pin with the SHA-256 of the server’s key');
   if (state.pin?.spki && state.pin.sha256 === wanted) return readPublicKey(pemOf(state.pin.spki));
   const beside = await contentOf(join(folder, KEY_FILE), SIGNATURE_BYTES);
   const key = beside === null ? ((await server?.publicKey())?.key ?? null) : releaseKey(beside.toString('utf8'));
   if (key === null) {
     if (allowUnsigned) return null;
-    throw new Failure(
+    throw new AgentFailure(
       'unverified',
       `the key of --pin is not known here: put it beside the package as ${KEY_FILE}, or give --server`,
     );
   }
-  if (key.spkiSha256 !== wanted) throw new Failure('unverified', `the key ${key.keyId} is not the one of the pin`);
+  if (key.spkiSha256 !== wanted) throw new AgentFailure('unverified', `the key ${key.keyId} is not the one of the pin`);
   const former_keys = state.former_keys.filter((hash) => hash !== wanted);
   const highest_version = state.pin === null ? state.highest_version : (installation.manifest?.version ?? null);
   await installation.save({
@@ -105,7 +105,7 @@ const pemOf = (spki: string): string =>
 async function contentOf(path: string, most: number): Promise<Buffer | null> {
   try {
     const { size } = await stat(path);
-    if (size > most) throw new Failure('unverified', `${path} is longer than ${most} bytes`);
+    if (size > most) throw new AgentFailure('unverified', `${path} is longer than ${most} bytes`);
     return await readFile(path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;

@@ -3,7 +3,7 @@
  * offer, the statement of freshness, the signature, and each comparison of the manifest with what was asked.
  */
 import { compareVersions } from '../../../lib/versions.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { decideKey, judgeSignature } from '../trust/keys.js';
 import {
   checkNotOlder,
@@ -16,9 +16,9 @@ import {
 } from '../trust/verified.js';
 import type { VerifyingKey } from '../../../formats/signature.js';
 import type { Installation } from './installation.js';
-import type { CheckAnswer, ManifestPlace, Offered, Question, UpdateServer } from './server.js';
+import type { CheckAnswer, ManifestPlace, Offered, UpdateQuestion, UpdateServer } from './server.js';
 
-export interface Found {
+export interface FoundRelease {
   release: VerifiedRelease;
   offered: Offered;
   /** More steps wait above this release. */
@@ -34,9 +34,9 @@ export interface Found {
 export async function ask(
   installation: Installation,
   server: UpdateServer,
-  { question, fresh }: { question: Question; fresh: boolean },
+  { question, fresh }: { question: UpdateQuestion; fresh: boolean },
   readManifest: (place: ManifestPlace) => Promise<Buffer>,
-): Promise<Found | null> {
+): Promise<FoundRelease | null> {
   const { agent } = installation;
   let key = await currentKey(installation, server, question);
   const answer = await server.check(question);
@@ -73,7 +73,7 @@ export async function ask(
 async function currentKey(
   installation: Installation,
   server: UpdateServer,
-  { version }: Question,
+  { version }: UpdateQuestion,
 ): Promise<VerifyingKey | null> {
   const { pin, allowUnsigned } = installation.agent.options;
   const rules = { state: installation.state.current, pin, allowUnsigned, installed: version };
@@ -101,7 +101,7 @@ interface FreshnessFacts {
 async function judgeFresh(
   installation: Installation,
   server: UpdateServer,
-  question: Question,
+  question: UpdateQuestion,
   facts: FreshnessFacts,
 ): Promise<void> {
   const { output, options } = installation.agent;
@@ -129,7 +129,7 @@ async function judgeFresh(
     return;
   }
   // An unsigned server has no statements: what lifts the refusal of its releases lifts that of their absence.
-  if (required && !(judged.missing && options.allowUnsigned)) throw new Failure('unverified', judged.why);
+  if (required && !(judged.missing && options.allowUnsigned)) throw new AgentFailure('unverified', judged.why);
   // Of a server without a key it was said before; what is installed is said in any case.
   const said = key === null ? judged.why : null;
   if (said === null || offered !== null || state.unsigned_said !== said) output.warning(judged.why);
@@ -139,13 +139,13 @@ async function judgeFresh(
 /** Where statements are not required an unreachable one is as good as none: a warning. */
 async function statement(
   server: UpdateServer,
-  { product, channel }: Question,
+  { product, channel }: UpdateQuestion,
   required: boolean,
 ): Promise<SignedStatement | null> {
   try {
     return await server.freshness(product, channel);
   } catch (error) {
-    if (required || !(error instanceof Failure) || error.outcome === 'cancelled') throw error;
+    if (required || !(error instanceof AgentFailure) || error.outcome === 'cancelled') throw error;
     return null;
   }
 }

@@ -1,5 +1,5 @@
 /** `--restart`: what was stopped for an update is started after it, whether it was committed or taken back. */
-import type { Manifest } from '../../../formats/manifest.js';
+import type { ReleaseManifest } from '../../../formats/manifest.js';
 import type { Agent } from './installation.js';
 import { startEntry } from './service.js';
 import { endsWithin } from './wait.js';
@@ -9,7 +9,7 @@ const ENDING_SECONDS = 5;
 
 export class Restart {
   /** What lies there at the end: the new version, or the old one. */
-  installed: Manifest | null = null;
+  installed: ReleaseManifest | null = null;
   root: string;
   #stopped = false;
 

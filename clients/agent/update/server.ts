@@ -6,9 +6,9 @@
 import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { isPackageUrl } from '../../../formats/platform.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { below } from '../options/address.js';
-import { errorText, type Answer } from '../net/http.js';
+import { errorText, type JsonAnswer } from '../net/http.js';
 import type { Network } from '../net/network.js';
 import { readOfferedKey, type OfferedKey } from '../trust/keys.js';
 import type { SignedStatement } from '../trust/verified.js';
@@ -19,7 +19,7 @@ const STATEMENT_BYTES = 4 * 1024 * 1024;
 const CHECK_BYTES = 2 * MAX_MANIFEST_BYTES;
 const PREFIX = '/api/updateservice/v1';
 
-export interface Question {
+export interface UpdateQuestion {
   product: string;
   version: string;
   channel: string;
@@ -68,16 +68,16 @@ export class UpdateServer {
     return answer.status === 404 ? null : readOfferedKey(answer.body);
   }
 
-  async check(question: Question): Promise<CheckAnswer> {
+  async check(question: UpdateQuestion): Promise<CheckAnswer> {
     const { instance, ...rest } = question;
     const answer = await this.#ask('check', { ...rest, instance_id: instance }, CHECK_BYTES);
     if (answer.status === 404)
-      throw new Failure('error', errorText(answer.body) ?? `the server has no product ${question.product}`);
+      throw new AgentFailure('error', errorText(answer.body) ?? `the server has no product ${question.product}`);
     return readCheck(answer.body, question);
   }
 
   /** The newest that everyone gets, whatever it wants to be installed before it; null: there is none. */
-  async latest(question: Question): Promise<Offered | null> {
+  async latest(question: UpdateQuestion): Promise<Offered | null> {
     const { product, channel, platform } = question;
     const answer = await this.#ask('latest', { product, channel, platform }, CHECK_BYTES);
     const release = answer.status === 404 ? null : (answer.body['latest'] ?? null);
@@ -97,25 +97,26 @@ export class UpdateServer {
     route: string,
     query: Record<string, string>,
     most: number,
-  ): Promise<Answer & { body: Record<string, unknown> }> {
+  ): Promise<JsonAnswer & { body: Record<string, unknown> }> {
     const url = below(this.address, `${PREFIX}/${route}`);
     url.search = new URLSearchParams(query).toString();
     const { status, body } = await this.network.ask(url, most);
     const ours = body?.status === (status < 400 ? 'success' : 'error') && (status < 300 || status >= 400);
     if (body === null || !ours)
-      throw new Failure(
+      throw new AgentFailure(
         'transient',
         `${url.origin} answers ${url.pathname} with ${status} and nothing of this service`,
       );
     if (status >= 400 && status !== 404)
-      throw new Failure('error', errorText(body) ?? `${url.pathname} answers ${status}`);
+      throw new AgentFailure('error', errorText(body) ?? `${url.pathname} answers ${status}`);
     return { status, body };
   }
 }
 
-const lie = (field: string, why: string): Failure => new Failure('unverified', `the server’s answer: ${field} ${why}`);
+const lie = (field: string, why: string): AgentFailure =>
+  new AgentFailure('unverified', `the server’s answer: ${field} ${why}`);
 
-function readCheck(body: Readonly<Record<string, unknown>>, question: Question): CheckAnswer {
+function readCheck(body: Readonly<Record<string, unknown>>, question: UpdateQuestion): CheckAnswer {
   for (const field of ['product', 'channel', 'platform'] as const)
     if (body[field] !== undefined && body[field] !== question[field])
       throw lie(field, 'is not the one that was asked for');
@@ -145,7 +146,7 @@ function flag(body: Readonly<Record<string, unknown>>, field: string): boolean {
 
 const isSha256 = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash);
 
-function readOffered(value: unknown, question: Question): Offered {
+function readOffered(value: unknown, question: UpdateQuestion): Offered {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw lie('release', 'is no object');
   const it = value as Readonly<Record<string, unknown>>;
   const text = (field: string, fits: (text: string) => boolean, why: string): string => {

@@ -6,7 +6,7 @@ import { execFile, spawn } from 'node:child_process';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { applicationEnv, childEnv } from '../system/environment.js';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
 import { programAt } from '../system/programs.js';
 
@@ -27,7 +27,7 @@ export async function controlService(verb: Verb, service: string, around: Env): 
     await promisify(execFile)(program, args, { env, timeout: MOST_MS, windowsHide: true });
   } catch (error) {
     const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : '';
-    throw new Failure('error', `the service ${service} did not ${verb}: ${said || (error as Error).message}`, {
+    throw new AgentFailure('error', `the service ${service} did not ${verb}: ${said || (error as Error).message}`, {
       cause: error,
     });
   }
@@ -41,7 +41,7 @@ async function commandOf(verb: Verb, service: string, env: Env): Promise<string[
     return process.geteuid?.() === 0 ? [systemctl, verb, service] : [systemctl, '--user', verb, service];
   const old = await programAt('service', env);
   if (old === null)
-    throw new Failure('error', `the service ${service} did not ${verb}: PATH has neither systemctl nor service`);
+    throw new AgentFailure('error', `the service ${service} did not ${verb}: PATH has neither systemctl nor service`);
   return [old, service, verb];
 }
 
@@ -58,7 +58,7 @@ export async function startEntry(root: string, entry: string, env: Env): Promise
   };
   const starter = starters[extname(entry)];
   const [program, args] = starter === undefined ? [path, []] : [await programAt(starterFile(starter), env), [path]];
-  if (program === null) throw new Failure('error', `${entry} could not be started: PATH has no ${starter}`);
+  if (program === null) throw new AgentFailure('error', `${entry} could not be started: PATH has no ${starter}`);
   const child = spawn(program, args, {
     cwd: root,
     env: applicationEnv(env),
@@ -69,7 +69,7 @@ export async function startEntry(root: string, entry: string, env: Env): Promise
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (error) =>
-      reject(new Failure('error', `${entry} could not be started: ${error.message}`, { cause: error })),
+      reject(new AgentFailure('error', `${entry} could not be started: ${error.message}`, { cause: error })),
     );
   });
   child.unref();

@@ -1,7 +1,7 @@
 /** Room on the file system, judged before a byte is fetched (contract 90, update: space; exit 9). */
 import { open, rm, statfs } from 'node:fs/promises';
 import { randomFillSync } from 'node:crypto';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import type { Layout } from '../layout.js';
 
 export const RESERVE_BYTES = 1024 * 1024;
@@ -14,7 +14,7 @@ export async function checkSpace(root: string, bytes: number, files: number): Pr
   const free = bavail * bsize;
   const needed = bytes + files * PER_FILE_BYTES + RESERVE_BYTES;
   if (needed > free)
-    throw new Failure(
+    throw new AgentFailure(
       'spaceOrPermission',
       `${root} has ${mib(free)} MiB free, and the update needs ${mib(needed)} MiB`,
     );

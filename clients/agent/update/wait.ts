@@ -1,6 +1,6 @@
 /** Waiting for the application to end before its files are replaced (contract 90, defaults: 300 s, then exit 7). */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../exit.js';
+import { AgentFailure } from '../exit.js';
 import { beginOf, isRunning, isZombie } from '../system/processes.js';
 
 const PAUSE_MS = 100;
@@ -8,7 +8,7 @@ const PAUSE_MS = 100;
 /** Returns when the process has ended; one that began later under the same number is not waited for. */
 export async function waitForProcess(pid: number, seconds: number, signal: AbortSignal): Promise<void> {
   if (!(await endsWithin(pid, seconds, signal)))
-    throw new Failure('waitTimedOut', `process ${pid} did not end within ${seconds} s`);
+    throw new AgentFailure('waitTimedOut', `process ${pid} did not end within ${seconds} s`);
 }
 
 export async function endsWithin(pid: number, seconds: number, signal: AbortSignal): Promise<boolean> {

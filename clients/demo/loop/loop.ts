@@ -15,7 +15,7 @@ import { aos, call, DemoTokens, say, serviceUrl, stop } from '../service.js';
 import { CodingAgent } from './coding-agent.js';
 import { agentProgram, buildSdk, machineId } from './programs.js';
 import { ShopReleases } from './shop-releases.js';
-import { Till, type Account } from './till.js';
+import { Till, type InstallerAccount } from './till.js';
 
 const [FIRST, FIXED, BAD] = ['1.0.0', '1.1.0', '1.2.0'];
 const EVENTS = ['bug.created', 'bug.resolved', 'release.published', 'release.halted', 'license.created'];
@@ -207,7 +207,7 @@ async function newProject(url: string, token: string): Promise<string> {
   return slug;
 }
 
-async function newInstaller(project: string): Promise<Account> {
+async function newInstaller(project: string): Promise<InstallerAccount> {
   const account = { username: `${project}-installer`, password: randomBytes(18).toString('base64url') };
   await aos(
     ['user', 'create', '--username', account.username, '--role', 'installer', '--password-stdin'],

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { run, type AgentProgram } from './programs.js';
 
-export interface Account {
+export interface InstallerAccount {
   username: string;
   password: string;
 }
@@ -15,7 +15,7 @@ export class Till {
   ) {}
 
   /** Unattended: everything by options and environment. The agent starts the till itself. */
-  async install(server: string, project: string, account: Account, licenseKey: string): Promise<void> {
+  async install(server: string, project: string, account: InstallerAccount, licenseKey: string): Promise<void> {
     await mkdir(this.dir, { recursive: true });
     const where = ['--server', server, '--project', project, '--dir', this.dir, '--username', account.username];
     await run(this.agent.path, ['--action', 'install', ...where, '--restart', '--yes', '--json'], {

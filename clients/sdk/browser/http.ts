@@ -2,7 +2,15 @@
  * One request by `fetch`. Never rejects but by the caller's own abort. No cookie is sent or kept and no redirect followed. To another
  * origin the service lets pages send reports of errors and nothing else (contract 21, intake).
  */
-import { answered, failed, reasonOf, textOf, type Exchange, type Question, type Transport } from '../transport.js';
+import {
+  answered,
+  failed,
+  reasonOf,
+  textOf,
+  type Exchange,
+  type ServiceRequest,
+  type Transport,
+} from '../transport.js';
 
 export const exchange: Transport = async (question) => {
   const { url, signal, timeoutMs } = question;
@@ -28,7 +36,7 @@ const FOREIGN = 'a page of another origin may report errors and nothing else';
 const isForeign = (url: URL): boolean =>
   (globalThis as unknown as { location?: { origin: string } }).location?.origin !== url.origin;
 
-async function ask({ method, url, token = null, body }: Question, signal: AbortSignal): Promise<Exchange> {
+async function ask({ method, url, token = null, body }: ServiceRequest, signal: AbortSignal): Promise<Exchange> {
   const response = await fetch(url, {
     method,
     signal,

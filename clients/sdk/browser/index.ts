@@ -12,11 +12,11 @@ export type {
 export type { LicenseStatus } from '../../../formats/license-status.js';
 export type { Platform } from '../../../formats/platform.js';
 export type { BugReport, BugReported } from '../bugs.js';
-export type { ErrorReport } from '../errors/report.js';
+export type { ErrorReportFields as ErrorReport } from '../errors/report.js';
 export type { Reported } from '../errors/sender.js';
 export type { Beat, CheckResult, Heartbeat, HeartbeatTimer, RunningHeartbeat, SelfCheck } from '../heartbeat.js';
 export type { LicenseCheck, LicenseQuestion, LoadedLicenseFile } from '../license.js';
 export type { ClientOptions } from '../options.js';
 export type { ProvisionedToken, TokenRequest } from '../token.js';
 export type { Release, UpdateCheck } from '../update.js';
-export type { Problem } from '../verdict.js';
+export type { ServiceProblem as Problem } from '../verdict.js';

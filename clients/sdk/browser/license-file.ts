@@ -8,11 +8,11 @@ import {
   judgePayload,
   keyOfClaim,
   type AnswerResult,
-  type Claim,
+  type SignatureClaim,
   type LicenseFault,
   type LicenseFileChecks,
   type LicenseFileResult,
-  type LicenseQuestion,
+  type AskedLicense,
 } from '../../../formats/license-text.js';
 import { keysFollowed, type KeyChain } from '../key-chain.js';
 import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from '../../../formats/public-key.js';
@@ -61,7 +61,7 @@ async function readPublicKey(pem: string): Promise<Key> {
 }
 
 /** The fault of a signature; null: it is right. */
-async function signatureFault(pems: string | readonly string[], claim: Claim): Promise<LicenseFault | null> {
+async function signatureFault(pems: string | readonly string[], claim: SignatureClaim): Promise<LicenseFault | null> {
   const named = keyOfClaim(await Promise.all([pems].flat().map(readPublicKey)), claim);
   if (typeof named === 'string') return named;
   return (await isSignedBy(named.key, claim.bytes, named.signature)) ? null : 'wrong_signature';
@@ -113,7 +113,7 @@ export async function verifyLicenseFile(
 export async function verifyAnswer(
   answer: Readonly<Record<string, unknown>>,
   pems: readonly string[],
-  question: LicenseQuestion,
+  question: AskedLicense,
 ): Promise<AnswerResult> {
   const fault = await signatureFault(pems, claimOfAnswer(answer));
   return fault === null ? judgeAnswer(answer, question) : { valid: false, reason: fault };

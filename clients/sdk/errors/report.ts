@@ -2,7 +2,7 @@
 import { randomId } from '../random.js';
 
 /** Contract 21's fields; `project` is the client's. */
-export interface ErrorReport {
+export interface ErrorReportFields {
   error_level?: 'fatal' | 'error' | 'warning';
   error_message: string;
   exception_class?: string;
@@ -38,7 +38,7 @@ const MAX_CAUSES = 5;
 /** Of an `AggregateError`, with the members of its members. */
 const MAX_MEMBERS = 10;
 
-export function prepare(project: string, report: ErrorReport, now: number): Prepared {
+export function prepare(project: string, report: ErrorReportFields, now: number): Prepared {
   const clientRef = report.client_ref ?? randomId();
   const whole = {
     error_level: 'error',
@@ -76,7 +76,7 @@ function written(value: object): string | null {
 export function reportOf(
   thrown: unknown,
   shown: (value: unknown) => string,
-): Pick<ErrorReport, 'error_message' | 'exception_class' | 'stack_trace' | 'file' | 'line'> {
+): Pick<ErrorReportFields, 'error_message' | 'exception_class' | 'stack_trace' | 'file' | 'line'> {
   try {
     if (!(thrown instanceof Error)) {
       const error_message = typeof thrown === 'string' && thrown !== '' ? thrown : shown(thrown);

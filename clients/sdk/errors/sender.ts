@@ -3,7 +3,7 @@
  * background keeps the process alive.
  */
 import type { Context } from '../context.js';
-import { judge, type Failure, type Problem, type Verdict } from '../verdict.js';
+import { judge, type FailedVerdict, type ServiceProblem, type Verdict } from '../verdict.js';
 import { letGo } from '../timers.js';
 import type { Queue } from './queue.js';
 import type { Prepared } from './report.js';
@@ -19,7 +19,7 @@ export interface Reported {
   ref?: string;
   created?: boolean;
   ignored?: boolean;
-  error?: Problem;
+  error?: ServiceProblem;
 }
 
 const PATH = '/api/errors/v1/report';
@@ -30,7 +30,7 @@ const LONGEST_PAUSE_MS = 5 * 60_000;
 /** In our JSON: the report itself is refused, and would be each time. */
 const HOPELESS: ReadonlySet<number> = new Set([400, 404, 413, 422]);
 
-export class Sender {
+export class ReportSender {
   readonly #sending = new Set<string>();
   #atOnce = 0;
   #failures = 0;
@@ -138,7 +138,7 @@ export class Sender {
   }
 }
 
-const isHopeless = ({ status, problem }: Failure): boolean =>
+const isHopeless = ({ status, problem }: FailedVerdict): boolean =>
   status !== null && HOPELESS.has(status) && problem.code !== `http_${status}`;
 
 function answerOf({ id, ref, created, ignored }: Record<string, unknown>): Partial<Reported> {

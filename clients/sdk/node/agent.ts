@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import type { Context } from '../context.js';
 import { textOf } from '../transport.js';
-import type { Problem } from '../verdict.js';
+import type { ServiceProblem } from '../verdict.js';
 
 export interface AgentOptions {
   /** The agent's executable. */
@@ -26,7 +26,7 @@ export interface AgentOptions {
 export interface AgentLaunched {
   launched: boolean;
   pid?: number;
-  error?: Problem;
+  error?: ServiceProblem;
 }
 
 /** Resolves when the agent runs. The application should end itself then. */

@@ -7,7 +7,7 @@ import { launchAgent, type AgentLaunched, type AgentOptions } from './agent.js';
 import { downloadUpdate, type Download, type Downloadable, type OnProgress } from './download.js';
 import { defaultCacheDir, nodeHost } from './host.js';
 
-export interface ClientOptions extends CommonOptions {
+export interface NodeClientOptions extends CommonOptions {
   /** Folder for `aos-cache.json` and the queue of reports. Default: the user's cache folder, `aos/<project>`. */
   cacheDir?: string;
 }
@@ -16,7 +16,7 @@ export class Client extends CommonClient {
   readonly #context: Context;
 
   /** @throws TypeError for an option that is wrong, KeyRefused for a public key that cannot be read */
-  constructor(options: ClientOptions) {
+  constructor(options: NodeClientOptions) {
     const settings = settingsOf(options);
     for (const pem of settings.licenseKeys) readPublicKey(pem);
     const context = contextOf(settings, nodeHost(options.cacheDir ?? defaultCacheDir(settings.project)));
@@ -43,4 +43,4 @@ export class Client extends CommonClient {
   }
 }
 
-export const createClient = (options: ClientOptions): Client => new Client(options);
+export const createClient = (options: NodeClientOptions): Client => new Client(options);

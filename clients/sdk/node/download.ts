@@ -15,7 +15,7 @@ import type { Context } from '../context.js';
 import { reasonOf, textOf } from '../transport.js';
 import { below } from '../options.js';
 import type { Release } from '../update.js';
-import type { Problem } from '../verdict.js';
+import type { ServiceProblem } from '../verdict.js';
 
 export interface Download {
   /** The verified package; null: there is none. */
@@ -23,7 +23,7 @@ export interface Download {
   /** The release store refused the license key, or wants one. */
   unauthorized: boolean;
   isTransient: boolean;
-  error?: Problem;
+  error?: ServiceProblem;
 }
 
 /** Bytes that lie on disk, of how many. */

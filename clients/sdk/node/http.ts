@@ -5,7 +5,15 @@
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { answered, failed, LONGEST_ANSWER, reasonOf, textOf, type Question, type Transport } from '../transport.js';
+import {
+  answered,
+  failed,
+  LONGEST_ANSWER,
+  reasonOf,
+  textOf,
+  type ServiceRequest,
+  type Transport,
+} from '../transport.js';
 
 export const exchange: Transport = (question) =>
   new Promise((resolve, reject) => {
@@ -38,7 +46,7 @@ export const exchange: Transport = (question) =>
     });
   });
 
-function open({ method, url, token = null, body }: Question): ClientRequest {
+function open({ method, url, token = null, body }: ServiceRequest): ClientRequest {
   const text = body === undefined ? null : Buffer.from(JSON.stringify(body));
   const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
     method,

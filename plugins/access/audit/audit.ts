@@ -14,6 +14,7 @@ import {
 } from '../../../kernel/contract.js';
 import {
   AUDIT_TARGETS,
+  type Actor,
   type AuditEntry,
   type AuditFields,
   type AuditLog,
@@ -21,16 +22,11 @@ import {
   type AuditReader,
   type AuditTarget,
   type AuditTargets,
-  type CommandLine,
 } from '../../../ports/domain/access.js';
-import type { Principal } from '../../../ports/http.js';
 import { foundIn } from './audit-search.js';
 import { Tokens } from '../tokens/tokens.js';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
-
-/** Who acts, for the log. */
-export type Actor = Principal | CommandLine | 'system';
 
 @injectable()
 export class Audit implements AuditLog, AuditReader {

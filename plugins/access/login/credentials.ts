@@ -18,10 +18,10 @@ import { FREE_FAILURES, Throttle } from './throttle.js';
 import { sha256 } from '../model/token.js';
 import { Watchers } from '../accounts/watchers.js';
 
-export type Place = 'web' | 'setup' | 'release_store';
+export type LoginPlace = 'web' | 'setup' | 'release_store';
 export type CredentialInput = Parameters<CredentialCheck['check']>[0];
 
-const ALLOWED: Record<Place, readonly Role[]> = {
+const ALLOWED: Record<LoginPlace, readonly Role[]> = {
   web: ['admin', 'member'],
   setup: ['admin', 'installer'],
   release_store: ['admin', 'member', 'installer'],

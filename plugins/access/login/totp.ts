@@ -19,7 +19,8 @@ import { conflict, invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { Account } from '../model/account.js';
 import { NO_TOTP } from '../accounts/accounts.js';
-import { type Actor, Audit } from '../audit/audit.js';
+import { Audit } from '../audit/audit.js';
+import type { Actor } from '../../../ports/domain/access.js';
 import { Throttle } from './throttle.js';
 
 const STEP_MS = 30_000;

@@ -4,7 +4,7 @@ import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '.
 import { invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { Account } from '../model/account.js';
 import { accountView } from '../model/account.js';
-import type { Services } from '../assemble.js';
+import type { AccessServices } from '../assemble.js';
 import { DEVICE_COOKIE } from '../login/devices.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
 import { browserName } from './browser-name.js';
@@ -13,7 +13,7 @@ import { field, orAgain, signedIn } from './form.js';
 const access = { session: 'member' } as const;
 const title = 'Account';
 
-export function accountPages(services: Services): PageSpec[] {
+export function accountPages(services: AccessServices): PageSpec[] {
   const { accounts, authenticator, credentials, sessions, totp } = services;
   const own = (request: HttpRequest): Promise<Account> => accounts.need(signedIn(request).account_id);
 

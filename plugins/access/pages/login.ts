@@ -3,7 +3,7 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { readKeptForm } from '../../../lib/kept-form.js';
-import type { Services } from '../assemble.js';
+import type { AccessServices } from '../assemble.js';
 import { DEVICE_COOKIE, DEVICE_SECONDS } from '../login/devices.js';
 import type { Browser, LoginStep } from '../login/login.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
@@ -28,7 +28,7 @@ interface Way {
 const NOT_SENT = { tone: 'warning', message: 'The form was another account’s: it was not sent.' } as const;
 
 /** In, or on to the second step. */
-async function after(services: Services, step: LoginStep, { next, kept }: Way): Promise<Redirect | View> {
+async function after(services: AccessServices, step: LoginStep, { next, kept }: Way): Promise<Redirect | View> {
   if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept });
   const form = kept === '' ? null : readKeptForm(kept, (text) => services.authenticator.csrf(text));
   const page = form === null ? null : await resumed(services, step.session, form);
@@ -37,7 +37,7 @@ async function after(services: Services, step: LoginStep, { next, kept }: Way): 
     .cookie({ name: DEVICE_COOKIE, value: step.device, maxAgeSeconds: DEVICE_SECONDS });
 }
 
-export function loginPages(services: Services): PageSpec[] {
+export function loginPages(services: AccessServices): PageSpec[] {
   const { login, sessions, authenticator } = services;
 
   const firstStep = async (request: HttpRequest, way: Way) => {

@@ -4,7 +4,7 @@ import { View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { isFormOf, writtenIn, type KeptForm } from '../../../lib/kept-form.js';
 import { sha256 } from '../model/token.js';
-import type { Services } from '../assemble.js';
+import type { AccessServices } from '../assemble.js';
 import { signedIn } from './form.js';
 
 /**
@@ -12,7 +12,7 @@ import { signedIn } from './form.js';
  * @returns the page that sends the form; null where it was written by another account
  */
 export async function resumed(
-  { forms, authenticator }: Pick<Services, 'forms' | 'authenticator'>,
+  { forms, authenticator }: Pick<AccessServices, 'forms' | 'authenticator'>,
   session: string,
   kept: KeptForm,
 ): Promise<string | null> {
@@ -21,7 +21,7 @@ export async function resumed(
   return `/resume/${await forms.keep({ session_id: sha256(session) }, JSON.stringify(kept))}`;
 }
 
-export const resumePages = ({ forms }: Pick<Services, 'forms'>): PageSpec[] => [
+export const resumePages = ({ forms }: Pick<AccessServices, 'forms'>): PageSpec[] => [
   {
     path: '/resume/{id}',
     title: 'Signed in',

@@ -3,7 +3,7 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import type { TokenRecord } from '../../../ports/domain/access.js';
 import type { TokenKind } from '../../../ports/http.js';
-import type { Services } from '../assemble.js';
+import type { AccessServices } from '../assemble.js';
 import { isLive } from '../model/token.js';
 import { field, fields, formPage, signedIn } from './form.js';
 import { presetsOf, scopeGroups } from './scopes.js';
@@ -28,7 +28,7 @@ const LIVES = [
   { value: String(365 * DAY), label: '1 year' },
 ];
 
-export function tokenPages(services: Services): PageSpec[] {
+export function tokenPages(services: AccessServices): PageSpec[] {
   const { tokens, masters, system, clock } = services;
 
   const state = (token: TokenRecord): string => {

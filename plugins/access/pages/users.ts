@@ -2,14 +2,14 @@
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { accountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
-import type { Services } from '../assemble.js';
+import type { AccessServices } from '../assemble.js';
 import { field, formPage, orAgain, signedIn } from './form.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Users';
 const params = joi.object({ id: joi.string().guid().required() });
 
-export function userPages(services: Services): PageSpec[] {
+export function userPages(services: AccessServices): PageSpec[] {
   const { accounts, sessions } = services;
 
   const list = async (problem: Partial<Problem> & { form?: object } = {}): Promise<View> =>

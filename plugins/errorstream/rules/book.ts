@@ -17,7 +17,7 @@ import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
 import { BOOK_ID } from './names.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { Hits } from './hits.js';
-import { isActive, type Rule } from './rule.js';
+import { isActive, type IgnoreRule } from './rule.js';
 import { RuleSet } from './ruleset.js';
 
 const SHOULD_MS = 1_000;
@@ -64,7 +64,7 @@ export class RuleBook implements ReportFilter {
   }
 
   /** Every rule in order of creation, including those being deleted. Their counters may be old. */
-  async all(): Promise<readonly Rule[]> {
+  async all(): Promise<readonly IgnoreRule[]> {
     return (await this.reload()).rules;
   }
 

@@ -3,7 +3,7 @@ import type { CollectionSpec } from '../../../kernel/contract.js';
 import type { Migration } from '../../../kernel/contract.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { TEMPLATE_ID } from './names.js';
-import type { Rule } from './rule.js';
+import type { IgnoreRule } from './rule.js';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'rules', indexes: [{ fields: ['deleted_at'] }, { fields: ['settle_at'] }, { fields: ['expires_at'] }] },
@@ -16,7 +16,7 @@ export const DUPLICATES =
   "Duplicate entry '.*' for key|duplicate key value violates unique constraint|" +
   'Cannot insert duplicate key|UNIQUE constraint failed|E11000 duplicate key';
 
-const template = (now: string): Rule => ({
+const template = (now: string): IgnoreRule => ({
   id: TEMPLATE_ID,
   name: 'Duplicate entries in the database',
   match_type: 'regex',
@@ -44,7 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'duplicate-entry-template',
     async run(ctx) {
       try {
-        await ctx.collection<Rule>('rules').insert(template(ctx.clock.iso()));
+        await ctx.collection<IgnoreRule>('rules').insert(template(ctx.clock.iso()));
       } catch (error) {
         // An interrupted run got this far.
         if (!(error instanceof StoreConflict)) throw error;

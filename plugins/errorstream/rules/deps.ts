@@ -4,10 +4,10 @@ import type { AuditLog } from '../../../ports/domain/access.js';
 import type { BugsApi, Muting } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { ApplyDoc, RevisionDoc } from './documents.js';
-import type { Rule } from './rule.js';
+import type { IgnoreRule } from './rule.js';
 
 export interface RuleDeps {
-  rules: Collection<Rule>;
+  rules: Collection<IgnoreRule>;
   revisions: Collection<RevisionDoc>;
   applies: Collection<ApplyDoc>;
   bugs: Pick<BugsApi, 'unmuteRule'>;

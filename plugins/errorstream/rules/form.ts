@@ -4,7 +4,7 @@ import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS } from '../../../lib/time.js';
 import { compile } from './pattern.js';
-import type { Matching, RuleFields } from './rule.js';
+import type { Matching, IgnoreRuleFields } from './rule.js';
 
 /** `keep` leaves the stored time. */
 export const EXPIRIES = [
@@ -52,7 +52,7 @@ export function bodyOf(
   form: Typed,
   schema: joi.ObjectSchema,
   now: number,
-): RuleFields & Pick<Matching, 'match_type' | 'pattern'> {
+): IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'> {
   const days = Number(form['expires']);
   const given = {
     name: form['name'],

@@ -7,7 +7,15 @@ import type { Filter } from '../../../ports/store.js';
 import { RuleBook } from './book.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compile } from './pattern.js';
-import { isActive, nameOf, viewOf, type Matching, type Rule, type RuleFields, type RuleView } from './rule.js';
+import {
+  isActive,
+  nameOf,
+  viewOf,
+  type Matching,
+  type IgnoreRule,
+  type IgnoreRuleFields,
+  type RuleView,
+} from './rule.js';
 import type { Applied, ApplyDoc } from './documents.js';
 import { Runs } from './runs.js';
 import { RuleReconciler } from './rule-reconciler.js';
@@ -27,7 +35,7 @@ export interface RuleQuery {
 /** A token that is bound to a project changes that project's rules. It also sees the rules for all projects. */
 const projectOf = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
 
-type Changes = Partial<Omit<Rule, 'id'>>;
+type Changes = Partial<Omit<IgnoreRule, 'id'>>;
 
 @injectable()
 export class Registry {
@@ -65,11 +73,14 @@ export class Registry {
   }
 
   /** @throws ServiceError reason_required, invalid_pattern, validation_failed, unknown_project, insufficient_scope, conflict */
-  async create(principal: Principal, input: RuleFields & Pick<Matching, 'match_type' | 'pattern'>): Promise<RuleView> {
+  async create(
+    principal: Principal,
+    input: IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'>,
+  ): Promise<RuleView> {
     const { ids, clock, rules } = this.deps;
     const now = clock.iso();
     const given = input.project === undefined ? projectOf(principal) : input.project;
-    const rule: Rule = {
+    const rule: IgnoreRule = {
       id: ids.uuid(),
       name: nameOf(input.name, input.pattern),
       match_type: input.match_type,
@@ -100,13 +111,13 @@ export class Registry {
   }
 
   /** Changes only the given fields. @throws ServiceError not_found, and what `create` throws */
-  async change(principal: Principal, id: string, input: RuleFields): Promise<RuleView> {
+  async change(principal: Principal, id: string, input: IgnoreRuleFields): Promise<RuleView> {
     const before = await this.#need(principal, id, 'write');
     const set = await this.#changes(principal, before, input);
     if (Object.keys(set).length === 0) return viewOf(before);
     const now = this.deps.clock;
     const wasActive = isActive(before, now.now());
-    const after: Rule = { ...before, ...set };
+    const after: IgnoreRule = { ...before, ...set };
     compile(after);
     const settles = wasActive && Object.keys(set).some((field) => SETTLES.has(field));
     const written = await this.deps.rules.change(
@@ -133,7 +144,10 @@ export class Registry {
   }
 
   /** Stores nothing, so it requires no reason. @throws ServiceError invalid_pattern, unknown_project, insufficient_scope */
-  async preview(principal: Principal, input: RuleFields & Pick<Matching, 'match_type' | 'pattern'>): Promise<Preview> {
+  async preview(
+    principal: Principal,
+    input: IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'>,
+  ): Promise<Preview> {
     const given = input.project || projectOf(principal);
     const rule: Matching = {
       match_type: input.match_type,
@@ -184,7 +198,7 @@ export class Registry {
     return (await this.deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
   }
 
-  async #changes(principal: Principal, before: Rule, input: RuleFields): Promise<Changes> {
+  async #changes(principal: Principal, before: IgnoreRule, input: IgnoreRuleFields): Promise<Changes> {
     const set: Changes = {};
     const { match_type, pattern, case_sensitive, alarm_threshold, enabled, expires_at } = input;
     if (input.name !== undefined) set.name = nameOf(input.name, pattern ?? before.pattern);
@@ -201,7 +215,7 @@ export class Registry {
     return Object.fromEntries(changed);
   }
 
-  async #need(principal: Principal, id: string, right: 'read' | 'write'): Promise<Rule> {
+  async #need(principal: Principal, id: string, right: 'read' | 'write'): Promise<IgnoreRule> {
     const known = await this.deps.rules.get(id);
     const own = projectOf(principal);
     const there = known?.deleted_at === null ? known : null;
@@ -225,7 +239,7 @@ export class Registry {
   async #record(
     principal: Principal,
     action: string,
-    rule: Rule,
+    rule: IgnoreRule,
     details: Record<string, string | number> = {},
     change?: ChangedFields,
   ): Promise<void> {

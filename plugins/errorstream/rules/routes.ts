@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../../kernel/contract.js';
 import type { Registry, RuleQuery } from './registry.js';
-import { changeBody, createBody, MATCH_TYPES, ruleShape, type Matching, type RuleFields } from './rule.js';
+import { changeBody, createBody, MATCH_TYPES, ruleShape, type Matching, type IgnoreRuleFields } from './rule.js';
 
 const BASE = '/api/errors/v1/ignore-rules';
 const read = { scope: 'bugtracker:read' } as const;
@@ -11,7 +11,7 @@ const manage = { scope: 'bugtracker:manage' } as const;
 const params = joi.object({ id: joi.string().max(64).required() });
 const one = named('IgnoreRuleAnswer', whole({ rule: ruleShape }));
 const count = joi.number().integer().min(0);
-type Given = RuleFields & Pick<Matching, 'match_type' | 'pattern'>;
+type Given = IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'>;
 
 const sample = named(
   'MatchingGroup',
@@ -128,7 +128,7 @@ function memberRoutes(registry: Registry): RouteSpec[] {
       output: one,
       errors: ['conflict', 'invalid_pattern', 'reason_required', 'unknown_project'],
       handle: async ({ principal, params: { id = '' }, body }) => ({
-        rule: await registry.change(principal, id, body as RuleFields),
+        rule: await registry.change(principal, id, body as IgnoreRuleFields),
       }),
     },
     {

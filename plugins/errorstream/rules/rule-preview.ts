@@ -9,7 +9,7 @@ import type { Mutable } from '../../../ports/domain/bugs.js';
 import type { Applied } from './documents.js';
 import { RULE_DEPS, turn, type RuleDeps } from './deps.js';
 import { compile, Texts, type Pattern } from './pattern.js';
-import { isActive, muteOf, type Matching, type Rule } from './rule.js';
+import { isActive, muteOf, type Matching, type IgnoreRule } from './rule.js';
 
 const BATCH = 200;
 const SAMPLES = 20;
@@ -78,7 +78,7 @@ export class RulePreview {
   }
 
   /** The rule, if it may be applied. @throws ServiceError not_found, conflict */
-  async active(id: string, dryRun = false): Promise<Rule> {
+  async active(id: string, dryRun = false): Promise<IgnoreRule> {
     const rule = await this.deps.rules.get(id);
     if (rule === null || rule.deleted_at !== null) throw notFound('ignore rule with this id');
     if (!dryRun && !isActive(rule, this.deps.clock.now()))
@@ -87,7 +87,7 @@ export class RulePreview {
   }
 
   /** One batch. @throws ServiceError not_found, conflict when the rule has changed */
-  async step(rule: Rule, after: string | null, dryRun = false): Promise<Step> {
+  async step(rule: IgnoreRule, after: string | null, dryRun = false): Promise<Step> {
     const { matched, scanned, next } = await this.#matching(rule, after);
     const open = matched.filter(({ muted }) => !muted);
     let muted = 0;

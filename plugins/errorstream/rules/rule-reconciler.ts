@@ -12,7 +12,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { Find } from '../../../ports/store.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { compile, Texts } from './pattern.js';
-import { isActive, muteOf, type Rule } from './rule.js';
+import { isActive, muteOf, type IgnoreRule } from './rule.js';
 
 /** Longer than a process may use an old rule (book.ts) and a report may be under way, together. */
 export const STALE_MS = 5_000;
@@ -27,7 +27,7 @@ export class RuleReconciler {
   constructor(@inject(RULE_DEPS) private readonly deps: RuleDeps) {}
 
   /** The pass before the answer. The job does the rest. */
-  async now(rule: Rule): Promise<void> {
+  async now(rule: IgnoreRule): Promise<void> {
     const signal = AbortSignal.timeout(ANSWER_MS);
     try {
       await this.#pass(rule, signal);
@@ -68,13 +68,13 @@ export class RuleReconciler {
     }
   }
 
-  async #pass(rule: Rule, signal?: AbortSignal): Promise<void> {
+  async #pass(rule: IgnoreRule, signal?: AbortSignal): Promise<void> {
     if (!isActive(rule, this.deps.clock.now())) await this.deps.bugs.unmuteRule(rule.id, signal);
     else await this.#again(rule, signal);
   }
 
   /** An edited rule: unmutes the groups that it no longer matches. */
-  async #again(rule: Rule, signal?: AbortSignal): Promise<void> {
+  async #again(rule: IgnoreRule, signal?: AbortSignal): Promise<void> {
     const { muting } = this.deps;
     const pattern = compile(rule);
     const ruled = { find: (page: object = {}) => muting.page({ ...page, muted_by: rule.id, limit: BATCH }) };

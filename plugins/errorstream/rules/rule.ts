@@ -25,7 +25,7 @@ export interface Matching {
   environment: string | null;
 }
 
-export interface Rule extends Doc, Matching {
+export interface IgnoreRule extends Doc, Matching {
   name: string;
   reason: string;
   alarm_threshold: number | null;
@@ -43,10 +43,10 @@ export interface Rule extends Doc, Matching {
   deleted_at: string | null;
 }
 
-export type RuleView = Omit<Rule, 'settle_at' | 'deleted_at'>;
+export type RuleView = Omit<IgnoreRule, 'settle_at' | 'deleted_at'>;
 
 /** The fields that a caller may set. */
-export interface RuleFields {
+export interface IgnoreRuleFields {
   name?: string | null;
   match_type?: MatchType;
   pattern?: string;
@@ -60,12 +60,12 @@ export interface RuleFields {
 }
 
 /** Whether the rule mutes at `now` (milliseconds). Expiry is evaluated here, not by a job. */
-export const isActive = (rule: Pick<Rule, 'enabled' | 'expires_at' | 'deleted_at'>, now: number): boolean =>
+export const isActive = (rule: Pick<IgnoreRule, 'enabled' | 'expires_at' | 'deleted_at'>, now: number): boolean =>
   rule.enabled && rule.deleted_at === null && (rule.expires_at === null || Date.parse(rule.expires_at) > now);
 
-export const muteOf = ({ id, reason, alarm_threshold }: Rule): Mute => ({ rule_id: id, reason, alarm_threshold });
+export const muteOf = ({ id, reason, alarm_threshold }: IgnoreRule): Mute => ({ rule_id: id, reason, alarm_threshold });
 
-export function viewOf({ settle_at: _settle, deleted_at: _deleted, ...shown }: Rule): RuleView {
+export function viewOf({ settle_at: _settle, deleted_at: _deleted, ...shown }: IgnoreRule): RuleView {
   return shown;
 }
 

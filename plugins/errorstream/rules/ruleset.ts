@@ -3,11 +3,11 @@ import type { Logger } from '../../../kernel/contract.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
 import { turn } from './deps.js';
 import { compile, Texts, type Pattern } from './pattern.js';
-import { isActive, muteOf, type Rule } from './rule.js';
+import { isActive, muteOf, type IgnoreRule } from './rule.js';
 import type { Subject } from './subject.js';
 
 interface Entry {
-  rule: Rule;
+  rule: IgnoreRule;
   pattern: Pattern;
 }
 
@@ -19,7 +19,7 @@ export class RuleSet {
   readonly #byProject = new Map<string, Entry[]>();
 
   private constructor(
-    readonly rules: readonly Rule[],
+    readonly rules: readonly IgnoreRule[],
     private readonly patterns: ReadonlyMap<string, Pattern>,
   ) {
     const entries = rules.flatMap((rule) => {
@@ -37,7 +37,7 @@ export class RuleSet {
   }
 
   /** @param rules by id. @param before reuses the compiled patterns of this set */
-  static of(rules: readonly Rule[], before: RuleSet | null, log: Logger): RuleSet {
+  static of(rules: readonly IgnoreRule[], before: RuleSet | null, log: Logger): RuleSet {
     const patterns = new Map<string, Pattern>();
     for (const rule of rules.filter(({ enabled }) => enabled)) {
       try {
@@ -77,5 +77,5 @@ function walk(
 }
 
 /** The fields that a compiled pattern depends on. */
-const keyOf = ({ match_type, pattern, case_sensitive, project, environment }: Rule): string =>
+const keyOf = ({ match_type, pattern, case_sensitive, project, environment }: IgnoreRule): string =>
   JSON.stringify([match_type, pattern, case_sensitive, project, environment]);

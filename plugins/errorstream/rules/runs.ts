@@ -6,7 +6,7 @@ import { inject, injectable, type HttpRequest } from '../../../kernel/contract.j
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { ApplyDoc } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
-import type { Rule } from './rule.js';
+import type { IgnoreRule } from './rule.js';
 import { RulePreview } from './rule-preview.js';
 
 /** After this long without a sign of life the process of a run counts as dead. */
@@ -88,13 +88,13 @@ export class Runs {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #work(rule: Rule, run: ApplyDoc): void {
+  #work(rule: IgnoreRule, run: ApplyDoc): void {
     const task = this.#walk(rule, run).catch((error: unknown) => this.#failed(run, error));
     this.#running.add(task);
     void task.finally(() => this.#running.delete(task));
   }
 
-  async #walk(rule: Rule, begun: ApplyDoc): Promise<void> {
+  async #walk(rule: IgnoreRule, begun: ApplyDoc): Promise<void> {
     let run: ApplyDoc | null = begun;
     while (run !== null && run.state === 'running' && !this.#stopping) {
       const step = await this.rulePreview.step(rule, run.cursor);

@@ -4,7 +4,7 @@ import { created, Reply, stated, text, type HttpRequest, type RouteSpec } from '
 import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';
 import { changeBody, createBody, emptied } from '../model/fields.js';
 import type { Licenses } from '../licenses/licenses.js';
-import type { Move } from '../model/states.js';
+import type { LicenseMove } from '../model/states.js';
 import { activationView } from '../model/view.js';
 import { MACHINE_MOVES, type Activations, type MachineMove } from '../machines/activations.js';
 import type { ActivationState } from '../model/documents.js';
@@ -164,7 +164,7 @@ function changes(licenses: Licenses): RouteSpec[] {
   ];
 }
 
-const MOVES: readonly (readonly [Exclude<Move, 'extend' | 'deactivate'>, string])[] = [
+const MOVES: readonly (readonly [Exclude<LicenseMove, 'extend' | 'deactivate'>, string])[] = [
   ['approve', 'Approve a pending license: it becomes active'],
   ['reject', 'Reject a pending license: it is revoked'],
   ['reactivate', 'Make an inactive license active again'],

@@ -6,7 +6,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { outboxAt } from '../../../lib/outbox.js';
 import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
@@ -18,9 +18,9 @@ const BATCH = 200;
 type Due = 'expire_due' | 'warn_due';
 
 @injectable()
-export class Expiry {
+export class LicenseExpiry {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'licenses' | 'clock' | 'ids'>,
+    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'clock' | 'ids'>,
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
     @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
     @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,

@@ -6,7 +6,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import type { Find } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { OpeningMarks } from './marks.js';
 import { LicenseWatchers } from './watchers.js';
@@ -24,7 +24,7 @@ export class KeyHashes {
   #stopped = false;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'licenses' | 'cipher' | 'hasher' | 'log'>,
+    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'cipher' | 'hasher' | 'log'>,
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
     @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
   ) {}

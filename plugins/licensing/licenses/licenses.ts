@@ -9,7 +9,7 @@ import { notFound, owned } from '../../../kernel/errors.js';
 import { LICENSE_CHANGED } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
 import { checkProduct, nameOf, productOf } from '../model/caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { outboxAt } from '../../../lib/outbox.js';
 import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
@@ -17,7 +17,7 @@ import type { LicenseFields, LicenseQuery, NewLicense } from '../model/fields.js
 import { KEY_PURPOSE, KeyHashes } from './key-hashes.js';
 import { OpeningMarks } from './marks.js';
 import { duesOf, licenseEvent, newLicense, refKey, searchOf } from './new-license.js';
-import { after, refused, type Move } from '../model/states.js';
+import { after, refused, type LicenseMove } from '../model/states.js';
 import { licenseView, type LicenseView } from '../model/view.js';
 import { LicenseWatchers } from './watchers.js';
 
@@ -34,7 +34,7 @@ const AUDITED = [
   'expires_at',
 ];
 
-const PAST: Readonly<Record<Move, string>> = {
+const PAST: Readonly<Record<LicenseMove, string>> = {
   approve: 'approved',
   reject: 'rejected',
   deactivate: 'deactivated',
@@ -56,7 +56,7 @@ type Decision = (license: LicenseDoc) => { set: Partial<LicenseDoc>; action: str
 @injectable()
 export class Licenses {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: LicensingDeps,
     @inject(KeyHashes) private readonly hashes: KeyHashes,
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
     @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
@@ -154,7 +154,12 @@ export class Licenses {
    * A step of the table of states.
    * @throws ServiceError not_found, insufficient_scope, final_state, invalid_transition
    */
-  async move(actor: Principal, id: string, move: Exclude<Move, 'extend'>, reason?: string): Promise<LicenseView> {
+  async move(
+    actor: Principal,
+    id: string,
+    move: Exclude<LicenseMove, 'extend'>,
+    reason?: string,
+  ): Promise<LicenseView> {
     const decide: Decision = ({ status }) => {
       const to = after(status, move);
       if (to === null) throw refused(status, move);

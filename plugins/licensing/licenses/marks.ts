@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { MINUTE_MS, isoOf } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
 
 const ID = 'opening';
 /** A change takes milliseconds; one that is open for longer belongs to a process that is gone. */
@@ -13,7 +13,7 @@ const LEFT_MS = MINUTE_MS;
 
 @injectable()
 export class OpeningMarks {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'marks' | 'clock' | 'ids'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'marks' | 'clock' | 'ids'>) {}
 
   /** Runs a change, announced before and after. */
   async around<T>(change: () => Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
 /** A new license as it is stored, and the members of a license that follow from others (contract 50). */
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { LICENSE_CREATED } from '../../../ports/domain/licensing.js';
-import type { Deps } from '../deps.js';
-import type { LicenseDoc, OutboxEntry } from '../model/documents.js';
+import type { LicensingDeps } from '../deps.js';
+import type { LicenseDoc, LicensingOutboxEntry } from '../model/documents.js';
 import type { NewLicense } from '../model/fields.js';
 import { keySha256, maskedKey, newKey } from '../model/key.js';
 import type { StoredState } from '../model/states.js';
@@ -10,7 +10,7 @@ import { eventData } from '../model/view.js';
 import { outboxAt } from '../../../lib/outbox.js';
 import { KEY_PURPOSE } from './key-hashes.js';
 
-type Parts = Pick<Deps, 'clock' | 'ids' | 'cipher' | 'config'>;
+type Parts = Pick<LicensingDeps, 'clock' | 'ids' | 'cipher' | 'config'>;
 
 /** @param by who makes it, as the license will name them. @returns the license, and its whole key */
 export function newLicense(parts: Parts, by: string, input: NewLicense): { doc: LicenseDoc; key: string } {
@@ -70,10 +70,10 @@ export function duesOf(
 
 /** An event of a license, for its outbox. */
 export function licenseEvent(
-  { ids, clock }: Pick<Deps, 'ids' | 'clock'>,
+  { ids, clock }: Pick<LicensingDeps, 'ids' | 'clock'>,
   event: string,
   license: LicenseDoc,
-): OutboxEntry {
+): LicensingOutboxEntry {
   return { id: `evt_${ids.uuid()}`, event, at: clock.iso(), data: eventData(license, clock.now()) };
 }
 

@@ -1,14 +1,14 @@
 /** Tells those who must know at once that what opens the release store has changed. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SECOND_MS } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
 
 /** No longer than this is an answer held back for the access files; the next look finds what was not done by then. */
 const PATIENCE_MS = 5 * SECOND_MS;
 
 @injectable()
 export class LicenseWatchers {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'watchers' | 'log'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'watchers' | 'log'>) {}
 
   /** Never rejects. @param product null: of several */
   async tell(product: string | null): Promise<void> {

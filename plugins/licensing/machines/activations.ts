@@ -6,10 +6,10 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict, notFound, refuse } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
 import { productOf } from '../model/caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
 import { Licenses } from '../licenses/licenses.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
-import { Machines } from './machines.js';
+import { LicensedMachines } from './machines.js';
 
 export const MACHINE_MOVES = ['approve', 'reject', 'block', 'release'] as const;
 export type MachineMove = (typeof MACHINE_MOVES)[number];
@@ -33,9 +33,9 @@ export const machineMovesOf = (status: ActivationState): MachineMove[] =>
 @injectable()
 export class Activations {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'activations' | 'audit'>,
+    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'activations' | 'audit'>,
     @inject(Licenses) private readonly licenses: Licenses,
-    @inject(Machines) private readonly machines: Machines,
+    @inject(LicensedMachines) private readonly machines: LicensedMachines,
   ) {}
 
   /** Of one license, oldest first. @throws ServiceError not_found, insufficient_scope */

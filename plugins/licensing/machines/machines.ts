@@ -9,9 +9,9 @@ import { each } from '../../../lib/paging.js';
 import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { LICENSE_MACHINE_PENDING } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
 import { eventData } from '../model/view.js';
-import type { ActivationDoc, ActivationState, LicenseDoc, OutboxEntry } from '../model/documents.js';
+import type { ActivationDoc, ActivationState, LicenseDoc, LicensingOutboxEntry } from '../model/documents.js';
 import { outboxAt } from '../../../lib/outbox.js';
 import { ACTIVATION_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import { MachineSlots, type MachineSlot, type SlotKind } from './machine-slots.js';
@@ -37,11 +37,11 @@ export const activationId = ({ key_sha256 }: Pick<LicenseDoc, 'key_sha256'>, mac
   createHash('sha256').update(`${key_sha256}\n${machine_id}`).digest('hex').slice(0, 32);
 
 @injectable()
-export class Machines {
+export class LicensedMachines {
   readonly #mutex = new KeyedMutex();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'activations' | 'clock' | 'ids'>,
+    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'activations' | 'clock' | 'ids'>,
     @inject(ACTIVATION_OUTBOX) private readonly outbox: LicensingOutbox<ActivationDoc>,
   ) {}
 
@@ -149,7 +149,7 @@ export class Machines {
     }
   }
 
-  #pendingEvent(license: LicenseDoc): OutboxEntry {
+  #pendingEvent(license: LicenseDoc): LicensingOutboxEntry {
     const { ids, clock } = this.deps;
     const data = eventData(license, clock.now());
     return { id: `evt_${ids.uuid()}`, event: LICENSE_MACHINE_PENDING.event, at: clock.iso(), data };

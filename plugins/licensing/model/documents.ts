@@ -3,7 +3,7 @@ import type { Doc, Json } from '../../../ports/store.js';
 import type { StoredState } from './states.js';
 
 /** An event that waits in the document whose change caused it (docs/consistency.md). */
-export type OutboxEntry = {
+export type LicensingOutboxEntry = {
   /** The event's id. */
   id: string;
   event: string;
@@ -13,7 +13,7 @@ export type OutboxEntry = {
 
 export interface WithOutbox extends Doc {
   product: string;
-  outbox: OutboxEntry[];
+  outbox: LicensingOutboxEntry[];
   /** Time and id of the newest entry; null: the outbox is empty. */
   outbox_at: string | null;
 }

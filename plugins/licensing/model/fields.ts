@@ -3,7 +3,7 @@ import joi from 'joi';
 import { named, stated } from '../../../kernel/contract.js';
 import { isoOf, isTimestamp } from '../../../lib/time.js';
 import type { Json } from '../../../ports/store.js';
-import type { State } from './states.js';
+import type { LicenseState } from './states.js';
 
 export interface LicenseFields {
   licensee?: string | null;
@@ -26,7 +26,7 @@ export interface LicenseQuery {
   cursor?: string;
   include_total?: boolean;
   q?: string;
-  status?: State;
+  status?: LicenseState;
   product?: string;
   client_ref?: string;
   key_sha256?: string;

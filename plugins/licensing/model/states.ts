@@ -13,13 +13,13 @@ export const STORED_STATES = ['pending', 'active', 'inactive', 'revoked'] as con
 export type StoredState = (typeof STORED_STATES)[number];
 /** `expired` is derived: active, and past `expires_at`. */
 export const STATES = [...STORED_STATES, 'expired'] as const;
-export type State = (typeof STATES)[number];
+export type LicenseState = (typeof STATES)[number];
 
 export const MOVES = ['approve', 'reject', 'deactivate', 'reactivate', 'revoke', 'extend'] as const;
-export type Move = (typeof MOVES)[number];
+export type LicenseMove = (typeof MOVES)[number];
 
 /** From → to. What is not here is refused. */
-const TABLE: Readonly<Record<Move, Partial<Record<StoredState, StoredState>>>> = {
+const TABLE: Readonly<Record<LicenseMove, Partial<Record<StoredState, StoredState>>>> = {
   approve: { pending: 'active' },
   reject: { pending: 'revoked' },
   deactivate: { active: 'inactive' },
@@ -29,19 +29,19 @@ const TABLE: Readonly<Record<Move, Partial<Record<StoredState, StoredState>>>> =
 };
 
 /** The state after `move`; null: it is not possible in this state. */
-export const after = (state: StoredState, move: Move): StoredState | null => TABLE[move][state] ?? null;
+export const after = (state: StoredState, move: LicenseMove): StoredState | null => TABLE[move][state] ?? null;
 
 /** The moves that are possible in a state. */
-export const movesOf = (state: StoredState): Move[] => MOVES.filter((move) => after(state, move) !== null);
+export const movesOf = (state: StoredState): LicenseMove[] => MOVES.filter((move) => after(state, move) !== null);
 
 /** @param now milliseconds since 1970 */
-export function stateOf(license: { status: StoredState; expires_at: string | null }, now: number): State {
+export function stateOf(license: { status: StoredState; expires_at: string | null }, now: number): LicenseState {
   const { status, expires_at } = license;
   return status === 'active' && expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : status;
 }
 
 /** Why a move is refused: 409 `final_state` of a revoked license, else 409 `invalid_transition`. */
-export function refused(state: StoredState, move: Move | 'change'): ServiceError {
+export function refused(state: StoredState, move: LicenseMove | 'change'): ServiceError {
   if (state === 'revoked') return refusal('final_state', 'The license is revoked; this is final.');
   if (move === 'change') return conflict('The license was changed meanwhile. Read it again.');
   const from = Object.keys(TABLE[move]).join(' or ');

@@ -2,7 +2,7 @@
 import type { LicenseEvent } from '../../../ports/domain/licensing.js';
 import type { Json } from '../../../ports/store.js';
 import type { ActivationDoc, LicenseDoc } from './documents.js';
-import { stateOf, type State } from './states.js';
+import { stateOf, type LicenseState } from './states.js';
 
 export interface LicenseView {
   id: string;
@@ -12,7 +12,7 @@ export interface LicenseView {
   project: string;
   licensee: string | null;
   email: string | null;
-  status: State;
+  status: LicenseState;
   expires_at: string | null;
   max_activations: number | null;
   require_approval: boolean;

@@ -3,13 +3,13 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseStatus } from '../../../formats/license-status.js';
 import { canonicalKey, isKey, keySha256 } from '../model/key.js';
 import { Licenses } from '../licenses/licenses.js';
-import { stateOf, type State } from '../model/states.js';
+import { stateOf, type LicenseState } from '../model/states.js';
 import { featuresOf } from '../model/view.js';
-import { activationId, Machines, type Machine, type Seat } from '../machines/machines.js';
+import { activationId, LicensedMachines, type Machine, type Seat } from '../machines/machines.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
 import { judgementOf, MESSAGES } from './judgement.js';
 import { fileBody } from './questions.js';
@@ -59,9 +59,9 @@ export class Online {
   readonly #noted: BoundedMap<true>;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: LicensingDeps,
     @inject(Licenses) private readonly licenses: Licenses,
-    @inject(Machines) private readonly machines: Machines,
+    @inject(LicensedMachines) private readonly machines: LicensedMachines,
     @inject(Signing) private readonly signing: Signing,
   ) {
     this.#noted = new BoundedMap({ most: MOST_REMEMBERED, ttlMs: MINUTE_MS, now: () => deps.clock.monotonic() });
@@ -253,7 +253,7 @@ export class Online {
     license: LicenseDoc,
     permanent: boolean,
     reason?: string | null,
-  ): Promise<State> {
+  ): Promise<LicenseState> {
     const { status, id } = license;
     if (status === 'revoked' || (status === 'inactive' && !permanent)) return status;
     const move = permanent ? 'revoke' : 'deactivate';
@@ -286,7 +286,7 @@ function whyKept(activation: ActivationDoc | null): KeptReason {
 }
 
 export type Deactivated =
-  | { status: State; released: boolean; reason?: KeptReason; activation: ActivationDoc | null }
+  | { status: LicenseState; released: boolean; reason?: KeptReason; activation: ActivationDoc | null }
   | { refused: 'product_mismatch' | 'invalid_transition' };
 
 const typed = (key: string): { sha256: string; isNone: boolean } => ({ sha256: keySha256(key), isNone: !isKey(key) });

@@ -4,14 +4,14 @@ import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../formats/license
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { PublicKey } from '../../../ports/signer.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
 
 /** A rotation between naming the key and signing with it; twice in a row does not happen. */
 const MOST_TRIES = 3;
 
 @injectable()
 export class Signing {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'signer'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'signer'>) {}
 
   async key(): Promise<PublicKey> {
     const key = await this.deps.signer.key();

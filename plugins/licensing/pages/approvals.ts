@@ -14,13 +14,13 @@ import {
 import { changeBody } from '../model/fields.js';
 import { licenseView } from '../model/view.js';
 import { licenseOf, textOf } from './form.js';
-import { acting, idOf, isAdmin, params, products, reading, shown, type PageParts } from './parts.js';
+import { acting, idOf, isAdmin, params, products, reading, shown, type LicensePageParts } from './parts.js';
 
 const MOST = 200;
 const title = 'License approvals';
 
 /** How many wait: licenses and machines. */
-async function waiting({ deps, activations }: PageParts): Promise<{ licenses: number; machines: number }> {
+async function waiting({ deps, activations }: LicensePageParts): Promise<{ licenses: number; machines: number }> {
   const [licenses, machines] = await Promise.all([
     deps.licenses.count({ status: 'pending' }),
     activations.waitingCount(),
@@ -28,7 +28,7 @@ async function waiting({ deps, activations }: PageParts): Promise<{ licenses: nu
   return { licenses, machines };
 }
 
-async function queue(parts: PageParts, request: HttpRequest, problem?: string): Promise<View> {
+async function queue(parts: LicensePageParts, request: HttpRequest, problem?: string): Promise<View> {
   const { deps, activations } = parts;
   const now = deps.clock.now();
   const pending = await deps.licenses.find({
@@ -53,7 +53,7 @@ async function queue(parts: PageParts, request: HttpRequest, problem?: string): 
   });
 }
 
-export function approvalPages(parts: PageParts): PageSpec[] {
+export function approvalPages(parts: LicensePageParts): PageSpec[] {
   const { licenses } = parts;
   const post = (path: string, message: string, run: (request: HttpRequest) => Promise<unknown>): PageSpec =>
     formPage(
@@ -93,7 +93,7 @@ export function approvalPages(parts: PageParts): PageSpec[] {
   ];
 }
 
-export function panels(parts: PageParts): PanelSpec[] {
+export function panels(parts: LicensePageParts): PanelSpec[] {
   return [
     {
       id: 'licensing.approvals',

@@ -1,8 +1,8 @@
 /** Licenses as the audit log names them: by the licensee, never by an id. */
 import type { AuditTargets } from '../../../ports/domain/access.js';
-import type { Deps } from '../deps.js';
+import type { LicensingDeps } from '../deps.js';
 
-export const licenseTargets = ({ licenses }: Pick<Deps, 'licenses'>): AuditTargets => ({
+export const licenseTargets = ({ licenses }: Pick<LicensingDeps, 'licenses'>): AuditTargets => ({
   noun: 'license',
   describe: async (id) => {
     const license = await licenses.get(id);

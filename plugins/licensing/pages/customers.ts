@@ -9,7 +9,7 @@ import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { licenseView } from '../model/view.js';
 import { textOf } from './form.js';
-import { shown, toneOf, type PageParts } from './parts.js';
+import { shown, toneOf, type LicensePageParts } from './parts.js';
 
 const PURPOSE = 'licensing.customer';
 const TICKET_MS = 30 * MINUTE_MS;
@@ -24,7 +24,7 @@ interface Ticket {
   until: number;
 }
 
-export function customerPages(parts: PageParts): PageSpec[] {
+export function customerPages(parts: LicensePageParts): PageSpec[] {
   const page = (path: string, run: (request: HttpRequest, license: LicenseDoc) => Promise<PageResult>): PageSpec => ({
     method: 'POST',
     path,
@@ -56,7 +56,7 @@ export function customerPages(parts: PageParts): PageSpec[] {
 const entry = (message?: string, status = 200): View =>
   new View('customer', { title, message }).withStatus(status).header('cache-control', 'no-store');
 
-async function byKey(parts: PageParts, request: HttpRequest): Promise<View> {
+async function byKey(parts: LicensePageParts, request: HttpRequest): Promise<View> {
   const { throttle } = parts.deps;
   let attempt;
   try {
@@ -77,7 +77,7 @@ async function byKey(parts: PageParts, request: HttpRequest): Promise<View> {
   }
 }
 
-async function ticketed({ deps }: PageParts, sealed: string): Promise<LicenseDoc | null> {
+async function ticketed({ deps }: LicensePageParts, sealed: string): Promise<LicenseDoc | null> {
   let ticket: Ticket;
   try {
     ticket = JSON.parse(deps.cipher.open(sealed, PURPOSE)) as Ticket;
@@ -87,7 +87,7 @@ async function ticketed({ deps }: PageParts, sealed: string): Promise<LicenseDoc
   return ticket.until > deps.clock.now() ? deps.licenses.get(ticket.id) : null;
 }
 
-async function view(parts: PageParts, license: LicenseDoc, more: Record<string, unknown> = {}): Promise<View> {
+async function view(parts: LicensePageParts, license: LicenseDoc, more: Record<string, unknown> = {}): Promise<View> {
   const { deps, licenses, machines } = parts;
   const now = deps.clock.now();
   const sort = [['first_seen', 'asc']] as const;
@@ -121,7 +121,7 @@ const recent = ({ customer_releases }: LicenseDoc, now: number): string[] =>
 const releasesLeft = (license: LicenseDoc, now: number): number => MOST_RELEASES - recent(license, now).length;
 
 /** The release is counted before it is done, so that a crash never gives one away. */
-async function release(parts: PageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
+async function release(parts: LicensePageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
   const { deps, machines } = parts;
   const now = deps.clock.now();
   const activation = await deps.activations.get(textOf(request, 'activation'));
@@ -149,7 +149,7 @@ async function release(parts: PageParts, request: HttpRequest, license: LicenseD
 }
 
 /** The request of a machine that is offline: `{schema: 1, product, machine_id}`. */
-async function file(parts: PageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
+async function file(parts: LicensePageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
   const refused = (problem: string): Promise<View> =>
     view(parts, license, { problem, request: textOf(request, 'request') }).then((page) => page.withStatus(422));
   let asked: { schema?: unknown; product?: unknown; machine_id?: unknown } | null;

@@ -3,9 +3,9 @@ import { formPage, View, type HttpRequest, type PageSpec, type Problem } from '.
 import { conflict } from '../../../kernel/errors.js';
 import { changeBody, createBody } from '../model/fields.js';
 import { licenseOf, typed } from './form.js';
-import { acting, crumb, idOf, params, products, shown, to, type PageParts } from './parts.js';
+import { acting, crumb, idOf, params, products, shown, to, type LicensePageParts } from './parts.js';
 
-async function editor(parts: PageParts, request: HttpRequest, problem?: Problem): Promise<View> {
+async function editor(parts: LicensePageParts, request: HttpRequest, problem?: Problem): Promise<View> {
   const id = request.params['id'];
   const known = id === undefined ? null : await parts.licenses.show(request.principal, id);
   const kept = known && { ...known, features: JSON.stringify(known.features), expires_at: known.expires_at ?? '' };
@@ -20,7 +20,7 @@ async function editor(parts: PageParts, request: HttpRequest, problem?: Problem)
   });
 }
 
-async function made(parts: PageParts, request: HttpRequest): Promise<View> {
+async function made(parts: LicensePageParts, request: HttpRequest): Promise<View> {
   const { count, ...input } = licenseOf(request, createBody);
   const licenses =
     count === undefined
@@ -39,7 +39,7 @@ async function made(parts: PageParts, request: HttpRequest): Promise<View> {
   }).shownOnce({ label: 'Licenses', href: '/licenses' });
 }
 
-export function editPages(parts: PageParts): PageSpec[] {
+export function editPages(parts: LicensePageParts): PageSpec[] {
   const again = (request: HttpRequest, problem?: Problem): Promise<View> => editor(parts, request, problem);
   const edit = { path: '/licenses/{id}/edit', title: 'Edit license', access: acting, input: { params } };
   return [

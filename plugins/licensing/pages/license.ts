@@ -13,7 +13,7 @@ import {
 import { conflict } from '../../../kernel/errors.js';
 import { MACHINE_MOVES, machineMovesOf, type MachineMove } from '../machines/activations.js';
 import { changeBody } from '../model/fields.js';
-import { movesOf, type Move } from '../model/states.js';
+import { movesOf, type LicenseMove } from '../model/states.js';
 import { activationView } from '../model/view.js';
 import { endOf, licenseOf, textOf } from './form.js';
 import {
@@ -29,12 +29,16 @@ import {
   title,
   to,
   toneOf,
-  type PageParts,
+  type LicensePageParts,
 } from './parts.js';
 
 const HISTORY = 50;
 
-async function detailView(parts: PageParts, request: HttpRequest, more: Record<string, unknown> = {}): Promise<View> {
+async function detailView(
+  parts: LicensePageParts,
+  request: HttpRequest,
+  more: Record<string, unknown> = {},
+): Promise<View> {
   const { licenses, activations, deps } = parts;
   const doc = await licenses.need(request.principal, idOf(request));
   const license = await licenses.show(request.principal, doc.id);
@@ -75,7 +79,7 @@ async function detailView(parts: PageParts, request: HttpRequest, more: Record<s
 
 /** A button of a license's page. A refusal is shown on the same page. */
 const action = (
-  parts: PageParts,
+  parts: LicensePageParts,
   name: string,
   run: (request: HttpRequest, id: string) => Promise<PageResult>,
   input = { params },
@@ -86,7 +90,7 @@ const action = (
     (request, problem) => detailView(parts, request, { problem: problemText(problem) }),
   );
 
-const DONE: Readonly<Record<Exclude<Move, 'extend'>, string>> = {
+const DONE: Readonly<Record<Exclude<LicenseMove, 'extend'>, string>> = {
   approve: 'License approved.',
   reject: 'License rejected.',
   deactivate: 'License switched off: it is answered “inactive” and no longer opens the release store.',
@@ -94,10 +98,10 @@ const DONE: Readonly<Record<Exclude<Move, 'extend'>, string>> = {
   revoke: 'License revoked.',
 };
 
-function actionPages(parts: PageParts): PageSpec[] {
+function actionPages(parts: LicensePageParts): PageSpec[] {
   const { licenses, online } = parts;
   return [
-    ...(Object.keys(DONE) as Exclude<Move, 'extend'>[]).map((move) =>
+    ...(Object.keys(DONE) as Exclude<LicenseMove, 'extend'>[]).map((move) =>
       action(parts, move, async (request, id) => {
         await licenses.move(request.principal, id, move, textOf(request, 'reason') || undefined);
         return to(id, DONE[move]);
@@ -145,7 +149,7 @@ const OF_MACHINES: Readonly<Record<MachineMove, string>> = {
   release: 'Machine released: its place is free.',
 };
 
-function machinePages(parts: PageParts): PageSpec[] {
+function machinePages(parts: LicensePageParts): PageSpec[] {
   const input = { params: params.keys({ aid: joi.string().hex().length(32).required() }) };
   return MACHINE_MOVES.map((move) =>
     action(
@@ -161,7 +165,7 @@ function machinePages(parts: PageParts): PageSpec[] {
   );
 }
 
-export function licensePages(parts: PageParts): PageSpec[] {
+export function licensePages(parts: LicensePageParts): PageSpec[] {
   return [
     {
       path: '/licenses/{id}',

@@ -3,10 +3,10 @@ import joi from 'joi';
 import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { canonicalKey, isKey, keySha256 } from '../model/key.js';
 import type { LicenseQuery } from '../model/fields.js';
-import { STATES, type State } from '../model/states.js';
+import { STATES, type LicenseState } from '../model/states.js';
 import { csvOf } from '../http/csv.js';
 import { textOf } from './form.js';
-import { isAdmin, PAGE, products, reading, shown, title, type PageParts } from './parts.js';
+import { isAdmin, PAGE, products, reading, shown, title, type LicensePageParts } from './parts.js';
 
 type ListQuery = Partial<Record<'q' | 'status' | 'product' | 'key_sha256' | 'cursor', string>>;
 
@@ -15,7 +15,7 @@ function asked(request: HttpRequest): LicenseQuery {
   return {
     limit: PAGE,
     ...(q && { q }),
-    ...(status && { status: status as State }),
+    ...(status && { status: status as LicenseState }),
     ...(product && { product }),
     ...(key_sha256 && { key_sha256 }),
     ...(cursor && { cursor }),
@@ -39,7 +39,7 @@ function byHash(typed: string): Redirect | null {
   return isKey(key) ? new Redirect(`/licenses?key_sha256=${keySha256(key)}`) : null;
 }
 
-async function listView(parts: PageParts, request: HttpRequest): Promise<View> {
+async function listView(parts: LicensePageParts, request: HttpRequest): Promise<View> {
   const query = asked(request);
   const page = await parts.licenses.page(request.principal, query);
   const { limit: _limit, cursor: _cursor, ...filters } = query;
@@ -54,7 +54,7 @@ async function listView(parts: PageParts, request: HttpRequest): Promise<View> {
   });
 }
 
-export function listPages(parts: PageParts): PageSpec[] {
+export function listPages(parts: LicensePageParts): PageSpec[] {
   return [
     {
       path: '/licenses',

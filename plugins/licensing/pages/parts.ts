@@ -1,8 +1,8 @@
 /** What the pages of licenses share. */
 import joi from 'joi';
 import { Redirect, type HttpRequest } from '../../../kernel/contract.js';
-import type { Deps } from '../deps.js';
-import type { Services } from '../services.js';
+import type { LicensingDeps } from '../deps.js';
+import type { LicensingServices } from '../services.js';
 import type { LicenseView } from '../model/view.js';
 
 /** Members read; only administrators act or see a key (contract 10, roles). */
@@ -14,13 +14,13 @@ export const crumb = { label: title, href: '/licenses' };
 export const PAGE = 50;
 export const params = joi.object({ id: joi.string().guid().required() });
 
-export interface PageParts extends Services {
-  deps: Pick<Deps, 'audit' | 'projects' | 'throttle' | 'cipher' | 'clock' | 'licenses' | 'activations'>;
+export interface LicensePageParts extends LicensingServices {
+  deps: Pick<LicensingDeps, 'audit' | 'projects' | 'throttle' | 'cipher' | 'clock' | 'licenses' | 'activations'>;
 }
 
 /** Products by their names. @param archived those too, whose licenses are still there */
 export async function products(
-  { deps }: Pick<PageParts, 'deps'>,
+  { deps }: Pick<LicensePageParts, 'deps'>,
   archived: boolean,
 ): Promise<{ value: string; label: string }[]> {
   return (await deps.projects.list())

@@ -3,7 +3,7 @@
  * which has no place in an address.
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import type { Deps } from '../deps.js';
+import type { LicensingDeps } from '../deps.js';
 import type { Licenses } from '../licenses/licenses.js';
 import type { ActivationDoc } from '../model/documents.js';
 
@@ -32,7 +32,7 @@ export const licenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider 
 });
 
 /** Machines of licenses for the search, by their id or their name as they gave it. Each leads to its license. */
-export const machineSearch = ({ activations }: Pick<Deps, 'activations'>): SearchProvider => ({
+export const machineSearch = ({ activations }: Pick<LicensingDeps, 'activations'>): SearchProvider => ({
   label: 'Machines',
   icon: 'monitor',
   order: 45,

@@ -9,15 +9,15 @@ export const KINDS = {
   teams: 'Microsoft Teams',
   ntfy: 'ntfy',
 } as const;
-export type Kind = keyof typeof KINDS;
-export const KIND_NAMES = Object.keys(KINDS) as Kind[];
+export type ChannelKind = keyof typeof KINDS;
+export const KIND_NAMES = Object.keys(KINDS) as ChannelKind[];
 
 /** After so many failures in a row a channel is switched off, as a webhook is. */
 export const MOST_FAILURES = 20;
 
 export interface Channel extends Doc {
   name: string;
-  kind: Kind;
+  kind: ChannelKind;
   enabled: boolean;
   /** Sealed: the addresses, or the hook's URL (its path is a secret). */
   target: string;
@@ -44,7 +44,7 @@ export interface Channel extends Doc {
 
 export interface ChannelFields {
   name: string;
-  kind: Kind;
+  kind: ChannelKind;
   target: string;
   secret: string | null;
   quiet_from: string | null;
@@ -101,7 +101,7 @@ export const channelFields = (kind: unknown): joi.ObjectSchema<ChannelFields> =>
     .required();
 
 /** What may be shown of a target: all of an e-mail's, of a hook only scheme and host, for its path is the secret. */
-export function shownTarget(kind: Kind, target: string): string {
+export function shownTarget(kind: ChannelKind, target: string): string {
   if (kind === 'email') return target;
   const { protocol, host } = new URL(target);
   return `${protocol}//${host}/…`;

@@ -5,8 +5,8 @@ import type { Cipher } from '../../../ports/cipher.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import { all } from '../../../lib/paging.js';
 import type { StoredNote } from '../notes/stored-note.js';
-import type { Rule, RuleFields } from '../rules/rule.js';
-import { shownTarget, type Channel, type ChannelFields, type Kind } from './channel.js';
+import type { NotificationRule, NotificationRuleFields } from '../rules/rule.js';
+import { shownTarget, type Channel, type ChannelFields, type ChannelKind } from './channel.js';
 
 /** A channel as a page shows it; the target's secret part is left out. */
 export interface ChannelView extends Omit<Channel, 'target' | 'secret' | 'lease_by' | 'lease_until'> {
@@ -19,7 +19,7 @@ const NOUN = 'channel';
 
 export interface ChannelParts {
   channels: Collection<Channel>;
-  rules: Collection<Rule>;
+  rules: Collection<NotificationRule>;
   notes: Collection<StoredNote>;
   clock: Clock;
   ids: Ids;
@@ -28,7 +28,7 @@ export interface ChannelParts {
   audit: AuditLog;
   policy: EgressPolicy;
   /** Kinds that the configuration allows. */
-  kinds: readonly Kind[];
+  kinds: readonly ChannelKind[];
 }
 
 export class Channels {
@@ -113,13 +113,13 @@ export class Channels {
     await audit.record(principal, 'channel.deleted', name, { id });
   }
 
-  rules(channelId: string): Promise<Rule[]> {
+  rules(channelId: string): Promise<NotificationRule[]> {
     const { rules } = this.parts;
     return all(rules, { filter: { channel_id: channelId }, limit: 200 });
   }
 
   /** @throws ServiceError not_found */
-  async addRule(principal: Principal, channelId: string, fields: RuleFields): Promise<void> {
+  async addRule(principal: Principal, channelId: string, fields: NotificationRuleFields): Promise<void> {
     const { rules, ids, clock, audit } = this.parts;
     const { name } = await this.need(channelId);
     await rules.insert({ id: ids.uuid(), channel_id: channelId, ...fields, created_at: clock.iso() });

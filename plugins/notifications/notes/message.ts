@@ -5,7 +5,7 @@ import { SEVERITIES, type NoteSeverity } from './note.js';
 /** Notes that are listed in one message; what is beyond is counted. */
 export const MOST_LISTED = 20;
 
-export interface Line {
+export interface MessageLine {
   severity: NoteSeverity;
   title: string;
   text: string;
@@ -21,7 +21,7 @@ export interface Message {
   id: string;
   subject: string;
   severity: NoteSeverity;
-  lines: Line[];
+  lines: MessageLine[];
   /** Notes that are not listed. */
   more: number;
   /** Where everything is to be seen. */
@@ -29,7 +29,7 @@ export interface Message {
 }
 
 /** @param notes at least one, oldest first, with their ids */
-export function messageOf(notes: readonly (Line & { id: string })[], baseUrl: string): Message {
+export function messageOf(notes: readonly (MessageLine & { id: string })[], baseUrl: string): Message {
   const base = baseUrl.replace(/\/$/, '');
   const lines = notes.slice(0, MOST_LISTED).map(({ severity, title, text, url, at, end }) => {
     return { severity, title, text, url: base + url, at, end };

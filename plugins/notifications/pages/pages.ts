@@ -11,11 +11,11 @@ import {
   type PanelSpec,
   type Problem,
 } from '../../../kernel/contract.js';
-import { channelFields, KINDS, type Channel, type ChannelFields, type Kind } from '../channels/channel.js';
+import { channelFields, KINDS, type Channel, type ChannelFields, type ChannelKind } from '../channels/channel.js';
 import type { Channels } from '../channels/channels.js';
 import { messageOf } from '../notes/message.js';
 import { SEVERITIES, TOPICS, TOPIC_NAMES } from '../notes/note.js';
-import { ruleFields, type Rule, type RuleFields } from '../rules/rule.js';
+import { ruleFields, type NotificationRule, type NotificationRuleFields } from '../rules/rule.js';
 import type { Dispatcher } from '../sending/dispatcher.js';
 
 const access = { session: 'admin' } as const;
@@ -24,10 +24,10 @@ const crumb = { label: title, href: '/notifications' };
 const id = joi.string().guid().required();
 const params = joi.object({ id });
 
-export interface PageParts {
+export interface NotificationPageParts {
   channels: Channels;
   dispatcher: Dispatcher;
-  kinds: readonly Kind[];
+  kinds: readonly ChannelKind[];
   timezone: string;
   baseUrl: () => string;
   now: () => string;
@@ -50,7 +50,7 @@ function formOf(channels: Channels, channel: Channel): Record<string, unknown> {
 }
 
 async function editor(
-  { channels, kinds, timezone }: PageParts,
+  { channels, kinds, timezone }: NotificationPageParts,
   request: HttpRequest,
   problem?: Problem,
 ): Promise<View> {
@@ -81,7 +81,7 @@ function submitted(channels: Channels, request: HttpRequest, known: Channel | nu
   return fromForm(channelFields(kind), { ...form, target, kind }) as ChannelFields;
 }
 
-const ruleView = ({ id: rule, project, topics, least_severity }: Rule): object => ({
+const ruleView = ({ id: rule, project, topics, least_severity }: NotificationRule): object => ({
   id: rule,
   project,
   least_severity,
@@ -89,7 +89,7 @@ const ruleView = ({ id: rule, project, topics, least_severity }: Rule): object =
 });
 
 async function shown(
-  { channels, projects }: PageParts,
+  { channels, projects }: NotificationPageParts,
   request: HttpRequest,
   done: Record<string, unknown> = {},
 ): Promise<View> {
@@ -110,7 +110,11 @@ async function shown(
 }
 
 /** A button of a channel's page. What is refused is said on the same page. */
-function action(parts: PageParts, name: string, run: (request: HttpRequest) => Promise<PageResult>): PageSpec {
+function action(
+  parts: NotificationPageParts,
+  name: string,
+  run: (request: HttpRequest) => Promise<PageResult>,
+): PageSpec {
   return formPage(
     {
       path: `/notifications/{id}/${name}`,
@@ -127,7 +131,7 @@ const back = (request: HttpRequest, message: string): Redirect =>
   new Redirect(`/notifications/${request.params['id'] ?? ''}`, { tone: 'success', message });
 
 /** Sends a message of its own, and says what the receiver did with it. */
-async function test(parts: PageParts, request: HttpRequest): Promise<View> {
+async function test(parts: NotificationPageParts, request: HttpRequest): Promise<View> {
   const channel = await parts.channels.need(request.params['id'] ?? '');
   const at = parts.now();
   const text = `Sent by hand to the channel ${channel.name}.`;
@@ -147,7 +151,7 @@ async function test(parts: PageParts, request: HttpRequest): Promise<View> {
   return shown(parts, request, { test: { failure } });
 }
 
-export function pages(parts: PageParts): PageSpec[] {
+export function pages(parts: NotificationPageParts): PageSpec[] {
   const { channels } = parts;
   return [
     {
@@ -198,7 +202,7 @@ export function pages(parts: PageParts): PageSpec[] {
       await channels.addRule(
         request.principal,
         request.params['id'] ?? '',
-        fromForm(ruleFields, typed(request)) as RuleFields,
+        fromForm(ruleFields, typed(request)) as NotificationRuleFields,
       );
       return back(request, 'Rule added.');
     }),

@@ -4,7 +4,7 @@
  * the next holder of the lease sends the same message again with the same id: nothing is lost, and the receiver can recognize a repeat.
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
-import { MOST_FAILURES, type Channel, type Kind } from '../channels/channel.js';
+import { MOST_FAILURES, type Channel, type ChannelKind } from '../channels/channel.js';
 import { isoOf, MINUTE_MS } from '../../../lib/time.js';
 import { messageOf, type Message } from '../notes/message.js';
 import type { StoredNote } from '../notes/stored-note.js';
@@ -32,7 +32,7 @@ export class Dispatcher {
   constructor(
     private readonly notes: Collection<StoredNote>,
     private readonly channels: Collection<Channel>,
-    private readonly senders: Partial<Record<Kind, Sender>>,
+    private readonly senders: Partial<Record<ChannelKind, Sender>>,
     private readonly open: (channel: Channel) => Opened,
     private readonly parts: { clock: Clock; ids: Ids; log: Logger; baseUrl: () => string },
   ) {}

@@ -9,18 +9,18 @@ import { all } from '../../../lib/paging.js';
 import { cached } from '../../../ports/cached-reads.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
-import { ruleMatches, type Rule } from '../rules/rule.js';
+import { ruleMatches, type NotificationRule } from '../rules/rule.js';
 import { noteOf, type Note } from '../notes/note.js';
 import type { StoredNote } from '../notes/stored-note.js';
 
 export class NoteQueue {
   /** Events come in crowds, and each asks for the rules as they are after it. */
-  readonly #reads = new SingleFlight<Readonly<Rule>[]>();
+  readonly #reads = new SingleFlight<Readonly<NotificationRule>[]>();
 
   constructor(
     private readonly notes: Collection<StoredNote>,
     private readonly channels: Collection<Channel>,
-    private readonly rules: Collection<Rule>,
+    private readonly rules: Collection<NotificationRule>,
     private readonly clock: Clock,
   ) {}
 

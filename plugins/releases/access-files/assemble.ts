@@ -5,8 +5,8 @@ import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../../ports/domai
 import { LICENSE_WATCHERS, LICENSES } from '../../../ports/domain/licensing.js';
 import { RUNTIME } from '../../../ports/domain/system.js';
 import type { ReleasesConfig } from '../config.js';
-import type { Deps } from '../deps.js';
-import { isPlatform } from '../model.js';
+import type { ReleaseDeps } from '../deps.js';
+import { isPlatform } from '../../../formats/platform.js';
 import { releaseId } from '../place.js';
 import { storeRoute } from './store-route.js';
 import { StoreGuard } from './store-guard.js';
@@ -18,7 +18,7 @@ import { protectionPages } from './page.js';
 
 type Parts = Pick<PluginParts, 'routes' | 'pages' | 'jobs' | 'commands' | 'extensions'>;
 
-function depsOf(ctx: PluginContext<ReleasesConfig>, { releases, leases, audit, log, clock }: Deps): AccessDeps {
+function depsOf(ctx: PluginContext<ReleasesConfig>, { releases, leases, audit, log, clock }: ReleaseDeps): AccessDeps {
   return {
     store: ctx.ports.releaseStore,
     rows: ctx.collection('access'),
@@ -60,7 +60,7 @@ export interface StoreServices {
   parts: Parts;
 }
 
-export function assembleStore(ctx: PluginContext<ReleasesConfig>, plugin: Deps): StoreServices {
+export function assembleStore(ctx: PluginContext<ReleasesConfig>, plugin: ReleaseDeps): StoreServices {
   const deps = depsOf(ctx, plugin);
   ctx.bind(ACCESS_DEPS, deps);
   const { files, care, guard } = ctx.services({

@@ -3,7 +3,8 @@
  * asking). A change is inserted by binary search; what questions need is derived once per change and platform. Pure.
  */
 import { canonicalVersion, compareVersions } from '../../../lib/versions.js';
-import { PLATFORMS, type Platform, type ReleaseDoc } from '../model.js';
+import type { ReleaseDoc } from '../model.js';
+import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { isSelected } from './rollout.js';
 
 /** What questions need to know of a release. */
@@ -51,7 +52,7 @@ export interface PlatformView {
   mandatory: readonly Candidate[];
 }
 
-export interface Offer {
+export interface ReleaseOffer {
   /** The newest release that this machine may be offered one day; null: there is none. */
   latest: KnownRelease | null;
   /** What it should install now; null: it is up to date. */
@@ -151,7 +152,7 @@ export function offerable(views: PlatformViews): Set<KnownRelease> {
 export const latestOf = ({ full }: PlatformView): KnownRelease | null => full[0]?.release ?? null;
 
 /** @param version that the machine has */
-export function offerTo(view: PlatformView, version: string, instance: string | null): Offer {
+export function offerTo(view: PlatformView, version: string, instance: string | null): ReleaseOffer {
   const { full, partial, mandatory } = view;
   const reaches = ({ release }: Candidate): boolean => isSelected(release.rollout_percent, instance, release.id);
   const fits = ({ release: { min_version } }: Candidate): boolean =>

@@ -2,7 +2,7 @@
  * `latest.json` of a channel and of a product (contract 40, files), and the statement of a channel (freshness). Pure.
  */
 import { DAY_MS, isoOf } from '../../../lib/time.js';
-import { PLATFORMS, type Platform } from '../model.js';
+import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { isOpen, latestOf, type ChannelReleases } from './channel-releases.js';
 
 /** How long a statement holds. */

@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { textPieces } from '../../../formats/text-pieces.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { hashOf } from '../manifest-bytes.js';
 
 /** UTF-16 units; at most three times as many bytes, below every store's limit. */
@@ -14,8 +14,8 @@ const PART_UNITS = 2 * 1024 * 1024;
 const PAGE = 2;
 
 @injectable()
-export class ManifestTexts {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'manifests'>) {}
+export class StoredManifests {
+  constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'manifests'>) {}
 
   /** The same text twice is once. @param manifest_sha256 its SHA-256, hex */
   async write(releaseId: string, text: string, manifest_sha256: string): Promise<void> {

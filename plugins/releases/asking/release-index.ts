@@ -9,10 +9,10 @@ import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc, StatementDoc } from '../model.js';
 import { ChannelReleases, offerable, type KnownRelease, type PlatformViews } from './channel-releases.js';
-import { ManifestTexts } from './manifest-texts.js';
+import { StoredManifests } from './manifest-texts.js';
 import { ReleaseJson } from './release-json.js';
 
 const POLL_MS = 1.5 * SECOND_MS;
@@ -59,8 +59,8 @@ export class ReleaseIndex {
   #open = false;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
-    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
+    @inject(StoredManifests) private readonly manifests: StoredManifests,
   ) {}
 
   /** Reads everything, and keeps up with it until `stop`. */

@@ -5,7 +5,7 @@ import { notFound } from '../../../kernel/errors.js';
 import { DAY_MS } from '../../../lib/time.js';
 import { checkChannel, checkPlatform, checkVersion, ASKED_LENGTH, SLUG } from '../place.js';
 import { invalidQuery } from '../../../kernel/errors.js';
-import type { Services } from '../services.js';
+import type { ReleaseServices } from '../services.js';
 import { mayRead, type ReleaseQuery } from '../lists.js';
 import {
   channel,
@@ -48,7 +48,7 @@ export function productOf(slug: string): string {
   return slug;
 }
 
-export function askingRoutes({ asking, index, channels, lists, deps }: Services): RouteSpec[] {
+export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseServices): RouteSpec[] {
   const { signer, clock } = deps;
   return [
     {

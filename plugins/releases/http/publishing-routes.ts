@@ -4,12 +4,12 @@ import { invalid } from '../../../kernel/errors.js';
 import { compareVersions } from '../../../lib/versions.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { mayChange } from '../lists.js';
-import type { Platform } from '../model.js';
+import type { Platform } from '../../../formats/platform.js';
 import { checkChannel, checkPlatform, checkVersion, SLUG } from '../place.js';
 import type { Chosen } from '../publishing/changes.js';
 import { NOTES_BYTES } from '../publishing/package-intake.js';
 import type { PublishedRelease, PublishRequest } from '../publishing/publisher.js';
-import type { Services } from '../services.js';
+import type { ReleaseServices } from '../services.js';
 import { releaseView } from '../view.js';
 import { BASE, productOf } from './asking-routes.js';
 import { bodies, promoteAnswer, publishAnswer, publishQuery, rolloutAnswer, withdrawAnswer } from './schemas.js';
@@ -66,7 +66,7 @@ function chosenOf(principal: Principal, said: Named, field = 'channel'): Chosen 
 const all = (published: readonly PublishedRelease[], outcome: PublishedRelease['outcome']): boolean =>
   published.every((one) => one.outcome === outcome);
 
-export function publishingRoutes({ uploads, changes, deps }: Services): RouteSpec[] {
+export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): RouteSpec[] {
   return [
     {
       method: 'POST',
@@ -191,5 +191,5 @@ export function publishingRoutes({ uploads, changes, deps }: Services): RouteSpe
   ];
 }
 
-const refsOf = async ({ bugs }: Pick<Services['deps'], 'bugs'>, ids: readonly string[]): Promise<string[]> =>
+const refsOf = async ({ bugs }: Pick<ReleaseServices['deps'], 'bugs'>, ids: readonly string[]): Promise<string[]> =>
   (await bugs()?.refsOf(ids)) ?? [];

@@ -1,7 +1,7 @@
 /** Shapes of what the update service is asked and answers (contract 40). */
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
-import { PLATFORMS } from '../model.js';
+import { PLATFORMS } from '../../../formats/platform.js';
 import { ASKED_LENGTH } from '../place.js';
 import { platformShape, releaseShape } from '../view.js';
 

@@ -1,8 +1,8 @@
 /** When pages of releases would show something else. */
 import type { LiveTopic } from '../../../ports/domain/live.js';
-import type { Deps } from '../deps.js';
+import type { ReleaseDeps } from '../deps.js';
 
-export const releaseTopic = ({ releases }: Pick<Deps, 'releases'>): LiveTopic => ({
+export const releaseTopic = ({ releases }: Pick<ReleaseDeps, 'releases'>): LiveTopic => ({
   name: 'releases',
   mark: async () => {
     const page = await releases.find({ sort: [['updated_at', 'desc']], limit: 1 });

@@ -13,9 +13,10 @@ import {
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { ManifestFile } from '../../../formats/manifest.js';
 import { firstFiles } from './manifest-files.js';
-import { PLATFORMS, type Platform, type ReleaseDoc } from '../model.js';
+import type { ReleaseDoc } from '../model.js';
+import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { checkChannel } from '../place.js';
-import type { Services } from '../services.js';
+import type { ReleaseServices } from '../services.js';
 import { changing, crumb, reading, sharesOf, shown, title } from './shown.js';
 
 const PAGE = 50;
@@ -27,12 +28,12 @@ const params = joi.object({ id: joi.string().hex().length(40).required() });
 const text = (most: number) => joi.string().max(most).empty('');
 
 interface Parts {
-  services: Services;
+  services: ReleaseServices;
   request: HttpRequest;
   doc: ReleaseDoc;
 }
 
-async function partsOf(services: Services, request: HttpRequest): Promise<Parts> {
+async function partsOf(services: ReleaseServices, request: HttpRequest): Promise<Parts> {
   const doc = await services.docs.get(request.params['id'] ?? '');
   if (doc === null) throw notFound('such release');
   return { services, request, doc };
@@ -41,7 +42,7 @@ async function partsOf(services: Services, request: HttpRequest): Promise<Parts>
 const isAdmin = ({ principal }: HttpRequest): boolean => principal.kind === 'session' && principal.role === 'admin';
 
 /** By their names. */
-const productsOf = async ({ deps }: Services): Promise<{ value: string; label: string }[]> =>
+const productsOf = async ({ deps }: ReleaseServices): Promise<{ value: string; label: string }[]> =>
   (await deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
 
 async function filesOf({ services, doc }: Parts): Promise<ManifestFile[]> {
@@ -95,7 +96,7 @@ function percentOf(value: unknown): number {
 
 /** A form of the detail page. */
 function change(
-  services: Services,
+  services: ReleaseServices,
   action: string,
   run: (parts: Parts, body: Record<string, unknown>) => Promise<PageResult>,
 ): PageSpec {
@@ -108,7 +109,7 @@ function change(
 
 const done = (id: string, message: string): Redirect => new Redirect(`/releases/${id}`, { tone: 'success', message });
 
-export function pages(services: Services): PageSpec[] {
+export function pages(services: ReleaseServices): PageSpec[] {
   const { changes, deps, docs } = services;
   return [
     {

@@ -3,11 +3,14 @@
  */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import type { SelfTestResult } from '../access-files/self-test-result.js';
-import type { Services } from '../services.js';
+import type { ReleaseServices } from '../services.js';
 import { sharesOf } from './shown.js';
 
 /** @param selfTest the last one; undefined: there was none */
-export function panels({ deps, docs }: Services, selfTest: () => Promise<SelfTestResult | undefined>): PanelSpec[] {
+export function panels(
+  { deps, docs }: ReleaseServices,
+  selfTest: () => Promise<SelfTestResult | undefined>,
+): PanelSpec[] {
   return [
     {
       id: 'releases.open',

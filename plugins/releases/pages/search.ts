@@ -1,12 +1,12 @@
 /** Releases for the search, by product, version, channel and platform: every word has to fit one of them. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import type { Deps } from '../deps.js';
+import type { ReleaseDeps } from '../deps.js';
 import { shown } from './shown.js';
 
 /** Releases that are looked through for the words behind the first. */
 const CANDIDATES = 500;
 
-export const releaseSearch = ({ releases }: Pick<Deps, 'releases'>): SearchProvider => ({
+export const releaseSearch = ({ releases }: Pick<ReleaseDeps, 'releases'>): SearchProvider => ({
   label: 'Releases',
   icon: 'release',
   order: 30,

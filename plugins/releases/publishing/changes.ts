@@ -3,10 +3,11 @@
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import type { Manifest } from '../../../formats/manifest.js';
-import { ManifestTexts } from '../asking/manifest-texts.js';
-import { DEPS, type Deps } from '../deps.js';
-import { placeOf, type Platform, type ReleaseDoc } from '../model.js';
+import type { ReleaseManifest } from '../../../formats/manifest.js';
+import { StoredManifests } from '../asking/manifest-texts.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
+import { placeOf, type ReleaseDoc } from '../model.js';
+import type { Platform } from '../../../formats/platform.js';
 import { releaseId } from '../place.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
@@ -24,9 +25,9 @@ export interface Chosen {
 @injectable()
 export class ReleaseChanges {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
-    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(StoredManifests) private readonly manifests: StoredManifests,
     @inject(ProductLock) private readonly lock: ProductLock,
     @inject(Finisher) private readonly finisher: Finisher,
     @inject(Publisher) private readonly publisher: Publisher,
@@ -149,7 +150,7 @@ export class ReleaseChanges {
     const text = await this.manifests.read(from.id, from.manifest_sha256);
     if (text === null) throw conflict('The release was replaced meanwhile. Ask again.');
     // Our own text: it was read strictly when it was made.
-    const { files, setup } = JSON.parse(text) as Manifest;
+    const { files, setup } = JSON.parse(text) as ReleaseManifest;
     const {
       package_size: size,
       package_sha256: sha256,

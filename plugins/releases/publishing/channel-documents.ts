@@ -14,7 +14,7 @@ import {
   type LatestDocument,
 } from '../asking/documents.js';
 import { ReleaseIndex } from '../asking/release-index.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { StatementDoc } from '../model.js';
 import { channelId } from '../place.js';
 import { ProductLock } from './product-lock.js';
@@ -25,7 +25,7 @@ const RENEW_MS = DAY_MS;
 @injectable()
 export class ChannelDocuments {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
     @inject(ProductLock) private readonly lock: ProductLock,
   ) {}

@@ -6,9 +6,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import { canonicalVersion } from '../../../lib/versions.js';
-import { ManifestTexts } from '../asking/manifest-texts.js';
-import { DEPS, type Deps } from '../deps.js';
-import { placeOf, type OutboxEntry, type ReleaseDoc, type ReleaseFields } from '../model.js';
+import { StoredManifests } from '../asking/manifest-texts.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
+import { placeOf, type ReleaseOutboxEntry, type ReleaseDoc, type ReleaseFields } from '../model.js';
 import { ChannelDocuments } from './channel-documents.js';
 import { PublishLeases, type PublishClaim } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
@@ -19,9 +19,9 @@ const NAMED_ITEMS = 100;
 @injectable()
 export class Finisher {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
-    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(StoredManifests) private readonly manifests: StoredManifests,
     @inject(ChannelDocuments) private readonly channels: ChannelDocuments,
     @inject(PublishLeases) private readonly leases: PublishLeases,
   ) {}
@@ -32,7 +32,7 @@ export class Finisher {
     const before = await this.docs.get(id);
     const { product, version, build, channel, platform, rollout_percent, published_at: at } = fields;
     const data = { product, version, build, channel, platform, signed: fields.manifest_signature !== null };
-    const entry: OutboxEntry = { id: `evt_${ids.uuid()}`, at, event: 'release.published', data };
+    const entry: ReleaseOutboxEntry = { id: `evt_${ids.uuid()}`, at, event: 'release.published', data };
     const rolling = rollout_percent > 0 && rollout_percent < 100 ? { rolling: product } : {};
     const state = {
       ...fields,
@@ -111,7 +111,7 @@ export class Finisher {
   }
 
   /** Null: a listener could not take the event. */
-  async #send({ product }: ReleaseDoc, entry: OutboxEntry): Promise<string[] | null> {
+  async #send({ product }: ReleaseDoc, entry: ReleaseOutboxEntry): Promise<string[] | null> {
     const options = { id: entry.id, timestamp: entry.at, project_slug: product };
     if (entry.event === 'release.halted') return (await this.deps.emit(entry.event, entry.data, options)) ? [] : null;
     const { version, build } = entry.data;

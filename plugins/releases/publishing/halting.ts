@@ -8,7 +8,7 @@ import { cached } from '../../../ports/cached-reads.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf, SECOND_MS } from '../../../lib/time.js';
 import type { VersionFaults } from '../../../ports/domain/bugs.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { ReleaseChanges } from './changes.js';
 
@@ -20,7 +20,7 @@ export class Halting {
   #looking: Promise<void> = Promise.resolve();
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseChanges) private readonly changes: ReleaseChanges,
   ) {}
 

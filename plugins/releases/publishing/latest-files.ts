@@ -6,7 +6,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { ReleaseIndex } from '../asking/release-index.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { ChannelDocuments } from './channel-documents.js';
 import { ProductLock } from './product-lock.js';
 import { textIn } from './stored-text.js';
@@ -22,7 +22,7 @@ export class LatestFiles {
   readonly #agreed = new BoundedMap<string>({ most: MOST_HELD });
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'store' | 'log'>,
+    @inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'store' | 'log'>,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
     @inject(ChannelDocuments) private readonly channels: ChannelDocuments,
     @inject(ProductLock) private readonly lock: ProductLock,

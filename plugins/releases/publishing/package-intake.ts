@@ -9,9 +9,10 @@ import { refusedGlob } from '../../../formats/globs.js';
 import { fieldsWithLiveTokens } from '../../../ports/domain/access.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '../../../ports/release-store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { refusal } from '../errors.js';
-import type { Platform, Runtime } from '../model.js';
+import type { Platform } from '../../../formats/platform.js';
+import type { Runtime } from '../../../formats/manifest.js';
 import type { PackageFacts } from './publisher.js';
 
 /** Kept free on the store's disk, so that what is smaller still fits. */
@@ -59,7 +60,7 @@ export interface Announced {
 
 @injectable()
 export class PackageIntake {
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
 
   /** @throws ServiceError payload_too_large, insufficient_storage, checksum_mismatch, and those of the body */
   async stage(body: UploadedBody, announced: string | undefined): Promise<StagedPackage> {

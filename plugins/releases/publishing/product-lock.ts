@@ -5,14 +5,14 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import type { HeldLease } from '../../../lib/lease.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { inTurn } from '../lease-turn.js';
 
 @injectable()
 export class ProductLock {
   readonly #mutex = new KeyedMutex();
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
 
   /** @throws ServiceError overloaded when it is not free within a minute */
   run<T>(product: string, work: (held: HeldLease) => Promise<T>): Promise<T> {

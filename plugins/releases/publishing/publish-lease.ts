@@ -8,7 +8,7 @@ import { processLease, type HeldLease, type Lease } from '../../../lib/lease.js'
 import { SECOND_MS } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { Json } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import type { PublishDoc, PublishIntent } from '../model.js';
 
@@ -27,7 +27,7 @@ export class PublishLeases {
   /** A lease is watched for its silence, so each is kept for as long as somebody else holds it. */
   readonly #watched = new Map<string, Lease<ProcessOwner>>();
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
 
   /** @throws ServiceError publish_in_progress */
   async claim(id: string): Promise<PublishClaim> {

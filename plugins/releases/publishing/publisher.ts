@@ -7,10 +7,11 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { PackagedFile, StagedPackage } from '../../../ports/release-store.js';
-import { ManifestTexts } from '../asking/manifest-texts.js';
-import { DEPS, type Deps } from '../deps.js';
+import { StoredManifests } from '../asking/manifest-texts.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { buildManifest } from '../manifest-bytes.js';
-import { placeOf, type Platform, type ReleaseDoc, type ReleaseFields } from '../model.js';
+import { placeOf, type ReleaseDoc, type ReleaseFields } from '../model.js';
+import type { Platform } from '../../../formats/platform.js';
 import { releaseId } from '../place.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
@@ -57,11 +58,11 @@ type Put = (release: ReleaseFields, manifest: string) => Promise<boolean>;
 @injectable()
 export class Publisher {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(PublishLeases) private readonly leases: PublishLeases,
     @inject(ProductLock) private readonly lock: ProductLock,
     @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
-    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(StoredManifests) private readonly manifests: StoredManifests,
     @inject(Finisher) private readonly finisher: Finisher,
   ) {}
 

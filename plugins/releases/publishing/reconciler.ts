@@ -5,8 +5,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
-import { ManifestTexts } from '../asking/manifest-texts.js';
-import { DEPS, type Deps } from '../deps.js';
+import { StoredManifests } from '../asking/manifest-texts.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { placeOf, type ReleaseDoc } from '../model.js';
 import { sha256 } from '../place.js';
 import { Finisher } from './finisher.js';
@@ -28,11 +28,11 @@ export class Reconciler {
   #lost: readonly string[] = [];
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(PublishLeases) private readonly leases: PublishLeases,
     @inject(ProductLock) private readonly lock: ProductLock,
     @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
-    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(StoredManifests) private readonly manifests: StoredManifests,
     @inject(LatestFiles) private readonly latest: LatestFiles,
     @inject(Finisher) private readonly finisher: Finisher,
   ) {}

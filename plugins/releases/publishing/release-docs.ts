@@ -5,8 +5,9 @@ import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { StoreConflict, type Filter, type Page, type Update } from '../../../ports/store.js';
 import { ReleaseIndex } from '../asking/release-index.js';
-import { DEPS, type Deps } from '../deps.js';
-import { PLATFORMS, type ReleaseDoc } from '../model.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
+import type { ReleaseDoc } from '../model.js';
+import { PLATFORMS } from '../../../formats/platform.js';
 import { releaseId } from '../place.js';
 
 const PAGE = 200;
@@ -15,7 +16,7 @@ type Changes = Partial<Omit<ReleaseDoc, 'id' | 'rev' | 'updated_at'>>;
 @injectable()
 export class ReleaseDocs {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
   ) {}
 

@@ -6,9 +6,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleaseSigning } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { ManifestTexts } from '../asking/manifest-texts.js';
+import { StoredManifests } from '../asking/manifest-texts.js';
 import { ReleaseIndex } from '../asking/release-index.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { placeOf, type ReleaseDoc } from '../model.js';
 import { ChannelDocuments } from './channel-documents.js';
 import { Finisher } from './finisher.js';
@@ -20,9 +20,9 @@ export class Resigning implements ReleaseSigning {
   readonly #flights = new SingleFlight<number>();
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
-    @inject(ManifestTexts) private readonly manifests: ManifestTexts,
+    @inject(StoredManifests) private readonly manifests: StoredManifests,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
     @inject(ChannelDocuments) private readonly channels: ChannelDocuments,
     @inject(ProductLock) private readonly lock: ProductLock,

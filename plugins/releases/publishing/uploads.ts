@@ -5,7 +5,7 @@ import type { UploadedBody } from '../../../ports/http.js';
 import type { StagedPackage } from '../../../ports/release-store.js';
 import { latestOf } from '../asking/channel-releases.js';
 import { ReleaseIndex } from '../asking/release-index.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type ReleaseDeps } from '../deps.js';
 import { nameOf } from './changes.js';
 import { PackageIntake, type Announced } from './package-intake.js';
 import { Publisher, type PublishedRelease, type PublishRequest } from './publisher.js';
@@ -20,7 +20,7 @@ export interface Upload {
 @injectable()
 export class Uploads {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(PackageIntake) private readonly intake: PackageIntake,
     @inject(Publisher) private readonly publisher: Publisher,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,

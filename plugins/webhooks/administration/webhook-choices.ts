@@ -1,8 +1,8 @@
 /** What a webhook may name: installed events, projects, and addresses that deliveries may go to (contract 70, API). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { denied, invalid, ServiceError } from '../../../kernel/errors.js';
-import { DEPS, type Deps } from '../deps.js';
-import { ALL_EVENTS, eventList, subscribable, type EventName } from '../model/event-names.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
+import { ALL_EVENTS, eventList, subscribable, type SubscribableEvent } from '../model/event-names.js';
 import { projectOf } from '../model/reader.js';
 import type { Webhook } from '../model/webhook.js';
 import { Secrets } from '../sending/secrets.js';
@@ -10,12 +10,12 @@ import { Secrets } from '../sending/secrets.js';
 @injectable()
 export class WebhookChoices {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'outbound' | 'policy' | 'projects' | 'registered'>,
+    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'outbound' | 'policy' | 'projects' | 'registered'>,
     @inject(Secrets) private readonly secrets: Secrets,
   ) {}
 
   /** What a webhook may ask for, beside `*`. */
-  names(): EventName[] {
+  names(): SubscribableEvent[] {
     return subscribable(this.deps.registered());
   }
 

@@ -4,7 +4,7 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import type { Filter, Page } from '../../../ports/store.js';
 import { excerptFor, type Delivery } from '../model/delivery.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookDirectory } from '../registry/directory.js';
 import { payload, withUrl } from '../model/event.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
@@ -23,7 +23,7 @@ type Shipped = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>
 @injectable()
 export class Webhooks {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WebhookDeps,
     @inject(Secrets) private readonly secrets: Secrets,
     @inject(WebhookSender) private readonly sender: WebhookSender,
     @inject(WebhookDirectory) private readonly directory: WebhookDirectory,

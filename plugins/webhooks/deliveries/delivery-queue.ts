@@ -9,7 +9,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import type { Delivery } from '../model/delivery.js';
 import { DeliveryWriter } from './delivery-writer.js';
 import { DeliveryLeases } from './leases.js';
@@ -33,7 +33,7 @@ export interface InFlight {
 @injectable()
 export class DeliveryQueue {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'deliveries' | 'clock'>,
+    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries' | 'clock'>,
     @inject(DeliveryLeases) private readonly leases: DeliveryLeases,
     @inject(DeliveryWriter) private readonly writer: DeliveryWriter,
   ) {}

@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookDirectory } from '../registry/directory.js';
 import { STALE_MS } from './leases.js';
 import type { Delivery } from '../model/delivery.js';
@@ -54,12 +54,12 @@ export class DeliveryWorkers {
   #abandoned = false;
 
   #attempted = 0;
-  readonly #attempts: ReturnType<Deps['metrics']['counter']>;
-  readonly #first: ReturnType<Deps['metrics']['histogram']>;
+  readonly #attempts: ReturnType<WebhookDeps['metrics']['counter']>;
+  readonly #first: ReturnType<WebhookDeps['metrics']['histogram']>;
 
   constructor(
     @inject(DEPS)
-    private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'clock' | 'log' | 'metrics'>,
+    private readonly deps: Pick<WebhookDeps, 'webhooks' | 'events' | 'clock' | 'log' | 'metrics'>,
     @inject(WebhookDirectory) private readonly directory: WebhookDirectory,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
     @inject(WebhookSender) private readonly sender: WebhookSender,

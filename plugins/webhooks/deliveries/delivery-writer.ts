@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import type { Delivery } from '../model/delivery.js';
 
 const WINDOW_MS = 5;
@@ -21,7 +21,7 @@ export class DeliveryWriter {
   #inserts: Insert[] = [];
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'deliveries'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries'>) {}
 
   /** False: there is one with this id already. */
   insert(row: Delivery): Promise<boolean> {

@@ -10,7 +10,7 @@ import { StalenessTracker } from '../../../lib/staleness.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { type Find, StoreConflict } from '../../../ports/store.js';
 import { newDelivery } from '../model/delivery.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookDirectory } from '../registry/directory.js';
 import { storedEvent, type StoredEvent, withUrl } from '../model/event.js';
 import { ROWLESS_MS, DeliveryWorkers } from './delivery-workers.js';
@@ -36,7 +36,7 @@ export class Fanout {
   #clearing: Promise<void> | null = null;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'events' | 'clock' | 'log' | 'baseUrl'>,
+    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'events' | 'clock' | 'log' | 'baseUrl'>,
     @inject(WebhookDirectory) private readonly directory: WebhookDirectory,
     @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,

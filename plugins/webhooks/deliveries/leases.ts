@@ -11,7 +11,7 @@ import { StalenessTracker } from '../../../lib/staleness.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Find } from '../../../ports/store.js';
 import type { Delivery } from '../model/delivery.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { ATTEMPT_MS } from '../sending/sender.js';
 
 /** A leased delivery that has not been begun within this time is given back. */
@@ -29,7 +29,7 @@ export class DeliveryLeases {
   readonly #active = new Set<string>();
   readonly #held: StalenessTracker;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'deliveries' | 'clock' | 'ids'>) {
+  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries' | 'clock' | 'ids'>) {
     this.instance = this.deps.ids.uuid();
     this.#held = new StalenessTracker(() => this.deps.clock.monotonic());
   }

@@ -4,7 +4,7 @@ import { denied, owned } from '../../../kernel/errors.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Filter, Page } from '../../../ports/store.js';
 import { firstIdOf, STATES, AWAITING_ATTEMPT, type Delivery, type DeliveryState } from '../model/delivery.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import type { StoredEvent } from '../model/event.js';
 import { projectOf } from '../model/reader.js';
 import { hostOf } from '../model/webhook.js';
@@ -16,17 +16,17 @@ const CHUNK = 1_000;
 /** A first attempt that is waited for longer than this says that the workers do not keep up. */
 const OVERDUE_MS = 300_000;
 
-export interface ListQuery {
+export interface LogQuery {
   limit: number;
   cursor?: string;
 }
 
-export interface DeliveryQuery extends ListQuery {
+export interface DeliveryQuery extends LogQuery {
   state?: DeliveryState;
   event?: string;
 }
 
-export interface EventQuery extends ListQuery {
+export interface EventQuery extends LogQuery {
   event?: string;
   project_slug?: string;
   since?: string;
@@ -37,7 +37,7 @@ type Listed<T> = Page<T> & { count: () => Promise<number> };
 
 @injectable()
 export class DeliveryLog {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'events' | 'deliveries' | 'clock'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'events' | 'deliveries' | 'clock'>) {}
 
   /**
    * Newest event first. A webhook may have been of another project before: a bound token sees its own project's alone.

@@ -6,7 +6,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Update } from '../../../ports/store.js';
 import { KEEP_ATTEMPTS, type DeliveryAttempt, type Delivery, type DeliveryState } from '../model/delivery.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
 import { delayAfter } from '../model/retry-schedule.js';
@@ -25,10 +25,11 @@ const TIE_MS = 1_000;
 
 @injectable()
 export class Outcomes {
-  readonly #ended: ReturnType<Deps['metrics']['counter']>;
+  readonly #ended: ReturnType<WebhookDeps['metrics']['counter']>;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random' | 'metrics'>,
+    @inject(DEPS)
+    private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random' | 'metrics'>,
     @inject(WebhookPause) private readonly pause: WebhookPause,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
   ) {

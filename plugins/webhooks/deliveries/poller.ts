@@ -6,7 +6,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';
 import { DeliveryWorkers } from './delivery-workers.js';
 import { RetryTimes } from './retry-times.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { Fanout } from './fanout.js';
 
 const POLL_MS = 1_000;
@@ -21,7 +21,7 @@ export class Poller {
   #polls = 0;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'log'>,
+    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'log'>,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
     @inject(Fanout) private readonly fanout: Fanout,
     @inject(DeliveryWorkers) private readonly workers: DeliveryWorkers,

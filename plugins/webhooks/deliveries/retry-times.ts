@@ -7,7 +7,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { ClockSteps, CLOCK_SLACK_MS } from '../../../lib/clock-steps.js';
 import { all, each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { longestDelay } from '../model/retry-schedule.js';
 
 const PAGE = 200;
@@ -17,7 +17,7 @@ export class RetryTimes {
   readonly #steps: ClockSteps;
   #due = true;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock'>) {
+  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock'>) {
     this.#steps = new ClockSteps(this.deps.clock);
   }
 

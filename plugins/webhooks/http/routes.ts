@@ -3,7 +3,7 @@ import joi from 'joi';
 import { created, deleted, named, pageOf, whole, type Principal, type RouteSpec } from '../../../kernel/contract.js';
 import { deliveryView, STATES } from '../model/delivery.js';
 import { eventView } from '../model/event.js';
-import type { DeliveryLog, DeliveryQuery, EventQuery, ListQuery } from '../deliveries/log.js';
+import type { DeliveryLog, DeliveryQuery, EventQuery, LogQuery } from '../deliveries/log.js';
 import { sightOf } from '../model/reader.js';
 import type { Webhooks } from '../administration/webhooks.js';
 import { changeBody, createBody, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
@@ -133,7 +133,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       input: { query: joi.object(list) },
       output: pageOf('WebhookPage', webhookShape),
       handle: async ({ principal, query }) =>
-        paged(await registry.page(principal, query as unknown as ListQuery), query, (item) => item),
+        paged(await registry.page(principal, query as unknown as LogQuery), query, (item) => item),
     },
     {
       method: 'POST',

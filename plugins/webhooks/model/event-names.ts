@@ -24,7 +24,7 @@ export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
   'error.rate_exceeded': 'A muted error happened more often than its rule allows.',
 };
 
-export interface EventName {
+export interface SubscribableEvent {
   name: string;
   description: string;
 }
@@ -33,7 +33,7 @@ export interface EventName {
  * What a webhook may ask for by name, beside `*`.
  * @param registered the events of all installed plugins
  */
-export function subscribable(registered: readonly string[]): EventName[] {
+export function subscribable(registered: readonly string[]): SubscribableEvent[] {
   const others = registered.filter((name) => !(name in CONTRACT_EVENTS) && name !== TEST_EVENT);
   return [
     ...Object.entries(CONTRACT_EVENTS).map(([name, description]) => ({ name, description })),

@@ -3,7 +3,7 @@ import { formPage, Redirect, View, type HttpRequest, type PageSpec } from '../..
 import { liveSubject } from '../../../ports/domain/live.js';
 import { notFound } from '../../../kernel/errors.js';
 import { deliveryView, type Delivery } from '../model/delivery.js';
-import { changing, crumb, params, pretty, toned, reading, uuid, type PageParts } from './shown.js';
+import { changing, crumb, params, pretty, toned, reading, uuid, type WebhookPageParts } from './shown.js';
 import { isAdmin, sightOf } from '../model/reader.js';
 import type { Webhook } from '../model/webhook.js';
 
@@ -24,7 +24,7 @@ function outcomeOf({ attempts, state, next_at }: Delivery): object | null {
   return { ...last, ok: last.error === null, state, next_at: state === 'retrying' ? (next_at ?? null) : null };
 }
 
-export function deliveryPages({ registry, choices, log, clock }: PageParts): PageSpec[] {
+export function deliveryPages({ registry, choices, log, clock }: WebhookPageParts): PageSpec[] {
   const input = { params: params.append({ delivery: uuid }) };
   const path = '/webhooks/{id}/deliveries/{delivery}';
   const need = async (request: HttpRequest): Promise<{ webhook: Webhook; delivery: Delivery }> => {

@@ -3,11 +3,11 @@ import { formPage, View, type HttpRequest, type PageSpec, type Problem } from '.
 import { ALL_EVENTS } from '../model/event-names.js';
 import { changeBody, createBody } from '../model/webhook.js';
 import { bodyOf, chosenEvents, typed } from './form.js';
-import { changing, crumb, params, title, to, type PageParts } from './shown.js';
+import { changing, crumb, params, title, to, type WebhookPageParts } from './shown.js';
 import { withSecret } from './webhook.js';
 
 /** The form, of a new or a known webhook; with what was typed when it was refused. */
-async function editor({ registry, choices }: PageParts, request: HttpRequest, problem?: Problem): Promise<View> {
+async function editor({ registry, choices }: WebhookPageParts, request: HttpRequest, problem?: Problem): Promise<View> {
   const id = request.params['id'];
   const known =
     id === undefined ? null : await registry.view(request.principal, await registry.need(request.principal, id));
@@ -32,7 +32,7 @@ async function editor({ registry, choices }: PageParts, request: HttpRequest, pr
   });
 }
 
-export function editPages(parts: PageParts): PageSpec[] {
+export function editPages(parts: WebhookPageParts): PageSpec[] {
   const { registry } = parts;
   const again = (request: HttpRequest, problem?: Problem): Promise<View> => editor(parts, request, problem);
   const edit = { path: '/webhooks/{id}/edit', title: 'Edit webhook', access: changing, input: { params } };

@@ -3,9 +3,9 @@ import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import type { EventQuery } from '../deliveries/log.js';
 import { eventView } from '../model/event.js';
-import { crumb, cursor, PAGE, pretty, reading, type PageParts } from './shown.js';
+import { crumb, cursor, PAGE, pretty, reading, type WebhookPageParts } from './shown.js';
 
-export function eventPages({ choices, log }: PageParts): PageSpec[] {
+export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
   return [
     {
       path: '/webhooks/events',

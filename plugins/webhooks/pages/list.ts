@@ -3,12 +3,12 @@ import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import { isAdmin } from '../model/reader.js';
-import { cursor, PAGE, reading, stated, title, type PageParts } from './shown.js';
+import { cursor, PAGE, reading, stated, title, type WebhookPageParts } from './shown.js';
 
 /** Webhooks of the list whose last attempts are followed; of the others what changes the counts is. */
 const FOLLOWED = 19;
 
-export function listPages({ registry, choices }: PageParts): PageSpec[] {
+export function listPages({ registry, choices }: WebhookPageParts): PageSpec[] {
   return [
     {
       path: '/webhooks',

@@ -1,7 +1,7 @@
 /** When pages of webhooks and deliveries would show something else. */
 import type { LiveTopic } from '../../../ports/domain/live.js';
-import type { Deps } from '../deps.js';
-import type { Services } from '../services.js';
+import type { WebhookDeps } from '../deps.js';
+import type { WebhookServices } from '../services.js';
 
 /** The mark is for every reader, and told to none. */
 const WHOLE = { kind: 'shared_key' } as const;
@@ -12,8 +12,8 @@ const WHOLE = { kind: 'shared_key' } as const;
  * ends as it was leaves the counts as they are. `delivery`, by its id: its state and its attempts.
  */
 export const webhookTopics = (
-  { webhooks, deliveries }: Pick<Deps, 'webhooks' | 'deliveries'>,
-  { workers, log }: Pick<Services, 'workers' | 'log'>,
+  { webhooks, deliveries }: Pick<WebhookDeps, 'webhooks' | 'deliveries'>,
+  { workers, log }: Pick<WebhookServices, 'workers' | 'log'>,
 ): LiveTopic[] => [
   {
     name: 'webhooks',

@@ -9,10 +9,10 @@ import { deliveryPages } from './delivery-pages.js';
 import { eventPages } from './event-log.js';
 import { editPages } from './editor.js';
 import { listPages } from './list.js';
-import type { PageParts } from './shown.js';
+import type { WebhookPageParts } from './shown.js';
 import { detailPages } from './webhook.js';
 
-export function pages(parts: PageParts): PageSpec[] {
+export function pages(parts: WebhookPageParts): PageSpec[] {
   return [
     ...listPages(parts),
     ...editPages(parts),

@@ -59,7 +59,7 @@ export function stated(webhook: WebhookView): object {
 export const again = (state: string, error: string | null): boolean =>
   error !== null && state !== 'retrying' && state !== 'pending';
 
-export interface PageParts {
+export interface WebhookPageParts {
   clock: Pick<Clock, 'now'>;
   registry: Webhooks;
   choices: WebhookChoices;

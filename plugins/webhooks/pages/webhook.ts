@@ -27,12 +27,12 @@ import {
   to,
   toned,
   uuid,
-  type PageParts,
+  type WebhookPageParts,
 } from './shown.js';
 
 /** One webhook with its deliveries, and what was just done with it. */
 async function shown(
-  { registry, choices, log }: PageParts,
+  { registry, choices, log }: WebhookPageParts,
   request: HttpRequest,
   id: string,
   done: Record<string, unknown> = {},
@@ -79,7 +79,7 @@ async function shown(
 
 /** The webhook's page with a secret, which is seen this once. */
 export const withSecret = async (
-  parts: PageParts,
+  parts: WebhookPageParts,
   request: HttpRequest,
   id: string,
   made: { heading: string; secret: string; rotated?: boolean },
@@ -88,7 +88,7 @@ export const withSecret = async (
 
 /** A button of a webhook's page. A refusal is shown on the same page. */
 const action = (
-  parts: PageParts,
+  parts: WebhookPageParts,
   name: string,
   run: (request: HttpRequest, id: string) => Promise<PageResult>,
 ): PageSpec =>
@@ -100,7 +100,7 @@ const action = (
 
 /** What was held may be on its way by itself once the webhook is enabled. */
 async function sendAgain(
-  { registry, log }: PageParts,
+  { registry, log }: WebhookPageParts,
   request: HttpRequest,
   id: string,
   delivery: string,
@@ -114,7 +114,7 @@ async function sendAgain(
   }
 }
 
-export function detailPages(parts: PageParts): PageSpec[] {
+export function detailPages(parts: WebhookPageParts): PageSpec[] {
   const { registry } = parts;
   return [
     {

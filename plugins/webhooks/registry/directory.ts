@@ -7,7 +7,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import { cached } from '../../../ports/cached-reads.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import type { Webhook } from '../model/webhook.js';
 
 const RECENT_MS = 200;
@@ -25,7 +25,7 @@ export class WebhookDirectory {
   readonly #changed = new Map<string, number>();
   #known: Known | null = null;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'clock'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'webhooks' | 'clock'>) {}
 
   /** The enabled ones at the time of the question. */
   async enabled(): Promise<Readonly<Webhook>[]> {

@@ -8,7 +8,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import { AWAITING_ATTEMPT } from '../model/delivery.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { WEBHOOK_DISABLED, type WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import { hostOf, MAX_FAILURES, type Webhook } from '../model/webhook.js';
 
@@ -18,7 +18,8 @@ export const HELD_MS = 24 * 3_600_000;
 @injectable()
 export class WebhookPause {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'webhooks' | 'deliveries' | 'clock' | 'ids' | 'log' | 'emit'>,
+    @inject(DEPS)
+    private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock' | 'ids' | 'log' | 'emit'>,
   ) {}
 
   /** A delivery failed for the first time. Disables the webhook at the twentieth in a row. */

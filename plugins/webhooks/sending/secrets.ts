@@ -4,7 +4,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { isoOf } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { ROTATION_MS, type Webhook } from '../model/webhook.js';
 
 /** Bound into the sealed text, so that it opens for this webhook alone. */
@@ -17,7 +17,7 @@ const OPENED = 500;
 export class Secrets {
   readonly #opened = new BoundedMap<string>({ most: OPENED });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'cipher' | 'clock' | 'webhook_key'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'cipher' | 'clock' | 'webhook_key'>) {}
 
   seal(id: string, secret: string): string {
     return this.deps.cipher.seal(secret, purpose(id));

@@ -3,7 +3,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WebhookDeps } from '../deps.js';
 import { retryAfter } from '../model/retry-schedule.js';
 import { Secrets } from './secrets.js';
 import { signatureHeaders } from './signature.js';
@@ -40,7 +40,7 @@ export interface Result {
 @injectable()
 export class WebhookSender {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'clock' | 'outbound' | 'policy' | 'version'>,
+    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'clock' | 'outbound' | 'policy' | 'version'>,
     @inject(Secrets) private readonly secrets: Secrets,
   ) {}
 

@@ -4,7 +4,7 @@ import { RandomIds } from '../../../adapters/node/ids.js';
 import { SystemClock } from '../../../adapters/node/clock.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { countJob, makeJobs, type RunDoc } from '../../../testing/contracts/jobs.js';
+import { countJob, makeJobs, type CountedRun } from '../../../testing/contracts/jobs.js';
 
 const place = JSON.parse(process.argv[2] ?? '{}') as { sqlite?: string; mongodb?: string };
 const store: DocumentStore = place.sqlite
@@ -18,7 +18,7 @@ const { jobs } = makeJobs(store, [
     timeoutMs: 500,
     run: async ({ data }) => {
       const id = new RandomIds(new SystemClock()).uuid();
-      await store.collection<RunDoc>('runs').insert({ id, n: Number(data), pid: process.pid });
+      await store.collection<CountedRun>('runs').insert({ id, n: Number(data), pid: process.pid });
       await new Promise(() => undefined);
     },
   },

@@ -1,7 +1,7 @@
 /** /errors and the dashboard's chart: groups, filters, escaping (contract 80). */
 import { expect } from 'chai';
 import type { View } from '../../../kernel/contract.js';
-import { pages, panels, type PageDeps } from '../../../plugins/errorstream/pages.js';
+import { pages, panels, type ErrorPageDeps } from '../../../plugins/errorstream/pages.js';
 import type { ErrorGroup, ErrorGroupQuery } from '../../../ports/domain/bugs.js';
 import { firstErrorCommand } from '../../../plugins/errorstream/first-error.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
@@ -35,13 +35,13 @@ const group = (fields: Partial<ErrorGroup> = {}): ErrorGroup =>
   }) as ErrorGroup;
 
 interface Asked {
-  deps: PageDeps;
+  deps: ErrorPageDeps;
   queries: ErrorGroupQuery[];
 }
 
-function standing(items: ErrorGroup[], sums: Awaited<ReturnType<PageDeps['groups']['perHour']>> = null): Asked {
+function standing(items: ErrorGroup[], sums: Awaited<ReturnType<ErrorPageDeps['groups']['perHour']>> = null): Asked {
   const queries: ErrorGroupQuery[] = [];
-  const deps: PageDeps = {
+  const deps: ErrorPageDeps = {
     groups: {
       list: async (query) => {
         queries.push(query);

@@ -7,9 +7,9 @@ import { Scope } from '../../../kernel/container.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { Principal, SessionPrincipal } from '../../../ports/http.js';
 import { COLLECTIONS } from '../../../plugins/licensing/collections.js';
-import type { Deps } from '../../../plugins/licensing/deps.js';
+import type { LicensingDeps } from '../../../plugins/licensing/deps.js';
 import type { LicenseDoc } from '../../../plugins/licensing/model/documents.js';
-import { buildServices, type Services } from '../../../plugins/licensing/services.js';
+import { buildServices, type LicensingServices } from '../../../plugins/licensing/services.js';
 import type { AuditEntry } from '../../../ports/domain/access.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { PredecessorKey, PublicKey, Signer } from '../../../ports/signer.js';
@@ -72,9 +72,9 @@ function publicOf(key: KeyObject): PublicKey {
   };
 }
 
-export interface Fixture extends Services {
+export interface Fixture extends LicensingServices {
   store: DocumentStore;
-  deps: Deps;
+  deps: LicensingDeps;
   clock: ManualClock;
   signer: TestSigner;
   log: RecordingLog;
@@ -93,7 +93,7 @@ export const STORES = STORE.all;
 interface Options {
   clock?: ManualClock;
   signer?: TestSigner;
-  change?: Partial<Deps>;
+  change?: Partial<LicensingDeps>;
 }
 
 /** A process of its own over the store. */
@@ -104,7 +104,7 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
   const emitted: Fixture['emitted'] = [];
   const told: Fixture['told'] = [];
   const projects = new Map(['shop', 'blog'].map((slug) => [slug, { slug, cache_ttl_hours: 72 } as ProjectInfo]));
-  const deps: Deps = {
+  const deps: LicensingDeps = {
     licenses: store.collection(STORE.nameOf('licenses')),
     activations: store.collection(STORE.nameOf('activations')),
     marks: store.collection(STORE.nameOf('marks')),

@@ -18,7 +18,7 @@ import {
   MOVES,
   STORED_STATES,
   stateOf,
-  type Move,
+  type LicenseMove,
   type StoredState,
 } from '../../../plugins/licensing/model/states.js';
 import { judgementOf, type Judgement } from '../../../plugins/licensing/online/judgement.js';
@@ -130,7 +130,7 @@ describe('licensing: keys', () => {
 
 describe('licensing: the table of states', () => {
   /** From the table of contract 50; what is not here is refused. */
-  const TABLE: [StoredState, Move, StoredState][] = [
+  const TABLE: [StoredState, LicenseMove, StoredState][] = [
     ['pending', 'approve', 'active'],
     ['pending', 'reject', 'revoked'],
     ['active', 'deactivate', 'inactive'],

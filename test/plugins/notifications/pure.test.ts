@@ -5,7 +5,7 @@ import { channelFields, shownTarget } from '../../../plugins/notifications/chann
 import { quietUntil, type Quiet } from '../../../plugins/notifications/channels/quiet.js';
 import { messageOf } from '../../../plugins/notifications/notes/message.js';
 import { noteOf, plain, type Note } from '../../../plugins/notifications/notes/note.js';
-import { ruleMatches, type Rule } from '../../../plugins/notifications/rules/rule.js';
+import { ruleMatches, type NotificationRule } from '../../../plugins/notifications/rules/rule.js';
 import { htmlOf } from '../../../plugins/notifications/sending/email.js';
 import { textOf } from '../../../plugins/notifications/sending/sender.js';
 
@@ -59,7 +59,7 @@ describe('notifications: notes and rules', () => {
     client_ref: null,
     regression: false,
   };
-  const rule = (more: Partial<Rule>): Rule => ({
+  const rule = (more: Partial<NotificationRule>): NotificationRule => ({
     id: 'r',
     channel_id: 'c',
     project: null,
@@ -104,7 +104,7 @@ describe('notifications: notes and rules', () => {
     [{ least_severity: 'critical' }, 'shop', false],
     [{ least_severity: 'high' }, 'shop', true],
     [{ topics: ['monitor.down'] }, 'shop', false],
-  ] as [Partial<Rule>, string | null, boolean][]) {
+  ] as [Partial<NotificationRule>, string | null, boolean][]) {
     it(`${JSON.stringify(more)} for ${project}: ${expected}`, () =>
       expect(ruleMatches(rule(more), created, project)).to.equal(expected));
   }

@@ -6,7 +6,7 @@ import type { Channel, ChannelFields } from '../../../plugins/notifications/chan
 import type { Message } from '../../../plugins/notifications/notes/message.js';
 import type { StoredNote } from '../../../plugins/notifications/notes/stored-note.js';
 import { NoteQueue } from '../../../plugins/notifications/sending/queue.js';
-import type { Rule, RuleFields } from '../../../plugins/notifications/rules/rule.js';
+import type { NotificationRule, NotificationRuleFields } from '../../../plugins/notifications/rules/rule.js';
 import { Dispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
 import { SendError } from '../../../plugins/notifications/sending/sender.js';
 import type { DomainEvent, Principal } from '../../../kernel/contract.js';
@@ -26,7 +26,7 @@ class Fixture {
   readonly #store = new MemoryStore();
   readonly channelRows = this.#store.collection<Channel>('channels');
   readonly notes = this.#store.collection<StoredNote>('notes');
-  readonly rules = this.#store.collection<Rule>('rules');
+  readonly rules = this.#store.collection<NotificationRule>('rules');
   readonly audited: string[] = [];
   readonly channels = new Channels({
     channels: this.channelRows,
@@ -65,7 +65,7 @@ class Fixture {
     );
   }
 
-  async channel(more: Partial<ChannelFields> = {}, rule: Partial<RuleFields> = {}): Promise<Channel> {
+  async channel(more: Partial<ChannelFields> = {}, rule: Partial<NotificationRuleFields> = {}): Promise<Channel> {
     const fields: ChannelFields = {
       name: 'on call',
       kind: 'email',

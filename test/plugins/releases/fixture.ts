@@ -8,15 +8,15 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { Scope } from '../../../kernel/container.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { releasesConfig, type ReleasesConfig } from '../../../plugins/releases/config.js';
-import type { Deps } from '../../../plugins/releases/deps.js';
+import type { ReleaseDeps } from '../../../plugins/releases/deps.js';
 import plugin from '../../../plugins/releases/plugin.js';
-import { buildServices, type Services } from '../../../plugins/releases/services.js';
+import { buildServices, type ReleaseServices } from '../../../plugins/releases/services.js';
 import type { BugsApi } from '../../../ports/domain/bugs.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { TokenPrincipal, UploadedBody } from '../../../ports/http.js';
 import type { ReleaseStore } from '../../../ports/release-store.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import type { Platform } from '../../../plugins/releases/model.js';
+import type { Platform } from '../../../formats/platform.js';
 import type { PublishedRelease, PublishRequest } from '../../../plugins/releases/publishing/publisher.js';
 import { ManualClock } from '../access/fixture.js';
 import { FakeIds, RecordingLog } from '../../../testing/fakes.js';
@@ -67,7 +67,7 @@ export interface Told {
   data: Record<string, unknown>;
 }
 
-export interface Fixture extends Services {
+export interface Fixture extends ReleaseServices {
   clock: ManualClock;
   told: Told[];
   audited: string[];
@@ -112,7 +112,7 @@ export function fixtureOn(
   store: DocumentStore,
   releaseStore: ReleaseStore = memoryPackages(),
   clock = new ManualClock(),
-  change: (deps: Deps) => void = () => undefined,
+  change: (deps: ReleaseDeps) => void = () => undefined,
 ): Fixture {
   const log = new RecordingLog();
   const told: Told[] = [];
@@ -123,7 +123,7 @@ export function fixtureOn(
     ['blog', 'blog'],
   ]);
   const info = (slug: string) => ({ slug, name: slug, require_signed: false, archived: false }) as ProjectInfo;
-  const deps: Deps = {
+  const deps: ReleaseDeps = {
     releases: store.collection(nameOf('releases')),
     manifests: store.collection(nameOf('manifests')),
     publishes: store.collection(nameOf('publishes')),
@@ -205,6 +205,6 @@ export const bugsOf = (closed: (version: string) => string[]): BugsApi =>
     releaseWithdrawn: async () => {},
   }) as unknown as BugsApi;
 
-export async function memoryFixture(change?: (deps: Deps) => void): Promise<Fixture> {
+export async function memoryFixture(change?: (deps: ReleaseDeps) => void): Promise<Fixture> {
   return fixtureOn(await ensured(new MemoryStore()), undefined, undefined, change);
 }

@@ -1,7 +1,7 @@
 /** The first files of a manifest, cut out of its text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { manifestText, type Manifest } from '../../../formats/manifest.js';
+import { manifestText, type ReleaseManifest } from '../../../formats/manifest.js';
 import { firstFiles } from '../../../plugins/releases/pages/manifest-files.js';
 
 describe('releases: the files of a manifest on the page', () => {
@@ -30,7 +30,7 @@ describe('releases: the files of a manifest on the page', () => {
             entry: null,
             runtime: null,
           });
-          expect(firstFiles(text, most)).to.deep.equal((JSON.parse(text) as Manifest).files.slice(0, most));
+          expect(firstFiles(text, most)).to.deep.equal((JSON.parse(text) as ReleaseManifest).files.slice(0, most));
         },
       ),
     );

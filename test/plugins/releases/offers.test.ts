@@ -9,7 +9,7 @@ import {
   type KnownRelease,
 } from '../../../plugins/releases/asking/channel-releases.js';
 import { isSelected, rolloutPosition } from '../../../plugins/releases/asking/rollout.js';
-import { PLATFORMS, type Platform } from '../../../plugins/releases/model.js';
+import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { releaseId } from '../../../plugins/releases/place.js';
 
 const version = fc

@@ -6,9 +6,9 @@ import { RandomIds } from '../../../adapters/node/ids.js';
 import { NodeOutbound, type OutboundOptions } from '../../../adapters/node/outbound.js';
 import { Scope } from '../../../kernel/container.js';
 import type { Delivery } from '../../../plugins/webhooks/model/delivery.js';
-import type { Deps } from '../../../plugins/webhooks/deps.js';
+import type { WebhookDeps } from '../../../plugins/webhooks/deps.js';
 import plugin from '../../../plugins/webhooks/plugin.js';
-import { buildServices, type Services } from '../../../plugins/webhooks/services.js';
+import { buildServices, type WebhookServices } from '../../../plugins/webhooks/services.js';
 import type { Webhook, WebhookFields } from '../../../plugins/webhooks/model/webhook.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { DomainEvent } from '../../../ports/events.js';
@@ -49,9 +49,9 @@ export class MovedClock extends SystemClock {
   }
 }
 
-export interface Fixture extends Services {
+export interface Fixture extends WebhookServices {
   store: DocumentStore;
-  deps: Deps;
+  deps: WebhookDeps;
   clock: MovedClock;
   log_lines: RecordingLog;
   audited: string[];
@@ -77,7 +77,7 @@ const slugs = ['shop', 'blog'];
 interface Options {
   clock?: MovedClock;
   outbound?: OutboundOptions;
-  change?: Partial<Deps>;
+  change?: Partial<WebhookDeps>;
 }
 
 /** A process of its own over the store; its workers are open and it polls by itself. */
@@ -87,7 +87,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
   const audited: string[] = [];
   const changes: Fixture['changes'] = [];
   const emitted: Fixture['emitted'] = [];
-  const deps: Deps = {
+  const deps: WebhookDeps = {
     webhooks: store.collection(nameOf('webhooks')),
     events: store.collection(nameOf('events')),
     deliveries: store.collection(nameOf('deliveries')),

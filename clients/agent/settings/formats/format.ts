@@ -6,23 +6,23 @@
  */
 
 /** What a setting can be. Integers are safe ones. */
-export type Value = string | number | boolean;
+export type SettingValue = string | number | boolean;
 
 export interface Format {
   /**
    * @returns null: the key is not there, or holds nothing
    * @throws FormatError for a text that is not of this format, or a key that holds more than one value
    */
-  read: (text: string, key: string) => Value | null;
+  read: (text: string, key: string) => SettingValue | null;
   /**
    * The text with this value at the key; made where it is missing. A blank text is a new file.
    * @throws FormatError
    */
-  write: (text: string, key: string, value: Value) => string;
+  write: (text: string, key: string, value: SettingValue) => string;
   /** Why no file of this format can have this key; null: it can. */
   refusedKey: (key: string) => string | null;
   /** Why this format cannot hold the value; null: it can. */
-  refusedValue: (value: Value) => string | null;
+  refusedValue: (value: SettingValue) => string | null;
 }
 
 /** A file that is left alone. The message goes on after its name. */
@@ -46,6 +46,6 @@ export const splice = (text: string, from: number, to: number, insert: string): 
   text.slice(0, from) + insert + text.slice(to);
 
 /** Why a value cannot be one line of a file; null: it can. */
-export function notOneLine(value: Value): string | null {
+export function notOneLine(value: SettingValue): string | null {
   return typeof value === 'string' && /[\r\n\0]/.test(value) ? 'must be one line, without CR, LF and NUL' : null;
 }

@@ -1,6 +1,6 @@
 /** JSON, also with comments and trailing commas. Nested keys are joined with `:`; a number is a place in a list that is there. */
 import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
-import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type Value } from './format.js';
+import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type SettingValue } from './format.js';
 
 const DEFAULT_UNIT = '  ';
 
@@ -76,9 +76,9 @@ function childOf(node: Node, name: string, key: string): Node | undefined {
   return found[0]?.children?.[1];
 }
 
-function scalarOf(node: Node, key: string): Value | null {
+function scalarOf(node: Node, key: string): SettingValue | null {
   if (node.type === 'object' || node.type === 'array') throw new FormatError(`holds an ${node.type} at ${key}`);
-  return node.type === 'null' ? null : (node.value as Value);
+  return node.type === 'null' ? null : (node.value as SettingValue);
 }
 
 const upTo = (names: readonly string[], rest: readonly string[]): string =>
@@ -100,7 +100,7 @@ function unitOf(text: string, root: Node): string {
 const startsLine = (text: string, offset: number): boolean =>
   /^[ \t]*$/.test(text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset));
 
-function nested(names: readonly string[], value: Value, indent: string, unit: string, eol: string): string {
+function nested(names: readonly string[], value: SettingValue, indent: string, unit: string, eol: string): string {
   const [name, ...rest] = names;
   if (name === undefined) return JSON.stringify(value);
   const inner = nested(rest, value, indent + unit, unit, eol);

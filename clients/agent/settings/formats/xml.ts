@@ -3,7 +3,7 @@
  * makes of the file would depend on it. Names are compared as they are written, prefixes included.
  */
 import { SaxesParser } from 'saxes';
-import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type Value } from './format.js';
+import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type SettingValue } from './format.js';
 
 interface Piece {
   from: number;
@@ -170,13 +170,13 @@ const decoded = (raw: string): string =>
         : (ENTITIES[name] ?? whole),
     );
 
-const escaped = (value: Value): string =>
+const escaped = (value: SettingValue): string =>
   String(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#13;');
 
-const inQuotes = (value: Value): string =>
+const inQuotes = (value: SettingValue): string =>
   escaped(value).replaceAll('"', '&quot;').replaceAll("'", '&apos;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;');
 
-function withAttribute(text: string, element: Element, name: string, value: Value): string {
+function withAttribute(text: string, element: Element, name: string, value: SettingValue): string {
   const found = attributeOf(text, element, name);
   if (found !== null) return splice(text, found.from, found.to, inQuotes(value));
   const { tag, selfClosing } = element;
@@ -186,7 +186,7 @@ function withAttribute(text: string, element: Element, name: string, value: Valu
 }
 
 /** The first text that is not blank gives its place; what is left of the old value goes, comments stay. */
-function withContent(text: string, element: Element, value: Value): string {
+function withContent(text: string, element: Element, value: SettingValue): string {
   const { pieces, selfClosing, tag, close, name } = element;
   if (selfClosing) {
     const start = text.slice(tag.from, tag.to - 2).trimEnd();
@@ -200,7 +200,13 @@ function withContent(text: string, element: Element, value: Value): string {
   return pieces.length === 0 ? splice(changed, close, close, escaped(value)) : changed;
 }
 
-function elementText({ names, attribute }: Path, value: Value, indent: string, unit: string, eol: string): string {
+function elementText(
+  { names, attribute }: Path,
+  value: SettingValue,
+  indent: string,
+  unit: string,
+  eol: string,
+): string {
   const [name = '', ...rest] = names;
   if (rest.length > 0) {
     const inner = elementText({ names: rest, attribute }, value, indent + unit, unit, eol);
@@ -209,12 +215,12 @@ function elementText({ names, attribute }: Path, value: Value, indent: string, u
   return attribute === null ? `<${name}>${escaped(value)}</${name}>` : `<${name} ${attribute}="${inQuotes(value)}"/>`;
 }
 
-function newFile(path: Path, value: Value, eol: string): string {
+function newFile(path: Path, value: SettingValue, eol: string): string {
   return `<?xml version="1.0" encoding="utf-8"?>${eol}${elementText(path, value, '', DEFAULT_UNIT, eol)}${eol}`;
 }
 
 /** As the last child, indented as its siblings are. */
-function withChild(text: string, root: Element, parent: Element, path: Path, value: Value): string {
+function withChild(text: string, root: Element, parent: Element, path: Path, value: SettingValue): string {
   if (parent.pieces.some((piece) => piece.text.trim() !== ''))
     throw new FormatError(`holds a text at ${parent.name}, where elements should be`);
   const eol = lineEndOf(text);

@@ -1,6 +1,6 @@
 /** What root's agent does for the child that works as the owner (contract 90, whom it believes): the child may ask for anything. */
 import { expect } from 'chai';
-import { Failure } from '../../../../clients/agent/exit.js';
+import { AgentFailure } from '../../../../clients/agent/exit.js';
 import type { Wish } from '../../../../clients/agent/owner/messages.js';
 import { Served, type Known } from '../../../../clients/agent/owner/served.js';
 import type { Agent } from '../../../../clients/agent/update/installation.js';
@@ -46,7 +46,7 @@ describe('update-agent: what a hostile child gets of root', () => {
     done = [];
     let failure: unknown = null;
     await one.answer(wish as Wish).catch((error: unknown) => (failure = error));
-    expect(failure, JSON.stringify(wish)).to.be.instanceOf(Failure);
+    expect(failure, JSON.stringify(wish)).to.be.instanceOf(AgentFailure);
     expect(done).to.deep.equal([]);
   }
   beforeEach(() => (done = []));

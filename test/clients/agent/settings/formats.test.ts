@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import fc from 'fast-check';
 import { parse as parseJsonc } from 'jsonc-parser';
-import { FormatError, type Value } from '../../../../clients/agent/settings/formats/format.js';
+import { FormatError, type SettingValue } from '../../../../clients/agent/settings/formats/format.js';
 import { FORMATS, type FormatName } from '../../../../clients/agent/settings/formats/index.js';
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -52,7 +52,7 @@ interface Case {
   name: string;
   text: string;
   key: string;
-  value: Value;
+  value: SettingValue;
   becomes: string;
 }
 
@@ -386,7 +386,7 @@ describe('update-agent: files of settings', () => {
         fc.boolean(),
       );
       const seen: { text: string; key: string; given: string }[] = [];
-      const check = (source: string[], key: string, value: Value): void => {
+      const check = (source: string[], key: string, value: SettingValue): void => {
         const given = String(value);
         const before = source.join('\n');
         const text = FORMATS.env.write(before, key, value);
@@ -412,7 +412,7 @@ describe('update-agent: files of settings', () => {
       );
       const values = fc.oneof(fc.stringMatching(/^[ -~é]{1,16}$/), fc.integer(), fc.boolean());
       const keys = fc.tuple(fc.constantFrom('s0', 's1', 'other'), fc.constantFrom('one', 'two', 'new'));
-      const seen: { text: string; written: string; name: string; key: string; value: Value }[] = [];
+      const seen: { text: string; written: string; name: string; key: string; value: SettingValue }[] = [];
       fc.assert(
         fc.property(
           fc.array(section, { minLength: 1, maxLength: 3 }),
@@ -476,7 +476,7 @@ describe('update-agent: files of settings', () => {
         fc.integer(),
       );
       const seen: { written: string; path: string; given: string }[] = [];
-      const check = (before: string, path: string, value: Value): void => {
+      const check = (before: string, path: string, value: SettingValue): void => {
         let written: string;
         try {
           written = FORMATS.xml.write(before, path, value);

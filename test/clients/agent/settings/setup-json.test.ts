@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readDescription } from '../../../../clients/agent/settings/description.js';
 import { detectorOf } from '../../../../clients/agent/settings/detect.js';
-import type { Value } from '../../../../clients/agent/settings/formats/format.js';
+import type { SettingValue } from '../../../../clients/agent/settings/formats/format.js';
 import { baseOf, pathOf } from '../../../../clients/agent/settings/places.js';
 import { refusal, resolve, type Sources } from '../../../../clients/agent/settings/resolve.js';
 import { isPlaceholder, valueOf, type ValueType } from '../../../../clients/agent/settings/types.js';
@@ -72,7 +72,7 @@ describe('update-agent: setup.json', function () {
   });
 
   it('values by type', () => {
-    const table: [type: ValueType, text: string, value: Value | null][] = [
+    const table: [type: ValueType, text: string, value: SettingValue | null][] = [
       ['integer', '-5', -5],
       ['integer', '5.0', null],
       ['integer', '99999999999999999', null],
@@ -103,7 +103,10 @@ describe('update-agent: setup.json', function () {
 
   describe('always in this order', () => {
     const around = { env: { IN_ENV: 'detected' }, root: '/opt/x' };
-    const found = async (setup: object, sources: Partial<Sources>): Promise<[source: string, value: Value] | null> => {
+    const found = async (
+      setup: object,
+      sources: Partial<Sources>,
+    ): Promise<[source: string, value: SettingValue] | null> => {
       const [first] = await resolve(read(setup), {
         around,
         given: new Map(),
@@ -189,7 +192,7 @@ describe('update-agent: setup.json', function () {
     await new Promise<void>((listening) => busy.listen(0, listening));
     const { port } = busy.address() as AddressInfo;
     const env = { A: 'x', SVC_TOKEN: 'secret', HOME: '/home/me', USER: 'me', SUB: 'old' };
-    const detect = async (text: string): Promise<Value | null | undefined> => detectorOf(text)?.({ env, root });
+    const detect = async (text: string): Promise<SettingValue | null | undefined> => detectorOf(text)?.({ env, root });
     expect(await detect('env:A')).to.equal('x');
     expect(await detect('env:SVC_TOKEN')).to.equal(null);
     expect(await detect('env:svc_token')).to.equal(null);

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import type { Account } from '../../../../plugins/access/model/account.js';
 import { checkUsername, usernameKey } from '../../../../plugins/access/model/account.js';
-import type { Services } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/assemble.js';
 import { passwordProblem } from '../../../../plugins/access/model/password.js';
 import access from '../../../../plugins/access/plugin.js';
 import type { RosterDoc } from '../../../../plugins/access/accounts/roster.js';
@@ -12,7 +12,7 @@ import { refused } from '../refused.js';
 
 describe('access: accounts', () => {
   let w: Fixture;
-  let s: Services;
+  let s: AccessServices;
   const rows = () => w.store.collection<Account>('access_accounts');
   const roster = () => w.store.collection<RosterDoc>('access_roster');
   const make = (username: string, role = 'admin') =>
@@ -149,9 +149,9 @@ describe('access: accounts', () => {
       const admins = [];
       for (let i = 0; i < 20; i++) admins.push(await make(`admin-${i}`));
       const ways = [
-        (p: Services, id: string) => p.accounts.setRole('system', id, 'member'),
-        (p: Services, id: string) => p.accounts.setDisabled('system', id, true),
-        (p: Services, id: string) => p.accounts.remove('system', id),
+        (p: AccessServices, id: string) => p.accounts.setRole('system', id, 'member'),
+        (p: AccessServices, id: string) => p.accounts.setDisabled('system', id, true),
+        (p: AccessServices, id: string) => p.accounts.remove('system', id),
       ];
       const calls = admins.map(({ id }, i) => (ways[i % 3] as (typeof ways)[0])(i % 2 === 0 ? s : other, id));
       const results = await Promise.allSettled(calls as Promise<unknown>[]);

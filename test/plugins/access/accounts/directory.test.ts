@@ -3,13 +3,13 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import { extend } from '../../../../kernel/contract.js';
 import type { Account } from '../../../../plugins/access/model/account.js';
-import type { Services } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/assemble.js';
 import { ACCOUNT_WATCHERS, type OpeningAccount } from '../../../../ports/domain/access.js';
 import { fixtureOn, PASSWORD, services, type Fixture } from '../fixture.js';
 
 describe('access: the directory of accounts', () => {
   let w: Fixture;
-  let s: Services;
+  let s: AccessServices;
   /** What stood in the directory each time a watcher was told. */
   let told: string[];
 

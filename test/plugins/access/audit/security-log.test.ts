@@ -5,19 +5,19 @@ import { ServiceError } from '../../../../kernel/errors.js';
 import type { AuditEntry } from '../../../../ports/domain/access.js';
 import { MOST_PER_WINDOW } from '../../../../plugins/access/audit/security-log.js';
 import { services, fixtureOn, PASSWORD } from '../fixture.js';
-import type { Services } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/assemble.js';
 import { refused } from '../refused.js';
 import { HttpFixture } from '../http-fixture.js';
 
 const FROM = { address: '203.0.113.7', request_id: 'req-1', place: 'web' } as const;
 
-async function entries(s: Services): Promise<AuditEntry[]> {
+async function entries(s: AccessServices): Promise<AuditEntry[]> {
   await s.background.settled();
   return (await s.audit.recent(500)).items;
 }
 
 describe('access: the security log', () => {
-  let s: Services;
+  let s: AccessServices;
   beforeEach(async () => {
     s = await services(await fixtureOn());
     await s.accounts.create('system', { username: 'ada', role: 'admin', password: PASSWORD });

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import type { Account } from '../../../../plugins/access/model/account.js';
-import type { Services } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/assemble.js';
 import { waitSeconds } from '../../../../plugins/access/login/throttle.js';
 import type { Role } from '../../../../ports/http.js';
 import { PASSWORD, services, fixtureOn, type Fixture } from '../fixture.js';
@@ -12,11 +12,11 @@ const ADDRESS = '192.0.2.7';
 
 describe('access: credentials', () => {
   let w: Fixture;
-  let s: Services;
+  let s: AccessServices;
   const rows = () => w.store.collection<Account>('access_accounts');
   const make = (username: string, role: Role = 'admin') =>
     s.accounts.create('system', { username, role, password: PASSWORD });
-  const check = (password: string, more: Partial<Parameters<Services['credentials']['check']>[0]> = {}, p = s) =>
+  const check = (password: string, more: Partial<Parameters<AccessServices['credentials']['check']>[0]> = {}, p = s) =>
     p.credentials.check({ username: 'ada', password, address: ADDRESS, place: 'web', ...more });
   const wrong = (more = {}, p = s) => refused(check('wrong', more, p));
 

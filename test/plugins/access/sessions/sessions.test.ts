@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { expect } from 'chai';
 import { Secret, TOTP } from 'otpauth';
 import type { Account } from '../../../../plugins/access/model/account.js';
-import type { Services } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/assemble.js';
 import type { SessionDoc } from '../../../../plugins/access/sessions/sessions.js';
 import type { Role } from '../../../../ports/http.js';
 import { PASSWORD, services, sha256, fixtureOn, type Fixture } from '../fixture.js';
@@ -14,7 +14,7 @@ const BROWSER = { address: '192.0.2.7', userAgent: 'test' };
 
 describe('access: sessions', () => {
   let w: Fixture;
-  let s: Services;
+  let s: AccessServices;
   const rows = () => w.store.collection<SessionDoc>('access_sessions');
   const make = (username: string, role: Role = 'admin') =>
     s.accounts.create('system', { username, role, password: PASSWORD });
@@ -78,11 +78,14 @@ describe('access: sessions', () => {
   });
 
   for (const [what, act] of [
-    ['a password change', (p: Services, id: string) => p.accounts.setPassword('system', id, 'another-long-phrase')],
-    ['disabling', (p: Services, id: string) => p.accounts.setDisabled('system', id, true)],
-    ['a change of role', (p: Services, id: string) => p.accounts.setRole('system', id, 'member')],
-    ['deletion', (p: Services, id: string) => p.accounts.remove('system', id)],
-    ['a TOTP reset', (p: Services, id: string) => p.accounts.resetTotp('system', id)],
+    [
+      'a password change',
+      (p: AccessServices, id: string) => p.accounts.setPassword('system', id, 'another-long-phrase'),
+    ],
+    ['disabling', (p: AccessServices, id: string) => p.accounts.setDisabled('system', id, true)],
+    ['a change of role', (p: AccessServices, id: string) => p.accounts.setRole('system', id, 'member')],
+    ['deletion', (p: AccessServices, id: string) => p.accounts.remove('system', id)],
+    ['a TOTP reset', (p: AccessServices, id: string) => p.accounts.resetTotp('system', id)],
   ] as const) {
     it(`${what} ends all of the account’s sessions and no other’s, in every process`, async () => {
       const other = await services(w);

@@ -5,7 +5,7 @@ import { extend } from '../../../../kernel/contract.js';
 import { fieldsWithLiveTokens, TOKEN_PROJECTS } from '../../../../ports/domain/access.js';
 import { refused } from '../refused.js';
 import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from '../fixture.js';
-import type { Services } from '../../../../plugins/access/assemble.js';
+import type { AccessServices } from '../../../../plugins/access/assemble.js';
 import { provision } from '../../../../plugins/access/tokens/provision.js';
 import { tokenSearch } from '../../../../plugins/access/pages/search.js';
 import { questionOf } from '../../../support/search.js';
@@ -14,7 +14,7 @@ import type { TokenPrincipal } from '../../../../ports/http.js';
 
 const DAY_MS = 86_400_000;
 
-async function principal(s: Services, token: string): Promise<TokenPrincipal> {
+async function principal(s: AccessServices, token: string): Promise<TokenPrincipal> {
   const found = await s.authenticator.bearer(token);
   if (found?.kind !== 'token') throw new Error('not a live token');
   return found;
@@ -22,7 +22,7 @@ async function principal(s: Services, token: string): Promise<TokenPrincipal> {
 
 describe('access: tokens', () => {
   let w: Fixture;
-  let s: Services;
+  let s: AccessServices;
 
   const master = async (scopes = ['bugtracker:manage', 'watchdog:ping'], more: object = {}) =>
     s.tokens.issue({ kind: 'master', name: 'ci', scopes, created_by: 'admin', ...more });

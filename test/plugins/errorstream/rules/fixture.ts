@@ -3,7 +3,7 @@ import { Scope } from '../../../../kernel/container.js';
 import { COLLECTIONS, MIGRATIONS } from '../../../../plugins/errorstream/rules/collections.js';
 import type { RuleDeps } from '../../../../plugins/errorstream/rules/deps.js';
 import { buildRules, ruleJobs, type RuleServices } from '../../../../plugins/errorstream/rules/services.js';
-import type { Rule, RuleFields, RuleView } from '../../../../plugins/errorstream/rules/rule.js';
+import type { IgnoreRule, IgnoreRuleFields, RuleView } from '../../../../plugins/errorstream/rules/rule.js';
 import type { AuditEntry } from '../../../../ports/domain/access.js';
 import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http.js';
 import type { DocumentStore } from '../../../../ports/store.js';
@@ -36,8 +36,8 @@ export interface RuleFixture extends RuleServices {
   audited: { action: string; target: string; details: AuditEntry['details'] }[];
   /** The job, once. */
   tick(): Promise<void>;
-  rule(fields?: RuleFields): Promise<RuleView>;
-  stored(id: string): Promise<Rule | null>;
+  rule(fields?: IgnoreRuleFields): Promise<RuleView>;
+  stored(id: string): Promise<IgnoreRule | null>;
 }
 
 const nameOf = (collection: string): string => `errorstream_${collection}`;

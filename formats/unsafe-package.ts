@@ -1,8 +1,8 @@
 import { printable } from './texts.js';
 
 /** A package that breaks a rule of contract 40, refused packages. */
-export class PackageRejected extends Error {
-  override name = 'PackageRejected';
+export class UnsafePackage extends Error {
+  override name = 'UnsafePackage';
   /** The entry's name as the archive has it, without control characters, cut; '' where no entry is at fault. */
   readonly entry: string;
 
