@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import type { CommandSpec } from '../kernel/contract.js';
 import { invalid } from '../kernel/errors.js';
 import type { RotatedKey, Service } from '../main.js';
-import { AUDIT } from '../ports/domain/access.js';
+import { AUDIT } from '../ports/domain/audit.js';
 import { RELEASE_SIGNING } from '../ports/domain/releases.js';
 import { withService } from './service.js';
 

@@ -5,7 +5,8 @@
  * A critical plugin's failure ends the start with its name and reason. Another's makes it `failed(reason)`: its routes
  * answer 503, plugins that need what it provides fail with the same reason, and everything else runs.
  */
-import { AUTHENTICATOR, FORM_MEMORY, LIVE_TOKENS } from '../ports/domain/access.js';
+import { AUTHENTICATOR, FORM_MEMORY } from '../ports/domain/access.js';
+import { LIVE_TOKENS } from '../ports/domain/live-tokens.js';
 import { STORAGE_SPACE } from '../ports/domain/health.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
 import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';

@@ -1,5 +1,5 @@
 /** The server that the kernel mounts everything on (ports/http.ts has what is mounted). */
-import type { LiveTokens } from './domain/access.js';
+import type { LiveTokens } from './domain/live-tokens.js';
 import type { StorageSpace } from './domain/health.js';
 import type { Authenticator, ErrorCodes, FormMemory, MountedPage, MountedPanel, MountedRoute } from './http.js';
 import type { RouteTools } from './tools.js';

@@ -1,6 +1,6 @@
 /** The plugin's services, and what its routes, pages and commands need beside them. */
 import type { PluginContext } from '../../kernel/contract.js';
-import { TOKEN_PROJECTS } from '../../ports/domain/access.js';
+import { TOKEN_PROJECTS } from '../../ports/domain/tokens.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import type { Account } from './model/account.js';
 import { Accounts } from './accounts/accounts.js';

@@ -3,7 +3,8 @@
  * the audit log before it answers.
  */
 import { invalid, notFound } from '../../kernel/errors.js';
-import type { Actor, NewToken, TokenProjects, TokenRecord } from '../../ports/domain/access.js';
+import type { Actor } from '../../ports/domain/audit.js';
+import type { NewToken, TokenProjects, TokenRecord } from '../../ports/domain/tokens.js';
 import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
 import type { Audit } from './audit/audit.js';
 import { unknownProject } from './tokens/provision.js';

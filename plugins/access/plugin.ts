@@ -4,21 +4,18 @@
  */
 import joi from 'joi';
 import {
-  AUDIT_READER,
-  AUDIT_TARGETS,
   ACCOUNT_WATCHERS,
   ACCOUNTS,
-  AUDIT,
   AUTHENTICATOR,
   CREDENTIALS,
   FIRST_START,
   FORM_MEMORY,
-  LIVE_TOKENS,
   LOGIN_ATTEMPTS,
-  TOKEN_PROJECTS,
   THROTTLE,
-  TOKENS,
 } from '../../ports/domain/access.js';
+import { AUDIT_READER, AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
+import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
+import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';

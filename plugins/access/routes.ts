@@ -3,7 +3,7 @@ import joi from 'joi';
 import { created, deleted, named, whole, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { denied, notFound } from '../../kernel/errors.js';
 import { refused } from '../../lib/unsupported-fields.js';
-import type { TokenProjects } from '../../ports/domain/access.js';
+import type { TokenProjects } from '../../ports/domain/tokens.js';
 import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './tokens/provision.js';
 import type { Audit } from './audit/audit.js';
 import type { Tokens } from './tokens/tokens.js';

@@ -1,6 +1,8 @@
 /** The dependencies of this plugin's services, bound as one value, so that a test can replace them. */
 import { token } from '../../kernel/contract.js';
-import type { AccountDirectory, AuditLog, LiveTokens } from '../../ports/domain/access.js';
+import type { AccountDirectory } from '../../ports/domain/access.js';
+import type { AuditLog } from '../../ports/domain/audit.js';
+import type { LiveTokens } from '../../ports/domain/live-tokens.js';
 import type { ReportFilter, VersionFaultWatcher } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';

@@ -4,7 +4,9 @@
  */
 import joi from 'joi';
 import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract.js';
-import { ACCOUNTS, AUDIT, LIVE_TOKENS } from '../../ports/domain/access.js';
+import { ACCOUNTS } from '../../ports/domain/access.js';
+import { AUDIT } from '../../ports/domain/audit.js';
+import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import {
   BUGS,
   ERROR_GROUPS,

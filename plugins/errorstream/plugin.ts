@@ -3,7 +3,7 @@
  * the bug tracker through `bugs.api`. The bug tracker groups, counts and stores them, so that both intakes agree.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
-import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';

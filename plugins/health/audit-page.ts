@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';
-import type { AuditEntry, AuditFields, AuditQuery, AuditReader } from '../../ports/domain/access.js';
+import type { AuditEntry, AuditFields, AuditQuery, AuditReader } from '../../ports/domain/audit.js';
 
 const PAGE = 50;
 

@@ -4,7 +4,7 @@
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import type { Principal } from '../../ports/http.js';
-import { AUDIT, type AuditLog } from '../../ports/domain/access.js';
+import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
 import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
 
 export interface MigrationResult {

@@ -1,7 +1,7 @@
 /** /migrations and /system (contract 80). Everyone who may sign in reads them; only administrators run migrations. */
 import { auditPage, auditRow } from './audit-page.js';
 import { Redirect, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
-import type { AuditLog, AuditReader } from '../../ports/domain/access.js';
+import type { AuditLog, AuditReader } from '../../ports/domain/audit.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { JobInfo, Jobs } from '../../ports/jobs.js';
 import type { PluginState, ServiceMigrations, ServiceRuntime } from '../../ports/domain/system.js';

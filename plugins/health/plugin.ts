@@ -1,7 +1,7 @@
 /** Health, metrics, the interface description, migrations and the system page (contracts 95, 10 and 80). */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
-import { AUDIT, AUDIT_READER } from '../../ports/domain/access.js';
+import { AUDIT, AUDIT_READER } from '../../ports/domain/audit.js';
 import { CATALOG, MIGRATIONS, RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';

@@ -8,7 +8,8 @@ import {
   type PluginContext,
 } from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
-import type { AttemptThrottle, AuditLog } from '../../ports/domain/access.js';
+import type { AttemptThrottle } from '../../ports/domain/access.js';
+import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LicenseWatcher } from '../../ports/domain/licensing.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { PasswordHasher } from '../../ports/hasher.js';

@@ -5,7 +5,8 @@
 import joi from 'joi';
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
 import { HOUR_MS, MINUTE_MS, SECOND_MS, isoOf } from '../../lib/time.js';
-import { AUDIT_TARGETS, AUDIT, THROTTLE } from '../../ports/domain/access.js';
+import { THROTTLE } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import {
   LICENSE_CHANGED,
   LICENSE_CREATED,

@@ -5,7 +5,7 @@
  */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';
-import { AUDIT } from '../../ports/domain/access.js';
+import { AUDIT } from '../../ports/domain/audit.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';

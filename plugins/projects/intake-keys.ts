@@ -4,14 +4,8 @@
  */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { invalid, notFound } from '../../kernel/errors.js';
-import {
-  AUDIT,
-  TOKENS,
-  type Actor,
-  type AuditLog,
-  type TokenIssuer,
-  type TokenRecord,
-} from '../../ports/domain/access.js';
+import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
+import { TOKENS, type TokenIssuer, type TokenRecord } from '../../ports/domain/tokens.js';
 import { dsn } from './project.js';
 import { Projects } from './service.js';
 

@@ -1,6 +1,7 @@
 /** Projects: what reports, releases and licenses belong to (contract 15). */
 import { definePlugin, extend } from '../../kernel/contract.js';
-import { AUDIT_TARGETS, AUDIT, TOKEN_PROJECTS, TOKENS } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
+import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';

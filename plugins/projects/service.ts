@@ -25,7 +25,7 @@ import { conflict, denied, invalid, notFound, ServiceError } from '../../kernel/
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { all } from '../../lib/paging.js';
 import { grants } from '../../lib/scopes.js';
-import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/access.js';
+import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
 import {
   PROJECT_USAGE,
   type ProjectDirectory,

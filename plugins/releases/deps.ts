@@ -9,7 +9,8 @@ import {
   type PluginContext,
 } from '../../kernel/contract.js';
 import type { LeaseRow } from '../../lib/lease.js';
-import type { AuditLog, LiveTokens } from '../../ports/domain/access.js';
+import type { AuditLog } from '../../ports/domain/audit.js';
+import type { LiveTokens } from '../../ports/domain/live-tokens.js';
 import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';

@@ -3,7 +3,9 @@
  * withdraw, promote and roll out, and the store's access files decide who may download.
  */
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
-import { ACCOUNT_WATCHERS, ACCOUNTS, AUDIT, LIVE_TOKENS, LOGIN_ATTEMPTS } from '../../ports/domain/access.js';
+import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../ports/domain/access.js';
+import { AUDIT } from '../../ports/domain/audit.js';
+import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { BUGS, VERSION_FAULT_WATCHERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { LICENSE_WATCHERS, LICENSES } from '../../ports/domain/licensing.js';

@@ -1,7 +1,8 @@
 /** The permanent token of an application (contract 60, token): its request can only restrict what the server grants. */
 import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
 import { conflict } from '../../kernel/errors.js';
-import { AUDIT, TOKENS, type AuditLog, type TokenIssuer } from '../../ports/domain/access.js';
+import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
+import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import { SYSTEM, type SystemInfo } from '../../ports/domain/system.js';
 import type { Principal, Role } from '../../ports/http.js';

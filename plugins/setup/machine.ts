@@ -10,7 +10,8 @@ import {
 } from '../../kernel/contract.js';
 import { conflict, invalid, ServiceError } from '../../kernel/errors.js';
 import { MINUTE_MS } from '../../lib/time.js';
-import { AUDIT, TOKENS, type AuditLog, type TokenIssuer } from '../../ports/domain/access.js';
+import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
+import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import { WATCHDOG, type MonitorView, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { Principal } from '../../ports/http.js';
 import { StoreConflict } from '../../ports/store.js';

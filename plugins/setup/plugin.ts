@@ -1,6 +1,8 @@
 /** The setup path (contract 60): the first installation of an application on a machine, by the update agent. */
 import { definePlugin } from '../../kernel/contract.js';
-import { AUDIT, CREDENTIALS, TOKENS } from '../../ports/domain/access.js';
+import { CREDENTIALS } from '../../ports/domain/access.js';
+import { AUDIT } from '../../ports/domain/audit.js';
+import { TOKENS } from '../../ports/domain/tokens.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASES } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';

@@ -1,7 +1,8 @@
 /** Login to the setup path, and who calls with its token (contract 60, login). */
 import { PORT, inject, injectable, type Clock } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
-import { CREDENTIALS, TOKENS, type CredentialCheck, type TokenIssuer } from '../../ports/domain/access.js';
+import { CREDENTIALS, type CredentialCheck } from '../../ports/domain/access.js';
+import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
 import type { HttpRequest, Principal, Role } from '../../ports/http.js';
 
 export const LIFE_SECONDS = 1_800;

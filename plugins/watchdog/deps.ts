@@ -1,6 +1,8 @@
 /** What the services of this plugin are built on, so that a test puts its own in their place. */
 import { token } from '../../kernel/contract.js';
-import type { AuditLog, LiveTokens, TokenIssuer } from '../../ports/domain/access.js';
+import type { AuditLog } from '../../ports/domain/audit.js';
+import type { LiveTokens } from '../../ports/domain/live-tokens.js';
+import type { TokenIssuer } from '../../ports/domain/tokens.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';

@@ -4,7 +4,10 @@
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import type { Metrics } from '../../ports/metrics.js';
-import { AUDIT_TARGETS, AUDIT, AUTHENTICATOR, LIVE_TOKENS, TOKENS } from '../../ports/domain/access.js';
+import { AUTHENTICATOR } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
+import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
+import { TOKENS } from '../../ports/domain/tokens.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';

@@ -1,6 +1,6 @@
 /** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
 import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
-import type { AuditLog } from '../../ports/domain/access.js';
+import type { AuditLog } from '../../ports/domain/audit.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Authenticator } from '../../ports/http.js';
 import { DEPS, type Deps } from './deps.js';

@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
-import { fieldsWithLiveTokens } from '../../ports/domain/access.js';
+import { fieldsWithLiveTokens } from '../../ports/domain/live-tokens.js';
 import { DEPS, type Deps } from './deps.js';
 
 @injectable()

@@ -8,7 +8,7 @@ import {
   type PluginContext,
 } from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
-import type { AuditLog } from '../../ports/domain/access.js';
+import type { AuditLog } from '../../ports/domain/audit.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { EgressPolicy, Outbound } from '../../ports/outbound.js';

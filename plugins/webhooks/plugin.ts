@@ -4,7 +4,7 @@
  */
 import joi from 'joi';
 import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
-import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/access.js';
+import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';

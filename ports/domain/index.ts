@@ -3,6 +3,7 @@
  * of their data. docs/plugin-domain.md is made from it, and a test compares them.
  */
 export * from './access.js';
+export * from './audit.js';
 export * from './bugs.js';
 export * from './dashboard.js';
 export * from './errors.js';
@@ -10,9 +11,11 @@ export * from './event-page.js';
 export * from './health.js';
 export * from './licensing.js';
 export * from './live.js';
+export * from './live-tokens.js';
 export * from './projects.js';
 export * from './releases.js';
 export * from './search.js';
 export * from './system.js';
+export * from './tokens.js';
 export * from './watchdog.js';
 export * from './webhooks.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { declaredIn, type Declared } from './declared.js';
-import { LONG_FILES, MOST_LINES, MOST_SERVICES, SHARED_NAMES, WIDE_CLASSES } from './sizes.js';
+import { MOST_LINES, MOST_SERVICES, SHARED_NAMES } from './sizes.js';
 import { projectRoot, sources } from './tree.js';
 
 const ROOT = projectRoot();
@@ -25,14 +25,14 @@ describe('sizes and names', function () {
 
   it(`refuses a source file of more than ${MOST_LINES} lines`, () => {
     const lines = (text: string): number => text.split('\n').length - 1;
-    const long = [...texts].filter(([file, text]) => lines(text) > MOST_LINES && !LONG_FILES.has(file));
+    const long = [...texts].filter(([, text]) => lines(text) > MOST_LINES);
     expect(long.map(([file, text]) => `${file}: ${lines(text)} lines`)).to.deep.equal([]);
   });
 
   it(`refuses a class with more than ${MOST_SERVICES} services`, () => {
     const wide = [...declared].flatMap(([file, { classes }]) =>
       classes
-        .filter(({ name, services }) => services > MOST_SERVICES && !WIDE_CLASSES.has(name))
+        .filter(({ services }) => services > MOST_SERVICES)
         .map(({ name, services }) => `${file}: ${name} is given ${services} services`),
     );
     expect(wide).to.deep.equal([]);

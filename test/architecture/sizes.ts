@@ -8,12 +8,6 @@ export const MOST_LINES = 300;
 /** Services that a class is given. */
 export const MOST_SERVICES = 8;
 
-/** Written down on 2026-11-24. */
-export const LONG_FILES: ReadonlySet<string> = new Set(['ports/domain/access.ts', 'testing/contracts/jobs.ts']);
-
-/** Written down on 2026-11-24: classes with more services. */
-export const WIDE_CLASSES: ReadonlySet<string> = new Set();
-
 /** Written down on 2026-11-24: names that several exported types or classes have. */
 export const SHARED_NAMES: ReadonlySet<string> = new Set([
   'Caller',

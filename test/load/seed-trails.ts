@@ -7,7 +7,7 @@ import { RandomIds } from '../../adapters/node/ids.js';
 import { newDelivery, type Delivery } from '../../plugins/webhooks/model/delivery.js';
 import { storedEvent } from '../../plugins/webhooks/model/event.js';
 import type { Webhook } from '../../plugins/webhooks/model/webhook.js';
-import type { AuditEntry } from '../../ports/domain/access.js';
+import type { AuditEntry } from '../../ports/domain/audit.js';
 
 const ACTIONS = ['token.created', 'webhook.changed', 'monitor.changed', 'login.succeeded', 'bug.bulk'];
 const ACTORS = ['admin', 'anna', 'bert', 'token ci (abcd)'];

@@ -3,6 +3,7 @@
  *
  *   storeContract('my engine', { open: async () => new MyStore(url) });
  */
-export { jobsContract, COLLECTIONS as JOBS_COLLECTIONS, type JobsEngine, type Runner } from './jobs.js';
+export { jobsContract } from './jobs.js';
+export { COLLECTIONS as JOBS_COLLECTIONS, type JobsEngine, type Runner } from './jobs/harness.js';
 export { releaseStoreContract } from './release-store.js';
 export { storeContract, type StoreContract } from './store.js';

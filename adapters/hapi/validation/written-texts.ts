@@ -3,7 +3,7 @@
  * endpoints: `untrusted_fields`). Every authenticated call that changes something comes by: routes, the forms of pages, the
  * tools of agents. Reports of machines are not refused but scrubbed (`input.report` of a route).
  */
-import { fieldsWithLiveTokens, type LiveTokens } from '../../../ports/domain/access.js';
+import { fieldsWithLiveTokens, type LiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { Failure } from '../wire/failure.js';
 

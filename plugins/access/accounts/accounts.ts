@@ -17,7 +17,7 @@ import type { Role } from '../../../ports/http.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { accountView, checkUsername, ROLES, usernameKey, type Account, type AccountView } from '../model/account.js';
 import { Audit } from '../audit/audit.js';
-import type { Actor } from '../../../ports/domain/access.js';
+import type { Actor } from '../../../ports/domain/audit.js';
 import { passwordProblem } from '../model/password.js';
 import { Roster } from './roster.js';
 import { Sessions } from '../sessions/sessions.js';

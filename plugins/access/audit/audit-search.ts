@@ -5,7 +5,7 @@
  */
 import type { Collection } from '../../../kernel/contract.js';
 import { mergedPage } from '../../../ports/cursor.js';
-import type { AuditEntry, AuditQuery } from '../../../ports/domain/access.js';
+import type { AuditEntry, AuditQuery } from '../../../ports/domain/audit.js';
 import type { Filter, Page, Sort } from '../../../ports/store.js';
 
 const NEWEST: Sort = [['at', 'desc']];

@@ -22,7 +22,7 @@ import {
   type AuditReader,
   type AuditTarget,
   type AuditTargets,
-} from '../../../ports/domain/access.js';
+} from '../../../ports/domain/audit.js';
 import { foundIn } from './audit-search.js';
 import { Tokens } from '../tokens/tokens.js';
 

@@ -20,7 +20,7 @@ import type { Cipher } from '../../../ports/cipher.js';
 import type { Account } from '../model/account.js';
 import { NO_TOTP } from '../accounts/accounts.js';
 import { Audit } from '../audit/audit.js';
-import type { Actor } from '../../../ports/domain/access.js';
+import type { Actor } from '../../../ports/domain/audit.js';
 import { Throttle } from './throttle.js';
 
 const STEP_MS = 30_000;

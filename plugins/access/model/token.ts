@@ -6,7 +6,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
-import type { TokenRecord } from '../../../ports/domain/access.js';
+import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 
 export const PREFIXES = {

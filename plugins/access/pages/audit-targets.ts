@@ -1,5 +1,5 @@
 /** Accounts as the audit log names them: their names link to their pages. */
-import type { AuditTargets } from '../../../ports/domain/access.js';
+import type { AuditTargets } from '../../../ports/domain/audit.js';
 import type { Accounts } from '../accounts/accounts.js';
 
 export const accountTargets = (accounts: Pick<Accounts, 'named'>): AuditTargets => ({

@@ -1,5 +1,5 @@
 /** Accounts and tokens for the search: for administrators, who alone read them (contract 10, roles). */
-import type { TokenRecord } from '../../../ports/domain/access.js';
+import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Accounts } from '../accounts/accounts.js';
 import { isLive } from '../model/token.js';

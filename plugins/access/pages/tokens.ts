@@ -1,7 +1,7 @@
 /** /tokens: tokens are made, revoked and deleted here by administrators (contract 10, tokens; contract 80). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
-import type { TokenRecord } from '../../../ports/domain/access.js';
+import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind } from '../../../ports/http.js';
 import type { AccessServices } from '../assemble.js';
 import { isLive } from '../model/token.js';

@@ -5,7 +5,7 @@
  */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';
 import { asSeen } from '../../../lib/unseen.js';
-import type { LiveTokens } from '../../../ports/domain/access.js';
+import type { LiveTokens } from '../../../ports/domain/live-tokens.js';
 import { isLive, sha256, type TokenDoc } from '../model/token.js';
 
 /** Every kind but intake keys, which are public. */

@@ -4,7 +4,7 @@
 import type { Clock } from '../../../kernel/contract.js';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import { grants } from '../../../lib/scopes.js';
-import type { TokenProjects } from '../../../ports/domain/access.js';
+import type { TokenProjects } from '../../../ports/domain/tokens.js';
 import type { Principal } from '../../../ports/http.js';
 import { isLive } from '../model/token.js';
 import type { Tokens } from './tokens.js';

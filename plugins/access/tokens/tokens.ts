@@ -20,7 +20,7 @@ import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { getCached } from '../../../ports/cached-reads.js';
-import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../../ports/domain/access.js';
+import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../../ports/domain/tokens.js';
 import { CATALOG, type ServiceCatalog } from '../../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 import type { Filter } from '../../../ports/store.js';

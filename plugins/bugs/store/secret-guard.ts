@@ -6,7 +6,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { asSeen } from '../../../lib/unseen.js';
-import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/access.js';
+import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
 import type { Sort } from '../../../ports/store.js';
 import { DEPS, type Deps } from '../deps.js';
 import { hashOfToken } from '../item/lease.js';

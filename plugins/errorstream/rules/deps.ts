@@ -1,6 +1,6 @@
 /** The dependencies of the ignore rules' services, bound as one value. */
 import { token, type Clock, type Collection, type Ids, type Logger } from '../../../kernel/contract.js';
-import type { AuditLog } from '../../../ports/domain/access.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { BugsApi, Muting } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { ApplyDoc, RevisionDoc } from './documents.js';

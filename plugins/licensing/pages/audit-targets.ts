@@ -1,5 +1,5 @@
 /** Licenses as the audit log names them: by the licensee, never by an id. */
-import type { AuditTargets } from '../../../ports/domain/access.js';
+import type { AuditTargets } from '../../../ports/domain/audit.js';
 import type { LicensingDeps } from '../deps.js';
 
 export const licenseTargets = ({ licenses }: Pick<LicensingDeps, 'licenses'>): AuditTargets => ({

@@ -1,6 +1,6 @@
 /** Channels and their rules: administration. Callers check who asks. */
 import { invalid, notFound, type Clock, type Collection, type Ids, type Principal } from '../../../kernel/contract.js';
-import type { AuditLog } from '../../../ports/domain/access.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import { all } from '../../../lib/paging.js';

@@ -12,7 +12,8 @@ import {
   type PasswordHasher,
 } from '../../../kernel/contract.js';
 import type { LeaseRow } from '../../../lib/lease.js';
-import type { AccountDirectory, AuditLog, LoginAttempts } from '../../../ports/domain/access.js';
+import type { AccountDirectory, LoginAttempts } from '../../../ports/domain/access.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { LicenseDirectory } from '../../../ports/domain/licensing.js';
 import type { Outbound } from '../../../ports/outbound.js';
 import type { ProcessOwner, Processes } from '../../../ports/processes.js';

@@ -6,7 +6,7 @@ import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { refusedGlob } from '../../../formats/globs.js';
-import { fieldsWithLiveTokens } from '../../../ports/domain/access.js';
+import { fieldsWithLiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '../../../ports/release-store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';

@@ -4,7 +4,7 @@
 import joi from 'joi';
 import { fromForm, formPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
-import type { TokenRecord } from '../../../ports/domain/access.js';
+import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import { callerOf } from '../model/caller.js';
 import type { Services } from '../services.js';
 import { hrefOf, typed } from './form.js';

@@ -8,7 +8,7 @@ import { StoreFaultLog } from '../../../adapters/node/store-fault-log.js';
 import { RepeatedLines } from '../../../lib/text/repeated-lines.js';
 import type { Logger } from '../../../ports/logger.js';
 import { StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
-import { COLLECTIONS, FAST, until } from '../../../testing/contracts/jobs.js';
+import { COLLECTIONS, FAST, until } from '../../../testing/contracts/jobs/harness.js';
 import { ManualClock } from '../../../testing/clock.js';
 
 /** Finds nothing while it is away, and counts who tried. */

@@ -9,7 +9,8 @@ import { MongoClient } from 'mongodb';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
-import { COLLECTIONS, jobsContract, type JobsEngine, type Runner } from '../../../testing/contracts/jobs.js';
+import { jobsContract } from '../../../testing/contracts/jobs.js';
+import { COLLECTIONS, type JobsEngine, type Runner } from '../../../testing/contracts/jobs/harness.js';
 import { mongoUrl, NO_MONGODB } from '../../support/mongo/server.js';
 
 const RUNNER = fileURLToPath(new URL('./runner.js', import.meta.url));

@@ -4,7 +4,7 @@ import { RandomIds } from '../../../adapters/node/ids.js';
 import { SystemClock } from '../../../adapters/node/clock.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { countJob, makeJobs, type CountedRun } from '../../../testing/contracts/jobs.js';
+import { countJob, makeJobs, type CountedRun } from '../../../testing/contracts/jobs/harness.js';
 
 const place = JSON.parse(process.argv[2] ?? '{}') as { sqlite?: string; mongodb?: string };
 const store: DocumentStore = place.sqlite

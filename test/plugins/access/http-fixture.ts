@@ -8,14 +8,9 @@ import { definePlugin, extend, type Extension, type Plugin } from '../../../kern
 import type { KernelParts } from '../../../kernel/kernel.js';
 import access from '../../../plugins/access/plugin.js';
 import projects from '../../../plugins/projects/plugin.js';
-import {
-  AUDIT,
-  CREDENTIALS,
-  FIRST_START,
-  TOKENS,
-  type AuditLog,
-  type TokenIssuer,
-} from '../../../ports/domain/access.js';
+import { CREDENTIALS, FIRST_START } from '../../../ports/domain/access.js';
+import { AUDIT, type AuditLog } from '../../../ports/domain/audit.js';
+import { TOKENS, type TokenIssuer } from '../../../ports/domain/tokens.js';
 import { PROJECT_USAGE, PROJECTS, type ProjectDirectory, type ProjectUsage } from '../../../ports/domain/projects.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { boot, type Harness } from '../../harness.js';

@@ -1,6 +1,6 @@
 /** A system that answers what a test wants, and the services of the health plugin over it. */
 import type { Principal } from '../../../ports/http.js';
-import type { AuditLog, AuditQuery, AuditReader } from '../../../ports/domain/access.js';
+import type { AuditLog, AuditQuery, AuditReader } from '../../../ports/domain/audit.js';
 import type { RunRecord } from '../../../ports/domain/watchdog.js';
 import type { SystemInfo } from '../../../ports/domain/system.js';
 import type { HttpRequest, Logger } from '../../../kernel/contract.js';

@@ -10,7 +10,7 @@ import { COLLECTIONS } from '../../../plugins/licensing/collections.js';
 import type { LicensingDeps } from '../../../plugins/licensing/deps.js';
 import type { LicenseDoc } from '../../../plugins/licensing/model/documents.js';
 import { buildServices, type LicensingServices } from '../../../plugins/licensing/services.js';
-import type { AuditEntry } from '../../../ports/domain/access.js';
+import type { AuditEntry } from '../../../ports/domain/audit.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
 import type { PredecessorKey, PublicKey, Signer } from '../../../ports/signer.js';
 import type { DocumentStore } from '../../../ports/store.js';

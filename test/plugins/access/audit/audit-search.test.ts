@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { foundIn } from '../../../../plugins/access/audit/audit-search.js';
 import access from '../../../../plugins/access/plugin.js';
-import type { AuditEntry, AuditQuery } from '../../../../ports/domain/access.js';
+import type { AuditEntry, AuditQuery } from '../../../../ports/domain/audit.js';
 import type { Collection } from '../../../../ports/store.js';
 import { PluginStores, type OpenedStore } from '../../../support/stores.js';
 

@@ -2,7 +2,7 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
-import type { AuditEntry } from '../../../../ports/domain/access.js';
+import type { AuditEntry } from '../../../../ports/domain/audit.js';
 import { MOST_PER_WINDOW } from '../../../../plugins/access/audit/security-log.js';
 import { services, fixtureOn, PASSWORD } from '../fixture.js';
 import type { AccessServices } from '../../../../plugins/access/assemble.js';

@@ -2,7 +2,8 @@
 import 'reflect-metadata';
 import { expect } from 'chai';
 import { extend } from '../../../../kernel/contract.js';
-import { fieldsWithLiveTokens, TOKEN_PROJECTS } from '../../../../ports/domain/access.js';
+import { fieldsWithLiveTokens } from '../../../../ports/domain/live-tokens.js';
+import { TOKEN_PROJECTS } from '../../../../ports/domain/tokens.js';
 import { refused } from '../refused.js';
 import { PASSWORD, services, SCOPES, sha256, SHARED_KEY, fixtureOn, type Fixture } from '../fixture.js';
 import type { AccessServices } from '../../../../plugins/access/assemble.js';

@@ -4,7 +4,7 @@ import { COLLECTIONS, MIGRATIONS } from '../../../../plugins/errorstream/rules/c
 import type { RuleDeps } from '../../../../plugins/errorstream/rules/deps.js';
 import { buildRules, ruleJobs, type RuleServices } from '../../../../plugins/errorstream/rules/services.js';
 import type { IgnoreRule, IgnoreRuleFields, RuleView } from '../../../../plugins/errorstream/rules/rule.js';
-import type { AuditEntry } from '../../../../ports/domain/access.js';
+import type { AuditEntry } from '../../../../ports/domain/audit.js';
 import type { SessionPrincipal, TokenPrincipal } from '../../../../ports/http.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import { ManualClock } from '../../../../testing/clock.js';
