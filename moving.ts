@@ -1,6 +1,7 @@
 /**
- * The second composition root: what copies a store and moves it (contract 95, command line), for the commands and for the process
- * in which the service makes its backups. main.ts composes what runs; this composes what is done while nothing needs to run.
+ * The second composition root: what copies a store and moves it (contract 95, command line), for the commands and for
+ * the process in which the service makes its backups. main.ts composes what runs; this composes what is done while
+ * nothing needs to run.
  */
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -171,7 +172,10 @@ async function locked<T>({ data_dir }: Core, work: () => Promise<T>): Promise<T>
 const releasesOf = (configuration: Configuration): Promise<ReleaseStore> =>
   releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
 
-/** What is sealed in the documents can be opened by the keys of before alone. @throws Error that says which have to come along */
+/**
+ * What is sealed in the documents can be opened by the keys of before alone.
+ * @throws Error that says which have to come along
+ */
 async function refuseOtherKeys({ keys }: ArchiveHead, core: Core): Promise<void> {
   const here = printsOf(await keysOf(core, false));
   const differ = Object.keys(keys).filter((key) => here[key] !== keys[key]);

@@ -1,7 +1,7 @@
 /**
- * Tells systemd that the service is ready, that it is alive, and that it stops. The timer runs on the event loop, so a loop
- * that stands still says nothing, and systemd starts the service anew. The words go by systemd's own program: Node opens no
- * datagram sockets of the file system. The unit therefore says `NotifyAccess=all`.
+ * Tells systemd that the service is ready, that it is alive, and that it stops. The timer runs on the event loop, so a
+ * loop that stands still says nothing, and systemd starts the service anew. The words go by systemd's own program: Node
+ * opens no datagram sockets of the file system. The unit therefore says `NotifyAccess=all`.
  */
 import { spawn } from 'node:child_process';
 import type { Supervision } from '../config/supervisor.js';

@@ -3,7 +3,10 @@
 export interface Supervision {
   /** Where it listens for the service's words. */
   socket: string;
-  /** How often it wants to hear of the service, in milliseconds: three times in each `WatchdogSec`; null: it does not ask. */
+  /**
+   * How often it wants to hear of the service, in milliseconds: three times in each `WatchdogSec`; null: it does not
+   * ask.
+   */
   everyMs: number | null;
 }
 

@@ -84,7 +84,7 @@ export class Kernel {
     return this.#booted(mode);
   }
 
-  /** Reads the plugins and judges them with their configuration; nothing is opened or started. What they declare of the store. @throws PluginFaults */
+  /** What the plugins declare of the store by their configuration; nothing is opened. @throws PluginFaults */
   async examine(): Promise<Migrator['declared']> {
     await this.#readManifests();
     return (this.#migrator as Migrator).declared;

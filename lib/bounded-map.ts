@@ -1,10 +1,10 @@
 /**
  * A map that is bounded in number and in age, for values that a process may cache for a while. A miss is
- * always correct, so nothing depends on an entry. The work is lru-cache's; what this adds is our clock, and an end to the
- * moment: lru-cache keeps an entry as long as its age is not above its lifetime.
+ * always correct, so nothing depends on an entry. The work is lru-cache's; what this adds is our clock, and an end to
+ * the moment: lru-cache keeps an entry as long as its age is not above its lifetime.
  *
- * The bound is given as a size, of which every entry takes one: of a number of entries lru-cache would make its four tables at
- * once, 0.8 MB for 20,000, however few are ever there.
+ * The bound is given as a size, of which every entry takes one: of a number of entries lru-cache would make its four
+ * tables at once, 0.8 MB for 20,000, however few are ever there.
  */
 import { LRUCache } from 'lru-cache';
 

@@ -1,6 +1,6 @@
 /**
- * Steps of a machine's time of day, seen against its monotonic clock (contract 95, a bad day). A machine that slept has stepped
- * ahead: its monotonic clock stood still.
+ * Steps of a machine's time of day, seen against its monotonic clock (contract 95, a bad day). A machine that slept has
+ * stepped ahead: its monotonic clock stood still.
  */
 import { SECOND_MS } from './time.js';
 
@@ -14,7 +14,9 @@ export class ClockSteps {
     this.#offset = clock.now() - clock.monotonic();
   }
 
-  /** How far the clock was put ahead since the last look, in milliseconds; negative: back; 0: nobody put it anywhere. */
+  /**
+   * How far the clock was put ahead since the last look, in milliseconds; negative: back; 0: nobody put it anywhere.
+   */
   look(): number {
     const offset = this.clock.now() - this.clock.monotonic();
     const step = offset - this.#offset;

@@ -1,4 +1,6 @@
-/** Bounds for JSON from outside: how deep it nests and what its texts hold, kept without copying what is within them. */
+/**
+ * Bounds for JSON from outside: how deep it nests and what its texts hold, kept without copying what is within them.
+ */
 
 type Json = string | number | boolean | null | Json[] | { [key: string]: Json | undefined };
 

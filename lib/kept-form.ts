@@ -1,6 +1,6 @@
 /**
- * A form whose session had ended, on its way through the login (contract 80, conduct): signed text, so that nobody else's page can
- * put words into the visitor's mouth.
+ * A form whose session had ended, on its way through the login (contract 80, conduct): signed text, so that nobody
+ * else's page can put words into the visitor's mouth.
  */
 import { timingSafeEqual } from 'node:crypto';
 
@@ -26,8 +26,8 @@ const spoken = (name: string): string => `${name.charAt(0).toUpperCase()}${name.
 const RANDOM = 16;
 
 /**
- * The one-time id of a form, which says for which account it was made: another one may sign in where a session has ended, and must
- * not send what was written with less rights.
+ * The one-time id of a form, which says for which account it was made: another one may sign in where a session has
+ * ended, and must not send what was written with less rights.
  * @param random 16 characters of base64url
  */
 export const formIdOf = (random: string, account: string, sign: (text: string) => string): string =>

@@ -1,7 +1,7 @@
 /**
- * One at a time per key, within this process, in the order of asking. It spares writers of one document from losing their
- * compare-and-set to each other again and again; between processes the compare-and-set decides. Own code, because the
- * mutexes on offer have no keys, and a map of them must be emptied by hand.
+ * One at a time per key, within this process, in the order of asking. It spares writers of one document from losing
+ * their compare-and-set to each other again and again; between processes the compare-and-set decides. Own code, because
+ * the mutexes on offer have no keys, and a map of them must be emptied by hand.
  */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<unknown>>();

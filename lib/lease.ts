@@ -1,13 +1,13 @@
 /**
  * A lease: one document that says which process may do something, for as long as it renews the document. The fencing
- * number rises with every holder, so that a write can name the term it belongs to, and a holder that was frozen past its
- * lease can be found out. Structurally typed: `LeaseRows` is a collection of the store port.
+ * number rises with every holder, so that a write can name the term it belongs to, and a holder that was frozen past
+ * its lease can be found out. Structurally typed: `LeaseRows` is a collection of the store port.
  *
  * When is a holder gone? Two judgements, for two kinds of waiters:
- *  - `silence`: its document has not changed for `ttlMs` of the waiter's monotonic clock. Right for a process that waits,
- *    and clocks of machines may differ as they like; a crashed holder costs one `ttlMs`.
- *  - `clock`: the time in its document is over. For a process that lives too short to watch. A time further ahead than a
- *    lease and the difference of two clocks (`SKEW_MS`) means that the clock was set back, and counts as over.
+ *  - `silence`: its document has not changed for `ttlMs` of the waiter's monotonic clock. Right for a process that
+ *    waits, and clocks of machines may differ as they like; a crashed holder costs one `ttlMs`.
+ *  - `clock`: the time in its document is over. For a process that lives too short to watch. A time further ahead than
+ *    a lease and the difference of two clocks (`SKEW_MS`) means that the clock was set back, and counts as over.
  * With either, a dead owner on the same host is replaced at once where `ownerDead` can tell.
  */
 
@@ -107,7 +107,10 @@ export interface ProcessLeaseParts<O extends object> {
   processes: { self(): Promise<O>; dead(owner: O): Promise<boolean> };
 }
 
-/** A lease of this process, which a dead process on the same host never keeps from it. @param what is leased, for the log */
+/**
+ * A lease of this process, which a dead process on the same host never keeps from it.
+ * @param what is leased, for the log
+ */
 export async function processLease<O extends object>(
   rows: LeaseRows<O>,
   { clock, ids, log, processes }: ProcessLeaseParts<O>,

@@ -1,7 +1,7 @@
 /**
- * Local times of forms (`<input type="datetime-local">`) and UTC. Two local times a year are special: one hour does not exist,
- * one comes twice. Both are decided as `Temporal` does by default: a time that does not exist is as much later as the clock
- * was put forward, and of one that comes twice the first is meant, unless the second is asked for.
+ * Local times of forms (`<input type="datetime-local">`) and UTC. Two local times a year are special: one hour does not
+ * exist, one comes twice. Both are decided as `Temporal` does by default: a time that does not exist is as much later
+ * as the clock was put forward, and of one that comes twice the first is meant, unless the second is asked for.
  */
 import { BoundedMap } from './bounded-map.js';
 import { DAY_MS, isoOf } from './time.js';

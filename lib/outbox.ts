@@ -1,10 +1,11 @@
 /**
- * The outbox of documents: what a change has to tell others is written with the change, inside the changed document, and leaves
- * it when it is delivered (docs/decisions/003).
+ * The outbox of documents: what a change has to tell others is written with the change, inside the changed document,
+ * and leaves it when it is delivered (docs/decisions/003).
  *
- * Order: the change with its entries → each entry is delivered → the outbox is emptied, guarded by `outbox_at`, which every
- * entry that joins changes. A crash anywhere leaves `outbox_at`, by which the owner's job finds the document. Deliveries of one
- * document come one after the other; a receiver knows an entry by its id, so that one that comes twice is told once.
+ * Order: the change with its entries → each entry is delivered → the outbox is emptied, guarded by `outbox_at`, which
+ * every entry that joins changes. A crash anywhere leaves `outbox_at`, by which the owner's job finds the document.
+ * Deliveries of one document come one after the other; a receiver knows an entry by its id, so that one that comes
+ * twice is told once.
  *
  * Structurally typed: a collection of the store port is such a collection of rows.
  */
@@ -124,8 +125,8 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   }
 
   /**
-   * Delivers what a crash or a failed receiver left behind, in batches; resolves when that is done. Answers how many documents had
-   * something.
+   * Delivers what a crash or a failed receiver left behind, in batches; resolves when that is done. Answers how many
+   * documents had something.
    * @param left finds them; absent: those that are waiting for some seconds
    */
   async reconcile(signal?: AbortSignal, left: object = this.#leftover()): Promise<number> {

@@ -1,6 +1,6 @@
 /**
- * What was made lately, by a text: at least the last `most`, at most twice as many; what is asked for stays. Two maps that take
- * turns: an order by use (bounded-map.ts) would cost several times as much with each question.
+ * What was made lately, by a text: at least the last `most`, at most twice as many; what is asked for stays. Two maps
+ * that take turns: an order by use (bounded-map.ts) would cost several times as much with each question.
  */
 export class RecentMap<V extends {}> {
   #newer = new Map<string, V>();

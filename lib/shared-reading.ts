@@ -1,7 +1,7 @@
 /**
- * One reading of something large, shared by all who ask. While it is quick every question gets a reading that began after it,
- * so that a caller sees its own change. Once it has become slow it may be a little old, and the next one is begun before it is
- * too old, so that only the first of many callers waits.
+ * One reading of something large, shared by all who ask. While it is quick every question gets a reading that began
+ * after it, so that a caller sees its own change. Once it has become slow it may be a little old, and the next one is
+ * begun before it is too old, so that only the first of many callers waits.
  */
 import { SingleFlight } from './single-flight.js';
 

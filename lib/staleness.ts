@@ -1,6 +1,6 @@
 /**
- * For how long others' marks in the store have stayed the same, by the monotonic clock of the process that looks: the clocks
- * of two machines differ, so a time written into a mark says nothing about its age.
+ * For how long others' marks in the store have stayed the same, by the monotonic clock of the process that looks: the
+ * clocks of two machines differ, so a time written into a mark says nothing about its age.
  */
 export class StalenessTracker {
   /** Mark → when it was seen first, as of the last complete round. */
@@ -9,7 +9,9 @@ export class StalenessTracker {
   /** @param now monotonic milliseconds */
   constructor(private readonly now: () => number) {}
 
-  /** A look at every mark. Those that it does not meet are forgotten when it ends; one that breaks off forgets nothing. */
+  /**
+   * A look at every mark. Those that it does not meet are forgotten when it ends; one that breaks off forgets nothing.
+   */
   round(): StalenessRound {
     const seen = new Map<string, number>();
     return {
@@ -25,7 +27,10 @@ export class StalenessTracker {
 }
 
 export interface StalenessRound {
-  /** Milliseconds since the mark was seen first; 0 for a new one. @param mark its text, another one after each change */
+  /**
+   * Milliseconds since the mark was seen first; 0 for a new one.
+   * @param mark its text, another one after each change
+   */
   ageMs(mark: string): number;
   end(): void;
 }

@@ -1,4 +1,7 @@
-/** Whether a store was away, full or read-only, told by the names of its errors: plugins may throw their own with one as the cause. */
+/**
+ * Whether a store was away, full or read-only, told by the names of its errors: plugins may throw their own with one as
+ * the cause.
+ */
 const NAMES = new Set(['StoreUnavailable', 'StoreFull', 'DiskFull', 'DiskUnwritable']);
 /** Causes that are looked at, the error itself included. */
 const DEPTH = 5;

@@ -10,7 +10,10 @@ const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\
 /** What was asked last: one request asks for the same instant again and again, and for others of the same day. */
 let lastMs = NaN;
 let lastText = '';
-/** Days that were asked for, by their remainder, and their dates, `2026-11-20T`: an instant and its expiry lie a month apart. */
+/**
+ * Days that were asked for, by their remainder, and their dates, `2026-11-20T`: an instant and its expiry lie a month
+ * apart.
+ */
 const DAYS = 8;
 const days = Array.from({ length: DAYS }, () => NaN);
 const dates = Array.from({ length: DAYS }, () => '');

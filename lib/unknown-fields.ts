@@ -1,7 +1,7 @@
 /**
- * Names in a body that its schema does not know: ignored, and told in `warnings` of the answer, so that a typing mistake is
- * seen (contract 00, envelope). Reads joi's `describe()`. Maps whose names are the caller's own are left alone. Elements
- * of a list that are judged later, one by one, say in a meta `fields` what they may hold.
+ * Names in a body that its schema does not know: ignored, and told in `warnings` of the answer, so that a typing
+ * mistake is seen (contract 00, envelope). Reads joi's `describe()`. Maps whose names are the caller's own are left
+ * alone. Elements of a list that are judged later, one by one, say in a meta `fields` what they may hold.
  */
 export interface DescribedFields {
   type?: string;

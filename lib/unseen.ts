@@ -1,6 +1,7 @@
 /**
  * Characters that no reader sees: bidirectional controls, zero-width and other format characters, fillers. They turn
- * `gnp.exe` into `exe.png`, make two names look equal, and stand inside a secret so that no pattern finds it. Pure, linear.
+ * `gnp.exe` into `exe.png`, make two names look equal, and stand inside a secret so that no pattern finds it. Pure,
+ * linear.
  */
 type Range = readonly [first: number, last: number];
 
@@ -55,7 +56,10 @@ const PAIRS = [
 const EACH_GONE = new RegExp(`[${UNSEEN}${classOf(SILENT_RANGES)}]|${PAIRS}|${SEQUENCE}`, 'g');
 const EACH_WIDE = new RegExp(`[${classOf([WIDE])}]`, 'g');
 
-/** 1 at each code unit that may be one of them: every text that comes in is looked through, ten times as fast as by a pattern. */
+/**
+ * 1 at each code unit that may be one of them: every text that comes in is looked through, ten times as fast as by a
+ * pattern.
+ */
 const NOTICED = new Uint8Array(0x10000);
 const SINGLE = [SHORTHAND_HALF, MUSIC_HALF, ESCAPE].map((code): Range => [code, code]);
 for (const [first, last] of [...UNSEEN_RANGES, ...SILENT_RANGES, WIDE, TAG_HALVES, ...SINGLE])
@@ -66,7 +70,10 @@ function isNoticed(text: string): boolean {
   return false;
 }
 
-/** The text as a reader takes it in: without what is not seen, full-width letters as letters. The very same text where nothing changes. */
+/**
+ * The text as a reader takes it in: without what is not seen, full-width letters as letters. The very same text where
+ * nothing changes.
+ */
 export function asSeen(text: string): string {
   if (!isNoticed(text)) return text;
   return text

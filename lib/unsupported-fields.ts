@@ -1,6 +1,6 @@
 /**
- * Fields that a contract names and that this version does not have yet, all in one place: what is built leaves this list. To
- * take one and do nothing about it would be a lie, so it is refused (contract 00, envelope: used, or 422).
+ * Fields that a contract names and that this version does not have yet, all in one place: what is built leaves this
+ * list. To take one and do nothing about it would be a lie, so it is refused (contract 00, envelope: used, or 422).
  */
 import joi, { type Schema } from 'joi';
 
@@ -16,8 +16,8 @@ const FIELDS = {
   /** Contract 10, accounts: a token for one agent. */
   token: ['agent'],
   /**
-   * Contract 21, beyond the specification: people affected. Reports with it were always taken, and a report is worth more
-   * than a field of it: the answer's `warnings` name it.
+   * Contract 21, beyond the specification: people affected. Reports with it were always taken, and a report is worth
+   * more than a field of it: the answer's `warnings` name it.
    */
   report: ['user'],
 } as const;

@@ -11,8 +11,8 @@ const DIGITS = /^\d+$/;
 export const isVersion = (text: string): boolean => VERSION.test(text) && !text.endsWith('\n');
 
 /**
- * Below 0, 0 or above 0: numerically per segment, missing segments 0, a suffix below the plain version, two suffixes as in
- * SemVer (contract 40). Both must be versions.
+ * Below 0, 0 or above 0: numerically per segment, missing segments 0, a suffix below the plain version, two suffixes as
+ * in SemVer (contract 40). Both must be versions.
  */
 export function compareVersions(a: string, b: string): number {
   const left = parts(a);

@@ -1,6 +1,6 @@
 /**
- * Keyset cursors: the sort values of the last row of a page, opaque to clients. A cursor names its sort, so that one made
- * for another list is refused rather than answered with the wrong rows.
+ * Keyset cursors: the sort values of the last row of a page, opaque to clients. A cursor names its sort, so that one
+ * made for another list is refused rather than answered with the wrong rows.
  */
 import { compareDocs, totalSort, valueAt } from './document.js';
 import { InvalidCursor, type Condition, type Doc, type Filter, type Page, type Scalar, type Sort } from './store.js';
@@ -61,9 +61,9 @@ export function mergedPage<T extends Doc>(sort: Sort, found: readonly (readonly 
 }
 
 /**
- * The rows after `values` as consecutive stretches of the sorted list: the rows equal in all keys but the last come first,
- * then those equal in all but the last two, … Each is a plain index range, so an adapter reads them one after the other
- * until the page is full. Rejected: one filter with an `or` (planners walk such a list from its start).
+ * The rows after `values` as consecutive stretches of the sorted list: the rows equal in all keys but the last come
+ * first, then those equal in all but the last two, … Each is a plain index range, so an adapter reads them one after
+ * the other until the page is full. Rejected: one filter with an `or` (planners walk such a list from its start).
  * Null sorts first: after null ascending comes what is present; descending, null comes after every value.
  */
 export function afterStretches(sort: Sort, values: readonly Scalar[]): Filter[] {

@@ -26,7 +26,8 @@ export type Encoding = 'br' | 'gzip';
 
 export interface Installers {
   /**
-   * What is being put in place now: some hundred megabytes, and the files that are there need not belong together. Null: none.
+   * What is being put in place now: some hundred megabytes, and the files that are there need not belong together.
+   * Null: none.
    */
   placing(): InstallerManifest | null;
   /** Null: none has been built. @throws Error when `installer.json` is there and cannot be read as one */

@@ -1,4 +1,7 @@
-/** Background work, never overlapping across processes, over the DocumentStore (contract suite: testing/contracts/jobs.ts). */
+/**
+ * Background work, never overlapping across processes, over the DocumentStore (contract suite:
+ * testing/contracts/jobs.ts).
+ */
 export interface JobSpec {
   /** `<plugin>.<job>`; the kernel adds the plugin's id. */
   name: string;

@@ -2,8 +2,8 @@
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * Label → the values that it may have. Every combination exists from the start, as 0, so that the first event is seen as
- * a rise. An empty list: values that are known later; `inc(labels, 0)` shows one of them before it counts.
+ * Label → the values that it may have. Every combination exists from the start, as 0, so that the first event is seen
+ * as a rise. An empty list: values that are known later; `inc(labels, 0)` shows one of them before it counts.
  */
 export type LabelValues = Readonly<Record<string, readonly string[]>>;
 
@@ -16,8 +16,9 @@ export interface Histogram {
 }
 
 /**
- * Names begin with `aos_` and, for a plugin's own numbers, its id; they end in the base unit (`_seconds`, `_bytes`), those
- * of counters in `_total`. The same name again is the same metric. Every call throws a TypeError for another name or kind.
+ * Names begin with `aos_` and, for a plugin's own numbers, its id; they end in the base unit (`_seconds`, `_bytes`),
+ * those of counters in `_total`. The same name again is the same metric. Every call throws a TypeError for another name
+ * or kind.
  */
 export interface Metrics {
   counter(name: string, help: string, labels?: LabelValues): Counter;

@@ -1,6 +1,6 @@
 /**
- * Processes of this machine: who we are, and whether another one is still there. So a lease in the store names its owner,
- * and a dead owner on the same host need not be waited for (contract 30, runs).
+ * Processes of this machine: who we are, and whether another one is still there. So a lease in the store names its
+ * owner, and a dead owner on the same host need not be waited for (contract 30, runs).
  */
 export interface ProcessOwner {
   host: string;

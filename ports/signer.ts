@@ -1,6 +1,7 @@
 /**
- * Signatures of releases and of licenses. The private keys stay in the adapter. A key may be replaced while processes run
- * (`aos release-key rotate`, `aos license-key rotate`): ask for the key each time, and keep it no longer than one answer.
+ * Signatures of releases and of licenses. The private keys stay in the adapter. A key may be replaced while processes
+ * run (`aos release-key rotate`, `aos license-key rotate`): ask for the key each time, and keep it no longer than one
+ * answer.
  */
 
 /** A public key by which our signatures are verified. */

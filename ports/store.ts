@@ -227,8 +227,8 @@ export interface DocumentStore {
   /** One round trip, in milliseconds. */
   ping(): Promise<number>;
   /**
-   * Reads all that is stored and says what cannot be read, beside reads and writes, for as long as that takes. An engine
-   * whose server looks after its files itself has none.
+   * Reads all that is stored and says what cannot be read, beside reads and writes, for as long as that takes. An
+   * engine whose server looks after its files itself has none.
    * @throws StoreUnavailable, or the signal's reason
    */
   readonly examine?: (signal?: AbortSignal) => Promise<Examined>;

@@ -1,7 +1,7 @@
 /**
  * Typed names. A token names a service that one plugin provides and others ask for; an event type names the shape
- * of an event's data; an extension point names what others may add to a plugin. All are plain data: two with the same name are
- * the same, so a plugin written in plain JavaScript, or loaded from another copy of this module, meets ours.
+ * of an event's data; an extension point names what others may add to a plugin. All are plain data: two with the same
+ * name are the same, so a plugin written in plain JavaScript, or loaded from another copy of this module, meets ours.
  */
 
 /** The name of a service of type `T`, for example `'bugs.api'`. */
@@ -25,7 +25,9 @@ export function event<T>(name: string): EventType<T> {
   return { event: name };
 }
 
-/** A place where other plugins add values of type `T` to the plugin that offers it, for example `'bugs.item_actions'`. */
+/**
+ * A place where other plugins add values of type `T` to the plugin that offers it, for example `'bugs.item_actions'`.
+ */
 export interface ExtensionPoint<T> {
   readonly point: string;
   readonly type?: T;

@@ -1,7 +1,7 @@
 /**
  * Routes as tools: what the MCP endpoint lists and calls. A call goes through the same pipeline as a request of its own
- * (credential, scopes, limits, validation, envelope), so there is one set of rules. Rejected: calling a route's `handle`
- * directly, which would know none of these.
+ * (credential, scopes, limits, validation, envelope), so there is one set of rules. Rejected: calling a route's
+ * `handle` directly, which would know none of these.
  */
 import type { HttpRequest, ToolSpec } from './http.js';
 
@@ -34,8 +34,9 @@ export interface RouteAnswer {
 export interface RouteTools {
   list(): readonly RouteTool[];
   /**
-   * Calls a tool with the credential, the address and the id of `request`, which must be the one that a handler was given.
-   * That request has been counted by its rate limit, so one of the same class is not counted again. Null: there is no such tool.
+   * Calls a tool with the credential, the address and the id of `request`, which must be the one that a handler was
+   * given. That request has been counted by its rate limit, so one of the same class is not counted again. Null: there
+   * is no such tool.
    */
   call(name: string, args: Readonly<Record<string, unknown>>, request: HttpRequest): Promise<RouteAnswer | null>;
 }

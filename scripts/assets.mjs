@@ -1,6 +1,6 @@
-// Copies what tsc leaves behind (views, styles, JSON) beside the compiled code, so that `dist/` runs alone, and makes the
-// style sheets. No page may ask another host, so the kit is served from here. Text files in the asset folders get a `.br` and a
-// `.gz` beside them: compressed once, here, and not at every request.
+// Copies what tsc leaves behind (views, styles, JSON) beside the compiled code, so that `dist/` runs alone, and makes
+// the style sheets. No page may ask another host, so the kit is served from here. Text files in the asset folders get a
+// `.br` and a `.gz` beside them: compressed once, here, and not at every request.
 import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';

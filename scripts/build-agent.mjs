@@ -1,8 +1,8 @@
 /**
  * Builds the update agent as one executable for each platform, all from one machine, into `build/agent/`:
- * the compiled program bundled into one file, put into Node's own binary (a single executable application). Node's binaries
- * come from npm's packages, pinned by version and checksum in scripts/agent/runtimes.json. The same input gives the same
- * bytes. Windows executables are not signed.
+ * the compiled program bundled into one file, put into Node's own binary (a single executable application). Node's
+ * binaries come from npm's packages, pinned by version and checksum in scripts/agent/runtimes.json. The same input
+ * gives the same bytes. Windows executables are not signed.
  *
  *   npm run build:agent                          all, with their compressed forms (some minutes)
  *   npm run build:agent -- --only linux-x64 --plain   one, without them
@@ -90,8 +90,9 @@ async function blobOf(node, windows) {
   });
   const config = join(CACHE, 'sea.json');
   const blob = join(CACHE, 'update-agent.blob');
-  // Neither snapshot nor code cache: they hold for one platform. NODE_OPTIONS has no effect on the agent (contract 90), and
-  // OpenSSL, which loads what its configuration names before our first line runs, gets an empty one whatever OPENSSL_CONF says.
+  // Neither snapshot nor code cache: they hold for one platform. NODE_OPTIONS has no effect on the agent (contract 90),
+  // and OpenSSL, which loads what its configuration names before our first line runs, gets an empty one whatever
+  // OPENSSL_CONF says.
   const settings = {
     execArgv: [`--openssl-config=${windows ? 'NUL' : '/dev/null'}`],
     useSnapshot: false,

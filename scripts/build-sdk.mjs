@@ -1,6 +1,6 @@
 /**
- * Builds the client SDK as its own package into `build/sdk/`: one bundle as an ES module, one for `require` and one for browsers,
- * each with the declarations that its users' compilers read. `npm pack` there makes the tarball.
+ * Builds the client SDK as its own package into `build/sdk/`: one bundle as an ES module, one for `require` and one for
+ * browsers, each with the declarations that its users' compilers read. `npm pack` there makes the tarball.
  *
  *   npm run build:sdk
  *   node scripts/build-sdk.mjs FOLDER      in another folder, which is made anew

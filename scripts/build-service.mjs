@@ -1,7 +1,7 @@
 /**
- * Builds the service as what the packager publishes, into `build/service/<platform>/`: the files of its npm package and the
- * libraries that it needs to run, and beside that folder the packager.json that publishes it. Another AOS then gives it out to
- * machines like any other application (docs/operations.md).
+ * Builds the service as what the packager publishes, into `build/service/<platform>/`: the files of its npm package and
+ * the libraries that it needs to run, and beside that folder the packager.json that publishes it. Another AOS then
+ * gives it out to machines like any other application (docs/operations.md).
  *
  *   npm run build:service -- [--platform linux-x64|linux-arm64|win-x64] [--output <folder>]
  */
@@ -55,7 +55,8 @@ const configuration = {
   platform: values.platform,
   publishDir: values.platform,
   entry: 'serve.mjs',
-  // Nothing that runs. The examples of addresses and tokens in guides look like credentials, and they would be a warning each.
+  // Nothing that runs. The examples of addresses and tokens in guides look like credentials, and they would be a
+  // warning each.
   excludePatterns: [
     'README.md',
     'docs/*.md',

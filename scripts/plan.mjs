@@ -1,5 +1,6 @@
 /**
- * What a fleet costs a day, from the operations that each call makes (docs/scaling.md). Every assumption can be changed:
+ * What a fleet costs a day, from the operations that each call makes (docs/scaling.md). Every assumption can be
+ * changed:
  *
  *   npm run plan -- --machines 1000000
  *   npm run plan -- --machines 20000 --checks-per-day 48 --heartbeat-seconds 300 --errors-per-machine-day 5 --json
@@ -52,7 +53,10 @@ export const ASSUMPTIONS = {
 
 const DAY_S = 86_400;
 
-/** @param given numbers by the names of ASSUMPTIONS. @returns calls, operations, storage, traffic and processes; pure */
+/**
+ * @param given numbers by the names of ASSUMPTIONS.
+ * @returns calls, operations, storage, traffic and processes; pure
+ */
 export function plan(given = {}) {
   const a = { ...ASSUMPTIONS, ...given };
   for (const [name, value] of Object.entries(a)) {

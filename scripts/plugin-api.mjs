@@ -1,7 +1,8 @@
 // Writes the public surface of plugins and of the client SDK from the compiled declarations (after a build):
-//   node scripts/plugin-api.mjs                     writes docs/plugin-api.md, docs/plugin-domain.md and docs/sdk-api.md
-//   node scripts/plugin-api.mjs --print <page>      prints one of them; `--dist <folder>` reads another build
-// A page holds its entry and every module that this one names, directly or through another, unless the other page has it.
+//   node scripts/plugin-api.mjs                  writes docs/plugin-api.md, docs/plugin-domain.md and docs/sdk-api.md
+//   node scripts/plugin-api.mjs --print <page>   prints one of them; `--dist <folder>` reads another build
+// A page holds its entry and every module that this one names, directly or through another, unless the other page has
+// it.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -5,11 +5,13 @@
 //   npm test -- plugins/bugs cli   only the files whose path has one of these words
 //
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
-// SVC_TEST_REQUIRE      comma-separated: `mongodb`, `browser`, `sdks`, `promtool`, `openapi`, `schemathesis`, `packed`, `apache`, `csharp`, `agent` – fail when these suites did not run
-// SVC_TEST_TIMES        a number: list that many of the costliest files, with the CPU time of each (its programs included)
+// SVC_TEST_REQUIRE      comma-separated: fail when these suites did not run (`mongodb`, `browser`, `sdks`, `promtool`,
+//                       `openapi`, `schemathesis`, `packed`, `apache`, `csharp`, `agent`)
+// SVC_TEST_TIMES        a number: list that many of the costliest files, with the CPU time of each and of its programs
 // SVC_TEST_BUDGET       a number: tests of random faults do that many times as much (default 1)
 // SVC_TEST_LANES        how many files run at once
-// SVC_TEST_WEIGHTS      `write`: remember what each file took, by which the next runs are ordered (on a quiet machine, all files)
+// SVC_TEST_WEIGHTS      `write`: remember what each file took, by which the next runs are ordered (all files, on a
+//                       quiet machine)
 import { fork } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -19,7 +21,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'test');
 const worker = join(dirname(fileURLToPath(import.meta.url)), 'test-worker.mjs');
 const words = process.argv.slice(2);
-/** Seconds that the costly files took when they were last measured: the longest first, so that no core is idle at the end. */
+/** Seconds that the costly files took when last measured: the longest first, so that no core is idle at the end. */
 const WEIGHTS = join(dirname(fileURLToPath(import.meta.url)), 'test-weights.json');
 /** A file that is not among them. */
 const LIGHT_S = 1;

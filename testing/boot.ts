@@ -1,6 +1,6 @@
 /**
- * A service in memory with the plugins of a test: the real kernel, the real web server without a socket, the memory store,
- * a clock that stands still, jobs that run when they are asked to.
+ * A service in memory with the plugins of a test: the real kernel, the real web server without a socket, the memory
+ * store, a clock that stands still, jobs that run when they are asked to.
  *
  *   const service = await boot([stub(PROJECTS, { … }), plugin], { config: { chat: { room: 'ops' } } });
  *   const answer = await service.request('GET', '/api/chat/v1/notes', { as: { scopes: ['chat:read'] } });
@@ -57,8 +57,8 @@ const LIMITS: HttpLimits = {
 };
 
 /**
- * Starts the plugins, in the order that their manifests ask for. A plugin is given as its object, or as `plugins` of the
- * configuration names it (a path from the working directory, a `file:` URL, a package).
+ * Starts the plugins, in the order that their manifests ask for. A plugin is given as its object, or as `plugins` of
+ * the configuration names it (a path from the working directory, a `file:` URL, a package).
  * @throws Error with the name and the reason of every plugin that the service would refuse, or mark as failed
  */
 export async function boot(plugins: readonly (Plugin | string)[], options: BootOptions = {}): Promise<TestService> {
@@ -170,7 +170,10 @@ export class TestService {
     return this.#jobs.run(name, data);
   }
 
-  /** Runs what was enqueued and has not run yet, in its order, and what that enqueues. @throws what one of them throws */
+  /**
+   * Runs what was enqueued and has not run yet, in its order, and what that enqueues.
+   * @throws what one of them throws
+   */
   async runQueue(): Promise<void> {
     for (let next = this.#jobs.enqueued.shift(); next !== undefined; next = this.#jobs.enqueued.shift())
       await this.runJob(next.name, next.data);

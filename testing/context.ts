@@ -31,7 +31,8 @@ export interface TestContext<C = Record<string, unknown>> extends Omit<PluginCon
 }
 
 /**
- * Its collections are there with their indexes and its migrations have run; what its manifest does not declare is refused.
+ * Its collections are there with their indexes and its migrations have run; what its manifest does not declare is
+ * refused.
  * @throws Error when the manifest or the configuration has a fault
  */
 export async function contextFor<C = Record<string, unknown>>(

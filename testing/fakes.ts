@@ -1,4 +1,7 @@
-/** Fakes of the ports, for tests of the kernel and of plugins: nothing sleeps, nothing listens, everything can be looked at. */
+/**
+ * Fakes of the ports, for tests of the kernel and of plugins: nothing sleeps, nothing listens, everything can be looked
+ * at.
+ */
 import type { Cipher } from '../ports/cipher.js';
 import type { PasswordHasher } from '../ports/hasher.js';
 import type { Authenticator } from '../ports/http.js';

@@ -2,8 +2,8 @@
 import type { Plugin, Token } from '../kernel/contract.js';
 
 /**
- * A plugin that provides `token` with these members and no others. One that the test did not give throws with its name, so
- * that a test cannot pass on an answer that nobody thought of.
+ * A plugin that provides `token` with these members and no others. One that the test did not give throws with its name,
+ * so that a test cannot pass on an answer that nobody thought of.
  *
  *   boot([stub(PROJECTS, { get: async (slug) => project(slug) }), plugin])
  */

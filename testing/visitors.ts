@@ -1,6 +1,6 @@
 /**
- * Who asks, in a test: the principal itself is the credential, so that no account and no token has to be made first. Stands
- * in for the access plugin where the test has none.
+ * Who asks, in a test: the principal itself is the credential, so that no account and no token has to be made first.
+ * Stands in for the access plugin where the test has none.
  */
 import type { Plugin } from '../kernel/contract.js';
 import { AUTHENTICATOR } from '../ports/domain/access.js';

@@ -1,6 +1,6 @@
 /**
- * What a disk says that takes nothing, in the words of the port (contract 95, a bad day). Each write finds it out for itself, so
- * the store serves again with the first write after the mend.
+ * What a disk says that takes nothing, in the words of the port (contract 95, a bad day). Each write finds it out for
+ * itself, so the store serves again with the first write after the mend.
  */
 import { DiskFull, DiskUnwritable } from '../../ports/release-store.js';
 import { codeOf } from './durable.js';

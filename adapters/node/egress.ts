@@ -1,8 +1,8 @@
 /**
  * Which addresses the service may connect to (contract 70, delivery, egress), as pure functions over parsed addresses.
  *
- * Always blocked: "this network", link-local and metadata addresses, multicast, 240/4. An IPv4 address inside an IPv6 one
- * (mapped, compatible, NAT64, 6to4, Teredo) is judged as the IPv4 address that it leads to. `public-only` lets only
+ * Always blocked: "this network", link-local and metadata addresses, multicast, 240/4. An IPv4 address inside an IPv6
+ * one (mapped, compatible, NAT64, 6to4, Teredo) is judged as the IPv4 address that it leads to. `public-only` lets only
  * globally reachable addresses pass, and what `allow` names. Rejected: a list of forbidden names; names resolve to
  * whatever their owner wants.
  */
@@ -44,7 +44,8 @@ const EMBEDDED: readonly [Network, offset: number, inverted: boolean][] = [
 ];
 
 /**
- * NAT64 with a prefix of the own network (RFC 8215). How long that prefix is decides where the IPv4 address lies (RFC 6052:
+ * NAT64 with a prefix of the own network (RFC 8215). How long that prefix is decides where the IPv4 address lies (RFC
+ * 6052:
  * /48, /56, /64 or /96, with byte 8 left out), and only the network knows it: each place is looked at.
  */
 const LOCAL_NAT64 = networks('64:ff9b:1::/48');

@@ -1,4 +1,6 @@
-/** One HTTP exchange over a connection to a checked address (outbound.ts): what went wrong, in the words of the port. */
+/**
+ * One HTTP exchange over a connection to a checked address (outbound.ts): what went wrong, in the words of the port.
+ */
 import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';

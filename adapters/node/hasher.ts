@@ -2,8 +2,9 @@
  * Password hashing in worker threads (bcrypt at cost 12 takes some 200 ms, which on the main thread would stop every
  * request for that long).
  *
- * Two threads at most, started when first needed, ended when they have been idle for a while (each holds 12 to 17 MB) and never
- * keeping the process alive; behind them a bounded queue: a flood of logins answers 503 instead of filling the memory. Keys of licenses are hashed behind every password. Rejected: the native bcrypt (an install script and a
+ * Two threads at most, started when first needed, ended when they have been idle for a while (each holds 12 to 17 MB)
+ * and never keeping the process alive; behind them a bounded queue: a flood of logins answers 503 instead of filling
+ * the memory. Keys of licenses are hashed behind every password. Rejected: the native bcrypt (an install script and a
  * compiler), `crypto.scrypt` (the release store's access files need bcrypt), bcryptjs's own asynchronous calls (they
  * slice the work on the main thread).
  */

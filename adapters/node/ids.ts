@@ -2,10 +2,10 @@
  * UUIDv7 (RFC 9562, method 1: a counter in `rand_a`) and secrets from the system's random source.
  *
  * Within one process ids strictly increase, even when the clock stops or goes back, so that "newest first" by id
- * is the order of creation. Rejected: uuid's `v7`, which keeps the order only while it reads the system's clock itself (with
- * the time of ours, half of the ids of one millisecond came out of order), uuidv7, which leaves 32 random bits beside a counter
- * where this leaves 62, `crypto.randomUUID` (version 4: it scatters the primary key's pages), and `byte % 62` for secrets (the
- * first eight letters would come up more often).
+ * is the order of creation. Rejected: uuid's `v7`, which keeps the order only while it reads the system's clock itself
+ * (with the time of ours, half of the ids of one millisecond came out of order), uuidv7, which leaves 32 random bits
+ * beside a counter where this leaves 62, `crypto.randomUUID` (version 4: it scatters the primary key's pages), and
+ * `byte % 62` for secrets (the first eight letters would come up more often).
  */
 import { randomFillSync } from 'node:crypto';
 import type { Clock } from '../../ports/clock.js';

@@ -1,12 +1,12 @@
 /**
- * One `aos serve` per embedded store. `server.lock` in the data directory says who has it; `server.json` says to programs
- * where that server listens (contract 95).
+ * One `aos serve` per embedded store. `server.lock` in the data directory says who has it; `server.json` says to
+ * programs where that server listens (contract 95).
  *
- * The lock is a file created exclusively (a link to a finished file, so that no reader sees half of one), with the owner's
- * pid and start time: a pid alone may have been given to another process since. A dead owner's lock is replaced under a
- * second lock named after the dead one's nonce, taken in the same way, so that of two processes that find it dead only
- * one goes on. The owner touches the file; a lock of another host (a container on the same volume, whose pids mean
- * nothing here) counts as dead once it was not touched for 20 s. Rejected: flock, which Node does not offer, and a
+ * The lock is a file created exclusively (a link to a finished file, so that no reader sees half of one), with the
+ * owner's pid and start time: a pid alone may have been given to another process since. A dead owner's lock is replaced
+ * under a second lock named after the dead one's nonce, taken in the same way, so that of two processes that find it
+ * dead only one goes on. The owner touches the file; a lock of another host (a container on the same volume, whose pids
+ * mean nothing here) counts as dead once it was not touched for 20 s. Rejected: flock, which Node does not offer, and a
  * socket in the directory, whose stale file raises the same question without an answer.
  */
 import { randomUUID } from 'node:crypto';

@@ -1,9 +1,9 @@
 /**
  * A key that signs, and the keys before it. The ring lies in one document of the store beside the fingerprint (contract
  * 00, configuration), so that a rotation is one write: from then on every process signs with the new key, and `/pubkey`
- * names it. The new private key lies there too, sealed with the data key, because the processes that run were started with
- * the old one, on other machines perhaps. A key that this service keeps in its data directory is written there after that;
- * what a crash leaves undone is done at the next question (docs/consistency.md, keys).
+ * names it. The new private key lies there too, sealed with the data key, because the processes that run were started
+ * with the old one, on other machines perhaps. A key that this service keeps in its data directory is written there
+ * after that; what a crash leaves undone is done at the next question (docs/consistency.md, keys).
  */
 import { ServiceError } from '../../kernel/errors.js';
 import type { Cipher } from '../../ports/cipher.js';

@@ -1,4 +1,7 @@
-/** The two keys that sign, each with its ring: of releases (contract 40, pubkey) and of licenses (contract 50, license files). */
+/**
+ * The two keys that sign, each with its ring: of releases (contract 40, pubkey) and of licenses (contract 50, license
+ * files).
+ */
 import { join } from 'node:path';
 import { invalid } from '../../kernel/errors.js';
 import type { Cipher } from '../../ports/cipher.js';

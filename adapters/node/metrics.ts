@@ -1,6 +1,6 @@
 /**
- * Numbers for `GET /metrics`, by prom-client, in a registry of its own. As a guard against a label that is not one of our
- * own words, one metric keeps at most 2,000 label sets; further ones are counted together under `other`.
+ * Numbers for `GET /metrics`, by prom-client, in a registry of its own. As a guard against a label that is not one of
+ * our own words, one metric keeps at most 2,000 label sets; further ones are counted together under `other`.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type * as port from '../../ports/metrics.js';

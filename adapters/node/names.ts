@@ -1,9 +1,11 @@
 /**
- * Names to addresses, without the system's `getaddrinfo`: that one waits on the few threads that all file work shares, so
- * four names whose servers do not answer would stop everybody's. Here the queries are sockets, and any number may wait.
+ * Names to addresses, without the system's `getaddrinfo`: that one waits on the few threads that all file work shares,
+ * so four names whose servers do not answer would stop everybody's. Here the queries are sockets, and any number may
+ * wait.
  *
- * Asked in this order: the hosts file, `localhost`, then DNS with the search list of resolv.conf. Rejected: the system's
- * resolver as a second try, which brings the threads back. What only it knows (mDNS, NIS) needs a line in the hosts file.
+ * Asked in this order: the hosts file, `localhost`, then DNS with the search list of resolv.conf. Rejected: the
+ * system's resolver as a second try, which brings the threads back. What only it knows (mDNS, NIS) needs a line in the
+ * hosts file.
  */
 import { Resolver } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';

@@ -1,9 +1,9 @@
 /**
  * HTTP to other machines (ports/outbound.ts), to addresses that were checked.
  *
- * For each request the name is resolved, every address must pass the policy, and the connection is to one of exactly those
- * (a second look-up could answer differently: DNS rebinding). The URL's host stays what TLS verifies and `Host` names.
- * Connections are kept for the next request to the same origin at the same checked addresses (sockets.ts).
+ * For each request the name is resolved, every address must pass the policy, and the connection is to one of exactly
+ * those (a second look-up could answer differently: DNS rebinding). The URL's host stays what TLS verifies and `Host`
+ * names. Connections are kept for the next request to the same origin at the same checked addresses (sockets.ts).
  * Rejected: `fetch`, which resolves by itself, follows redirects and pools connections past the check.
  */
 import type { LookupAddress } from 'node:dns';

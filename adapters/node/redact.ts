@@ -1,6 +1,6 @@
 /**
- * What a log line may hold: values of fields whose name speaks of a secret are replaced, token-shaped text is cut out of
- * every string, errors become plain objects, and nothing is deeper or longer than a line should be.
+ * What a log line may hold: values of fields whose name speaks of a secret are replaced, token-shaped text is cut out
+ * of every string, errors become plain objects, and nothing is deeper or longer than a line should be.
  *
  * Rejected: pino's `redact` paths, which must name every place beforehand; secrets turn up in unexpected places.
  */

@@ -1,6 +1,6 @@
 /**
- * Private keys that sign: the RSA key of releases (contract 40, pubkey), and the key of licenses, a PEM key or a text that
- * seeds one (contract 50, license files).
+ * Private keys that sign: the RSA key of releases (contract 40, pubkey), and the key of licenses, a PEM key or a text
+ * that seeds one (contract 50, license files).
  */
 import { createHash, createPrivateKey, createPublicKey, hkdfSync, sign, type KeyObject } from 'node:crypto';
 import type { PublicKey } from '../../ports/signer.js';

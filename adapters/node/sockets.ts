@@ -1,6 +1,6 @@
 /**
- * Kept connections of NodeOutbound. A connection belongs to one origin *and* to the addresses that were checked when it was
- * made; a request takes it only when exactly these addresses were found and checked for it again. So no connection
+ * Kept connections of NodeOutbound. A connection belongs to one origin *and* to the addresses that were checked when it
+ * was made; a request takes it only when exactly these addresses were found and checked for it again. So no connection
  * outlives a change of DNS or of policy, and none is shared between TLS names.
  */
 import http from 'node:http';

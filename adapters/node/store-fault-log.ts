@@ -1,6 +1,7 @@
 /**
- * A log in which a store that is away fills no disk: every part that works in the background finds it out for itself, again
- * and again. What they say of it is told once a minute, by its words. A line of a request stays: its id is what people ask for.
+ * A log in which a store that is away fills no disk: every part that works in the background finds it out for itself,
+ * again and again. What they say of it is told once a minute, by its words. A line of a request stays: its id is what
+ * people ask for.
  */
 import type { Logger } from '../../ports/logger.js';
 import type { RepeatedLines } from '../../lib/text/repeated-lines.js';

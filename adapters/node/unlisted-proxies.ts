@@ -1,7 +1,7 @@
 /**
- * Addresses from which `X-Forwarded-For` arrived although `server.trusted_proxies` does not list them. Behind such a proxy all
- * callers are one address: one of them uses up the limits of all. What is seen is kept in a file of the data directory too, so
- * that `aos doctor` knows it, whether the service runs or not.
+ * Addresses from which `X-Forwarded-For` arrived although `server.trusted_proxies` does not list them. Behind such a
+ * proxy all callers are one address: one of them uses up the limits of all. What is seen is kept in a file of the data
+ * directory too, so that `aos doctor` knows it, whether the service runs or not.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

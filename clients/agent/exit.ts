@@ -19,7 +19,10 @@ export const EXIT = {
 
 export type AgentOutcome = keyof typeof EXIT;
 
-/** Ends the run with the code of its outcome. The message is one sentence for people, its texts from servers made printable. */
+/**
+ * Ends the run with the code of its outcome. The message is one sentence for people, its texts from servers made
+ * printable.
+ */
 export class AgentFailure extends Error {
   override name = 'AgentFailure';
 
@@ -38,7 +41,9 @@ const SPACE_OR_PERMISSION = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EACCES', 'EPE
 export const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** Any error as a failure: what the system says about space and rights is exit 9, an aborted wait 11, everything else 1. */
+/**
+ * Any error as a failure: what the system says about space and rights is exit 9, an aborted wait 11, everything else 1.
+ */
 export function failureOf(error: unknown): AgentFailure {
   if (error instanceof AgentFailure) return error;
   const text = error instanceof Error ? error.message : String(error);

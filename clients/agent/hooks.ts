@@ -1,6 +1,6 @@
 /**
- * Points of an update at which a test may stop the process, and figures that it may shorten. A program gets the defaults: no
- * option or variable leads here, so nothing of it is in the product's hands.
+ * Points of an update at which a test may stop the process, and figures that it may shorten. A program gets the
+ * defaults: no option or variable leads here, so nothing of it is in the product's hands.
  */
 export interface Hooks {
   /** Called before and after everything that changes the installation. */

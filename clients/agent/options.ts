@@ -1,6 +1,7 @@
 /**
- * The options of `update-agent` (specification, "Command-line interfaces"; contract 90, update agent and "Defaults"): argv before
- * environment before the configuration file. Everything that is wrong with them is exit 64, before anything is touched.
+ * The options of `update-agent` (specification, "Command-line interfaces"; contract 90, update agent and "Defaults"):
+ * argv before environment before the configuration file. Everything that is wrong with them is exit 64, before anything
+ * is touched.
  */
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';

@@ -1,7 +1,7 @@
 /**
- * What the agent prints: lines of stdout that scripts read, or JSON lines with `--json`; errors on stderr; a progress bar on
- * stderr where that is a terminal (contract 90, exit codes). Texts of servers and archives lose their control characters
- * here, in one place. Rejected: a progress library, five packages and a timer for one line that is redrawn.
+ * What the agent prints: lines of stdout that scripts read, or JSON lines with `--json`; errors on stderr; a progress
+ * bar on stderr where that is a terminal (contract 90, exit codes). Texts of servers and archives lose their control
+ * characters here, in one place. Rejected: a progress library, five packages and a timer for one line that is redrawn.
  */
 import { printable } from '../../formats/texts.js';
 
@@ -17,7 +17,9 @@ export type Recorder = (event: string, fields: Readonly<Record<string, unknown>>
 const REDRAW_MS = 100;
 
 export class Output {
-  /** Warnings wait until the package's server has taken the credentials: `UNAUTHORIZED:` begins the output of exit 2. */
+  /**
+   * Warnings wait until the package's server has taken the credentials: `UNAUTHORIZED:` begins the output of exit 2.
+   */
   #held: string[] | null = [];
   #drawn = 0;
   #drawnAt = 0;

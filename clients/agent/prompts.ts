@@ -1,6 +1,6 @@
 /**
- * Questions on the terminal, on stderr, so that stdout stays a program's. Without a terminal a question is exit 64 that names
- * the option which answers it: an unattended run never waits for somebody.
+ * Questions on the terminal, on stderr, so that stdout stays a program's. Without a terminal a question is exit 64 that
+ * names the option which answers it: an unattended run never waits for somebody.
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';

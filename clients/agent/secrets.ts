@@ -1,4 +1,7 @@
-/** Secrets come from the environment, a file that it names, or a hidden prompt, never from argv (contract 90, update agent). */
+/**
+ * Secrets come from the environment, a file that it names, or a hidden prompt, never from argv (contract 90, update
+ * agent).
+ */
 import { readFile } from 'node:fs/promises';
 import { codeOf, AgentFailure } from './exit.js';
 import { askHidden } from './prompts.js';

@@ -1,10 +1,11 @@
 /**
  * `npm run demo`: a small story through the real interfaces of the running service. Programs in the languages found on
  * this machine really fail; each reports its own stack trace from its own exception handler. The service groups them, a
- * scripted agent claims one over HTTP, comments it and resolves it. The release with the fix is published, signed, and closes
- * it; a monitor falls and recovers; a webhook tells of both. What is printed was answered by the service.
+ * scripted agent claims one over HTTP, comments it and resolves it. The release with the fix is published, signed, and
+ * closes it; a monitor falls and recovers; a webhook tells of both. What is printed was answered by the service.
  *
- * It needs a running service (`npm start`) and the same SVC_DATA_DIR, for the command line makes the project and tokens.
+ * It needs a running service (`npm start`) and the same SVC_DATA_DIR, for the command line makes the project and
+ * tokens.
  */
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';

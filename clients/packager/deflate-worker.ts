@@ -1,6 +1,6 @@
 /**
- * Compresses pieces in a thread of its own. By a compressor in JavaScript, since node's own gives other bytes with other
- * versions of node and on other processors, and a package has to be the same wherever it is built.
+ * Compresses pieces in a thread of its own. By a compressor in JavaScript, since node's own gives other bytes with
+ * other versions of node and on other processors, and a package has to be the same wherever it is built.
  */
 import { Deflate } from 'pako';
 import { parentPort } from 'node:worker_threads';

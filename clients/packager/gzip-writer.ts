@@ -1,6 +1,6 @@
 /**
- * A gzip file of one member with fixed header fields, compressed in pieces of one size by several threads: the same bytes
- * for the same content, however many threads there are.
+ * A gzip file of one member with fixed header fields, compressed in pieces of one size by several threads: the same
+ * bytes for the same content, however many threads there are.
  */
 import { crc32 } from 'node:zlib';
 import { DeflatePool } from './deflate-pool.js';

@@ -1,4 +1,6 @@
-/** What the build says of itself: its version, how it is started, and the runtime that it needs (contract 90, packager). */
+/**
+ * What the build says of itself: its version, how it is started, and the runtime that it needs (contract 90, packager).
+ */
 import { access, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Runtime } from '../../formats/manifest.js';
@@ -16,8 +18,8 @@ export interface MainAssembly {
 }
 
 /**
- * @param name the main assembly, a file name in the directory; null: the one that a `.runtimeconfig.json` belongs to, else
- *   what package.json says
+ * @param name the main assembly, a file name in the directory; null: the one that a `.runtimeconfig.json` belongs to,
+ *   else what package.json says
  * @throws PackagerFailure when a named assembly is not there
  */
 export async function mainAssembly(dir: string, name: string | null): Promise<MainAssembly> {

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** `packager`: packs a build, checks it by the rules of the service, and publishes it (contract 90, packager; docs/packager.md). */
+/**
+ * `packager`: packs a build, checks it by the rules of the service, and publishes it (contract 90, packager;
+ * docs/packager.md).
+ */
 import { printable } from '../../formats/texts.js';
 import { Console } from './console.js';
 import { EXIT, PackagerFailure } from './failure.js';

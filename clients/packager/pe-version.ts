@@ -21,8 +21,8 @@ interface Section {
 class NotReadable extends Error {}
 
 /**
- * The product version, which holds a suffix such as `-beta.1`; else the file version; null: it states none, or is no such
- * file. What follows a `+` names a build of the same version.
+ * The product version, which holds a suffix such as `-beta.1`; else the file version; null: it states none, or is no
+ * such file. What follows a `+` names a build of the same version.
  */
 export async function peVersion(file: string): Promise<string | null> {
   const handle = await open(file);

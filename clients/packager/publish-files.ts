@@ -81,6 +81,8 @@ export async function beginningOf(file: string, count: number): Promise<Buffer> 
   }
 }
 
-/** The platform that a publish path names (`bin/Release/net8.0/win-x64/publish`); null: none, or one that is not ours. */
+/**
+ * The platform that a publish path names (`bin/Release/net8.0/win-x64/publish`); null: none, or one that is not ours.
+ */
 export const platformOfPath = (path: string, known: (text: string) => boolean): string | null =>
   path.split(sep).findLast(known) ?? null;

@@ -1,10 +1,10 @@
 /**
- * `<cacheDir>/aos-cache.json` (contract 90, SDK): the last answers, for the time without the server. Schema 3 is written, schema 2
- * read as well; everything else is a miss and never an exception. Written whole or not at all, so that
- * processes which share a folder never read half a file.
+ * `<cacheDir>/aos-cache.json` (contract 90, SDK): the last answers, for the time without the server. Schema 3 is
+ * written, schema 2 read as well; everything else is a miss and never an exception. Written whole or not at all, so
+ * that processes which share a folder never read half a file.
  *
- * The newest answer about a license lies flat, where clients before `others` look for the only one; those about other keys and
- * machines follow it. Such a client drops them when it writes, which costs their grace and nothing else.
+ * The newest answer about a license lies flat, where clients before `others` look for the only one; those about other
+ * keys and machines follow it. Such a client drops them when it writes, which costs their grace and nothing else.
  */
 import { keyChainOf, type KeyChain } from './key-chain.js';
 import { isLicenseStatus, type LicenseStatus } from '../../formats/license-status.js';
@@ -93,8 +93,8 @@ export class Cache {
   }
 
   /**
-   * Keeps an answer in the place of the earlier one about the same key and machine. Where there are too many, refusals go before what
-   * is active, else mistyped keys would take the good one's place; then the oldest.
+   * Keeps an answer in the place of the earlier one about the same key and machine. Where there are too many, refusals
+   * go before what is active, else mistyped keys would take the good one's place; then the oldest.
    */
   writeLicense(license: CachedLicense, highestSeen: number): void {
     const { key_sha256, machine_id } = license;

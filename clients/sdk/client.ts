@@ -1,4 +1,7 @@
-/** The client of one project (contract 90, SDK). Unasked it sends only what an earlier run has queued, in the background. */
+/**
+ * The client of one project (contract 90, SDK). Unasked it sends only what an earlier run has queued, in the
+ * background.
+ */
 import type { Platform } from '../../formats/platform.js';
 import { reportBug, type BugReport, type BugReported } from './bugs.js';
 import type { Context } from './context.js';
@@ -78,8 +81,8 @@ export class CommonClient {
   }
 
   /**
-   * Reports as `fatal` what nobody catches. The program goes on or ends as it would without it; the report is kept by then, and the
-   * next start sends it.
+   * Reports as `fatal` what nobody catches. The program goes on or ends as it would without it; the report is kept by
+   * then, and the next start sends it.
    * @returns a function that takes the handler away
    */
   installGlobalHandler(fields: Partial<ErrorReportFields> = {}): () => void {
@@ -100,7 +103,8 @@ export class CommonClient {
   }
 
   /**
-   * A heartbeat now and every `interval` seconds, with self-checks and the process's own figures. Never keeps the process alive.
+   * A heartbeat now and every `interval` seconds, with self-checks and the process's own figures. Never keeps the
+   * process alive.
    * @throws TypeError for an interval that is none
    */
   startHeartbeat(options: HeartbeatTimer): RunningHeartbeat {

@@ -1,7 +1,7 @@
 /**
- * From a pinned key to those that came after it (contract 50, license files: `predecessors`), for Node and for browsers. Each key is
- * trusted only by the signature of the one before it, beginning with a pinned one: what leads backwards proves nothing, since
- * anybody can sign our newest key.
+ * From a pinned key to those that came after it (contract 50, license files: `predecessors`), for Node and for
+ * browsers. Each key is trusted only by the signature of the one before it, beginning with a pinned one: what leads
+ * backwards proves nothing, since anybody can sign our newest key.
  */
 
 /** What `/pubkey` publishes of the keys, and what a client keeps of it. */
@@ -45,8 +45,9 @@ export interface KeyReader<Key extends Link> {
 }
 
 /**
- * The keys that follow the earliest pinned one in the chain, as PEM; none when one of them is no key, stands there twice, or was not
- * signed by the one before it. The first signature to be verified is the pinned key's, so that a stranger's chain costs no more.
+ * The keys that follow the earliest pinned one in the chain, as PEM; none when one of them is no key, stands there
+ * twice, or was not signed by the one before it. The first signature to be verified is the pinned key's, so that a
+ * stranger's chain costs no more.
  */
 export async function keysFollowed<Key extends Link>(
   pinned: readonly string[],

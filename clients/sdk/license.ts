@@ -1,4 +1,7 @@
-/** Licenses, online, from the cache and from files (contract 50; contract 90, SDK: `validateLicense`, `loadLicenseFile`). */
+/**
+ * Licenses, online, from the cache and from files (contract 50; contract 90, SDK: `validateLicense`,
+ * `loadLicenseFile`).
+ */
 import { canonicalKey } from '../../formats/license-key.js';
 import { isLicenseStatus, type LicenseStatus } from '../../formats/license-status.js';
 import type { AnswerResult, LicenseFault, LicenseFileResult } from '../../formats/license-text.js';

@@ -1,4 +1,7 @@
-/** What `createClient` takes wherever it runs, checked once: everything that is wrong with it is a `TypeError` that names the option. */
+/**
+ * What `createClient` takes wherever it runs, checked once: everything that is wrong with it is a `TypeError` that
+ * names the option.
+ */
 import { requirePublicKeyPem } from '../../formats/public-key.js';
 
 export interface ClientOptions {
@@ -12,7 +15,10 @@ export interface ClientOptions {
   licenseKey?: string;
   /** SPKI, PEM: with it no answer about a license is believed that it, or a key that followed it, did not sign. */
   licensePublicKey?: string | readonly string[];
-  /** With `licensePublicKey`: let a cache of schema 2, which has no signatures, give its grace once more. Default: false. */
+  /**
+   * With `licensePublicKey`: let a cache of schema 2, which has no signatures, give its grace once more. Default:
+   * false.
+   */
   legacyCache?: boolean;
   /** Default: derived from the project and the system's machine id, the same as the update agent's. */
   machineId?: string;

@@ -1,4 +1,6 @@
-/** Small texts by name that outlive the program: files of a folder, or what a browser keeps for an origin. Never throws. */
+/**
+ * Small texts by name that outlive the program: files of a folder, or what a browser keeps for an origin. Never throws.
+ */
 export interface Store {
   /** Null: there is none. */
   read(name: string): string | null;

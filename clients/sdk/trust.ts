@@ -1,6 +1,7 @@
 /**
- * Which keys may have signed (contract 50, license files; contract 90, SDK: `licensePublicKey`): the pinned ones, and those that a
- * chain leads to from one of them. The chain is kept in the cache, where anybody may write, so it is verified at each read.
+ * Which keys may have signed (contract 50, license files; contract 90, SDK: `licensePublicKey`): the pinned ones, and
+ * those that a chain leads to from one of them. The chain is kept in the cache, where anybody may write, so it is
+ * verified at each read.
  */
 import { keyChainOf } from './key-chain.js';
 import type { Context } from './context.js';

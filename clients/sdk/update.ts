@@ -18,7 +18,9 @@ export interface Release {
   package_sha256: string;
   /** The exact signed bytes; null for a long manifest, which lies at `manifest_url`. */
   manifest_json: string | null;
-  /** Of a long manifest: beside the package, relative to the server's address and read with the package's credentials. */
+  /**
+   * Of a long manifest: beside the package, relative to the server's address and read with the package's credentials.
+   */
   manifest_url?: string | null;
   /** Of the manifest's bytes. */
   manifest_sha256?: string;

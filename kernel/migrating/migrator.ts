@@ -107,7 +107,10 @@ export class Migrator {
     return this.#left(applied ?? (await this.applied())).map(({ id }) => id);
   }
 
-  /** Runs what is pending, waiting for another process that does so already. @throws MigrationRenamed, StoreTooNew, LeaseLost */
+  /**
+   * Runs what is pending, waiting for another process that does so already.
+   * @throws MigrationRenamed, StoreTooNew, LeaseLost
+   */
   async run(): Promise<MigrationOutcome> {
     const lease = this.#lease();
     let waiting = false;
@@ -183,7 +186,8 @@ export class Migrator {
     for (const step of this.#steps) refuseRenamed(step.id, applied);
     const later = records.filter((record) => !own.has(record.id) && isLater(record, version));
     const replaced = new Set(later.filter(({ id }) => INDEXES.test(id)).map(({ id }) => id.replace(INDEXES, '')));
-    // The indexes of the next version serve this one; to declare its own again would drop those that only the next one has.
+    // The indexes of the next version serve this one; to declare its own again would drop those that only the next one
+    // has.
     return this.#steps.filter(({ id, plugin }) => !applied.has(id) && !(INDEXES.test(id) && replaced.has(plugin)));
   }
 

@@ -1,7 +1,7 @@
 /**
- * Which versions of the service may use one store together (contract 95, a bad day): those whose minor versions are neighbours, as
- * they meet while an upgrade rolls over several processes. A migration is additive, so a version serves a store that the next
- * minor version has migrated; of anything later it knows nothing.
+ * Which versions of the service may use one store together (contract 95, a bad day): those whose minor versions are
+ * neighbours, as they meet while an upgrade rolls over several processes. A migration is additive, so a version serves
+ * a store that the next minor version has migrated; of anything later it knows nothing.
  */
 import type { MigrationState } from '../../ports/domain/system.js';
 
@@ -10,7 +10,9 @@ export class StoreTooNew extends Error {
   override name = 'StoreTooNew';
 }
 
-/** Applied by a later minor version. Its patches make no difference, and of an older record nobody knows the version. */
+/**
+ * Applied by a later minor version. Its patches make no difference, and of an older record nobody knows the version.
+ */
 export function isLater({ version }: Pick<MigrationState, 'version'>, own: string): boolean {
   return version !== null && minorsAhead(version, own) > 0;
 }

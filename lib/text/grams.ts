@@ -1,7 +1,7 @@
 /**
- * Grams: the pieces of one to three characters that a text consists of, as hashes of 32 bits. A text that contains another one
- * has all its grams, so an index over grams finds the few texts that can contain it, in any language; whether one does is
- * then looked up in the text.
+ * Grams: the pieces of one to three characters that a text consists of, as hashes of 32 bits. A text that contains
+ * another one has all its grams, so an index over grams finds the few texts that can contain it, in any language;
+ * whether one does is then looked up in the text.
  */
 
 /** Characters (code points) of a gram. */
@@ -21,7 +21,10 @@ export function hash32(text: string, seed = OFFSET): number {
   return hash | 0;
 }
 
-/** Every gram of a text that has at least `shortest` characters, each once. @param grams those of other texts, which they join */
+/**
+ * Every gram of a text that has at least `shortest` characters, each once.
+ * @param grams those of other texts, which they join
+ */
 export function gramsOf(text: string, shortest = 1, seed = OFFSET, grams = new Set<number>()): Set<number> {
   const points = pointsOf(text);
   for (let from = 0; from < points.length; from++) {
@@ -35,8 +38,8 @@ export function gramsOf(text: string, shortest = 1, seed = OFFSET, grams = new S
 }
 
 /**
- * Grams that a text has if it contains `part`: the longest ones that the part has, evenly chosen of a long part. None of a part
- * below `shortest` characters.
+ * Grams that a text has if it contains `part`: the longest ones that the part has, evenly chosen of a long part. None
+ * of a part below `shortest` characters.
  */
 export function gramsWithin(part: string, shortest = 1, seed = OFFSET): Set<number> {
   const points = pointsOf(part);

@@ -1,7 +1,7 @@
 /**
- * The same line once a minute: what fails at every poll is told when it begins, then once a minute with a count of how often it
- * was left out. What is remembered is bounded: lines beyond the most share one place, so that a thousand different ones
- * are not a thousand either.
+ * The same line once a minute: what fails at every poll is told when it begins, then once a minute with a count of how
+ * often it was left out. What is remembered is bounded: lines beyond the most share one place, so that a thousand
+ * different ones are not a thousand either.
  */
 export interface LeftOut {
   /** How many of this line were not told since the last that was; absent: none. */

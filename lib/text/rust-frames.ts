@@ -1,6 +1,7 @@
 /**
- * Where a Rust error comes from (contract 21, first frame): a panic's trace begins with the panic machinery, one that an SDK
- * took with the SDK's own frames. Names alone are not enough, because inlined functions lose their crate; so file paths are checked too. Pure, linear.
+ * Where a Rust error comes from (contract 21, first frame): a panic's trace begins with the panic machinery, one that
+ * an SDK took with the SDK's own frames. Names alone are not enough, because inlined functions lose their crate; so
+ * file paths are checked too. Pure, linear.
  */
 
 export interface RustFrame {

@@ -1,6 +1,6 @@
 /**
- * The first page (contract 80). The dashboard knows no domain: what needs a person and how things go are panels that other
- * plugins contribute; the adapter loads them and hands their markup over.
+ * The first page (contract 80). The dashboard knows no domain: what needs a person and how things go are panels that
+ * other plugins contribute; the adapter loads them and hands their markup over.
  */
 import { definePlugin, View, type AppSettings, type PageSpec } from '../../kernel/contract.js';
 import { FIRST_STEPS, type FirstStep } from '../../ports/domain/dashboard.js';

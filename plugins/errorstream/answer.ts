@@ -91,8 +91,8 @@ const results = joi
   .description('Of a list of reports alone: in its order, each the answer of a single one or `{error}`');
 
 /**
- * A single report gets its own answer, a list gets `results`. They are one type, because clients made from the description
- * have trouble with a union; which fields are there is said by a condition, which those clients pass over.
+ * A single report gets its own answer, a list gets `results`. They are one type, because clients made from the
+ * description have trouble with a union; which fields are there is said by a condition, which those clients pass over.
  */
 const reported = named(
   'ErrorReported',

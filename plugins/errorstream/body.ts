@@ -112,8 +112,9 @@ const list = joi
   .description('Each as a single report');
 
 /**
- * One report, or a list of them. The elements of a list are checked later, one by one (`element`), so that a bad element does
- * not fail the others. openapi.json has the single report: no client in Go or Java has a type for both. The condition separates objects from lists, so each form gets its own errors.
+ * One report, or a list of them. The elements of a list are checked later, one by one (`element`), so that a bad
+ * element does not fail the others. openapi.json has the single report: no client in Go or Java has a type for both.
+ * The condition separates objects from lists, so each form gets its own errors.
  */
 export const intakeBody = joi.alternatives().try(unlisted(list)).conditional(joi.array(), { otherwise: errorBody });
 

@@ -3,9 +3,9 @@
  *
  * In a list, reports that may belong to one group (same project and class) are recorded one after the other, in order,
  * because the order of arrival decides which group an unknown origin joins. The others run in parallel and share the
- * store's commits. Rejected: all in parallel (the answers would differ from those of single reports), and all in sequence
- * (a hundred commits). At most eight run at a time, and each begins in its own turn of the event loop: cutting and grouping
- * a hundred large reports in one turn would block all other requests.
+ * store's commits. Rejected: all in parallel (the answers would differ from those of single reports), and all in
+ * sequence (a hundred commits). At most eight run at a time, and each begins in its own turn of the event loop: cutting
+ * and grouping a hundred large reports in one turn would block all other requests.
  */
 import { inject, injectable, PORT, type Logger } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';

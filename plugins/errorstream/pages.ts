@@ -1,4 +1,6 @@
-/** /errors: the groups of the error stream with their trend (contract 80), and the dashboard's chart of errors per hour. */
+/**
+ * /errors: the groups of the error stream with their trend (contract 80), and the dashboard's chart of errors per hour.
+ */
 import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';

@@ -1,6 +1,7 @@
 /**
- * The error stream (contract 21): a small intake for an application's global exception handler. Its reports become items of
- * the bug tracker through `bugs.api`. The bug tracker groups, counts and stores them, so that both intakes agree.
+ * The error stream (contract 21): a small intake for an application's global exception handler. Its reports become
+ * items of the bug tracker through `bugs.api`. The bug tracker groups, counts and stores them, so that both intakes
+ * agree.
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';

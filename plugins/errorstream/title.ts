@@ -9,7 +9,9 @@ const FIRST_LINE = /\S[^\r\n\u2028\u2029]*/u;
 const firstLine = (text: string): string => (FIRST_LINE.exec(text)?.[0] ?? '').trimEnd();
 /** Generic arguments (.NET, Java, C++) and the address of PHP's anonymous classes: these may hold separators too. */
 const TAIL = /[`<[(\0].*$|@anonymous.*$/su;
-/** `$` (Java) and `+` (.NET) separate nested classes, unless a number follows: `Cart$1` is an anonymous class in Cart. */
+/**
+ * `$` (Java) and `+` (.NET) separate nested classes, unless a number follows: `Cart$1` is an anonymous class in Cart.
+ */
 const SEPARATOR = /::|[.\\/:]|[$+](?=[\p{L}_])/u;
 const NAME = /[\p{L}_]/u;
 /** Signs of prose. Prose stays whole: cut at the colon, `password: x` would lose the word that marks the secret. */

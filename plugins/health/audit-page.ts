@@ -1,4 +1,7 @@
-/** /system/audit: every administrative action with filters, names instead of ids, and what was before and after (contract 80). */
+/**
+ * /system/audit: every administrative action with filters, names instead of ids, and what was before and after
+ * (contract 80).
+ */
 import joi from 'joi';
 import { View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';

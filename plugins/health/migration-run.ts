@@ -1,6 +1,7 @@
 /**
  * One run of the pending migrations, watched from a page. The run goes on after the request that started it, so that a
- * long migration shows its progress; the migrator's lease keeps two processes apart, so this only remembers our own run.
+ * long migration shows its progress; the migrator's lease keeps two processes apart, so this only remembers our own
+ * run.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import type { Principal } from '../../ports/http.js';

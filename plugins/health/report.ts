@@ -104,8 +104,8 @@ const proxiesCheck = (unlisted: readonly string[]): HealthReport['checks']['prox
 });
 
 /**
- * `healthy` = database ok, evaluator ok, nothing pending (contract 95), and no plugin is not ok whose manifest says that its
- * health decides; the other checks inform.
+ * `healthy` = database ok, evaluator ok, nothing pending (contract 95), and no plugin is not ok whose manifest says
+ * that its health decides; the other checks inform.
  */
 export function report(
   findings: Findings,

@@ -1,4 +1,6 @@
-/** Probes, metrics, the interface description and the migrate endpoints (contract 95; contract 10, install and migrate). */
+/**
+ * Probes, metrics, the interface description and the migrate endpoints (contract 95; contract 10, install and migrate).
+ */
 import joi from 'joi';
 import {
   named,
@@ -79,7 +81,10 @@ interface Essence {
   checks: { evaluator: { ok: boolean } };
 }
 
-/** What has a name of its own may belong to others: a token of one project or source learns only that something is wrong. */
+/**
+ * What has a name of its own may belong to others: a token of one project or source learns only that something is
+ * wrong.
+ */
 function forReader(principal: Principal, report: HealthReport): Shown {
   if (principal.kind !== 'token') return report;
   if (!principal.scopes.includes(DETAILS)) {

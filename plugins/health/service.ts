@@ -1,4 +1,6 @@
-/** Asks everything the health report needs, each question on its own: one that hangs or throws never hides the others. */
+/**
+ * Asks everything the health report needs, each question on its own: one that hangs or throws never hides the others.
+ */
 import { inject, injectable, PORT, token, type Clock } from '../../kernel/contract.js';
 import { MIGRATIONS, RUNTIME, type ServiceMigrations, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { Jobs } from '../../ports/jobs.js';
@@ -90,7 +92,8 @@ async function answer<T>(question: Promise<T>, patience = PATIENCE_MS): Promise<
   try {
     return { value: await Promise.race([question, late]) };
   } catch (error) {
-    // The reason is shown to callers with a credential; texts of drivers may contain addresses, so only the kind is shown.
+    // The reason is shown to callers with a credential; texts of drivers may contain addresses, so only the kind is
+    // shown.
     return { error: error instanceof NoAnswer ? error.message : error instanceof Error ? error.name : 'failed' };
   } finally {
     clearTimeout(timer);

@@ -1,6 +1,7 @@
 /**
  * Whether there is room for what intakes write (contract 00, limits). The disk is read at most once a second, in the
- * background: an answer is the result of the last reading. A failed reading does not count as short; the health report shows it.
+ * background: an answer is the result of the last reading. A failed reading does not count as short; the health report
+ * shows it.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';

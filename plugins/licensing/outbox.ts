@@ -1,4 +1,7 @@
-/** The events of licenses and activations, kept in the document that they are about until they are delivered (lib/outbox.ts). */
+/**
+ * The events of licenses and activations, kept in the document that they are about until they are delivered
+ * (lib/outbox.ts).
+ */
 import { token, type Clock, type Collection, type Logger, type PluginContext } from '../../kernel/contract.js';
 import { Outbox } from '../../lib/outbox.js';
 import type { ActivationDoc, LicenseDoc, LicensingOutboxEntry, WithOutbox } from './model/documents.js';

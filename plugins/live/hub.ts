@@ -1,6 +1,7 @@
 /**
- * Tells open pages that their topics have changed. While at least one page follows a topic, its mark is asked of the store
- * again and again; so a page sees what any process writes. Rejected: events within the process, which would miss the others.
+ * Tells open pages that their topics have changed. While at least one page follows a topic, its mark is asked of the
+ * store again and again; so a page sees what any process writes. Rejected: events within the process, which would miss
+ * the others.
  */
 import type { Logger } from '../../kernel/contract.js';
 import type { ServerSentEvent } from '../../ports/http.js';

@@ -1,7 +1,7 @@
 /**
- * Pages that follow by themselves (contract 80): the browser holds one stream of server-sent events per open tab, and asks for the
- * page again when a topic of it has changed (web/assets/follow.js). The stream says that, and never what: a page is rendered by
- * its own plugin alone, with the rights of who looks.
+ * Pages that follow by themselves (contract 80): the browser holds one stream of server-sent events per open tab, and
+ * asks for the page again when a topic of it has changed (web/assets/follow.js). The stream says that, and never what:
+ * a page is rendered by its own plugin alone, with the rights of who looks.
  */
 import joi from 'joi';
 import { definePlugin, type RouteSpec } from '../../kernel/contract.js';

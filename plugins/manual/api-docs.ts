@@ -89,7 +89,9 @@ interface Credential {
   option?: string;
 }
 
-/** The credential of the first way in; one in the query first, because it is the one that needs no protocol of its own. */
+/**
+ * The credential of the first way in; one in the query first, because it is the one that needs no protocol of its own.
+ */
 function credentialOf(security: unknown, document: Tree): Credential {
   const schemes = tree(tree(document['components'])['securitySchemes']);
   const names = list(security).flatMap((way) => Object.keys(tree(way)));

@@ -102,7 +102,10 @@ export class Guides {
     ].filter(({ guides }) => guides.length > 0);
   }
 
-  /** Sections that hold every word, those with the words in their heading first. @param words in lower case, at least one */
+  /**
+   * Sections that hold every word, those with the words in their heading first.
+   * @param words in lower case, at least one
+   */
   async search(words: readonly string[], limit: number): Promise<GuideHit[]> {
     const found: { hit: GuideHit; rank: number }[] = [];
     for (const guide of await this.all()) {

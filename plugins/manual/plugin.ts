@@ -1,4 +1,6 @@
-/** The documentation inside the service: the guides of this version, searchable, and the interface description to read. */
+/**
+ * The documentation inside the service: the guides of this version, searchable, and the interface description to read.
+ */
 import joi from 'joi';
 import { definePlugin, extend, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
 import { notFound } from '../../kernel/errors.js';

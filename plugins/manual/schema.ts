@@ -1,6 +1,7 @@
 /**
- * JSON Schema as rows of a table, and as an example value: what /docs/api shows of the interface description. Pure; reads
- * only what the description holds. Rejected: a documentation page made in the browser, which needs scripts to be read.
+ * JSON Schema as rows of a table, and as an example value: what /docs/api shows of the interface description. Pure;
+ * reads only what the description holds. Rejected: a documentation page made in the browser, which needs scripts to be
+ * read.
  */
 type Tree = Record<string, unknown>;
 

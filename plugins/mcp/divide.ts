@@ -1,7 +1,7 @@
 /**
- * Divides an answer into facts that the service vouches for and text that came from outside. The value decides what is a
- * fact: numbers, booleans, and short words without spaces (ids, states, times, slugs) in fields that are not known to hold
- * outside text. Everything else is fenced, so a field that was forgotten is fenced too.
+ * Divides an answer into facts that the service vouches for and text that came from outside. The value decides what is
+ * a fact: numbers, booleans, and short words without spaces (ids, states, times, slugs) in fields that are not known to
+ * hold outside text. Everything else is fenced, so a field that was forgotten is fenced too.
  */
 import { shortened, type Fence } from './fence.js';
 

@@ -1,13 +1,13 @@
 /**
- * Marks text from outside, so that a model can tell it from the service's own words. The mark carries a random number that
- * is drawn for each answer, after the text was written, so no text can close it. Rejected: a fixed mark, or quoting alone,
- * which a text can imitate; and filtering "instructions" out, which cannot work and hides the report.
+ * Marks text from outside, so that a model can tell it from the service's own words. The mark carries a random number
+ * that is drawn for each answer, after the text was written, so no text can close it. Rejected: a fixed mark, or
+ * quoting alone, which a text can imitate; and filtering "instructions" out, which cannot work and hides the report.
  */
 import { randomBytes } from 'node:crypto';
 
 /**
- * Characters that are invisible or that move other text: controls (ANSI escapes begin with one), format characters (bidi,
- * zero width, tags), line separators, half characters, variation selectors.
+ * Characters that are invisible or that move other text: controls (ANSI escapes begin with one), format characters
+ * (bidi, zero width, tags), line separators, half characters, variation selectors.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\u{FE00}-\u{FE0E}\u{E0100}-\u{E01EF}]/gu;
 const MARK = /<(?=\/?untrusted)/gi;

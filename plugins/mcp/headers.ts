@@ -1,4 +1,6 @@
-/** Checks of the transport's headers: the caller's origin, the media types that it accepts, its protocol revision. Pure. */
+/**
+ * Checks of the transport's headers: the caller's origin, the media types that it accepts, its protocol revision. Pure.
+ */
 
 /** Revisions with batches; later ones removed them. A missing header means 2025-03-26. */
 const WITH_BATCHES = new Set(['2024-11-05', '2025-03-26']);
@@ -9,9 +11,9 @@ export const mayBatch = (revision: string | undefined): boolean =>
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Whether a browser page of this origin may call. Only browsers send `Origin`, and after DNS rebinding a page still sends
- * its own. Allowed: no origin, the service's own, any loopback origin while the service itself is on loopback, and the
- * configured ones.
+ * Whether a browser page of this origin may call. Only browsers send `Origin`, and after DNS rebinding a page still
+ * sends its own. Allowed: no origin, the service's own, any loopback origin while the service itself is on loopback,
+ * and the configured ones.
  */
 export function originFits(origin: string | undefined, baseUrl: string, allowed: readonly string[]): boolean {
   if (origin === undefined) return true;
@@ -31,7 +33,9 @@ function urlOf(text: string): URL | null {
   return url.protocol === 'http:' || url.protocol === 'https:' ? url : null;
 }
 
-/** Answers are JSON, so accepting JSON is enough, although the protocol asks clients to list `text/event-stream` too. */
+/**
+ * Answers are JSON, so accepting JSON is enough, although the protocol asks clients to list `text/event-stream` too.
+ */
 export function acceptsJson(accept: string | undefined): boolean {
   if (accept === undefined) return true;
   return accept.split(',').some((range) => {

@@ -1,6 +1,7 @@
 /**
- * Parses bytes into a JSON-RPC message or batch. JSON with too many levels or values is refused before the protocol library
- * walks it with recursive schemas. Invalid JSON is a JSON-RPC parse error, because MCP clients read no other kind.
+ * Parses bytes into a JSON-RPC message or batch. JSON with too many levels or values is refused before the protocol
+ * library walks it with recursive schemas. Invalid JSON is a JSON-RPC parse error, because MCP clients read no other
+ * kind.
  */
 export const PARSE_ERROR = -32_700;
 export const INVALID_REQUEST = -32_600;

@@ -1,6 +1,7 @@
 /**
- * The endpoint for coding agents (contract 95): the Model Context Protocol over streamable HTTP. It knows no domain: its
- * tools are routes that declare `tool`, called through the same pipeline as any request. Nothing else depends on this folder.
+ * The endpoint for coding agents (contract 95): the Model Context Protocol over streamable HTTP. It knows no domain:
+ * its tools are routes that declare `tool`, called through the same pipeline as any request. Nothing else depends on
+ * this folder.
  */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';

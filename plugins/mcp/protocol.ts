@@ -1,10 +1,10 @@
 /**
- * The Model Context Protocol through its official library: every revision that the library speaks, without sessions. Each
- * request gets its own server object, so any process behind a load balancer can answer it. Rejected: sessions and event
- * streams, which would tie an agent to one process and which no tool here needs.
+ * The Model Context Protocol through its official library: every revision that the library speaks, without sessions.
+ * Each request gets its own server object, so any process behind a load balancer can answer it. Rejected: sessions and
+ * event streams, which would tie an agent to one process and which no tool here needs.
  *
- * Revisions up to 2025-11-25 are connected to the library's transport here, because the library itself would answer each
- * call as an event stream. Proxies and people at a terminal can read one JSON object.
+ * Revisions up to 2025-11-25 are connected to the library's transport here, because the library itself would answer
+ * each call as an event stream. Proxies and people at a terminal can read one JSON object.
  */
 import type * as Sdk from '@modelcontextprotocol/server';
 import { Reply, type HttpRequest } from '../../kernel/contract.js';

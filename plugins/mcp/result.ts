@@ -55,7 +55,9 @@ function short({ facts, whole }: Divided, fence: Fence, names: readonly string[]
 
 const noticeOf = (fence: Fence): string => `${NOTICE} It ends at ${fence.close} and nowhere before.`;
 
-/** An error of the service. Its message, fields and `takes` are the service's own; the rest is divided like any answer. */
+/**
+ * An error of the service. Its message, fields and `takes` are the service's own; the rest is divided like any answer.
+ */
 function failed({ body, headers }: RouteAnswer): CallToolResult {
   const { code, message, fields, takes, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
   const fence = new Fence();

@@ -59,8 +59,8 @@ const takesTextLimit = (route: RouteTool): boolean =>
   route.readOnly === true && !Object.hasOwn(route.input['properties'] as object, TEXT_LIMIT);
 
 /**
- * No output schema: it would make up most of the list, and the answer is fenced, cut and shortened anyway. Hints that equal
- * the protocol's defaults are left out.
+ * No output schema: it would make up most of the list, and the answer is fenced, cut and shortened anyway. Hints that
+ * equal the protocol's defaults are left out.
  */
 function listed(route: RouteTool): Tool {
   const { name, title, description, readOnly = false, destructive = false, idempotent = readOnly } = route;

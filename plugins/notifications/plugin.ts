@@ -1,7 +1,7 @@
 /**
- * Notifications for people: e-mail, chat and push, by channels and rules of their own. Webhooks tell programs everything, at
- * once; a channel tells people what they asked for, in quiet hours later, and many at a time. Off until there is a channel;
- * built on the plugin contract and the domain's ports alone, as a plugin from outside is.
+ * Notifications for people: e-mail, chat and push, by channels and rules of their own. Webhooks tell programs
+ * everything, at once; a channel tells people what they asked for, in quiet hours later, and many at a time. Off until
+ * there is a channel; built on the plugin contract and the domain's ports alone, as a plugin from outside is.
  */
 import joi from 'joi';
 import { definePlugin } from '../../kernel/contract.js';

@@ -1,6 +1,6 @@
 /**
- * Public intake keys (contract 15): tokens of the kind `intake`, bound to one project and good for its error intake alone.
- * They are made and kept by the access plugin, so that one look-up judges every credential.
+ * Public intake keys (contract 15): tokens of the kind `intake`, bound to one project and good for its error intake
+ * alone. They are made and kept by the access plugin, so that one look-up judges every credential.
  */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { invalid, notFound } from '../../kernel/errors.js';

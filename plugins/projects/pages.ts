@@ -24,7 +24,10 @@ function typed(request: HttpRequest): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
-/** The form as the API's body: check boxes are lists, an unticked one is false. @throws ServiceError validation_failed */
+/**
+ * The form as the API's body: check boxes are lists, an unticked one is false.
+ * @throws ServiceError validation_failed
+ */
 function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields & { slug: string } {
   const form = typed(request);
   const setup_scopes = [form['setup_scopes'] ?? []].flat();

@@ -1,11 +1,12 @@
 /**
- * The project service: rules shared by the API, the pages and the command line, and the directory that other plugins ask
- * (contract 15).
+ * The project service: rules shared by the API, the pages and the command line, and the directory that other plugins
+ * ask (contract 15).
  *
  * Deleting touches what other plugins keep, so it has an order and a marker: the project is archived first, which stops
- * reports and publishes; then every plugin is asked whether it uses the project; then the project is removed, or restored and
- * the deletion refused. A crash in between leaves an archived project, which an administrator sees and deletes again. A report that was
- * let in before the archiving and is stored after the question keeps its project's slug; the slug can be made again.
+ * reports and publishes; then every plugin is asked whether it uses the project; then the project is removed, or
+ * restored and the deletion refused. A crash in between leaves an archived project, which an administrator sees and
+ * deletes again. A report that was let in before the archiving and is stored after the question keeps its project's
+ * slug; the slug can be made again.
  */
 import { changedFields } from '../../lib/changed-fields.js';
 import {
@@ -55,7 +56,9 @@ export function checkProject(principal: Principal, slug: string): void {
 
 @injectable()
 export class Projects implements ProjectDirectory {
-  /** Every report asks for its project. What this process changes is forgotten at once, what others change in a second. */
+  /**
+   * Every report asks for its project. What this process changes is forgotten at once, what others change in a second.
+   */
   readonly #recent = new BoundedMap<ProjectInfo>({
     most: MAX_RECENT,
     ttlMs: BELIEVED_MS,
@@ -245,8 +248,8 @@ export class Projects implements ProjectDirectory {
   }
 
   /**
-   * What an application gets by the setup path is given by whoever could use it themselves: a token gives only scopes that it
-   * has, an administrator all (contract 10, accounts). Those that the project has already are not given anew.
+   * What an application gets by the setup path is given by whoever could use it themselves: a token gives only scopes
+   * that it has, an administrator all (contract 10, accounts). Those that the project has already are not given anew.
    * @throws ServiceError validation_failed, insufficient_scope
    */
   #checkScopes(actor: Actor, scopes: readonly string[] | undefined, before: readonly string[]): void {

@@ -1,6 +1,6 @@
 /**
- * One search over everything (contract 80): the box in the bar at the top, and /search. It knows no domain: other plugins add
- * what can be found. A ref, or anything else that names one thing in full, leads straight to it.
+ * One search over everything (contract 80): the box in the bar at the top, and /search. It knows no domain: other
+ * plugins add what can be found. A ref, or anything else that names one thing in full, leads straight to it.
  */
 import joi from 'joi';
 import { definePlugin, Redirect, Reply, View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';

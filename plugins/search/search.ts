@@ -1,4 +1,7 @@
-/** Asks every plugin that can find something, each for so long and so much, so that one that is slow keeps nobody waiting. */
+/**
+ * Asks every plugin that can find something, each for so long and so much, so that one that is slow keeps nobody
+ * waiting.
+ */
 import type { Logger } from '../../kernel/contract.js';
 import type { SessionPrincipal } from '../../ports/http.js';
 import type { SearchHit, SearchProvider, SearchQuestion } from '../../ports/domain/search.js';

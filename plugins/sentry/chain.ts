@@ -1,5 +1,6 @@
 /**
- * The exceptions of an event: which one gives the title, and how the others belong to it (contract 21, Sentry SDK intake). Pure.
+ * The exceptions of an event: which one gives the title, and how the others belong to it (contract 21, Sentry SDK
+ * intake). Pure.
  */
 import { framesOf, type StackFrame } from './frames.js';
 import { line, record, records, shallow, text, type Loose } from './values.js';
@@ -21,7 +22,9 @@ export interface Thrown {
 /** Exceptions read from a chain of causes. */
 const MOST_THROWN = 10;
 
-/** Types of Go that only carry another error or a text: of the standard library, `pkg/errors`, `xerrors` and the like. */
+/**
+ * Types of Go that only carry another error or a text: of the standard library, `pkg/errors`, `xerrors` and the like.
+ */
 const NAMELESS =
   /^[*&]?(?:[\w./-]{1,200}\.)?(?:with(?:Stack|Message|Prefix|Detail|Hint|Context)|wrap(?:ped)?Errors?|noWrapError|joinError|errorString|errorT|fundamental|opaque(?:Wrapper|Leaf|LeafCauses))$/;
 

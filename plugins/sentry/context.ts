@@ -105,8 +105,8 @@ function withSource(frame: StackFrame): JsonObject | null {
 }
 
 /**
- * The frames of all exceptions, the crash frame first. Room goes to the application's last frames with source and locals, to its
- * other ones, and only then to the libraries'.
+ * The frames of all exceptions, the crash frame first. Room goes to the application's last frames with source and
+ * locals, to its other ones, and only then to the libraries'.
  */
 function framesKept(chain: readonly Thrown[], own: StackFrame | null): Json | null {
   const frames = chain.flatMap((thrown) => thrown.frames);

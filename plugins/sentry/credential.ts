@@ -1,6 +1,7 @@
 /**
- * Finds the key where Sentry's SDKs put it (contract 21, Sentry SDK intake): in `X-Sentry-Auth`, in `?sentry_key=`, or in
- * the DSN of the envelope's header. Old SDKs send `Authorization: Sentry …`. A service token as Bearer also works. Pure.
+ * Finds the key where Sentry's SDKs put it (contract 21, Sentry SDK intake): in `X-Sentry-Auth`, in `?sentry_key=`, or
+ * in the DSN of the envelope's header. Old SDKs send `Authorization: Sentry …`. A service token as Bearer also works.
+ * Pure.
  */
 import { envelopeHeader } from './envelope.js';
 

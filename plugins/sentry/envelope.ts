@@ -1,10 +1,10 @@
 /**
- * Sentry's envelope: a line of JSON, then items, each a line of JSON and a payload. With `length` the payload is that many
- * bytes; without it the payload ends with its line. Only the structure is read here, in one pass and without a copy. A
- * payload is parsed only where its type is used. Pure.
+ * Sentry's envelope: a line of JSON, then items, each a line of JSON and a payload. With `length` the payload is that
+ * many bytes; without it the payload ends with its line. Only the structure is read here, in one pass and without a
+ * copy. A payload is parsed only where its type is used. Pure.
  *
- * Strict where a mistake would cut payloads in the wrong place (a `length` that does not meet the end of a line). Lenient
- * elsewhere: blank lines, a missing last line end, CR before LF.
+ * Strict where a mistake would cut payloads in the wrong place (a `length` that does not meet the end of a line).
+ * Lenient elsewhere: blank lines, a missing last line end, CR before LF.
  */
 import { record } from './values.js';
 

@@ -1,6 +1,6 @@
 /**
- * Turns a Sentry event into a report of the error stream (contract 21, Sentry SDK intake). Missing fields and every known
- * spelling are accepted: no field can make an event fail. Pure.
+ * Turns a Sentry event into a report of the error stream (contract 21, Sentry SDK intake). Missing fields and every
+ * known spelling are accepted: no field can make an event fail. Pure.
  */
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorReport } from '../../ports/domain/errors.js';

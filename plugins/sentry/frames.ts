@@ -76,8 +76,8 @@ export function framesOf(stacktrace: unknown): StackFrame[] {
 }
 
 /**
- * The frame that the application itself names: the innermost of its own, else the innermost (contract 21, Sentry SDK intake).
- * One without a place says nothing: `JSON.parse` of an engine is called from everywhere.
+ * The frame that the application itself names: the innermost of its own, else the innermost (contract 21, Sentry SDK
+ * intake). One without a place says nothing: `JSON.parse` of an engine is called from everywhere.
  */
 export function ownFrame(frames: readonly StackFrame[]): StackFrame | null {
   const named = frames.filter((frame) => frame.place !== null);

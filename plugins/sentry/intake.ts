@@ -38,10 +38,11 @@ export class SentryIntake {
   }
 
   /**
-   * Records the events of an envelope, in their order, then the feedback of users and the check-ins of jobs, and skips other
-   * items. Resolves after the commit.
+   * Records the events of an envelope, in their order, then the feedback of users and the check-ins of jobs, and skips
+   * other items. Resolves after the commit.
    * @returns the id of the first event; without events the id in the header, or null
-   * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When events
+   * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When
+   *   events
    * fail, the first failure is thrown after all others have been recorded; their ids keep a repeat from counting twice
    */
   async envelope(number: number, { header, items }: Envelope, caller: SentryCaller): Promise<string | null> {

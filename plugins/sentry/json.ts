@@ -1,6 +1,7 @@
 /**
- * Parses an event's bytes as JSON. Small events are parsed at once. A large one is scanned first, in slices that let the
- * event loop run, and refused when it holds too many values: parsing time depends on values, not on the length of texts.
+ * Parses an event's bytes as JSON. Small events are parsed at once. A large one is scanned first, in slices that let
+ * the event loop run, and refused when it holds too many values: parsing time depends on values, not on the length of
+ * texts.
  *
  * Invalid UTF-8 becomes U+FFFD, and values.ts cuts what nests too deep. So one bad value does not cost the whole event.
  */

@@ -1,13 +1,18 @@
-/** What Rust's SDK sends: nearly every `filename` is `mod.rs` or `lib.rs`, and a trace begins with what took it. Pure. */
+/**
+ * What Rust's SDK sends: nearly every `filename` is `mod.rs` or `lib.rs`, and a trace begins with what took it. Pure.
+ */
 import { rustMachinery } from '../../lib/text/rust-frames.js';
 import type { StackFrame } from './frames.js';
 import { line, record, type Loose } from './values.js';
 
-/** Where the standard library was built. Its generic code is compiled into the application, and some SDKs take it for that. */
+/**
+ * Where the standard library was built. Its generic code is compiled into the application, and some SDKs take it for
+ * that.
+ */
 const STANDARD = /^[\\/]rustc[\\/]/;
 /**
- * Rust's SDK calls its platform `native`, as others do, and a relay or another SDK that took the trace does not name it: then
- * a frame of Rust's standard library says so.
+ * Rust's SDK calls its platform `native`, as others do, and a relay or another SDK that took the trace does not name
+ * it: then a frame of Rust's standard library says so.
  */
 export const isRust = (event: Loose, platform: string | null, frames: readonly StackFrame[]): boolean =>
   platform === 'rust' ||

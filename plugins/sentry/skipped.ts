@@ -1,6 +1,7 @@
 /**
- * Items that this service does not keep. The answer sets a rate limit for their category, so the SDK stops sending them for
- * a while. Otherwise an application with tracing on would spend its rate limit on transactions that are thrown away. Pure.
+ * Items that this service does not keep. The answer sets a rate limit for their category, so the SDK stops sending them
+ * for a while. Otherwise an application with tracing on would spend its rate limit on transactions that are thrown
+ * away. Pure.
  */
 import { isCheckIn } from './check-in.js';
 import type { EnvelopeItem } from './envelope.js';

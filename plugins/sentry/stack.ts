@@ -1,6 +1,7 @@
 /**
- * Writes frames as the text that the language itself would print, because pages and people read text. When the application's
- * own frame lacks what its language's form needs, the whole trace takes V8's form, which holds any file, line and function. Pure.
+ * Writes frames as the text that the language itself would print, because pages and people read text. When the
+ * application's own frame lacks what its language's form needs, the whole trace takes V8's form, which holds any file,
+ * line and function. Pure.
  *
  * The message is not repeated above the frames: it has its own field, and its words could look like a frame.
  */

@@ -12,7 +12,10 @@ const NUMBER = /^\d{1,20}(?:\.\d{1,12})?$/;
 const ISO = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d{1,12}))?\s?([Zz]|[+-]\d\d:?\d\d)?$/;
 const MOST_MS = 8.64e15;
 
-/** RFC 3339 in UTC with milliseconds; null when the value is not a time. A time without a zone is UTC, as in the protocol. */
+/**
+ * RFC 3339 in UTC with milliseconds; null when the value is not a time. A time without a zone is UTC, as in the
+ * protocol.
+ */
 export function instant(value: unknown): string | null {
   if (typeof value === 'number') return fromNumber(value);
   if (typeof value !== 'string' || value.length > 64) return null;

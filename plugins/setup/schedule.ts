@@ -12,7 +12,9 @@ export interface Schedule {
 const MINUTES = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30];
 const HOURS = [1, 2, 3, 4, 6, 8, 12, 24];
 
-/** The longest even step that is no longer than the interval: a heartbeat too many does no harm, one too few an alarm. */
+/**
+ * The longest even step that is no longer than the interval: a heartbeat too many does no harm, one too few an alarm.
+ */
 export function stepOf(seconds: number): { minutes: number } | { hours: number } {
   const minutes = Math.max(1, Math.floor(seconds / 60));
   const hours = HOURS.findLast((step) => step * 60 <= minutes);

@@ -1,6 +1,6 @@
 /**
- * The script that reports a machine (contract 60, agent): status, load, memory, disk usage and uptime as numbers. It holds
- * no secret: the token lies beside it in `watchdog.token`, and never stands among a program's arguments. Pure.
+ * The script that reports a machine (contract 60, agent): status, load, memory, disk usage and uptime as numbers. It
+ * holds no secret: the token lies beside it in `watchdog.token`, and never stands among a program's arguments. Pure.
  */
 import { hash } from 'node:crypto';
 import { fileNameOf } from './source.js';

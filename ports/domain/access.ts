@@ -40,7 +40,10 @@ export interface Attempt {
 
 /** The throttle of failed logins (contract 10, accounts), for other secrets that strangers may try. */
 export interface AttemptThrottle {
-  /** @param keys the counts this attempt is under, for example `license:192.0.2.7`. @throws ServiceError rate_limited */
+  /**
+   * @param keys the counts this attempt is under, for example `license:192.0.2.7`.
+   * @throws ServiceError rate_limited
+   */
   enter(keys: readonly string[]): Promise<Attempt>;
   /** A success: the count starts anew. */
   reset(key: string): Promise<void>;
@@ -48,13 +51,15 @@ export interface AttemptThrottle {
 
 export const THROTTLE = token<AttemptThrottle>('access.throttle');
 
-/** The counts of failed logins, for a place that judges passwords by itself: the release store goes by its access files. */
+/**
+ * The counts of failed logins, for a place that judges passwords by itself: the release store goes by its access files.
+ */
 export interface LoginAttempts {
   /**
-   * Computes `fits` unless account or address have to wait. False counts as a failure of both; true begins the account's
-   * count anew. The delay follows the fifth failure (contract 40, files).
-   * @param input `credential` names what was given without telling it: the same wrong one again from an address that the account is
-   *   known at counts for itself alone, since a machine with an old password guesses nothing
+   * Computes `fits` unless account or address have to wait. False counts as a failure of both; true begins the
+   * account's count anew. The delay follows the fifth failure (contract 40, files).
+   * @param input `credential` names what was given without telling it: the same wrong one again from an address that
+   *   the account is known at counts for itself alone, since a machine with an old password guesses nothing
    * @throws ServiceError rate_limited
    */
   attempt(
@@ -68,8 +73,9 @@ export const LOGIN_ATTEMPTS = token<LoginAttempts>('access.login_attempts');
 /** The first administrator of an empty user table (contract 00, first start). */
 export interface FirstStart {
   /**
-   * Creates one administrator when there is no account, once even when two processes start together. Null when there was
-   * one; `password` is null when the configuration gave it, else it is returned here and nowhere else: print it once.
+   * Creates one administrator when there is no account, once even when two processes start together. Null when there
+   * was one; `password` is null when the configuration gave it, else it is returned here and nowhere else: print it
+   * once.
    */
   ensureAdmin(): Promise<{ username: string; password: string | null } | null>;
 }
@@ -91,8 +97,8 @@ export interface AccountDirectory {
   /** Every account that is not disabled, by name. */
   opening(): AsyncIterable<OpeningAccount>;
   /**
-   * A digest of what `opening` answers, read from the store: another one after every change of a name, a role, a hash or
-   * of who is enabled, whichever process or command made it. Take it before `opening`.
+   * A digest of what `opening` answers, read from the store: another one after every change of a name, a role, a hash
+   * or of who is enabled, whichever process or command made it. Take it before `opening`.
    */
   mark(): Promise<string>;
 }

@@ -38,8 +38,8 @@ export interface BugsApi {
   /** A report was refused, here or on its way here: counted for `GET /metrics`. */
   refused(source: Report['source']): void;
   /**
-   * Adds it as a comment to the item that counted the error; false when there is none that takes it. Where the error is not known
-   * yet, it is added when that comes, and the item with the feedback's own `client_ref` becomes a duplicate.
+   * Adds it as a comment to the item that counted the error; false when there is none that takes it. Where the error is
+   * not known yet, it is added when that comes, and the item with the feedback's own `client_ref` becomes a duplicate.
    */
   feedback(given: UserFeedback): Promise<boolean>;
   /** Unmutes what a rule muted, in batches. Answers how many. @throws the signal's reason between two batches */
@@ -70,8 +70,8 @@ export interface PluginComment {
 }
 
 /**
- * What any plugin may ask of the tracker. It may do so everywhere, as the service itself may; history shows it under the
- * plugin's name, `plugin:oncall`. Texts of an item that come from outside are named in its `untrusted_fields`.
+ * What any plugin may ask of the tracker. It may do so everywhere, as the service itself may; history shows it under
+ * the plugin's name, `plugin:oncall`. Texts of an item that come from outside are named in its `untrusted_fields`.
  */
 export interface TrackedItems {
   /** By ref or id, with its long texts; null when there is none. */
@@ -82,8 +82,8 @@ export interface TrackedItems {
    */
   comment(item: string, comment: PluginComment): Promise<{ id: string; created: boolean }>;
   /**
-   * Fixed in code; with `build` it is closed when that is published, or at once when it is. An item that is resolved with
-   * this build already, or closed, stays as it is, and the comment is not added.
+   * Fixed in code; with `build` it is closed when that is published, or at once when it is. An item that is resolved
+   * with this build already, or closed, stays as it is, and the comment is not added.
    * @throws ServiceError not_found, already_claimed (an agent holds it), invalid_transition (won't fix, duplicate),
    *   validation_failed
    */
@@ -197,8 +197,8 @@ export interface ErrorGroups {
    */
   perHour(hours: number): Promise<{ counts: number[]; groups: number; complete: boolean } | null>;
   /**
-   * Groups that changed since a mark, oldest change first, those too that the query does not find any more. At most 100;
-   * `mark` is for the next question, and a group may be listed twice.
+   * Groups that changed since a mark, oldest change first, those too that the query does not find any more. At most
+   * 100; `mark` is for the next question, and a group may be listed twice.
    * @param since RFC 3339, a mark; null: only answers one
    */
   changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }>;
@@ -207,18 +207,25 @@ export interface ErrorGroups {
 export const ERROR_GROUPS = token<ErrorGroups>('bugs.error_groups');
 
 /**
- * New groups and regressions of the error stream, by the version that they are of (contract 40, staged rollout: what halts
- * it). One counts when a report came by a token that is no intake key, or reports came from two addresses; from then on,
- * unless it is muted or a duplicate. An item counts for one version: that of its latest regression, else of its first report.
+ * New groups and regressions of the error stream, by the version that they are of (contract 40, staged rollout: what
+ * halts it). One counts when a report came by a token that is no intake key, or reports came from two addresses; from
+ * then on, unless it is muted or a duplicate. An item counts for one version: that of its latest regression, else of
+ * its first report.
  */
 export interface VersionFaults {
-  /** Those that began to count at `since` (RFC 3339) or later. @param version of contract 40's grammar, in any spelling */
+  /**
+   * Those that began to count at `since` (RFC 3339) or later.
+   * @param version of contract 40's grammar, in any spelling
+   */
   count(project: string, version: string, since: string): Promise<number>;
 }
 
 export const VERSION_FAULTS = token<VersionFaults>('bugs.version_faults');
 
-/** Told at once when a fault of a version begins to count, in the process that took the report; others learn it by counting. */
+/**
+ * Told at once when a fault of a version begins to count, in the process that took the report; others learn it by
+ * counting.
+ */
 export interface VersionFaultWatcher {
   /** Returns at once. @param version as `canonicalVersion` spells it (lib/versions.ts) */
   counted(project: string, version: string): void;

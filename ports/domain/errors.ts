@@ -1,6 +1,6 @@
 /**
- * What the error stream offers the others: its way in, for plugins that take reports in other people's formats (contract
- * 21). Cutting, ignore rules, scrubbing, grouping and counting are done behind it, alike for every way in.
+ * What the error stream offers the others: its way in, for plugins that take reports in other people's formats
+ * (contract 21). Cutting, ignore rules, scrubbing, grouping and counting are done behind it, alike for every way in.
  */
 import type { Json } from '../store.js';
 import { token } from '../token.js';

@@ -1,6 +1,6 @@
 /**
- * What plugins offer each other (`aos/domain`): tokens with their interfaces, extension points, and events with the types
- * of their data. docs/plugin-domain.md is made from it, and a test compares them.
+ * What plugins offer each other (`aos/domain`): tokens with their interfaces, extension points, and events with the
+ * types of their data. docs/plugin-domain.md is made from it, and a test compares them.
  */
 export * from './access.js';
 export * from './audit.js';

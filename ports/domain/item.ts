@@ -49,7 +49,10 @@ export interface Report {
    * public key have their own `client_ref` space and their own budget of new groups.
    */
   intake_key?: string | null;
-  /** The sender's address. Never stored: while a group waits for a second sender, a keyed hash of it is (`VersionFaults`). */
+  /**
+   * The sender's address. Never stored: while a group waits for a second sender, a keyed hash of it is
+   * (`VersionFaults`).
+   */
   address?: string | null;
   /** An ignore rule matched: recorded and counted, muted. Left out: the bug tracker asks the ignore rules. */
   muted_by?: Mute | null;
@@ -70,8 +73,8 @@ export interface Mute {
 }
 
 /**
- * What became of a report. `item` has the fields of contract 20, item fields; its long texts (description, error_message,
- * stack_trace) are null unless they were asked for.
+ * What became of a report. `item` has the fields of contract 20, item fields; its long texts (description,
+ * error_message, stack_trace) are null unless they were asked for.
  */
 export interface Recorded {
   id: string;

@@ -1,4 +1,6 @@
-/** What the licensing plugin offers the others (contract 50): who may open a product's release store, and its events. */
+/**
+ * What the licensing plugin offers the others (contract 50): who may open a product's release store, and its events.
+ */
 import { event, extensionPoint, token } from '../token.js';
 
 /** A line of a product's `.htpasswd` (contract 40, access files). */
@@ -23,7 +25,9 @@ export interface LicenseDirectory {
 
 export const LICENSES = token<LicenseDirectory>('licensing.directory');
 
-/** Who must know at once that the licenses of a product changed: awaited, for a few seconds at most, before the answer. */
+/**
+ * Who must know at once that the licenses of a product changed: awaited, for a few seconds at most, before the answer.
+ */
 export interface LicenseWatcher {
   /** @param product null: of several */
   changed(product: string | null): Promise<void>;

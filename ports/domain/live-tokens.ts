@@ -47,8 +47,8 @@ function collectTexts(value: unknown, into: string[]): string[] {
 }
 
 /**
- * The fields that hold a live token, each with what is wrong: for `invalid(…)`, when there are any (contract 20, endpoints:
- * `untrusted_fields`). The store is asked only where a text has the shape of a token.
+ * The fields that hold a live token, each with what is wrong: for `invalid(…)`, when there are any (contract 20,
+ * endpoints: `untrusted_fields`). The store is asked only where a text has the shape of a token.
  * @param fields name → a text, or lists and objects of texts; fields whose purpose is a secret are passed over
  * @returns at most fifty
  */

@@ -1,4 +1,7 @@
-/** What the update service offers the others (contract 40), and its events: `release.published` closes bug items (contract 20). */
+/**
+ * What the update service offers the others (contract 40), and its events: `release.published` closes bug items
+ * (contract 20).
+ */
 import { event, token } from '../token.js';
 
 export interface ReleasePublished {

@@ -36,8 +36,8 @@ export interface SearchProvider {
   /** The least role that finds anything. */
   role: 'member' | 'admin';
   /**
-   * The best `limit` hits, best first. Its answer counts only while the asker waits, which is a second; so it goes by an index,
-   * or over what is small or in memory.
+   * The best `limit` hits, best first. Its answer counts only while the asker waits, which is a second; so it goes by
+   * an index, or over what is small or in memory.
    */
   find(question: SearchQuestion): Promise<readonly SearchHit[]>;
   /** The path of the one thing that the text names in full (a ref, a key); null: none. The visitor is led there. */

@@ -36,7 +36,9 @@ export interface IssuedToken {
   expires_at: string | null;
 }
 
-/** Making tokens on behalf of other plugins (intake keys, setup, watchdog). Secrets are answered once and never stored. */
+/**
+ * Making tokens on behalf of other plugins (intake keys, setup, watchdog). Secrets are answered once and never stored.
+ */
 export interface TokenIssuer {
   issue(token: NewToken): Promise<IssuedToken>;
   /** Revokes one token and its sub-tokens, at once and in every process. False when there is none. */

@@ -1,7 +1,12 @@
-/** What the watchdog offers the others: its events, one evaluator run for the tick, and monitors for the setup path (contract 30). */
+/**
+ * What the watchdog offers the others: its events, one evaluator run for the tick, and monitors for the setup path
+ * (contract 30).
+ */
 import { event, token } from '../token.js';
 
-/** A monitor's source: 1 to 128 characters, without `.` or `..` as a segment; case-sensitive (contract 30, heartbeat). */
+/**
+ * A monitor's source: 1 to 128 characters, without `.` or `..` as a segment; case-sensitive (contract 30, heartbeat).
+ */
 export const MONITOR_SOURCE = /^(?!(?:.*\/)?\.{1,2}(?:\/|$))[A-Za-z0-9._:@/-]{1,128}$/;
 
 export type MonitorState = 'unknown' | 'up' | 'warning' | 'down' | 'stopped' | 'maintenance';
@@ -156,7 +161,8 @@ export interface WatchdogApi {
   ): Promise<{ run: RunRecord; also: T | undefined } | null>;
   /**
    * A heartbeat. An error is down at once. Resolves after the commit.
-   * @throws ServiceError insufficient_scope (another project's monitor, or one that no public key made), validation_failed
+   * @throws ServiceError insufficient_scope (another project's monitor, or one that no public key made),
+   *   validation_failed
    */
   checkIn(checkIn: CheckIn, sender: CheckInSender): Promise<void>;
   /** @throws ServiceError conflict (known source), validation_failed, unknown_project */
@@ -167,7 +173,10 @@ export interface WatchdogApi {
   find(source: string): Promise<MonitorView | null>;
   /** By source, in pages. Callers check who asks. @throws InvalidCursor */
   monitors(query?: MonitorQuery): Promise<{ items: MonitorView[]; next: string | null }>;
-  /** The versions that the machines of a project report (`app_version`), the most frequent first; `1.2` and `1.2.0` are one. */
+  /**
+   * The versions that the machines of a project report (`app_version`), the most frequent first; `1.2` and `1.2.0` are
+   * one.
+   */
   adoption(project: string): Promise<VersionAdoption[]>;
 }
 

@@ -32,8 +32,9 @@ export interface RouteSpec {
     /** The body is streamed to the handler and never held; instead of `body`. POST, PUT and PATCH. */
     stream?: StreamedInput;
     /**
-     * The body is what a machine reports, and no report may be lost: a text with a live token is 422 in every other body,
-     * and none is refused in this one. The intake of errors takes secrets out (contract 21, truncation and scrubbing).
+     * The body is what a machine reports, and no report may be lost: a text with a live token is 422 in every other
+     * body, and none is refused in this one. The intake of errors takes secrets out (contract 21, truncation and
+     * scrubbing).
      */
     report?: boolean;
     /** A body is optional: none is `{}`. */

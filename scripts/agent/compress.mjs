@@ -1,6 +1,6 @@
 /**
- * The compressed forms of executables, beside them, as many at once as there are cores, piece by piece; says on stderr how
- * far each is. Its own process: UV_THREADPOOL_SIZE, which bounds what is compressed at once, holds from a start on.
+ * The compressed forms of executables, beside them, as many at once as there are cores, piece by piece; says on stderr
+ * how far each is. Its own process: UV_THREADPOOL_SIZE, which bounds what is compressed at once, holds from a start on.
  *
  *   node scripts/agent/compress.mjs EXECUTABLE…
  */

@@ -1,5 +1,6 @@
 /**
- * Puts a blob into an executable. Its own process: postject takes hundreds of megabytes for that and gives none of it back.
+ * Puts a blob into an executable. Its own process: postject takes hundreds of megabytes for that and gives none of it
+ * back.
  *
  *   node scripts/agent/inject.mjs EXECUTABLE BLOB FUSE
  */

@@ -1,6 +1,6 @@
 /**
- * Takes out of Node's own binaries what the agent has no use for, without a tool of the platform: symbols of ELF files, and
- * the signature of a PE file, which would be a broken one after our code is added.
+ * Takes out of Node's own binaries what the agent has no use for, without a tool of the platform: symbols of ELF files,
+ * and the signature of a PE file, which would be a broken one after our code is added.
  */
 
 const SHT_SYMTAB = 2;

@@ -1,7 +1,7 @@
 /**
  * Takes from Node's own binaries the names of the variables that it and OpenSSL read before a program's first line runs
- * (contract 90, whom it believes): a planted NODE_COMPILE_CACHE would be run, OPENSSL_CONF loads libraries, NODE_V8_COVERAGE
- * writes files. No variable has an empty name, so the first byte of each name becomes the end of it.
+ * (contract 90, whom it believes): a planted NODE_COMPILE_CACHE would be run, OPENSSL_CONF loads libraries,
+ * NODE_V8_COVERAGE writes files. No variable has an empty name, so the first byte of each name becomes the end of it.
  * Rejected: starting anew with a clean environment (too late, they were read), a snapshot (it holds for one platform).
  */
 

@@ -1,7 +1,7 @@
 /**
- * Random documents, filters, sorts and updates of one small shape, so that they meet: `s`, `o.s` text; `n` a number; `f` a
- * flag; `t` an array of text. Each may be missing or null. Text stays below U+FFFF and without NUL, which servers order
- * and the driver of Node 20 reads differently; the contract has tests of their own for those.
+ * Random documents, filters, sorts and updates of one small shape, so that they meet: `s`, `o.s` text; `n` a number;
+ * `f` a flag; `t` an array of text. Each may be missing or null. Text stays below U+FFFF and without NUL, which servers
+ * order and the driver of Node 20 reads differently; the contract has tests of their own for those.
  */
 import fc from 'fast-check';
 import type { Doc, Filter, Json, Sort, Update } from '../../ports/store.js';

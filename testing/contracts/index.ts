@@ -1,5 +1,6 @@
 /**
- * What every adapter of a port must do (`aos/testing/contracts`), as mocha suites that need chai and fast-check beside it.
+ * What every adapter of a port must do (`aos/testing/contracts`), as mocha suites that need chai and fast-check beside
+ * it.
  *
  *   storeContract('my engine', { open: async () => new MyStore(url) });
  */

@@ -1,6 +1,7 @@
 /**
- * What every store must give the Jobs port (ports/jobs.ts): the same suite on memory, SQLite and MongoDB. "Two processes"
- * are child processes where the engine has a store outside this one, and two instances on one store where it has not.
+ * What every store must give the Jobs port (ports/jobs.ts): the same suite on memory, SQLite and MongoDB. "Two
+ * processes" are child processes where the engine has a store outside this one, and two instances on one store where it
+ * has not.
  */
 import type { AgendaJobs } from '../../adapters/agenda/jobs.js';
 import type { DocumentStore } from '../../ports/store.js';

@@ -1,4 +1,6 @@
-/** What every ReleaseStore must do (ports/release-store.ts). An adapter's test calls it with a way to open an empty one. */
+/**
+ * What every ReleaseStore must do (ports/release-store.ts). An adapter's test calls it with a way to open an empty one.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';

@@ -1,5 +1,5 @@
-// Charts of metrics: what is under the pointer is read out, and by arrow keys as a slider is. The picture itself and its
-// axes come from the server (web/helpers/series.ts).
+// Charts of metrics: what is under the pointer is read out, and by arrow keys as a slider is. The picture itself and
+// its axes come from the server (web/helpers/series.ts).
 (() => {
   const MONTHS = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
   const digits = new Intl.NumberFormat('en-GB', { maximumSignificantDigits: 3 });

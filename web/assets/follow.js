@@ -1,7 +1,7 @@
-// Pages that follow by themselves: comfort only. A page with `data-live-topics` hears by server-sent events that something of
-// it has changed, asks for itself again, and takes over the parts that differ. Nothing moves under a hand: a part in which
-// somebody types, has ticked a box, opened a menu, marked text or reads out a chart waits. After half an hour without a key or a
-// pointer the page stops, so that an open tab does not keep a session alive for ever.
+// Pages that follow by themselves: comfort only. A page with `data-live-topics` hears by server-sent events that
+// something of it has changed, asks for itself again, and takes over the parts that differ. Nothing moves under a hand:
+// a part in which somebody types, has ticked a box, opened a menu, marked text or reads out a chart waits. After half
+// an hour without a key or a pointer the page stops, so that an open tab does not keep a session alive for ever.
 (() => {
   const main = document.querySelector('main[data-live-topics]');
   if (!main || !('EventSource' in window)) return;

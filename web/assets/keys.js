@@ -1,6 +1,6 @@
-// Keyboard shortcuts: comfort only. A page names its own with `aria-keyshortcuts` and `data-shortcut` (what it does) on the
-// control that does it; lists with `data-rows` have j, k, o and x. Never while a field has the focus, never with Ctrl, Alt or Meta,
-// and they can be switched off (WCAG 2.1.4), which this browser remembers.
+// Keyboard shortcuts: comfort only. A page names its own with `aria-keyshortcuts` and `data-shortcut` (what it does) on
+// the control that does it; lists with `data-rows` have j, k, o and x. Never while a field has the focus, never with
+// Ctrl, Alt or Meta, and they can be switched off (WCAG 2.1.4), which this browser remembers.
 (() => {
   const OFF = 'aos.keys';
   const GO = { d: '/', b: '/bugs', e: '/errors', m: '/monitors' };

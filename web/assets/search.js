@@ -1,5 +1,6 @@
-// The search box: comfort only, since the form leads to /search without it. Hits appear below the box while somebody types
-// (an ARIA combobox with a list box), Ctrl+K opens it anywhere, "/" where the page has no search field of its own.
+// The search box: comfort only, since the form leads to /search without it. Hits appear below the box while somebody
+// types (an ARIA combobox with a list box), Ctrl+K opens it anywhere, "/" where the page has no search field of its
+// own.
 (() => {
   const WAIT_MS = 150;
   const box = document.querySelector('form[data-search]');

@@ -1,5 +1,5 @@
-// Runs before the styles: says that scripts run, and gives the kit's dark rules the system's choice where none was made.
-// The page is right without it: the styles follow the system by themselves (aos.css, data-svc-theme="auto").
+// Runs before the styles: says that scripts run, and gives the kit's dark rules the system's choice where none was
+// made. The page is right without it: the styles follow the system by themselves (aos.css, data-svc-theme="auto").
 (function () {
   const root = document.documentElement;
   root.classList.add('js');

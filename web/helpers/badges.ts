@@ -18,8 +18,8 @@ const NAMED = new Map<string, Tone>(
 );
 
 /**
- * Words of the contracts and how they look. A word that is not here is neutral, so a new state needs no change. A Map and
- * no object: a word from outside must not find `constructor`.
+ * Words of the contracts and how they look. A word that is not here is neutral, so a new state needs no change. A Map
+ * and no object: a word from outside must not find `constructor`.
  */
 const TONES = new Map<string, Tone>(
   Object.entries({
@@ -76,7 +76,9 @@ const TONES = new Map<string, Tone>(
   }),
 );
 
-/** The kit's badge for a tone. `badge-sign` puts a sign before the word, so that colour is never the only difference. */
+/**
+ * The kit's badge for a tone. `badge-sign` puts a sign before the word, so that colour is never the only difference.
+ */
 const BADGES: Record<Tone, string> = {
   critical: 'bg-critical',
   danger: 'bg-danger-lt',

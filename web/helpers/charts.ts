@@ -9,8 +9,8 @@ const series = (value: unknown): number[] => (Array.isArray(value) ? value.map((
 const round = (n: number): number => Math.round(n * 100) / 100;
 
 /**
- * The `d` of a line through the values, within `width` × `height`, zero at the bottom; '' for fewer than two. A list has one in
- * every row: no scale is made for it, and where the line goes on level its middle points are left out.
+ * The `d` of a line through the values, within `width` × `height`, zero at the bottom; '' for fewer than two. A list
+ * has one in every row: no scale is made for it, and where the line goes on level its middle points are left out.
  */
 export function sparkPath(values: readonly number[], width: number, height: number): string {
   if (values.length < 2) return '';
@@ -79,7 +79,10 @@ function bars(...args: unknown[]): Html {
   return frame('bars d-block w-100', width, height, plain(hash['label']), columns.join(''));
 }
 
-/** `{{share-bar parts label="Monitors by state"}}` with parts `[{label, value, tone}]`: one bar in proportion, and its legend. */
+/**
+ * `{{share-bar parts label="Monitors by state"}}` with parts `[{label, value, tone}]`: one bar in proportion, and its
+ * legend.
+ */
 function shares(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const parts = (Array.isArray(values[0]) ? (values[0] as Record<string, unknown>[]) : []).map((part) => ({
@@ -107,7 +110,10 @@ function shares(...args: unknown[]): Html {
   );
 }
 
-/** `{{progress-bar done total label="Applying rule"}}`: a native progress element, so that no style is needed for its width. */
+/**
+ * `{{progress-bar done total label="Applying rule"}}`: a native progress element, so that no style is needed for its
+ * width.
+ */
 function progress(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const max = Math.max(numeric(values[1]) ?? 100, 0);

@@ -1,4 +1,7 @@
-/** Days of work as one chart: what came in above the line, what was resolved below it. Inline SVG without styles, as in charts.ts. */
+/**
+ * Days of work as one chart: what came in above the line, what was resolved below it. Inline SVG without styles, as in
+ * charts.ts.
+ */
 import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
 
 const WIDTH = 720;

@@ -1,6 +1,6 @@
 /**
- * Markup made by helpers. `Html` is what Handlebars calls a SafeString: it prints an object's `toHTML()` unescaped, so no
- * import of the engine is needed here. Every helper that returns `Html` escapes what it was given with `escape`.
+ * Markup made by helpers. `Html` is what Handlebars calls a SafeString: it prints an object's `toHTML()` unescaped, so
+ * no import of the engine is needed here. Every helper that returns `Html` escapes what it was given with `escape`.
  * Rejected: building these in partials. A partial's missing parameter reads the page's field of the same name.
  */
 

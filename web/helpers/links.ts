@@ -16,7 +16,10 @@ export function url(path: string, query: Query = {}, change: Query = {}): string
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** The address when it is absolute http(s), else null. Everything from outside is hostile: `javascript:`, `data:`, `//x`. */
+/**
+ * The address when it is absolute http(s), else null. Everything from outside is hostile: `javascript:`, `data:`,
+ * `//x`.
+ */
 export function safeUrl(value: unknown): string | null {
   const text = plain(value).trim();
   if (!/^https?:\/\//i.test(text)) return null;
@@ -35,7 +38,10 @@ function pageUrl(...args: unknown[]): string {
   return url(plain(values[0]), typeof query === 'object' && query !== null ? (query as Query) : {}, hash);
 }
 
-/** `{{external-link repo_url}}`, `{{external-link repo_url text="Repository"}}`: a link, or the bare text when it is no http(s) address. */
+/**
+ * `{{external-link repo_url}}`, `{{external-link repo_url text="Repository"}}`: a link, or the bare text when it is no
+ * http(s) address.
+ */
 function external(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const target = safeUrl(values[0]);
@@ -47,8 +53,8 @@ function external(...args: unknown[]): Html {
 
 /**
  * `{{#each (chips-of path query (list-of "status" "Status"))}}`: one entry per value of the named parameters,
- * `{label, value, href}` with the address that leaves out that value (and the page of the list). `project=projects` in the hash
- * names the values of a parameter by a list of `{value, label}`.
+ * `{label, value, href}` with the address that leaves out that value (and the page of the list). `project=projects` in
+ * the hash names the values of a parameter by a list of `{value, label}`.
  */
 function chips(...args: unknown[]): { label: string; value: string; href: string }[] {
   const { values: own, hash: named } = split(args);

@@ -37,7 +37,10 @@ function size(value: unknown): number {
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
-/** `{{label-of projects "shop"}}`: how a list of `{value, label}` calls a value; the value itself when the list has it not. */
+/**
+ * `{{label-of projects "shop"}}`: how a list of `{value, label}` calls a value; the value itself when the list has it
+ * not.
+ */
 export function labelOf(options: unknown, value: unknown): unknown {
   const found = Array.isArray(options) ? (options as { value?: unknown; label?: unknown }[]) : [];
   return found.find((one) => one.value === value)?.label ?? value;

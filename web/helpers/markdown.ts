@@ -1,7 +1,8 @@
 /**
- * Markdown as markup, by markdown-it. HTML in the text is shown and not interpreted, and links lead only to addresses of the
- * web. In a guide of the service (`base` is given) relative links lead to other guides, headings have anchors, and pictures
- * are shown. Anybody may have written other texts, and a picture would tell its host who reads it: there its words stand.
+ * Markdown as markup, by markdown-it. HTML in the text is shown and not interpreted, and links lead only to addresses
+ * of the web. In a guide of the service (`base` is given) relative links lead to other guides, headings have anchors,
+ * and pictures are shown. Anybody may have written other texts, and a picture would tell its host who reads it: there
+ * its words stand.
  */
 import MarkdownIt, { type Env, type Token } from 'markdown-it';
 import { Anchors } from '../../ports/manual.js';
@@ -82,8 +83,8 @@ markdown.renderer.rules.fence = (tokens, at) =>
   `<pre class="code" tabindex="0"><code>${escape(tokens[at]?.content ?? '')}</code></pre>`;
 
 /**
- * `{{markdown text}}` for a text from outside; `{{markdown text base="/docs/" page="decisions/003-x"}}` for a guide of the
- * service.
+ * `{{markdown text}}` for a text from outside; `{{markdown text base="/docs/" page="decisions/003-x"}}` for a guide of
+ * the service.
  */
 function render(...args: unknown[]): Html {
   const { values, hash } = split(args);

@@ -1,7 +1,7 @@
 /**
  * A metric over time, drawn on the server: scales, ticks, lines and areas by D3, as inline SVG whose colours come from
- * classes, because the CSP forbids styles (docs/decisions/008). The labels of the axis are text beside the picture: within
- * it they would be stretched with it.
+ * classes, because the CSP forbids styles (docs/decisions/008). The labels of the axis are text beside the picture:
+ * within it they would be stretched with it.
  */
 import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
@@ -55,8 +55,8 @@ function extent(levels: readonly number[]): [low: number, high: number] {
 }
 
 /**
- * What the axis spans: round numbers, nothing below zero where nothing is (a band of deviation may be), and nothing above 100%
- * where it is a share.
+ * What the axis spans: round numbers, nothing below zero where nothing is (a band of deviation may be), and nothing
+ * above 100% where it is a share.
  */
 function domainOf(points: readonly Point[], band: readonly number[], unit: string): [low: number, high: number] {
   const levels = points.flatMap(({ min, max }) => [min, max]);
@@ -80,9 +80,10 @@ function readOut(points: readonly Point[], bucket: number): string {
 }
 
 /**
- * `{{series-chart points from=… to=… bucket=300 mean=… stddev=… unit="ms" label="cpu"}}`: average as a line, min to max as an
- * area, the long-term mean with its deviation as a band, axes of round numbers and round times. Points `[{t, avg, min, max}]`;
- * times RFC 3339, `bucket` in seconds. `assets/charts.js` adds what is read out under the pointer and by keyboard.
+ * `{{series-chart points from=… to=… bucket=300 mean=… stddev=… unit="ms" label="cpu"}}`: average as a line, min to max
+ * as an area, the long-term mean with its deviation as a band, axes of round numbers and round times. Points
+ * `[{t, avg, min, max}]`; times RFC 3339, `bucket` in seconds. `assets/charts.js` adds what is read out under the
+ * pointer and by keyboard.
  */
 const seriesChart =
   ({ timezone }: TimeOptions): Helper =>

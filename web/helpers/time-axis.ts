@@ -20,8 +20,8 @@ export interface TimeTick {
 }
 
 /**
- * At most seven, evenly apart on the zone's clock: on the day of a change of the clock two of them are an hour nearer or
- * farther. None for a span that is not one.
+ * At most seven, evenly apart on the zone's clock: on the day of a change of the clock two of them are an hour nearer
+ * or farther. None for a span that is not one.
  * @param zone IANA
  */
 export function timeTicks(from: number, to: number, zone: string): TimeTick[] {

@@ -66,7 +66,10 @@ function utc(at: number): string {
   return `${new Date(at).toISOString().replace('T', ' ').replace('Z', '')} UTC`;
 }
 
-/** Helpers `time`, `hour-titles`, `day-titles`, `age-of`, `local-time`, `utc-time`, `duration`, bound to one zone and clock. */
+/**
+ * Helpers `time`, `hour-titles`, `day-titles`, `age-of`, `local-time`, `utc-time`, `duration`, bound to one zone and
+ * clock.
+ */
 export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Helper> {
   const day = { day: 'numeric', month: 'short', year: 'numeric', timeZone: timezone } as const;
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
@@ -110,7 +113,10 @@ export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Help
     };
   };
 
-  /** `{{hour-titles 24}}`: `20 Nov, 09:00` for each of the last hours, oldest first, the running one last; for a chart's columns. */
+  /**
+   * `{{hour-titles 24}}`: `20 Nov, 09:00` for each of the last hours, oldest first, the running one last; for a chart's
+   * columns.
+   */
   const hourTitles = titlesOf(HOUR, (at) => show(hour, at));
 
   /** `{{day-titles 30}}`: the last days in UTC, today last. */

@@ -1,6 +1,6 @@
 /**
- * A stack trace drawn from its parts (plugins/bugs/pages/trace.ts makes them). A helper and no template, because a trace has
- * up to some hundred frames and a page shows several. Text from outside: escaped, never a link.
+ * A stack trace drawn from its parts (plugins/bugs/pages/trace.ts makes them). A helper and no template, because a
+ * trace has up to some hundred frames and a page shows several. Text from outside: escaped, never a link.
  */
 import { attributes, escape, Html, plain, split, type Helper } from './html.js';
 

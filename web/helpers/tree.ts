@@ -1,6 +1,6 @@
 /**
- * A JSON value as a tree of keys and values that opens without scripts. Bounded in depth and size: what came from outside
- * may be 32 KiB of nothing but brackets.
+ * A JSON value as a tree of keys and values that opens without scripts. Bounded in depth and size: what came from
+ * outside may be 32 KiB of nothing but brackets.
  */
 import { escape, Html, plain, split, type Helper } from './html.js';
 

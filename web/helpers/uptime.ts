@@ -15,12 +15,15 @@ interface Drawn {
   box: string;
 }
 
-/** A page of monitors has a thousand columns, and most look like the one above: by their titles, which a list makes anew each hour. */
+/**
+ * A page of monitors has a thousand columns, and most look like the one above: by their titles, which a list makes anew
+ * each hour.
+ */
 const drawn = new WeakMap<readonly unknown[], Map<string, Drawn>[]>();
 
 /**
- * `{{state-bar columns titles=(hour-titles 24) label="Last 24 hours"}}`: columns `[{tone, text, seconds}]`, oldest first. Each
- * carries its title for the pointer; the label says for everyone how many were not well.
+ * `{{state-bar columns titles=(hour-titles 24) label="Last 24 hours"}}`: columns `[{tone, text, seconds}]`, oldest
+ * first. Each carries its title for the pointer; the label says for everyone how many were not well.
  */
 function stateBar(...args: unknown[]): Html {
   const { values, hash } = split(args);

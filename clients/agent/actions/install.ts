@@ -1,6 +1,6 @@
 /**
- * `--action install` (contract 90, update agent): login → selection from the catalog → directory → install → setup → optionally
- * monitoring. The files come by the path of an update; after exit 10 they stay installed.
+ * `--action install` (contract 90, update agent): login → selection from the catalog → directory → install → setup →
+ * optionally monitoring. The files come by the path of an update; after exit 10 they stay installed.
  */
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';

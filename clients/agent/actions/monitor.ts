@@ -1,7 +1,7 @@
 /**
- * `--action monitor` (contract 90, update agent): monitoring for a machine without an installation. Two questions, then monitor,
- * token, script, permissions, one test heartbeat, and a line of the crontab or a scheduled task. What can fail here is looked
- * at before the service is asked for anything.
+ * `--action monitor` (contract 90, update agent): monitoring for a machine without an installation. Two questions, then
+ * monitor, token, script, permissions, one test heartbeat, and a line of the crontab or a scheduled task. What can fail
+ * here is looked at before the service is asked for anything.
  */
 import { hostname } from 'node:os';
 import { AgentFailure } from '../exit.js';

@@ -1,6 +1,6 @@
 /**
- * `--action recover` (contract 90, update): puts right what a crash left, offline. Made for a service's `ExecStartPre`: where
- * nothing is open it writes nothing, and so needs no right to.
+ * `--action recover` (contract 90, update): puts right what a crash left, offline. Made for a service's `ExecStartPre`:
+ * where nothing is open it writes nothing, and so needs no right to.
  */
 import { Installation, rootOf, type Agent } from '../update/installation.js';
 import { look } from '../system/files.js';

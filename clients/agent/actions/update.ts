@@ -1,4 +1,7 @@
-/** `--action update` (contract 90, update): lock → recover → check → … → clean up, in steps where `min_version` wants them. */
+/**
+ * `--action update` (contract 90, update): lock → recover → check → … → clean up, in steps where `min_version` wants
+ * them.
+ */
 import { compareVersions } from '../../../lib/versions.js';
 import { machineIdOf } from '../../../formats/machine-id.js';
 import { machinePlatform } from '../../../formats/machine.js';

@@ -1,7 +1,7 @@
 /**
- * Carries a plan out, and takes it back (contract 90, journal). Nothing but renames touches a file of the installation, so
- * each path has the whole old or the whole new file at every moment, and each state that a crash leaves can be told from what
- * lies in the backup and in the staging:
+ * Carries a plan out, and takes it back (contract 90, journal). Nothing but renames touches a file of the installation,
+ * so each path has the whole old or the whole new file at every moment, and each state that a crash leaves can be told
+ * from what lies in the backup and in the staging:
  *
  *   with links      old here                 → old here and in the backup (one file) → new here, old in the backup
  *   without         old here, new staged     → nothing here, old in the backup       → new here, old in the backup
@@ -107,8 +107,8 @@ function touched({ layout, head }: Transaction): Set<string> {
 }
 
 /**
- * Takes everything back, in reverse; a step that was not done, or was taken back before a crash, is left as it is. A step that
- * fails does not stop the others.
+ * Takes everything back, in reverse; a step that was not done, or was taken back before a crash, is left as it is. A
+ * step that fails does not stop the others.
  * @returns what failed, a line each
  */
 export async function undo(transaction: Transaction): Promise<string[]> {

@@ -1,7 +1,7 @@
 /**
- * `journal.jsonl` of one transaction: the head holds the whole plan, then one line per step (contract 90, journal). Recovery
- * goes by the backup and the staging, not by the steps: they tell a person how far it came. The head is written beside, made
- * durable, and renamed, so a journal that is there at all has one; a torn last line is ignored.
+ * `journal.jsonl` of one transaction: the head holds the whole plan, then one line per step (contract 90, journal).
+ * Recovery goes by the backup and the staging, not by the steps: they tell a person how far it came. The head is
+ * written beside, made durable, and renamed, so a journal that is there at all has one; a torn last line is ignored.
  */
 import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * What an update will do, path by path, decided before anything is touched (contract 90, update: preserved files, orphans;
- * "Journal": the order of removals). Only looks; what makes the update impossible is found here, before the first rename.
+ * What an update will do, path by path, decided before anything is touched (contract 90, update: preserved files,
+ * orphans; "Journal": the order of removals). Only looks; what makes the update impossible is found here, before the
+ * first rename.
  */
 import type { Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';

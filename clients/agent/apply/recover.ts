@@ -1,7 +1,7 @@
 /**
- * Start-up recovery (contract 90, update: "without the commit everything is undone, after it everything is finished; recovery
- * may itself be killed"). A failed update takes itself back the same way. The order at the end is what makes it so: the
- * journal goes before the staging, else the lost staged manifest would look like a commit.
+ * Start-up recovery (contract 90, update: "without the commit everything is undone, after it everything is finished;
+ * recovery may itself be killed"). A failed update takes itself back the same way. The order at the end is what makes
+ * it so: the journal goes before the staging, else the lost staged manifest would look like a commit.
  */
 import { appendFile, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -78,7 +78,10 @@ export async function finish({ layout, head, hooks }: Transaction, own: string |
   for (const path of [layout.stagings, layout.reserve]) await rm(path, { recursive: true, force: true });
 }
 
-/** The running agent's old file stays under its backup name until the next start: Windows cannot remove it while it runs. */
+/**
+ * The running agent's old file stays under its backup name until the next start: Windows cannot remove it while it
+ * runs.
+ */
 async function removeBackup(layout: Layout, tx: string, own: string | null): Promise<void> {
   const kept = own === null ? null : layout.backedUp(tx, own);
   const sweep = async (folder: string): Promise<void> => {

@@ -1,6 +1,7 @@
 /**
- * The new version, whole and verified, beside the installed one and on the same file system (contract 90, update: extract
- * into staging with strict rules, verify every file). Durable when it returns: after that only renames are left to do.
+ * The new version, whole and verified, beside the installed one and on the same file system (contract 90, update:
+ * extract into staging with strict rules, verify every file). Durable when it returns: after that only renames are left
+ * to do.
  */
 import { createReadStream } from 'node:fs';
 import { mkdir, open, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * The crontab's line of a machine's script (contract 60, agent): built here, not by the server, and found again by its tag.
- * All other lines stay as they are, byte for byte.
+ * The crontab's line of a machine's script (contract 60, agent): built here, not by the server, and found again by its
+ * tag. All other lines stay as they are, byte for byte.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -32,7 +32,10 @@ async function crontab(env: Env): Promise<string> {
   return program;
 }
 
-/** In single quotes for a shell, and `%`, which cron takes for a line's end, escaped. A backslash before it stays outside the quotes. */
+/**
+ * In single quotes for a shell, and `%`, which cron takes for a line's end, escaped. A backslash before it stays
+ * outside the quotes.
+ */
 const quoted = (text: string): string =>
   text
     .split('%')

@@ -31,8 +31,8 @@ export async function checkCurl(): Promise<void> {
 }
 
 /**
- * As a schedule starts it: a proxy that only this run knows of would make the test pass and every later heartbeat fail, and curl reads
- * `.curlrc` in HOME, which may be another user's where root came by `sudo`.
+ * As a schedule starts it: a proxy that only this run knows of would make the test pass and every later heartbeat fail,
+ * and curl reads `.curlrc` in HOME, which may be another user's where root came by `sudo`.
  */
 function scheduledEnv(env: Env): NodeJS.ProcessEnv {
   if (ON_WINDOWS) return childEnv(env);

@@ -1,6 +1,6 @@
 /**
- * What the setup service gives a machine (contract 60, agent), read field by field: the token goes into a file that a script
- * reads, the names into paths and schedules, so that each of them could lead elsewhere.
+ * What the setup service gives a machine (contract 60, agent), read field by field: the token goes into a file that a
+ * script reads, the names into paths and schedules, so that each of them could lead elsewhere.
  */
 import { createHash } from 'node:crypto';
 import { AgentFailure } from '../exit.js';

@@ -1,4 +1,6 @@
-/** Who installs, and where: from the options, the environment, or a prompt (contract 90, update agent: `--username`). */
+/**
+ * Who installs, and where: from the options, the environment, or a prompt (contract 90, update agent: `--username`).
+ */
 import { AgentFailure } from '../exit.js';
 import { serverUrl } from '../options/address.js';
 import { askText, isInteractive } from '../prompts.js';

@@ -1,7 +1,7 @@
 /**
- * A package into `.update-agent/download/`, taken up again where an earlier run or a broken connection left it (Range). Never
- * more than its size, which the signed manifest says: more is an endless-data attack and exit 3. The bytes are judged by
- * their SHA-256 alone, so it does not matter whose earlier bytes lie there.
+ * A package into `.update-agent/download/`, taken up again where an earlier run or a broken connection left it (Range).
+ * Never more than its size, which the signed manifest says: more is an endless-data attack and exit 3. The bytes are
+ * judged by their SHA-256 alone, so it does not matter whose earlier bytes lie there.
  */
 import { createHash } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';

@@ -1,7 +1,8 @@
 /**
- * The agent's requests (contract 90, what it sends): no redirect below `/api/`, five for packages, never from https to http,
- * credentials only to the origin of `--server`. Proxies come from the environment, which `fetch` ignores on the Node versions
- * we run on; undici is that same client with its proxy agent. What a server sends is capped and has to come at a least rate.
+ * The agent's requests (contract 90, what it sends): no redirect below `/api/`, five for packages, never from https to
+ * http, credentials only to the origin of `--server`. Proxies come from the environment, which `fetch` ignores on the
+ * Node versions we run on; undici is that same client with its proxy agent. What a server sends is capped and has to
+ * come at a least rate.
  */
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
@@ -79,7 +80,8 @@ export class Http {
   constructor(private readonly settings: HttpSettings) {}
 
   /**
-   * A question below `/api/`. 429, 5xx and no answer at all are exit 8, a redirect or more than `most` bytes end it too.
+   * A question below `/api/`. 429, 5xx and no answer at all are exit 8, a redirect or more than `most` bytes end it
+   * too.
    * @param bearer null: none
    */
   async ask(url: URL, most: number, bearer: string | null = null): Promise<JsonAnswer> {

@@ -1,6 +1,6 @@
 /**
- * What an action wants of the network. The credentials of a run are known here alone: an action asks, and never holds a password.
- * So the same action runs where the credentials must not be, in the child of `owner/`.
+ * What an action wants of the network. The credentials of a run are known here alone: an action asks, and never holds a
+ * password. So the same action runs where the credentials must not be, in the child of `owner/`.
  */
 import { credentialsOf, type DownloadCredentials } from './credentials.js';
 import type { Hooks } from '../hooks.js';

@@ -1,4 +1,7 @@
-/** The setup path of the service (contract 60): its token lives for 30 minutes, is held in memory only, and opens no package. */
+/**
+ * The setup path of the service (contract 60): its token lives for 30 minutes, is held in memory only, and opens no
+ * package.
+ */
 import { AgentFailure } from '../exit.js';
 import { below } from '../options/address.js';
 import { errorText, type JsonAnswer, type Http } from './http.js';

@@ -1,7 +1,8 @@
 /**
- * Whom the agent believes (contract 90, whom it believes). A file counts when it belongs to root or to the user who runs the agent,
- * and when its directory was named. As root in another user's tree what leads the agent (where it asks, as whom, what it starts)
- * comes from the command line, the environment and root's own file alone; what the tree says otherwise is a warning.
+ * Whom the agent believes (contract 90, whom it believes). A file counts when it belongs to root or to the user who
+ * runs the agent, and when its directory was named. As root in another user's tree what leads the agent (where it asks,
+ * as whom, what it starts) comes from the command line, the environment and root's own file alone; what the tree says
+ * otherwise is a warning.
  */
 import { constants } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -71,7 +72,10 @@ export async function belief({ config, dir, named, given }: GivenOptions): Promi
   return { values: { ...counting, ...roots.values }, warnings };
 }
 
-/** Of the owner's file: `allow-…` lifts what protects root, so it is told and never read, also where it is no option of a file. */
+/**
+ * Of the owner's file: `allow-…` lifts what protects root, so it is told and never read, also where it is no option of
+ * a file.
+ */
 function withoutLeave(file: ConfigFile): { allowed: string[]; rest: ConfigFile } {
   const isLeave = (name: string): boolean => /^allow[-_]/.test(name);
   const entries = Object.entries(file.values);
@@ -91,7 +95,9 @@ export async function foreignOwner(dir: string): Promise<number | null> {
   return stats === null || stats.uid === 0 ? null : stats.uid;
 }
 
-/** @param named by `--config`: root's own file counts wherever he keeps it, but for a place where another could put one */
+/**
+ * @param named by `--config`: root's own file counts wherever he keeps it, but for a place where another could put one
+ */
 async function trustIn(file: ConfigFile, foreign: number | null, named: boolean): Promise<'all' | 'harmless' | 'none'> {
   if (ON_WINDOWS) return 'all';
   if (foreign === null) return file.uid === 0 || file.uid === process.geteuid?.() ? 'all' : 'none';
@@ -109,8 +115,8 @@ const isRootsPlace = (path: string): Promise<boolean> =>
   );
 
 /**
- * `/etc/update-agent/<project>.json`. Where nobody said the project it is what the tree says of itself: then a file that names its
- * directory counts for that one alone, and one that names none is a warning.
+ * `/etc/update-agent/<project>.json`. Where nobody said the project it is what the tree says of itself: then a file
+ * that names its directory counts for that one alone, and one that names none is a warning.
  */
 async function rootsFile(dir: string, said: string | null): Promise<Belief> {
   const project = said ?? (await installedProject(dir));

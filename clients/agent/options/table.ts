@@ -1,4 +1,7 @@
-/** Every option by its name: on the command line, as a variable, and in a configuration file (specification, "Command-line interfaces"). */
+/**
+ * Every option by its name: on the command line, as a variable, and in a configuration file (specification,
+ * "Command-line interfaces").
+ */
 import { PLATFORMS } from '../../../formats/platform.js';
 
 export const ACTIONS = ['update', 'install', 'configure', 'monitor', 'recover'] as const;
@@ -8,7 +11,10 @@ export interface OptionSpec {
   type: 'string' | 'boolean';
   /** One line for `--help`. */
   says: string;
-  /** Variable that gives it as well. `SVC_CONFIG` and `SVC_LICENSE_KEY` are the server's, so two options have no such name. */
+  /**
+   * Variable that gives it as well. `SVC_CONFIG` and `SVC_LICENSE_KEY` are the server's, so two options have no such
+   * name.
+   */
   env?: string;
   /** Not taken from the configuration file, because it is meant for one run. */
   onlyOnce?: true;

@@ -1,7 +1,8 @@
 /**
- * As root in another user's installation (contract 90, where it writes): all but stopping and starting a service runs in a child as that
- * user, so that nothing in his tree can make root write elsewhere. The child is in his hands, its memory and its environment too:
- * it gets no password, and asks this process for what needs one. Each of its wishes is judged by what root said.
+ * As root in another user's installation (contract 90, where it writes): all but stopping and starting a service runs
+ * in a child as that user, so that nothing in his tree can make root write elsewhere. The child is in his hands, its
+ * memory and its environment too: it gets no password, and asks this process for what needs one. Each of its wishes is
+ * judged by what root said.
  */
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { constants } from 'node:os';

@@ -1,4 +1,7 @@
-/** What the parent does for the child, and what it refuses: nothing goes to a server, a project or a service that root did not name. */
+/**
+ * What the parent does for the child, and what it refuses: nothing goes to a server, a project or a service that root
+ * did not name.
+ */
 import { AgentFailure } from '../exit.js';
 import type { Action } from '../options/table.js';
 import { isInteractive } from '../prompts.js';

@@ -34,7 +34,10 @@ export function readList(text: string): ReadonlyMap<string, string[]> {
   return found;
 }
 
-/** Where a .NET application looks: `DOTNET_ROOT`, then the place that the machine registered, then the usual ones, and the path. */
+/**
+ * Where a .NET application looks: `DOTNET_ROOT`, then the place that the machine registered, then the usual ones, and
+ * the path.
+ */
 async function findDotnet(env: Env): Promise<string | null> {
   const file = ON_WINDOWS ? 'dotnet.exe' : 'dotnet';
   const roots = [

@@ -1,6 +1,6 @@
 /**
- * Which installed version of a .NET framework an application would run on, by the host's published rules: dotnet/runtime,
- * docs/design/features/framework-version-resolution.md.
+ * Which installed version of a .NET framework an application would run on, by the host's published rules:
+ * dotnet/runtime, docs/design/features/framework-version-resolution.md.
  */
 
 export const POLICIES = ['LatestPatch', 'Minor', 'Major', 'LatestMinor', 'LatestMajor', 'Disable'] as const;

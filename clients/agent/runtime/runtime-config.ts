@@ -1,4 +1,7 @@
-/** `<application>.runtimeconfig.json`: which frameworks an application wants, and how far it lets the host go (contract 90, runtime check). */
+/**
+ * `<application>.runtimeconfig.json`: which frameworks an application wants, and how far it lets the host go (contract
+ * 90, runtime check).
+ */
 import { parse } from 'jsonc-parser';
 import { isFrameworkVersion, POLICIES, type FrameworkReference, type Policy } from './roll-forward.js';
 

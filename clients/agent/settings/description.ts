@@ -1,6 +1,6 @@
 /**
- * `setup.json`: the values that an application needs, and where they belong (contract 90, setup.json). Read field by field; what
- * is wrong names its field. Members that it does not know are passed over: a newer packager may write them.
+ * `setup.json`: the values that an application needs, and where they belong (contract 90, setup.json). Read field by
+ * field; what is wrong names its field. Members that it does not know are passed over: a newer packager may write them.
  */
 import { RE2JS } from 're2js';
 import { AgentFailure } from '../exit.js';

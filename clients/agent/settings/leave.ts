@@ -1,6 +1,7 @@
 /**
- * Leave to write outside the installation (contract 90, setup.json): as root every target is listed and asked for, for a package says where
- * they are. What was granted is kept beside the installation's state, so that `--yes` takes it again, and that alone.
+ * Leave to write outside the installation (contract 90, setup.json): as root every target is listed and asked for, for
+ * a package says where they are. What was granted is kept beside the installation's state, so that `--yes` takes it
+ * again, and that alone.
  */
 import { constants } from 'node:fs';
 import { join } from 'node:path';

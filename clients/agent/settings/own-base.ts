@@ -1,6 +1,6 @@
 /**
- * `/etc/<project>` and `/var/lib/<project>` (contract 90, setup.json): as root the agent writes there only what it made itself, which
- * a marker inside tells. A directory of somebody else that bears the project's name is none of its.
+ * `/etc/<project>` and `/var/lib/<project>` (contract 90, setup.json): as root the agent writes there only what it made
+ * itself, which a marker inside tells. A directory of somebody else that bears the project's name is none of its.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

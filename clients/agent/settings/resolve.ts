@@ -1,6 +1,7 @@
 /**
- * Finds the value of each setting (contract 90, setup.json). Always in this order: already set, detected, provisioned, asked.
- * What an administrator says outright (`--set`, `SVC_SET_<NAME>`) comes before them all. Nothing is written here.
+ * Finds the value of each setting (contract 90, setup.json). Always in this order: already set, detected, provisioned,
+ * asked. What an administrator says outright (`--set`, `SVC_SET_<NAME>`) comes before them all. Nothing is written
+ * here.
  */
 import { AgentFailure } from '../exit.js';
 import type { Description, Provision, Setting, Target } from './description.js';

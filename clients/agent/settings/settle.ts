@@ -1,5 +1,6 @@
 /**
- * The setup of an installation: finds each value that its `setup.json` wants, and writes what is missing (contract 90, setup.json). All or nothing is found first; then file by file is written whole.
+ * The setup of an installation: finds each value that its `setup.json` wants, and writes what is missing (contract 90,
+ * setup.json). All or nothing is found first; then file by file is written whole.
  */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * The files that settings lie in: each is read once, changed in memory, and written whole by a rename, with its mode, its owner
- * and its byte order mark. One that cannot be parsed ends the setup before anything is asked or written.
+ * The files that settings lie in: each is read once, changed in memory, and written whole by a rename, with its mode,
+ * its owner and its byte order mark. One that cannot be parsed ends the setup before anything is asked or written.
  */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';

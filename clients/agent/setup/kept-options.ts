@@ -1,4 +1,6 @@
-/** What later updates need is kept in `agent.json`: the server, the license key, and what was allowed. Never a password. */
+/**
+ * What later updates need is kept in `agent.json`: the server, the license key, and what was allowed. Never a password.
+ */
 import { AgentFailure } from '../exit.js';
 import { readConfig } from '../options/config-file.js';
 import { writeWhole } from '../system/files.js';

@@ -1,6 +1,6 @@
 /**
- * What a program that the agent starts gets of its environment: PATH, HOME, LANG, TZ, and what its task needs by name (contract 90,
- * whom it believes). Never a password.
+ * What a program that the agent starts gets of its environment: PATH, HOME, LANG, TZ, and what its task needs by name
+ * (contract 90, whom it believes). Never a password.
  */
 import { ON_WINDOWS } from './files.js';
 
@@ -32,7 +32,9 @@ export function childEnv(env: Env, ...names: (string | RegExp)[]): NodeJS.Proces
   return Object.fromEntries(Object.entries(env).filter(([name, value]) => value !== undefined && isWanted(name)));
 }
 
-/** An application gets what is around the agent, for it may be the one that started it: all but the agent's own secrets. */
+/**
+ * An application gets what is around the agent, for it may be the one that started it: all but the agent's own secrets.
+ */
 export function applicationEnv(env: Env): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(SVC_PASSWORD|SVC_SET_|UPDATE_AGENT_)/.test(name)),

@@ -76,7 +76,10 @@ const HELD = new Set(['EBUSY', 'EPERM', 'EACCES']);
 const HELD_MS = 10_000;
 const PAUSE_MS = 100;
 
-/** Tries again for 10 s what a held file may refuse (contract 90, journal): on Windows, and on file systems without links. */
+/**
+ * Tries again for 10 s what a held file may refuse (contract 90, journal): on Windows, and on file systems without
+ * links.
+ */
 export async function whileHeld<T>(patient: boolean, work: () => Promise<T>): Promise<T> {
   const end = performance.now() + HELD_MS;
   for (;;) {

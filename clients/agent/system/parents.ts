@@ -1,7 +1,7 @@
 /**
- * The directories that the agent writes in (contract 90, where it writes). Each is looked at without following: a link, a
- * reparse point, another device, or one that others may write to is exit 9 before anything changes, for there somebody else
- * could turn the agent's next rename to a place of his choice.
+ * The directories that the agent writes in (contract 90, where it writes). Each is looked at without following: a link,
+ * a reparse point, another device, or one that others may write to is exit 9 before anything changes, for there
+ * somebody else could turn the agent's next rename to a place of his choice.
  */
 import type { Stats } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
@@ -36,7 +36,9 @@ export class Parents {
     private readonly device: number,
   ) {}
 
-  /** @param root absolute, without links. Its own parents are judged too, as far as others could replace the root there. */
+  /**
+   * @param root absolute, without links. Its own parents are judged too, as far as others could replace the root there.
+   */
   static async of(root: string): Promise<Parents> {
     const stats = await look(root);
     if (stats === null || !stats.isDirectory()) throw refuse(root, 'is no directory');

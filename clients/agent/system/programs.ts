@@ -1,6 +1,6 @@
 /**
- * The programs that the agent starts, found in PATH. Only in absolute directories: an empty entry would be the current one. As root only in
- * those that nobody else may write to, whatever the PATH says that came along.
+ * The programs that the agent starts, found in PATH. Only in absolute directories: an empty entry would be the current
+ * one. As root only in those that nobody else may write to, whatever the PATH says that came along.
  */
 import { access, constants, realpath, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * The directory as it was typed (contract 90, where it writes): each part of it is looked at without following, before anything is
- * read there or sent anywhere. Through a link somebody else would choose where the agent works.
+ * The directory as it was typed (contract 90, where it writes): each part of it is looked at without following, before
+ * anything is read there or sent anywhere. Through a link somebody else would choose where the agent works.
  */
 import { realpath } from 'node:fs/promises';
 import { dirname } from 'node:path';

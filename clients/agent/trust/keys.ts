@@ -1,6 +1,7 @@
 /**
- * Which public key signatures are judged by (contract 90, freshness and key pinning: key pinning). The first one seen is pinned; another is
- * taken over only through a chain of predecessors that begins with the pinned one, and never back again.
+ * Which public key signatures are judged by (contract 90, freshness and key pinning: key pinning). The first one seen
+ * is pinned; another is taken over only through a chain of predecessors that begins with the pinned one, and never back
+ * again.
  */
 import { KeyRefused } from '../../../formats/public-key.js';
 import {

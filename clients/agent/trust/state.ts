@@ -1,6 +1,6 @@
 /**
- * `state.json`: what one installation remembers of its server from one update to the next (contract 90, freshness and key pinning). A file
- * that cannot be read is exit 3: to begin anew would be to trust the next key that comes.
+ * `state.json`: what one installation remembers of its server from one update to the next (contract 90, freshness and
+ * key pinning). A file that cannot be read is exit 3: to begin anew would be to trust the next key that comes.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -28,7 +28,10 @@ export interface TrustState {
   statements: Record<string, string>;
   /** Random, where the system has no machine id. */
   instance: string | null;
-  /** What was said of a server that signs nothing, so that it is not said at every run that installs nothing. Absent: nothing yet. */
+  /**
+   * What was said of a server that signs nothing, so that it is not said at every run that installs nothing. Absent:
+   * nothing yet.
+   */
   unsigned_said?: string | null;
 }
 

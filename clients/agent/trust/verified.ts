@@ -44,7 +44,9 @@ export interface AskedRelease {
   packageSize: number;
 }
 
-/** A signed manifest proves who made it, not that it is the one that was asked for (arbitrary software, mix-and-match). */
+/**
+ * A signed manifest proves who made it, not that it is the one that was asked for (arbitrary software, mix-and-match).
+ */
 export function compareWithAsked(manifest: ReleaseManifest, asked: AskedRelease): void {
   const { platform } = asked;
   if (!isPlatform(platform)) throw unverified(`the platform ${platform} is unknown`);

@@ -1,6 +1,6 @@
 /**
- * Brings an installation to a verified release: the one path for updates and installations (contract 90, update, from "extract
- * into staging" to "clean up"). It ends with the new version, or with the old one and a failure.
+ * Brings an installation to a verified release: the one path for updates and installations (contract 90, update, from
+ * "extract into staging" to "clean up"). It ends with the new version, or with the old one and a failure.
  */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Follows a server from one release to the next until it offers no more (contract 90, defaults: steps): the one way in which an
- * update and an installation get what they bring.
+ * Follows a server from one release to the next until it offers no more (contract 90, defaults: steps): the one way in
+ * which an update and an installation get what they bring.
  */
 import { rm } from 'node:fs/promises';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
@@ -13,7 +13,9 @@ import { ask, type FoundRelease } from './question.js';
 import type { ManifestPlace, UpdateQuestion, UpdateServer } from './server.js';
 import { checkSpace } from './space.js';
 
-/** An old installation goes in steps (contract 40, publishing); a server that never ends them is not followed for ever. */
+/**
+ * An old installation goes in steps (contract 40, publishing); a server that never ends them is not followed for ever.
+ */
 const MOST_STEPS = 8;
 
 export interface Way {
@@ -50,7 +52,10 @@ export async function follow(
   return MOST_STEPS;
 }
 
-/** What is offered, and its package. Bytes that are not the release's lead to one more question: it may have been replaced. */
+/**
+ * What is offered, and its package. Bytes that are not the release's lead to one more question: it may have been
+ * replaced.
+ */
 async function fetchOffered(
   installation: Installation,
   server: UpdateServer,

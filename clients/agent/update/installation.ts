@@ -80,7 +80,9 @@ export class Installation {
     await writeState(this.layout.state, state);
   }
 
-  /** The highest version ever, also after a crash between the commit and this: the installed one counts at every start. */
+  /**
+   * The highest version ever, also after a crash between the commit and this: the installed one counts at every start.
+   */
   async remember(version: string): Promise<void> {
     const highest = this.state.current.highest_version;
     if (highest !== null && compareVersions(version, highest) <= 0) return;

@@ -1,10 +1,10 @@
 /**
- * One agent at a time in an installation; another is exit 6. `lock/` holds one file per owner, numbered upwards: a number is
- * taken by making its file, which only one process can do. Who takes n + 1 writes its name into it, and only then looks again:
- * a higher number, or a lower one whose owner lives after all, and it withdraws. Of two processes at least one looks after the
- * other's name was written, so never both go on; and the highest number stays, so none is given twice.
- * Rejected: one file that is deleted and made anew (the second to find a dead owner deletes the first one's lock), and a
- * library (those on offer judge by the age of a file alone).
+ * One agent at a time in an installation; another is exit 6. `lock/` holds one file per owner, numbered upwards: a
+ * number is taken by making its file, which only one process can do. Who takes n + 1 writes its name into it, and only
+ * then looks again: a higher number, or a lower one whose owner lives after all, and it withdraws. Of two processes at
+ * least one looks after the other's name was written, so never both go on; and the highest number stays, so none is
+ * given twice. Rejected: one file that is deleted and made anew (the second to find a dead owner deletes the first
+ * one's lock), and a library (those on offer judge by the age of a file alone).
  */
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

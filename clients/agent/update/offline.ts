@@ -1,6 +1,6 @@
 /**
- * `--package`: a package from a file, `manifest.json` and `manifest.sig` beside it (contract 90, defaults). It is judged as one
- * from a server is, by a key that is pinned already: nothing but the check and the statement is left out.
+ * `--package`: a package from a file, `manifest.json` and `manifest.sig` beside it (contract 90, defaults). It is
+ * judged as one from a server is, by a key that is pinned already: nothing but the check and the statement is left out.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -65,7 +65,9 @@ export async function readOffline(
   return { manifest, bytes };
 }
 
-/** The pinned key, whole. A pin by hand is only a hash: the key itself lies beside the package, or the server has it. */
+/**
+ * The pinned key, whole. A pin by hand is only a hash: the key itself lies beside the package, or the server has it.
+ */
 async function pinnedKey(
   installation: Installation,
   folder: string,

@@ -1,6 +1,6 @@
 /**
- * Asks the server what there is, and says what of it may be installed (contract 90, update and "Freshness"): the key, the
- * offer, the statement of freshness, the signature, and each comparison of the manifest with what was asked.
+ * Asks the server what there is, and says what of it may be installed (contract 90, update and "Freshness"): the key,
+ * the offer, the statement of freshness, the signature, and each comparison of the manifest with what was asked.
  */
 import { compareVersions } from '../../../lib/versions.js';
 import { AgentFailure } from '../exit.js';
@@ -26,8 +26,8 @@ export interface FoundRelease {
 }
 
 /**
- * @param fresh nothing is installed: no step is below a release, so where check offers none because each has one, the newest is
- *   taken (contract 40, latest)
+ * @param fresh nothing is installed: no step is below a release, so where check offers none because each has one, the
+ *   newest is taken (contract 40, latest)
  * @param readManifest brings a manifest that the answer only names, its SHA-256 verified
  * @returns null: up to date
  */

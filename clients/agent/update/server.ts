@@ -1,7 +1,7 @@
 /**
- * The questions of an update (contract 40): the key, what is offered or the newest, and the statement of freshness. An answer is read
- * field by field, and one that contradicts itself or the question is a lie: exit 3. A page that is none of our JSON is another
- * server's, a proxy's say, and exit 8.
+ * The questions of an update (contract 40): the key, what is offered or the newest, and the statement of freshness. An
+ * answer is read field by field, and one that contradicts itself or the question is a lie: exit 3. A page that is none
+ * of our JSON is another server's, a proxy's say, and exit 8.
  */
 import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';

@@ -1,6 +1,6 @@
 /**
- * Stopping and starting the application (contract 90, defaults: `--restart`). The service is the one that the administrator
- * named in agent.json; a package names none. Without one the release's `entry` is started, detached.
+ * Stopping and starting the application (contract 90, defaults: `--restart`). The service is the one that the
+ * administrator named in agent.json; a package names none. Without one the release's `entry` is started, detached.
  */
 import { execFile, spawn } from 'node:child_process';
 import { extname, join } from 'node:path';

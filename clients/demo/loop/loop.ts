@@ -1,10 +1,11 @@
 /**
- * `npm run demo -- loop`: the whole life of an application, through the programs and interfaces that its makers use. A till is
- * packaged, published and installed by the update agent; it fails and says so; a coding agent takes the item by MCP and fixes it; the
- * fix is rolled out in stages, the till updates itself, the item closes; a bad release is stopped by the service alone. What is
- * printed was answered by the service or read from the installation.
+ * `npm run demo -- loop`: the whole life of an application, through the programs and interfaces that its makers use. A
+ * till is packaged, published and installed by the update agent; it fails and says so; a coding agent takes the item by
+ * MCP and fixes it; the fix is rolled out in stages, the till updates itself, the item closes; a bad release is stopped
+ * by the service alone. What is printed was answered by the service or read from the installation.
  *
- * It needs a running service (`npm start`) and the same SVC_DATA_DIR, for the command line makes the project, accounts and tokens.
+ * It needs a running service (`npm start`) and the same SVC_DATA_DIR, for the command line makes the project, accounts
+ * and tokens.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -216,7 +217,10 @@ async function newInstaller(project: string): Promise<InstallerAccount> {
   return account;
 }
 
-/** Published for less than everybody, since only such a release is stopped; again under another version where this machine is left out. */
+/**
+ * Published for less than everybody, since only such a release is stopped; again under another version where this
+ * machine is left out.
+ */
 async function badRelease(releases: ShopReleases, instance: string): Promise<{ version: string; percent: number }> {
   for (const version of [BAD, '1.2.1', '1.2.2', '1.2.3']) {
     await releases.publish(version, 'worse', 'Rewritten', 10);

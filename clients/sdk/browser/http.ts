@@ -1,6 +1,6 @@
 /**
- * One request by `fetch`. Never rejects but by the caller's own abort. No cookie is sent or kept and no redirect followed. To another
- * origin the service lets pages send reports of errors and nothing else (contract 21, intake).
+ * One request by `fetch`. Never rejects but by the caller's own abort. No cookie is sent or kept and no redirect
+ * followed. To another origin the service lets pages send reports of errors and nothing else (contract 21, intake).
  */
 import {
   answered,

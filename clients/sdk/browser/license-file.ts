@@ -1,4 +1,7 @@
-/** License files and signed answers, verified by WebCrypto (contract 50). The algorithm is the key's, never the document's. */
+/**
+ * License files and signed answers, verified by WebCrypto (contract 50). The algorithm is the key's, never the
+ * document's.
+ */
 import type { webcrypto } from 'node:crypto';
 import { canonicalBase64 } from '../../../formats/base64.js';
 import {

@@ -1,4 +1,7 @@
-/** What a browser keeps for an origin, for all its pages; in memory where it keeps nothing (a private window, a setting). */
+/**
+ * What a browser keeps for an origin, for all its pages; in memory where it keeps nothing (a private window, a
+ * setting).
+ */
 import type { Store } from '../store.js';
 
 /** Of `localStorage`. */

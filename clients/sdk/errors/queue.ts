@@ -1,7 +1,8 @@
 /**
- * Reports that wait for the server: one text each in a store of their own (`<cacheDir>/aos-errors`), so that they outlive the
- * process, also a `kill -9`, and that processes which share it need no lock. A report may be sent twice; its `client_ref` makes
- * the second count nothing. Writing is synchronous: an exception that ends the process leaves time for nothing else.
+ * Reports that wait for the server: one text each in a store of their own (`<cacheDir>/aos-errors`), so that they
+ * outlive the process, also a `kill -9`, and that processes which share it need no lock. A report may be sent twice;
+ * its `client_ref` makes the second count nothing. Writing is synchronous: an exception that ends the process leaves
+ * time for nothing else.
  */
 import { randomId } from '../random.js';
 import type { Store } from '../store.js';

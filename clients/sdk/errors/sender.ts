@@ -1,6 +1,6 @@
 /**
- * Sends reports: at once where that is possible, else from the queue with a growing pause. Nothing here rejects, and nothing in the
- * background keeps the process alive.
+ * Sends reports: at once where that is possible, else from the queue with a growing pause. Nothing here rejects, and
+ * nothing in the background keeps the process alive.
  */
 import type { Context } from '../context.js';
 import { judge, type FailedVerdict, type ServiceProblem, type Verdict } from '../verdict.js';
@@ -128,7 +128,9 @@ export class ReportSender {
     return judge(exchange);
   }
 
-  /** Whether the report is done with. A refused credential is none of its faults: the next start may have a good one. */
+  /**
+   * Whether the report is done with. A refused credential is none of its faults: the next start may have a good one.
+   */
   #settle(name: string | null, verdict: Verdict): boolean {
     const hopeless = verdict.kind !== 'answer' && isHopeless(verdict);
     const done = verdict.kind === 'answer' || hopeless;

@@ -1,6 +1,7 @@
 /**
- * The update agent, started beside the application (contract 90, update agent; SDK: `launchAgent`): it outlives us, since it replaces
- * our files after our end. The license key goes by the environment: every user of a machine can read command lines.
+ * The update agent, started beside the application (contract 90, update agent; SDK: `launchAgent`): it outlives us,
+ * since it replaces our files after our end. The license key goes by the environment: every user of a machine can read
+ * command lines.
  */
 import { spawn } from 'node:child_process';
 import type { Context } from '../context.js';

@@ -25,8 +25,8 @@ export class Client extends CommonClient {
   }
 
   /**
-   * A release's package to `path`, its SHA-256 verified; `<path>.part` is taken up again. The release's signature is verified by the
-   * update agent. Rejects only when `signal` aborts.
+   * A release's package to `path`, its SHA-256 verified; `<path>.part` is taken up again. The release's signature is
+   * verified by the update agent. Rejects only when `signal` aborts.
    */
   downloadUpdate(
     release: Downloadable,

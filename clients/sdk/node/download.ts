@@ -1,7 +1,7 @@
 /**
- * A release's package to a file (contract 90, SDK: `downloadUpdate`): taken up where it broke off (Range), never longer than the
- * release says, and under its name only once its SHA-256 is right. Credentials go to the server's origin alone; from
- * https no redirect leads to http.
+ * A release's package to a file (contract 90, SDK: `downloadUpdate`): taken up where it broke off (Range), never longer
+ * than the release says, and under its name only once its SHA-256 is right. Credentials go to the server's origin
+ * alone; from https no redirect leads to http.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
- * What nobody caught, written to disk before the process ends as it would without us (contract 90, SDK, global handler): the
- * monitor sees uncaught exceptions and unhandled rejections, and changes nothing of what Node does about them.
+ * What nobody caught, written to disk before the process ends as it would without us (contract 90, SDK, global
+ * handler): the monitor sees uncaught exceptions and unhandled rejections, and changes nothing of what Node does about
+ * them.
  */
 
 /** @returns a function that takes the handler away */

@@ -1,7 +1,7 @@
 /**
- * One request to the service. Never rejects but by the caller's own abort: what went wrong is a fault, which is judged with
- * everything else (verdict.ts). No redirect is followed. Node's own client and not `fetch`, because only its sockets can be
- * let go of: work in the background must not keep the application's process alive.
+ * One request to the service. Never rejects but by the caller's own abort: what went wrong is a fault, which is judged
+ * with everything else (verdict.ts). No redirect is followed. Node's own client and not `fetch`, because only its
+ * sockets can be let go of: work in the background must not keep the application's process alive.
  */
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';

@@ -6,7 +6,9 @@ import { machineIdOf } from '../../../formats/machine-id.js';
 import { systemId } from '../../../formats/machine.js';
 import { removeFile } from './files.js';
 
-/** 64 hex digits: derived from what the system calls this machine, else from a random text that is kept in the folder. */
+/**
+ * 64 hex digits: derived from what the system calls this machine, else from a random text that is kept in the folder.
+ */
 export const machineIdFor = async (project: string, folder: string): Promise<string> =>
   machineIdOf(project, (await systemId()) ?? (await keptId(folder)));
 

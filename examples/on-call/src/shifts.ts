@@ -76,8 +76,8 @@ export class Shifts {
   }
 
   /**
-   * Announces the running shift, once. `announce` may be asked again with the same shift when it answers false, or when the
-   * process ends before the mark is written: listeners know the event by its id.
+   * Announces the running shift, once. `announce` may be asked again with the same shift when it answers false, or when
+   * the process ends before the mark is written: listeners know the event by its id.
    */
   async handOver(announce: (shift: Shift) => Promise<boolean>): Promise<void> {
     const shift = await this.now();

@@ -25,8 +25,8 @@ export class Directory implements AccountDirectory {
   }
 
   /**
-   * Computed from the accounts themselves, of which a service has dozens: so no crash can part it from them. Rejected: a
-   * counter beside them, which is a second document to keep in step.
+   * Computed from the accounts themselves, of which a service has dozens: so no crash can part it from them. Rejected:
+   * a counter beside them, which is a second document to keep in step.
    */
   async mark(): Promise<string> {
     const digest = createHash('sha256');

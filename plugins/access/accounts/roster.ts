@@ -3,14 +3,15 @@
  * the last active administrator stays one under parallel calls and in any number of processes (contract 10, accounts).
  *
  * A change touches two documents, so it has an order, a marker and a fence:
- *   1. compare-and-set on the roster: note the change under `changing`, and take an administrator who is about to lose the
+ *   1. compare-and-set on the roster: note the change under `changing`, and take an administrator who is about to lose
+ *   the
  *      right out of `active`. With no other account in `active` the change is refused;
  *   2. the account, on condition of its `rights_rev`;
  *   3. compare-and-set on the roster: remove the note, and add the account to `active` or not, by its current state.
  * `active` therefore never names more than the active administrators; a crash can only leave one out, which refuses a
  * change too many until `reconcile` comes by. A note older than a minute is taken over, after raising the `rights_rev`,
- * which makes step 2 of a stalled change fail. Rejected: counting administrators before the change (two demotions at once
- * both count two), and a lock with an expiry (a holder that stalls past it would still write).
+ * which makes step 2 of a stalled change fail. Rejected: counting administrators before the change (two demotions at
+ * once both count two), and a lock with an expiry (a holder that stalls past it would still write).
  */
 import {
   PORT,

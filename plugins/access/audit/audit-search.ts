@@ -1,7 +1,7 @@
 /**
- * Finds entries of the audit log, newest first, by indexes however long the log is. The beginning of a name becomes the names
- * that begin so, each of them a range in the order of time; their pages are merged. Rejected: a filter by prefix, for which a
- * store walks the log until it has found enough, or sorts all that fit.
+ * Finds entries of the audit log, newest first, by indexes however long the log is. The beginning of a name becomes the
+ * names that begin so, each of them a range in the order of time; their pages are merged. Rejected: a filter by prefix,
+ * for which a store walks the log until it has found enough, or sorts all that fit.
  */
 import type { Collection } from '../../../kernel/contract.js';
 import { mergedPage } from '../../../ports/cursor.js';
@@ -12,7 +12,10 @@ const NEWEST: Sort = [['at', 'desc']];
 /** Names that are looked up one by one; the log is walked for the beginning of more. */
 const MOST_NAMES = 20;
 
-/** @param after of an earlier page; any of the queries continues from it, since all have one order. @throws InvalidCursor */
+/**
+ * @param after of an earlier page; any of the queries continues from it, since all have one order.
+ * @throws InvalidCursor
+ */
 export async function foundIn(
   rows: Collection<AuditEntry>,
   query: AuditQuery,

@@ -1,7 +1,8 @@
 /**
- * The security log: log-ins, refusals and provisioning (contract 80, audit log). Failed attempts could otherwise fill the disk. So
- * repeats from one network within a minute are counted: the first is written at once, the number of the others at the end
- * of the minute. The number of different entries per minute is limited too; one entry counts the rest.
+ * The security log: log-ins, refusals and provisioning (contract 80, audit log). Failed attempts could otherwise fill
+ * the disk. So repeats from one network within a minute are counted: the first is written at once, the number of the
+ * others at the end of the minute. The number of different entries per minute is limited too; one entry counts the
+ * rest.
  */
 import { inject, injectable, PORT, type Clock, type Logger } from '../../../kernel/contract.js';
 import { networkOf } from '../../../lib/addresses.js';

@@ -71,7 +71,9 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     }
   }
 
-  /** A further proof of a known account (a TOTP code, the password once more): its refusal is in the security log too. */
+  /**
+   * A further proof of a known account (a TOTP code, the password once more): its refusal is in the security log too.
+   */
   async watched<T>(account: Account, from: Noted, proof: () => Promise<T>): Promise<T> {
     try {
       return await proof();
@@ -153,7 +155,10 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     }
   }
 
-  /** A credential that was wrong before has a count of its own, and adds nothing to the pair's: others of the pair give the right one. */
+  /**
+   * A credential that was wrong before has a count of its own, and adds nothing to the pair's: others of the pair give
+   * the right one.
+   */
   async #pairCounts(pair: string, credential: string | undefined): Promise<string[]> {
     if (credential === undefined) return [pair];
     const repeated = `wrong:${sha256(`${pair} ${credential}`)}`;

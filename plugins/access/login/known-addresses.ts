@@ -1,8 +1,9 @@
 /**
  * Where an account has logged in from (contract 40, both ways of serving): a pair of account and address that succeeded
- * within 30 days has a throttle count of its own at the release store. So a machine that still sends an old password locks
- * out neither its neighbours behind the same address, nor its account elsewhere, and a neighbour's failures do not lock it.
- * The right password is required as ever; who guesses from a known address is throttled by that pair's count.
+ * within 30 days has a throttle count of its own at the release store. So a machine that still sends an old password
+ * locks out neither its neighbours behind the same address, nor its account elsewhere, and a neighbour's failures do
+ * not lock it. The right password is required as ever; who guesses from a known address is throttled by that pair's
+ * count.
  */
 import {
   PORT,

@@ -1,7 +1,7 @@
 /**
  * TOTP for web logins (contract 10, web session): enrolment with QR code, recovery codes, the second step of the login.
- * The secret is sealed under the data key, bound to its account; recovery codes are kept as MACs and work once; a code is
- * accepted once, by the 30-second step it belongs to.
+ * The secret is sealed under the data key, bound to its account; recovery codes are kept as MACs and work once; a code
+ * is accepted once, by the 30-second step it belongs to.
  */
 import { createHmac } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
@@ -50,7 +50,10 @@ export class Totp {
     this.#recoveryKey = cipher.derive('totp-recovery');
   }
 
-  /** Makes a secret that waits for its first code; one that waited before is forgotten. @throws ServiceError conflict */
+  /**
+   * Makes a secret that waits for its first code; one that waited before is forgotten.
+   * @throws ServiceError conflict
+   */
   async begin(account: Account): Promise<Enrolment> {
     const totp_pending = this.cipher.seal(new Secret({ size: 20 }).base32, purpose(account));
     const changed = await this.rows.change({ id: account.id, totp_secret: null }, { set: { totp_pending } });

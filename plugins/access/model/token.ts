@@ -30,7 +30,9 @@ export interface TokenDoc extends Doc {
   parent_id: string | null;
   /** The parent's document id: checking it is a look-up by primary key too. */
   parent_hash: string | null;
-  /** Of a setup token: the account and its epoch at the login; another epoch ends the token. Absent or null: of none. */
+  /**
+   * Of a setup token: the account and its epoch at the login; another epoch ends the token. Absent or null: of none.
+   */
   account_id?: string | null;
   account_epoch?: number | null;
   created_by: string;

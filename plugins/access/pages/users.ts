@@ -122,7 +122,9 @@ export function userPages(services: AccessServices): PageSpec[] {
   ];
 }
 
-/** For one's own account these are changed on /account, which asks for the password: a session alone must not be enough. */
+/**
+ * For one's own account these are changed on /account, which asks for the password: a session alone must not be enough.
+ */
 function notOwn(page: PageSpec): PageSpec {
   const message = 'Change your own password and TOTP here, with your current password.';
   return {

@@ -1,6 +1,7 @@
 /**
- * Forms of a session that were carried out, and texts that are shown once (contract 80, conduct). Both are rows of an hour: a
- * second click finds where the first one was answered, in every process, and a secret is gone once it was looked at.
+ * Forms of a session that were carried out, and texts that are shown once (contract 80, conduct). Both are rows of an
+ * hour: a second click finds where the first one was answered, in every process, and a secret is gone once it was
+ * looked at.
  */
 import { randomBytes } from 'node:crypto';
 import {

@@ -1,8 +1,9 @@
 /**
- * Web sessions (contract 10, web session): kept in the store under the SHA-256 of the cookie, 12 hours idle, 7 days in all.
+ * Web sessions (contract 10, web session): kept in the store under the SHA-256 of the cookie, 12 hours idle, 7 days in
+ * all.
  *
- * A session is over when its account is disabled or has moved to another epoch (account.ts), which every request looks up:
- * two look-ups by primary key per page. In return a login that runs in parallel with a disabling cannot survive it.
+ * A session is over when its account is disabled or has moved to another epoch (account.ts), which every request looks
+ * up: two look-ups by primary key per page. In return a login that runs in parallel with a disabling cannot survive it.
  */
 import {
   PORT,

@@ -1,7 +1,8 @@
 /**
  * Finds tokens of this service in text that people and agents write (contract 20, untrusted text): an agent that obeys
- * what it reads must not be able to publish its own credential. Characters that nobody sees hide none; a token that is encoded,
- * or split by what is seen or over two fields, is not found. Nothing that looks only at text can find all of them.
+ * what it reads must not be able to publish its own credential. Characters that nobody sees hide none; a token that is
+ * encoded, or split by what is seen or over two fields, is not found. Nothing that looks only at text can find all of
+ * them.
  */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';
 import { asSeen } from '../../../lib/unseen.js';

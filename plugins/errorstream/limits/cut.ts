@@ -41,7 +41,9 @@ export function cutHead(text: string, limit: number): string {
 
 const PYTHON = 'Traceback (most recent call last):\n';
 
-/** Keeps the end that has the origin: the last frame in Python, the first in other languages (contract 21, first frame). */
+/**
+ * Keeps the end that has the origin: the last frame in Python, the first in other languages (contract 21, first frame).
+ */
 export function cutStack(text: string, limit: number): string {
   if (text.length <= limit || !text.startsWith(PYTHON)) return cutText(text, limit);
   const start = startOf(text, limit - PYTHON.length);

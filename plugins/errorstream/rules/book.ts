@@ -1,14 +1,15 @@
 /**
- * This process's copy of the ignore rules, as a report filter of the bug tracker (ports/domain/bugs.ts). The rules are kept
- * here, compiled, so matching reads no store.
+ * This process's copy of the ignore rules, as a report filter of the bug tracker (ports/domain/bugs.ts). The rules are
+ * kept here, compiled, so matching reads no store.
  *
- * A change applies in this process before its call is answered. Other processes notice it by the revision, a small document
- * that every change raises after the rule is written. A process reads the revision again in the background when its copy is
- * one second old, and before it matches anything when its copy is two seconds old. So a change applies everywhere within
- * two seconds, and an idle process reads nothing. If a process dies between the rule and the revision, its caller got no
- * answer; all rules are read again every half minute anyway.
+ * A change applies in this process before its call is answered. Other processes notice it by the revision, a small
+ * document that every change raises after the rule is written. A process reads the revision again in the background
+ * when its copy is one second old, and before it matches anything when its copy is two seconds old. So a change applies
+ * everywhere within two seconds, and an idle process reads nothing. If a process dies between the rule and the
+ * revision, its caller got no answer; all rules are read again every half minute anyway.
  *
- * Rejected: reading all rules every second (hundreds of documents for nothing), and a timer (idle processes would read too).
+ * Rejected: reading all rules every second (hundreds of documents for nothing), and a timer (idle processes would read
+ * too).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';

@@ -1,10 +1,10 @@
 /**
- * The hit counters of the rules. Every muted occurrence raises its rule's `hit_count` before it is answered. Hits of one
- * rule that arrive during a write share the next one. So a thousand muted reports at once cost a few writes, and a killed
- * process loses no answered hit.
+ * The hit counters of the rules. Every muted occurrence raises its rule's `hit_count` before it is answered. Hits of
+ * one rule that arrive during a write share the next one. So a thousand muted reports at once cost a few writes, and a
+ * killed process loses no answered hit.
  *
- * Rejected: adding up in memory and writing once a second (a kill loses a second of answered hits), and one write per hit
- * (all of them to one document).
+ * Rejected: adding up in memory and writing once a second (a kill loses a second of answered hits), and one write per
+ * hit (all of them to one document).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';

@@ -1,9 +1,10 @@
 /**
- * Finds literal texts, one of which is part of every match of an expression: `Duplicate entry` for `Duplicate entry '.*'`. A
- * search for a literal takes a microsecond, the expression takes a hundred, and most reports match no rule. Pure.
+ * Finds literal texts, one of which is part of every match of an expression: `Duplicate entry` for
+ * `Duplicate entry '.*'`. A search for a literal takes a microsecond, the expression takes a hundred, and most reports
+ * match no rule. Pure.
  *
- * A literal holds only text that must occur: plain ASCII outside groups and classes, without a character that a repetition
- * makes optional. Unknown syntax ends a literal. With flags or `\Q` there is no literal.
+ * A literal holds only text that must occur: plain ASCII outside groups and classes, without a character that a
+ * repetition makes optional. Unknown syntax ends a literal. With flags or `\Q` there is no literal.
  */
 import { CLASS, ESCAPE, REPEAT, at } from './pattern-cost.js';
 

@@ -1,7 +1,8 @@
 /**
- * The size of a regular expression with its counted repetitions written out: `(ab){50}` costs two hundred. It is estimated
- * before compiling, because compiling takes the time: five hundred characters can become a hundred thousand instructions.
- * An upper bound, in one pass. An invalid pattern gets some number, and the engine then reports the error. Pure.
+ * The size of a regular expression with its counted repetitions written out: `(ab){50}` costs two hundred. It is
+ * estimated before compiling, because compiling takes the time: five hundred characters can become a hundred thousand
+ * instructions. An upper bound, in one pass. An invalid pattern gets some number, and the engine then reports the
+ * error. Pure.
  */
 
 /** The braces of `\p{…}`, `\x{…}` and the like do not repeat anything. */

@@ -1,9 +1,9 @@
 /**
- * A rule's pattern, compiled (contract 21, ignore rules). Regular expressions run on RE2's algorithm in JavaScript: the time
- * is linear in the text, so no pattern can hang. It also grows with the pattern, so both are capped: at most `LARGEST`
- * instructions, and at most `STEPS` (instructions × characters) for a search, about ten milliseconds. A pattern of up to 30
- * instructions (about 25 characters of plain text) searches the longest text whole. A larger one searches the beginning:
- * with 100 instructions the first 2,600 characters.
+ * A rule's pattern, compiled (contract 21, ignore rules). Regular expressions run on RE2's algorithm in JavaScript: the
+ * time is linear in the text, so no pattern can hang. It also grows with the pattern, so both are capped: at most
+ * `LARGEST` instructions, and at most `STEPS` (instructions × characters) for a search, about ten milliseconds. A
+ * pattern of up to 30 instructions (about 25 characters of plain text) searches the longest text whole. A larger one
+ * searches the beginning: with 100 instructions the first 2,600 characters.
  *
  * Rejected: JavaScript's own engine (`(a+)+$` on forty characters takes longer than a day), and a time limit (the same
  * report would match or not, depending on the machine's load).

@@ -72,7 +72,10 @@ export class Registry {
     return viewOf(await this.#need(principal, id, 'read'));
   }
 
-  /** @throws ServiceError reason_required, invalid_pattern, validation_failed, unknown_project, insufficient_scope, conflict */
+  /**
+   * @throws ServiceError reason_required, invalid_pattern, validation_failed, unknown_project, insufficient_scope,
+   *   conflict
+   */
   async create(
     principal: Principal,
     input: IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'>,
@@ -143,7 +146,10 @@ export class Registry {
     await this.#record(principal, 'deleted', rule, { pattern: rule.pattern, reason: rule.reason });
   }
 
-  /** Stores nothing, so it requires no reason. @throws ServiceError invalid_pattern, unknown_project, insufficient_scope */
+  /**
+   * Stores nothing, so it requires no reason.
+   * @throws ServiceError invalid_pattern, unknown_project, insufficient_scope
+   */
   async preview(
     principal: Principal,
     input: IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'>,
@@ -159,7 +165,10 @@ export class Registry {
     return this.rulePreview.preview(rule);
   }
 
-  /** Mutes the matching groups that exist already; resolves when that is done. @throws ServiceError not_found, conflict */
+  /**
+   * Mutes the matching groups that exist already; resolves when that is done.
+   * @throws ServiceError not_found, conflict
+   */
   async apply(
     principal: Principal,
     id: string,

@@ -85,7 +85,10 @@ export class RuleEditor {
     );
   }
 
-  /** The rule is stored and mutes what comes; what exists already is muted in the background, while its page shows how far it is. */
+  /**
+   * The rule is stored and mutes what comes; what exists already is muted in the background, while its page shows how
+   * far it is.
+   */
   async #applied(request: HttpRequest, rule: RuleView): Promise<Redirect> {
     const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= this.clock.now();
     const running = (await this.registry.lastRun(rule.id))?.state === 'running';

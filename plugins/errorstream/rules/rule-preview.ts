@@ -1,7 +1,7 @@
 /**
- * Tries a rule on the stored groups: preview and retroactive apply (contract 21, preview and apply). It reads the groups by
- * id in batches, each in its own turn of the event loop. Applying is safe to repeat, because muted groups are skipped; after
- * a crash it runs again.
+ * Tries a rule on the stored groups: preview and retroactive apply (contract 21, preview and apply). It reads the
+ * groups by id in batches, each in its own turn of the event loop. Applying is safe to repeat, because muted groups are
+ * skipped; after a crash it runs again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound } from '../../../kernel/errors.js';

@@ -1,10 +1,10 @@
 /**
- * Follows up a change of a rule: it unmutes the groups that the rule no longer mutes, and gives the others the new reason
- * (contract 21, unmuting).
+ * Follows up a change of a rule: it unmutes the groups that the rule no longer mutes, and gives the others the new
+ * reason (contract 21, unmuting).
  *
- * Order: the rule with the marker `settle_at` (a deleted rule stays, hidden, until the end) → the groups → the marker goes.
- * The first pass runs before the answer, for at most five seconds. The job makes another pass when no process can still use
- * the old rule, and it finishes the work after a crash.
+ * Order: the rule with the marker `settle_at` (a deleted rule stays, hidden, until the end) → the groups → the marker
+ * goes. The first pass runs before the answer, for at most five seconds. The job makes another pass when no process can
+ * still use the old rule, and it finishes the work after a crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each, pages } from '../../../lib/paging.js';

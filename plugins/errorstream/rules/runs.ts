@@ -1,6 +1,6 @@
 /**
- * Applies a rule from its page, in the background, while the page shows the progress. The store holds the position, so that
- * after a crash another process continues (the job, after 15 s without a sign of life). One run per rule.
+ * Applies a rule from its page, in the background, while the page shows the progress. The store holds the position, so
+ * that after a crash another process continues (the job, after 15 s without a sign of life). One run per rule.
  */
 import { inject, injectable, type HttpRequest } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';

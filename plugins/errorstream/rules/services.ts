@@ -1,4 +1,7 @@
-/** The services of the ignore rules that routes, pages and jobs use. Their constructors name the services that they need. */
+/**
+ * The services of the ignore rules that routes, pages and jobs use. Their constructors name the services that they
+ * need.
+ */
 import type { Instances, JobSpec, PluginContext } from '../../../kernel/contract.js';
 import { AUDIT } from '../../../ports/domain/audit.js';
 import { BUGS, MUTING } from '../../../ports/domain/bugs.js';

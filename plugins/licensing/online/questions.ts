@@ -45,7 +45,9 @@ const NOT_HERE = 'does not belong into an address: send the key in the header X-
 const holdsNoKey: CustomValidator<unknown> = (value, helpers) =>
   typeof value === 'string' && isKey(canonicalKey(value)) ? helpers.message({ custom: NOT_HERE }) : value;
 
-/** The parameters of an address: the fields, and others, which are ignored. None holds a key, and none is called by one. */
+/**
+ * The parameters of an address: the fields, and others, which are ignored. None holds a key, and none is called by one.
+ */
 function keyless(fields: Readonly<Record<string, Schema>>): ObjectSchema {
   const known = Object.entries(fields).map(([name, schema]) => [name, schema.custom(holdsNoKey)] as const);
   return joi

@@ -32,8 +32,8 @@ export function isTimezone(name: string): boolean {
 }
 
 /**
- * When the quiet that `ms` lies in is over, in whole minutes; `ms` itself outside of it, and where both ends are the same.
- * The clock is read again at the end it computed, so that a night in which clocks change is as long as it is.
+ * When the quiet that `ms` lies in is over, in whole minutes; `ms` itself outside of it, and where both ends are the
+ * same. The clock is read again at the end it computed, so that a night in which clocks change is as long as it is.
  */
 export function quietUntil(ms: number, quiet: Quiet | null): number {
   if (quiet === null || quiet.from === quiet.to) return ms;

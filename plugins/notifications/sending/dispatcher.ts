@@ -1,7 +1,8 @@
 /**
- * Sends what is due, channel by channel. One process at a time works on a channel (a lease in its document); the notes of a message are
- * marked before it goes out and again when the receiver has taken it. A process that ends in between leaves them marked, and
- * the next holder of the lease sends the same message again with the same id: nothing is lost, and the receiver can recognize a repeat.
+ * Sends what is due, channel by channel. One process at a time works on a channel (a lease in its document); the notes
+ * of a message are marked before it goes out and again when the receiver has taken it. A process that ends in between
+ * leaves them marked, and the next holder of the lease sends the same message again with the same id: nothing is lost,
+ * and the receiver can recognize a repeat.
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
 import { MOST_FAILURES, type Channel, type ChannelKind } from '../channels/channel.js';

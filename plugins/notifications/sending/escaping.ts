@@ -1,7 +1,8 @@
 /**
- * Text from outside for receivers that make links, mentions and markup of it (contract 00: escaped on output). What a chat or a
- * mail program would link or call by its form alone is broken up with a character that is not seen, so that the text reads as
- * it was; markup is escaped as each receiver wants it. Our own links stand beside the text, never in it. Pure.
+ * Text from outside for receivers that make links, mentions and markup of it (contract 00: escaped on output). What a
+ * chat or a mail program would link or call by its form alone is broken up with a character that is not seen, so that
+ * the text reads as it was; markup is escaped as each receiver wants it. Our own links stand beside the text, never in
+ * it. Pure.
  */
 
 /** Seen by no reader, and part of no address, name or markup. */
@@ -14,7 +15,10 @@ const ADDRESS = /(?:[a-z][a-z0-9+.-]{0,30}\\*:(?:\\*\/){2}|www\\*\.)\S*/gi;
 const BARE = /\b(?:mailto|tel|sms|skype|callto|javascript|data)\\*:(?=\S)/gi;
 /** A host with a path, as `sign-in.example/now`, in any script, with a port or without. */
 const HOST = /(?<=[\p{L}\p{N}_-])\\*\.(?=(?:\p{L}{2,24}|xn--[a-z0-9-]{2,59})(?:\\*:\d{1,5})?\\*[/?#])/giu;
-/** A host alone that mail programs link by the name of its domain. Countries' are left out: `main.py` and `run.sh` are files. */
+/**
+ * A host alone that mail programs link by the name of its domain. Countries' are left out: `main.py` and `run.sh` are
+ * files.
+ */
 const DOMAIN =
   /(?<=[\p{L}\p{N}_-])\\*\.(?=(?:com|net|org|info|biz|xyz|top|click|link|online|site|shop|live|cloud|app|dev|page|store|tech|io|co|ai)(?:[\s,;!?'")\]>]|\.?$|\.\s))/gimu;
 

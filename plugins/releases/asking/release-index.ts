@@ -1,8 +1,8 @@
 /**
  * What questions without a credential are answered from: every release, statement and project, in the memory of each
  * process (contract 40, asking). What this process changes shows at once, what others change within two seconds: a look
- * every one and a half asks for what was written since the last one, some time back, since clocks differ and writes take time.
- * A release shows together with its texts, or not yet.
+ * every one and a half asks for what was written since the last one, some time back, since clocks differ and writes
+ * take time. A release shows together with its texts, or not yet.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';

@@ -1,6 +1,6 @@
 /**
- * `install.ps1` (contract 60, installer): as `install.sh`, for Windows PowerShell 5.1 and PowerShell 7. One function that
- * its last line calls, so that a cut download runs nothing. Pure.
+ * `install.ps1` (contract 60, installer): as `install.sh`, for Windows PowerShell 5.1 and PowerShell 7. One function
+ * that its last line calls, so that a cut download runs nothing. Pure.
  */
 import { NOT_BUILT, type ScriptFacts } from './install-sh.js';
 

@@ -1,7 +1,7 @@
 /**
- * `install.sh` (contract 60, installer): downloads the update agent, verifies its checksum, puts it in place by rename, and
- * sets up nothing else. For every POSIX shell; curl or wget. All of it is one function that its last line calls, so that a
- * cut download runs nothing. Pure.
+ * `install.sh` (contract 60, installer): downloads the update agent, verifies its checksum, puts it in place by rename,
+ * and sets up nothing else. For every POSIX shell; curl or wget. All of it is one function that its last line calls, so
+ * that a cut download runs nothing. Pure.
  */
 import type { InstallerFile } from '../../../ports/installers.js';
 

@@ -1,6 +1,6 @@
 /**
- * Looks for work that no event announces: every second for deliveries that are due, and every five for leases and markers
- * of processes that are gone, which are taken over after several times as long.
+ * Looks for work that no event announces: every second for deliveries that are due, and every five for leases and
+ * markers of processes that are gone, which are taken over after several times as long.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';

@@ -1,7 +1,7 @@
 /**
- * Retries that wait longer than their schedule lets them (contract 95, a bad day): the clock was put back since they were
- * scheduled. They begin to wait anew. Looked for when a process starts, since the clock may have been put back before, and
- * when it sees that it was.
+ * Retries that wait longer than their schedule lets them (contract 95, a bad day): the clock was put back since they
+ * were scheduled. They begin to wait anew. Looked for when a process starts, since the clock may have been put back
+ * before, and when it sees that it was.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ClockSteps, CLOCK_SLACK_MS } from '../../../lib/clock-steps.js';

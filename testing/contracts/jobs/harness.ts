@@ -1,4 +1,6 @@
-/** Engines and instances for the contract suite of jobs (testing/contracts/jobs.ts), and for tests of one adapter alone. */
+/**
+ * Engines and instances for the contract suite of jobs (testing/contracts/jobs.ts), and for tests of one adapter alone.
+ */
 import { JOBS_COLLECTION } from '../../../adapters/agenda/job-document.js';
 import { AgendaJobs, type AgendaJobsOptions } from '../../../adapters/agenda/jobs.js';
 import { RandomIds } from '../../../adapters/node/ids.js';

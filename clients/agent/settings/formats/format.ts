@@ -1,8 +1,8 @@
 /**
- * Settings in files of four kinds, changed as texts (contract 90, setup.json): what a key's value takes in the text is replaced,
- * a missing key is put in, and every other byte stays. Rejected: reading a file into objects and writing it anew, which loses
- * comments, order and layout; the INI libraries on offer do that. JSON and XML are read by well-kept parsers that say where
- * everything lies.
+ * Settings in files of four kinds, changed as texts (contract 90, setup.json): what a key's value takes in the text is
+ * replaced, a missing key is put in, and every other byte stays. Rejected: reading a file into objects and writing it
+ * anew, which loses comments, order and layout; the INI libraries on offer do that. JSON and XML are read by well-kept
+ * parsers that say where everything lies.
  */
 
 /** What a setting can be. Integers are safe ones. */

@@ -1,7 +1,7 @@
 /**
- * INI files: `section:key`, and `key` alone before the first section. Names are the same to many readers whatever the case of
- * their letters, so they are found that way where no spelling fits. Comments are whole lines that begin with `;` or `#`, and what
- * follows a blank and one of these.
+ * INI files: `section:key`, and `key` alone before the first section. Names are the same to many readers whatever the
+ * case of their letters, so they are found that way where no spelling fits. Comments are whole lines that begin with
+ * `;` or `#`, and what follows a blank and one of these.
  */
 import { FormatError, lineEndOf, notOneLine, splice, type Format } from './format.js';
 

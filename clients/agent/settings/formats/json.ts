@@ -1,4 +1,7 @@
-/** JSON, also with comments and trailing commas. Nested keys are joined with `:`; a number is a place in a list that is there. */
+/**
+ * JSON, also with comments and trailing commas. Nested keys are joined with `:`; a number is a place in a list that is
+ * there.
+ */
 import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type SettingValue } from './format.js';
 

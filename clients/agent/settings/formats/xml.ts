@@ -1,6 +1,6 @@
 /**
- * XML: a path of elements from the root on, joined with `/` (or `:`), `@attribute` last. A DOCTYPE is refused: what a reader
- * makes of the file would depend on it. Names are compared as they are written, prefixes included.
+ * XML: a path of elements from the root on, joined with `/` (or `:`), `@attribute` last. A DOCTYPE is refused: what a
+ * reader makes of the file would depend on it. Names are compared as they are written, prefixes included.
  */
 import { SaxesParser } from 'saxes';
 import { FormatError, isBlank, lineEndOf, placeOf, splice, type Format, type SettingValue } from './format.js';
