@@ -5,7 +5,7 @@ import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { Closing } from './builds/closing.js';
 import { KnownBuilds } from './builds/known-builds.js';
-import { DEPS, type Deps } from './deps.js';
+import { DEPS, type BugDeps } from './deps.js';
 import { Intake } from './intake/intake.js';
 import { Items } from './store/items.js';
 import { planUnmute } from './muting/muting.js';
@@ -16,7 +16,7 @@ const BATCH = 200;
 @injectable()
 export class Bugs implements BugsApi {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Intake) private readonly intake: Intake,
     @inject(Items) private readonly items: Items,
     @inject(Closing) private readonly builds: Closing,

@@ -2,7 +2,7 @@
 import { denied, ServiceError } from '../../kernel/errors.js';
 import type { HttpRequest, Principal } from '../../ports/http.js';
 
-export interface Caller {
+export interface BugCaller {
   /** Token id, or `user:<account id>`. Leases and reports belong to it. */
   id: string;
   /** The name in the history: a token's name or an account's name. */
@@ -16,16 +16,16 @@ export interface Caller {
   by_tool?: boolean;
 }
 
-export const SYSTEM_CALLER: Caller = { id: 'system', name: 'system', project: null, manage: true, kind: 'system' };
+export const SYSTEM_CALLER: BugCaller = { id: 'system', name: 'system', project: null, manage: true, kind: 'system' };
 
 /** @throws ServiceError unauthorized when the caller is not authenticated */
-export const callerIn = ({ principal, tool }: Pick<HttpRequest, 'principal' | 'tool'>): Caller => ({
+export const callerIn = ({ principal, tool }: Pick<HttpRequest, 'principal' | 'tool'>): BugCaller => ({
   ...callerOf(principal),
   by_tool: tool !== undefined,
 });
 
 /** @throws ServiceError unauthorized when the caller is not authenticated */
-export function callerOf(principal: Principal): Caller {
+export function callerOf(principal: Principal): BugCaller {
   if (principal.kind === 'session') {
     return {
       id: `user:${principal.account_id}`,
@@ -43,6 +43,6 @@ export function callerOf(principal: Principal): Caller {
 }
 
 /** @throws ServiceError insufficient_scope for another project than the token's own (contract 10, tokens) */
-export function mayTouch(caller: Caller, project: string): void {
+export function mayTouch(caller: BugCaller, project: string): void {
   if (caller.project !== null && caller.project !== project) throw denied('This token belongs to another project.');
 }

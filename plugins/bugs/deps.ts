@@ -35,7 +35,7 @@ export interface BugsConfig {
   retention_days: number | null;
 }
 
-export interface Deps {
+export interface BugDeps {
   items: Collection<ItemDoc>;
   texts: Collection<TextsDoc>;
   keys: Collection<KeyDoc>;
@@ -83,4 +83,4 @@ export interface Deps {
   reports: ReportMetrics;
 }
 
-export const DEPS = token<Deps>('bugs.deps');
+export const DEPS = token<BugDeps>('bugs.deps');

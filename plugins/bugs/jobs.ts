@@ -3,7 +3,7 @@ import { inject, injectable } from '../../kernel/contract.js';
 import { isoOf } from '../../lib/time.js';
 import { Closing } from './builds/closing.js';
 import { Expiry } from './claims/expiry.js';
-import { DEPS, type Deps } from './deps.js';
+import { DEPS, type BugDeps } from './deps.js';
 import { WaitingFeedback } from './feedback/waiting-feedback.js';
 import { WINDOW_MS } from './item/sampling.js';
 import { Rekeying } from './merging/rekeying.js';
@@ -47,7 +47,7 @@ export class Repairs {
 @injectable()
 export class BugsJobs {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'occurrences' | 'clock' | 'config'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'clock' | 'config'>,
     @inject(Repairs) private readonly repairs: Repairs,
     @inject(Expiry) private readonly expiry: Expiry,
     @inject(Closing) private readonly closing: Closing,

@@ -22,11 +22,11 @@ import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
-import type { BugsConfig, Deps } from './deps.js';
+import type { BugsConfig, BugDeps } from './deps.js';
 import { ERRORS } from './errors.js';
 import { MIGRATIONS } from './migrations.js';
 import { groupingSettings } from './grouping/settings.js';
-import { Numbers } from './pages/shared/numbers.js';
+import { OverviewNumbers } from './pages/shared/numbers.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { routes } from './http/routes.js';
@@ -93,7 +93,7 @@ export default definePlugin<BugsConfig>({
   migrations: MIGRATIONS,
   from: import.meta.url,
   setup(ctx) {
-    const deps: Deps = {
+    const deps: BugDeps = {
       items: ctx.collection('items'),
       texts: ctx.collection('texts'),
       keys: ctx.collection('keys'),
@@ -135,7 +135,7 @@ export default definePlugin<BugsConfig>({
       'Age of the oldest change of an item whose events are not out yet',
       () => outbox.oldestAge(),
     );
-    const numbers = new Numbers(services.stats, ctx.clock);
+    const numbers = new OverviewNumbers(services.stats, ctx.clock);
     return {
       services: {
         [BUGS.name]: bugs,

@@ -3,7 +3,7 @@ import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { Bugs } from './api.js';
 import { BugsJobs } from './jobs.js';
 import { Leases } from './claims/leases.js';
-import { DEPS, type Deps } from './deps.js';
+import { DEPS, type BugDeps } from './deps.js';
 import { Intake } from './intake/intake.js';
 import { Bulk } from './work/bulk.js';
 import { BulkRuns } from './work/bulk-runs.js';
@@ -47,10 +47,10 @@ const SERVICES = {
   tracked: Tracked,
 };
 
-export type Services = Instances<typeof SERVICES>;
+export type BugServices = Instances<typeof SERVICES>;
 
 /** @param scope the plugin's own container */
-export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: Deps): Services {
+export function buildServices(scope: Pick<PluginContext, 'bind' | 'services'>, deps: BugDeps): BugServices {
   scope.bind(DEPS, deps);
   return scope.services(SERVICES);
 }

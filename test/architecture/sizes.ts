@@ -9,16 +9,4 @@ export const MOST_LINES = 300;
 export const MOST_SERVICES = 8;
 
 /** Written down on 2026-11-24: names that several exported types or classes have. */
-export const SHARED_NAMES: ReadonlySet<string> = new Set([
-  'Caller',
-  'Deps',
-  'Heartbeat',
-  'IndexedAs',
-  'Lease',
-  'Note',
-  'Numbers',
-  'OutboxEntry',
-  'Services',
-  'Sink',
-  'Verdict',
-]);
+export const SHARED_NAMES: ReadonlySet<string> = new Set(['Heartbeat', 'Sink']);

@@ -6,7 +6,8 @@
  */
 import type { Connection } from '../connection/connection.js';
 import type { Value } from '../driver/driver.js';
-import { indexedExpression, type IndexedAs } from '../sql/indexed-as.js';
+import { indexedExpression } from '../sql/indexed-as.js';
+import type { IndexedAs } from '../../../ports/store/tuning.js';
 import { createIndex } from './indexes.js';
 import { filledTo, BUILDS, buildOf, type IndexBuild } from '../schema/index-builds.js';
 import { columnName } from '../sql/translate.js';

@@ -10,15 +10,8 @@
  */
 import { valueAt } from '../../../ports/document.js';
 import type { Doc, Filter, Json } from '../../../ports/store.js';
+import type { IndexedAs } from '../../../ports/store/tuning.js';
 import { bodyExpression } from './values.js';
-
-export interface IndexedAs {
-  path: string;
-  /** The value that few documents have. */
-  value: string;
-  /** The one that takes its place. */
-  as: string;
-}
 
 /** No path of a document: the column of the aliased value, or null. */
 export const ALIASED = '~folded';

@@ -6,7 +6,8 @@
 import { alternatives, checkPath, totalSort } from '../../../ports/document.js';
 import type { Condition, Filter, Scalar, Sort } from '../../../ports/store.js';
 import type { Value } from '../driver/driver.js';
-import { aliasCondition, ALIASED, type AliasCondition, type IndexedAs } from './indexed-as.js';
+import { aliasCondition, ALIASED, type AliasCondition } from './indexed-as.js';
+import type { IndexedAs } from '../../../ports/store/tuning.js';
 import { bodyExpression, jsonPath, SQL_FALSE, SQL_TRUE } from './values.js';
 
 type Operators = Exclude<Condition, Scalar>;

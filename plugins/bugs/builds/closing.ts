@@ -9,7 +9,7 @@ import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { buildKey, releaseOf, type Published } from '../item/build-names.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { KnownBuilds } from './known-builds.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
@@ -20,7 +20,7 @@ const BATCH = 200;
 @injectable()
 export class Closing {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(KnownBuilds) private readonly known: KnownBuilds,
   ) {}

@@ -7,7 +7,7 @@ import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { compareVersions, isVersion } from '../../../lib/versions.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import { buildKey, canonical, type Published } from '../item/build-names.js';
 
@@ -15,7 +15,7 @@ const PAGE = 500;
 
 @injectable()
 export class KnownBuilds {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'builds' | 'clock'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'builds' | 'clock'>) {}
 
   /**
    * Resolves after the commit. The same version in another spelling replaces the first; its platforms may have build

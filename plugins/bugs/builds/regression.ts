@@ -11,13 +11,18 @@ export interface Fixed {
   closed_at: string | null;
 }
 
-export type Verdict = 'regression' | 'late' | 'counted';
+export type RegressionVerdict = 'regression' | 'late' | 'counted';
 
 /**
  * @param version of the occurrence; text outside contract 40's grammar counts as none
  * @param occurredAt milliseconds, at most the receive time
  */
-export function judge(item: Fixed, version: string | null, occurredAt: number, published: Published): Verdict {
+export function judge(
+  item: Fixed,
+  version: string | null,
+  occurredAt: number,
+  published: Published,
+): RegressionVerdict {
   const build = item.resolved_in_build;
   if (build === null) {
     const fixedAt = Date.parse(item.resolved_at ?? item.closed_at ?? '');

@@ -15,7 +15,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { networkOf } from '../../../lib/addresses.js';
 import { isVersion } from '../../../lib/versions.js';
 import type { Report, VersionFaults } from '../../../ports/domain/bugs.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { buildKey } from '../item/build-names.js';
 
@@ -24,7 +24,7 @@ type Sender = Pick<Report, 'intake_key' | 'address'>;
 
 @injectable()
 export class Faults implements VersionFaults {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'clock' | 'faultWatchers' | 'senderKey'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'faultWatchers' | 'senderKey'>) {}
 
   async count(project: string, version: string, since: string): Promise<number> {
     if (!isVersion(version)) return 0;

@@ -9,7 +9,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Filter, Sort } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import { isLive } from '../item/view.js';
@@ -35,7 +35,7 @@ export class Expiry {
   #draining = false;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
   ) {}
 

@@ -9,14 +9,14 @@ import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { changeRendered } from '../../../ports/rendering.js';
 import type { Filter } from '../../../ports/store.js';
-import type { Caller } from '../caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import { claimRequired } from '../item/claim-rule.js';
 import { claimUnread, type ChangeSet } from '../item/change-set.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { Items } from '../store/items.js';
-import type { ItemDoc, Lease } from '../item/model.js';
+import type { ItemDoc, ClaimLease } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { allowed } from '../item/transitions.js';
 import { ITEM_ROW } from '../item/row.js';
@@ -72,7 +72,7 @@ export interface Fetched {
 @injectable()
 export class Leases {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
@@ -80,13 +80,13 @@ export class Leases {
   ) {}
 
   /** Fetches and reserves the next item in one step. @param filter of the caller's query */
-  async next(caller: Caller, request: LeaseRequest, filter: Filter): Promise<Granted | { item: null }> {
+  async next(caller: BugCaller, request: LeaseRequest, filter: Filter): Promise<Granted | { item: null }> {
     const fetched = await this.fetch(caller, request, filter);
     return fetched === null ? { item: null } : { ...fetched, item: itemOf(fetched) };
   }
 
   /** As `next`; null when there is none. */
-  async fetch(caller: Caller, request: LeaseRequest, filter: Filter): Promise<Fetched | null> {
+  async fetch(caller: BugCaller, request: LeaseRequest, filter: Filter): Promise<Fetched | null> {
     await this.secrets.refuse({ agent: request.agent });
     await this.settle();
     const { items, texts, ids } = this.deps;
@@ -118,7 +118,7 @@ export class Leases {
   }
 
   /** @throws ServiceError not_found, already_claimed, invalid_transition, lease_limit */
-  async claim(name: string, caller: Caller, request: LeaseRequest): Promise<Granted> {
+  async claim(name: string, caller: BugCaller, request: LeaseRequest): Promise<Granted> {
     const { id } = await this.items.need(name, caller);
     await this.secrets.refuse({ agent: request.agent });
     const secret = this.deps.ids.secret();
@@ -138,7 +138,7 @@ export class Leases {
   }
 
   /** The same credential and agent gets its lease back: another token, the same claim. */
-  #reclaim(held: Lease, fresh: Lease, change: ChangeSet, caller: Caller, agent: string | undefined): void {
+  #reclaim(held: ClaimLease, fresh: ClaimLease, change: ChangeSet, caller: BugCaller, agent: string | undefined): void {
     if (held.credential !== fresh.credential || held.agent !== fresh.agent) throw alreadyClaimed(held, caller, agent);
     const expires_at = expiryOf(held.claimed_at, Date.parse(fresh.claimed_at), fresh.lease_seconds);
     const { token_hash, lease_seconds } = fresh;
@@ -149,7 +149,7 @@ export class Leases {
   }
 
   /** @throws ServiceError not_found, lease_lost, lease_limit */
-  async renew(name: string, caller: Caller, request: LeaseRequest & { claim_token: string }): Promise<Granted> {
+  async renew(name: string, caller: BugCaller, request: LeaseRequest & { claim_token: string }): Promise<Granted> {
     const { id } = await this.items.need(name, caller);
     const doc = await this.items.change(id, caller.name, (item, change) => {
       const now = this.deps.clock.now();
@@ -170,7 +170,7 @@ export class Leases {
    * a change of status makes it `needs_info`.
    * @throws ServiceError not_found, lease_lost, lease_limit, claim_required, validation_failed
    */
-  async release(name: string, caller: Caller, request: ReleaseRequest): Promise<Item> {
+  async release(name: string, caller: BugCaller, request: ReleaseRequest): Promise<Item> {
     const { id } = await this.items.need(name, caller);
     const { claim_token, comment } = request;
     const reason = request.reason?.trim() || null;
@@ -189,7 +189,7 @@ export class Leases {
   }
 
   /** The live lease of this token. @throws ServiceError lease_lost, lease_limit */
-  #held(item: ItemDoc, token: string, caller: Caller, now: number): Lease {
+  #held(item: ItemDoc, token: string, caller: BugCaller, now: number): ClaimLease {
     const { claim } = item;
     if (claim === null || !isToken(claim, token)) throw leaseLost(item, token, caller, now);
     const live: boolean = isLive(claim, now);
@@ -199,7 +199,7 @@ export class Leases {
     throw now >= Date.parse(claim.claimed_at) + LIMIT_MS ? limitReached() : leaseLost(item, token, caller, now);
   }
 
-  #lease(caller: Caller, request: LeaseRequest, secret: string, now: number): Lease {
+  #lease(caller: BugCaller, request: LeaseRequest, secret: string, now: number): ClaimLease {
     const lease_seconds = request.lease_seconds ?? DEFAULT_LEASE_SECONDS;
     return {
       agent: request.agent ?? caller.name,

@@ -9,7 +9,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report, UserFeedback } from '../../../ports/domain/bugs.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { scrubText } from '../text/scrub-text.js';
@@ -20,7 +20,7 @@ import { AUTHOR, MOST_COMMENTS, WaitingFeedback } from './waiting-feedback.js';
 @injectable()
 export class Feedback {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,

@@ -11,7 +11,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { SYSTEM_CALLER } from '../caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import { Merging } from '../work/merging.js';
 import { Items } from '../store/items.js';
@@ -34,7 +34,7 @@ export class WaitingFeedback {
   #events = new Set<string>();
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(Merging) private readonly merging: Merging,
   ) {}

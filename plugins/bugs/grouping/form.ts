@@ -1,6 +1,6 @@
 /** One line of a stack trace, whatever its language. */
 
-export type Kind =
+export type LineKind =
   | 'v8'
   | 'browser'
   | 'java'
@@ -17,7 +17,7 @@ export type Kind =
 
 /** A line that is a frame. */
 export interface Form {
-  kind: Kind;
+  kind: LineKind;
   file: string | null;
   function: string | null;
   line_no: number | null;
@@ -28,7 +28,7 @@ export interface Form {
 }
 
 export const form = (
-  kind: Kind,
+  kind: LineKind,
   file: string | null,
   name: string | null,
   line: string | number | null | undefined,

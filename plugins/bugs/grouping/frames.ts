@@ -7,7 +7,7 @@
  * specification says first).
  */
 import { rustMachinery } from '../../../lib/text/rust-frames.js';
-import type { Form, Kind } from './form.js';
+import type { Form, LineKind } from './form.js';
 import { formOf, genericForm } from './forms.js';
 import { pythonForm } from './scripts.js';
 
@@ -51,7 +51,7 @@ export function firstFrame(stack: string): Pick<Frame, 'file' | 'function'> | nu
 }
 
 /** Languages whose crash is the first frame with a file: nothing behind it can change that. */
-const DECIDED: ReadonlySet<Kind> = new Set<Kind>(['v8', 'java', 'dotnet', 'browser', 'generic']);
+const DECIDED: ReadonlySet<LineKind> = new Set<LineKind>(['v8', 'java', 'dotnet', 'browser', 'generic']);
 
 function read(text: string, form: (line: string) => Form | null, untilDecided = false): Form[] {
   const frames: Form[] = [];
@@ -100,7 +100,7 @@ function asRust(frame: Form, line: string | null): void {
 type Rule = (frames: readonly Form[], text: string) => Form | null;
 
 /** Languages whose crash is not simply the first frame with a file. */
-const RULES: Partial<Record<Kind, Rule>> = {
+const RULES: Partial<Record<LineKind, Rule>> = {
   python: pythonCrash,
   go: goCrash,
   php: phpCrash,

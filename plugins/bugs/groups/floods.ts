@@ -9,7 +9,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { Filter, Update } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import type { FloodDoc } from '../item/model.js';
 import { floodOf, type Flood, type Grouping, type GroupingInput } from '../grouping/key.js';
@@ -26,7 +26,7 @@ export interface Source extends Flood {
 
 @injectable()
 export class Floods {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'floods' | 'items' | 'clock' | 'grouping'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'floods' | 'items' | 'clock' | 'grouping'>) {}
 
   /** Null where the rule is off or leaves the report alone. */
   async sourceOf(report: GroupingInput, project: string, grouping: Grouping): Promise<Source | null> {

@@ -13,7 +13,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import { Commit, type Write } from '../store/commit.js';
 import { Floods, type Source } from './floods.js';
@@ -59,7 +59,7 @@ export class Keys {
   readonly #earlier: readonly Partial<MaskOptions>[];
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Floods) private readonly floods: Floods,
     @inject(Commit) private readonly commit: Commit,
   ) {

@@ -1,6 +1,6 @@
 /** A body of `POST /report` as a report for the intake (contract 20, endpoints). Pure. */
 import type { ErrorLevel, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
-import type { Caller } from '../caller.js';
+import type { BugCaller } from '../caller.js';
 
 export interface ReportBody {
   project: string;
@@ -38,7 +38,7 @@ export const LIMITS = { description: 65_536, error_message: 8192, stack_trace: 6
 /** Empty text is none. */
 const some = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
 
-export function reportOf(body: ReportBody, caller: Caller): { report: Report; truncated: string[] } {
+export function reportOf(body: ReportBody, caller: BugCaller): { report: Report; truncated: string[] } {
   const truncated: string[] = [];
   const cut = (field: keyof typeof LIMITS): string | null => {
     const text = some(body[field]);

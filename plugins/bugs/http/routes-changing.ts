@@ -12,7 +12,7 @@ import type { MergeOptions } from '../work/merging.js';
 import { BASE, idOf, MANAGE, REPORT } from './paths.js';
 import * as schemas from './schemas.js';
 import * as shapes from './schemas-output.js';
-import type { Services } from '../services.js';
+import type { BugServices } from '../services.js';
 import * as tools from './tools.js';
 
 const params = schemas.idParam;
@@ -22,7 +22,7 @@ const CLAIMED = ['already_claimed', 'lease_lost', 'conflict'];
 /** The body, with every text whole. */
 const bodyOf = (request: HttpRequest): unknown => cleanJson(request.body as Json);
 
-export const changingRoutes = (services: Services): RouteSpec[] => [
+export const changingRoutes = (services: BugServices): RouteSpec[] => [
   edit(services),
   remove(services),
   bulk(services),
@@ -32,7 +32,7 @@ export const changingRoutes = (services: Services): RouteSpec[] => [
   ...leases(services),
 ];
 
-const edit = ({ edits }: Services): RouteSpec => ({
+const edit = ({ edits }: BugServices): RouteSpec => ({
   method: 'PATCH',
   path: `${BASE}/bugs/{id}`,
   operationId: 'changeItem',
@@ -50,7 +50,7 @@ const edit = ({ edits }: Services): RouteSpec => ({
   }),
 });
 
-const remove = ({ removal }: Services): RouteSpec => ({
+const remove = ({ removal }: BugServices): RouteSpec => ({
   method: 'DELETE',
   path: `${BASE}/bugs/{id}`,
   operationId: 'deleteItem',
@@ -70,7 +70,7 @@ const remove = ({ removal }: Services): RouteSpec => ({
   },
 });
 
-const bulk = ({ bulk: service }: Services): RouteSpec => ({
+const bulk = ({ bulk: service }: BugServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/bulk`,
   operationId: 'changeItems',
@@ -93,7 +93,7 @@ const bulk = ({ bulk: service }: Services): RouteSpec => ({
   },
 });
 
-const merge = ({ merging }: Services): RouteSpec => ({
+const merge = ({ merging }: BugServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/{id}/merge`,
   operationId: 'mergeItem',
@@ -112,7 +112,7 @@ const merge = ({ merging }: Services): RouteSpec => ({
   },
 });
 
-const split = ({ merging }: Services): RouteSpec => ({
+const split = ({ merging }: BugServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/{id}/split`,
   operationId: 'splitItem',
@@ -127,7 +127,7 @@ const split = ({ merging }: Services): RouteSpec => ({
   }),
 });
 
-const comment = ({ comments }: Services): RouteSpec => ({
+const comment = ({ comments }: BugServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs/{id}/comments`,
   operationId: 'commentItem',
@@ -145,7 +145,7 @@ const comment = ({ comments }: Services): RouteSpec => ({
   },
 });
 
-function leases({ leases: service }: Services): RouteSpec[] {
+function leases({ leases: service }: BugServices): RouteSpec[] {
   const shared = { method: 'POST', access: { scope: MANAGE } } as const;
   return [
     {

@@ -15,7 +15,7 @@ import { reportOf, type ReportBody } from './report-body.js';
 import { changingRoutes } from './routes-changing.js';
 import * as schemas from './schemas.js';
 import * as shapes from './schemas-output.js';
-import type { Services } from '../services.js';
+import type { BugServices } from '../services.js';
 import * as tools from './tools.js';
 
 type BugsQuery = ListRequest & LeaseRequest & { action?: 'next' };
@@ -30,7 +30,7 @@ function refuse(query: Record<string, unknown>, names: readonly string[], what: 
   if (wrong.length > 0) throw invalidQuery(Object.fromEntries(wrong.map((name) => [name, what])));
 }
 
-export function routes(services: Services): RouteSpec[] {
+export function routes(services: BugServices): RouteSpec[] {
   return [
     report(services),
     projects(services),
@@ -44,7 +44,7 @@ export function routes(services: Services): RouteSpec[] {
   ];
 }
 
-const report = ({ bugs, secrets }: Services): RouteSpec => ({
+const report = ({ bugs, secrets }: BugServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/report`,
   operationId: 'reportBug',
@@ -83,7 +83,7 @@ const report = ({ bugs, secrets }: Services): RouteSpec => ({
   },
 });
 
-const projects = ({ lists }: Services): RouteSpec => ({
+const projects = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/projects`,
   operationId: 'listTrackedProjects',
@@ -93,7 +93,7 @@ const projects = ({ lists }: Services): RouteSpec => ({
   handle: async (request) => ({ projects: await lists.projects(callerIn(request)) }),
 });
 
-const list = (services: Services): RouteSpec => ({
+const list = (services: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs`,
   operationId: 'listItems',
@@ -118,7 +118,7 @@ const list = (services: Services): RouteSpec => ({
   },
 });
 
-const next = (services: Services): RouteSpec => ({
+const next = (services: BugServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/bugs`,
   operationId: 'claimNext',
@@ -135,7 +135,11 @@ const next = (services: Services): RouteSpec => ({
   },
 });
 
-async function fetchNext({ leases: service, parts }: Services, request: HttpRequest, query: BugsQuery): Promise<Reply> {
+async function fetchNext(
+  { leases: service, parts }: BugServices,
+  request: HttpRequest,
+  query: BugsQuery,
+): Promise<Reply> {
   const caller = callerIn(request);
   if (!caller.manage) throw denied('action=next needs the scope bugtracker:manage.');
   refuse(request.query, LIST_ONLY, 'not with action=next');
@@ -148,7 +152,7 @@ async function fetchNext({ leases: service, parts }: Services, request: HttpRequ
   return answered({ ...granted, ...(occurrence && { occurrence }) });
 }
 
-const detail = ({ lists }: Services): RouteSpec => ({
+const detail = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}`,
   operationId: 'getItem',
@@ -160,7 +164,7 @@ const detail = ({ lists }: Services): RouteSpec => ({
   handle: (request) => lists.detail(idOf(request), callerIn(request), request.query),
 });
 
-const similar = ({ lists }: Services): RouteSpec => ({
+const similar = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}/similar`,
   operationId: 'listSimilarItems',
@@ -178,13 +182,13 @@ const similar = ({ lists }: Services): RouteSpec => ({
   },
 });
 
-const parts = (services: Services): RouteSpec[] => [
+const parts = (services: BugServices): RouteSpec[] => [
   { ...part(services, 'occurrences'), tool: tools.occurrences },
   part(services, 'activity'),
   { ...part(services, 'comments'), tool: tools.comments },
 ];
 
-const part = ({ parts }: Services, name: Part): RouteSpec => ({
+const part = ({ parts }: BugServices, name: Part): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}/${name}`,
   operationId: `list${name[0]!.toUpperCase()}${name.slice(1)}`,
@@ -196,7 +200,7 @@ const part = ({ parts }: Services, name: Part): RouteSpec => ({
   handle: (request) => parts.page(idOf(request), callerIn(request), name, request.query),
 });
 
-const stats = ({ stats: service }: Services): RouteSpec => ({
+const stats = ({ stats: service }: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/stats`,
   operationId: 'getItemStats',

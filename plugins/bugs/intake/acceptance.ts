@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Mute, Report } from '../../../ports/domain/bugs.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { groupingOf } from '../grouping/key.js';
 import type { Moment } from '../item/first-document.js';
 import { ReportFilters } from '../muting/report-filters.js';
@@ -19,7 +19,7 @@ const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'str
 @injectable()
 export class Acceptance {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'projects' | 'clock' | 'grouping'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping'>,
     @inject(ReportFilters) private readonly filters: ReportFilters,
     @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}

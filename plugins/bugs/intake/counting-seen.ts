@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KnownBuilds } from '../builds/known-builds.js';
 import { Faults } from '../builds/version-faults.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { ChangeSet, together } from '../item/change-set.js';
 import type { ItemDoc } from '../item/model.js';
 import { ClientRefs } from '../store/client-refs.js';
@@ -18,7 +18,7 @@ import { planOccurrence } from './occurrence.js';
 @injectable()
 export class CountingSeen {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'ids'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'ids'>,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(KnownBuilds) private readonly known: KnownBuilds,

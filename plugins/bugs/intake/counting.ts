@@ -8,7 +8,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { blindKindOfReport } from '../item/change-set.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { ClientRefs, isOwn } from '../store/client-refs.js';
@@ -32,7 +32,7 @@ const ATTEMPTS = 100;
 @injectable()
 export class Counting {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'removals'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'removals'>,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(Placing) private readonly placing: Placing,
     @inject(NewItems) private readonly newItems: NewItems,

@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { higherLevel, type ChangeSet } from '../item/change-set.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
@@ -19,7 +19,7 @@ const RAISED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['open', 'in_progres
 @injectable()
 export class Escalation {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
   ) {}
 

@@ -2,7 +2,7 @@
 import type { Report } from '../../../ports/domain/bugs.js';
 import type { Decision, Keyed } from '../groups/keys.js';
 import type { Moment } from '../item/first-document.js';
-import type { ItemDoc, OutboxEntry } from '../item/model.js';
+import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import type { Write } from '../store/commit.js';
 
 /** A report as it will be stored, and what it is found by: what `Acceptance` makes of it. */
@@ -62,7 +62,7 @@ export interface Counted {
   /** This occurrence reopened the item. */
   regression: boolean;
   /** The outbox entries of this write. */
-  entries: readonly OutboxEntry[];
+  entries: readonly ItemOutboxEntry[];
   /** The payload was decided together with the count: kept or not. Null: it is still to be decided. */
   sampled: boolean | null;
   incoming: IncomingReport;

@@ -6,7 +6,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import type { Recorded, Report } from '../../../ports/domain/bugs.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { Items } from '../store/items.js';
@@ -26,7 +26,7 @@ export class Intake {
   readonly #deciding = new KeyedMutex();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'clock'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
     @inject(Acceptance) private readonly acceptance: Acceptance,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(Placing) private readonly placing: Placing,

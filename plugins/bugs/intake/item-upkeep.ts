@@ -3,7 +3,7 @@
  * yet.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { rollUp, staleDays, stalePaths } from '../item/rate.js';
 import { ClientRefs } from '../store/client-refs.js';
@@ -12,7 +12,7 @@ import type { IncomingReport } from './incoming-report.js';
 @injectable()
 export class ItemUpkeep {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}
 

@@ -6,7 +6,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { MINUTE_MS } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 
 const MINUTES = 60;
 /** Keys that are counted at a time. */
@@ -16,7 +16,7 @@ const KEYS = 10_000;
 export class NewGroups {
   readonly #made = new BoundedMap<Map<number, number>>({ most: KEYS });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'clock' | 'new_groups_per_hour'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'clock' | 'new_groups_per_hour'>) {}
 
   /** Takes one from the key's budget; false when there is none left. */
   take(key: string): boolean {

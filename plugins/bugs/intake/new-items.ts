@@ -4,7 +4,7 @@
  * loses to another one wastes a number.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { Commit, type PreparedWrites } from '../store/commit.js';
@@ -20,7 +20,7 @@ import {
   type IncomingReport,
   type Place,
 } from './incoming-report.js';
-import { Numbers } from './numbers.js';
+import { ItemNumbers } from './numbers.js';
 import { PayloadSampler } from './payload-sampler.js';
 
 @injectable()
@@ -31,13 +31,13 @@ export class NewItems {
   readonly #completing = new Map<string, Promise<unknown>>();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'ids'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'ids'>,
     @inject(Commit) private readonly commit: Commit,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Faults) private readonly faults: Faults,
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
-    @inject(Numbers) private readonly numbers: Numbers,
+    @inject(ItemNumbers) private readonly numbers: ItemNumbers,
   ) {}
 
   /** With what leads to it. Null: another call was faster. */

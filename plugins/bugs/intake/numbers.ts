@@ -8,7 +8,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { Write } from '../store/commit.js';
 
 /** Projects whose last number is known. */
@@ -31,7 +31,7 @@ export interface Ahead {
 }
 
 @injectable()
-export class Numbers {
+export class ItemNumbers {
   /** Projects with a write under way, and who waits for the next one. */
   readonly #waiting = new Map<string, Waiting[]>();
   /** The last number of each project, as far as this process knows. */
@@ -39,7 +39,7 @@ export class Numbers {
   /** Projects in which another process counts too. */
   readonly #shared = new BoundedMap<true>({ most: PROJECTS, ttlMs: SHARED_MS });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'counters'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'counters'>) {}
 
   /** The next one of the project, counted in the store. */
   next(project: string): Promise<number> {

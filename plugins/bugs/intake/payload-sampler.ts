@@ -1,7 +1,7 @@
 /** Keeps the payloads of a sample of an item's occurrences (contract 21, intake). Counting never waits for it. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { Write } from '../store/commit.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
@@ -29,7 +29,7 @@ interface Window {
 export class PayloadSampler {
   readonly #windows = new BoundedMap<Window>({ most: WINDOWS });
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
   /**
    * The write that keeps the payload, to be made together with the count: the slot follows from how far this process

@@ -8,7 +8,7 @@ import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
 import { buildKey } from './build-names.js';
-import type { EventName, ItemDoc, Lease, LeaseEnd, OutboxEntry } from './model.js';
+import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry } from './model.js';
 import { rankOf } from './severity.js';
 import { AWAITS_BUILD, MAY_REGRESS } from './transitions.js';
 
@@ -71,7 +71,7 @@ const ENDED_LEASES = 10;
 
 export class ChangeSet {
   readonly set: Partial<ItemDoc> = {};
-  readonly entries: OutboxEntry[] = [];
+  readonly entries: ItemOutboxEntry[] = [];
   /** The change overrides a live lease: its holder learns that the item was taken. */
   overrides = false;
 
@@ -92,7 +92,7 @@ export class ChangeSet {
   }
 
   /** The entries of the write: those that wait in the item go with it. An empty change writes none. */
-  get written(): readonly OutboxEntry[] {
+  get written(): readonly ItemOutboxEntry[] {
     return this.empty ? this.entries : [...waitingIn(this.item), ...this.entries];
   }
 
@@ -207,7 +207,7 @@ export class ChangeSet {
    * The write, for `{id, rev}`: one revision more, never an earlier `updated_at`.
    * @param outbox entries that are not written in another place in the same transaction
    */
-  update(outbox: readonly OutboxEntry[] = this.written): Update {
+  update(outbox: readonly ItemOutboxEntry[] = this.written): Update {
     const waits = WAITING.filter((field) => this.item[field] !== undefined);
     const update: Update = {
       ...(waits.length > 0 && { unset: waits }),
@@ -230,7 +230,7 @@ const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info
  * The claim of the first open item that a filter finds, decided by the store. Of the derived fields only `queue_key`
  * depends on whether an item is open or in progress.
  */
-export function claimUnread(claim: Lease, noted: NonNullable<ItemDoc['noted']>): Update {
+export function claimUnread(claim: ClaimLease, noted: NonNullable<ItemDoc['noted']>): Update {
   return {
     set: { status: 'in_progress', claim: { ...claim }, queue_key: null, noted: { ...noted } },
     inc: { rev: 1, claim_count: 1 },
@@ -247,8 +247,8 @@ type Waiting = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof 
  * The history entries that wait in an item, oldest first; small there, since each report of a new group and each claim
  * writes one.
  */
-export function waitingIn({ id, source, created_at, claim, made_by, noted }: Waiting): OutboxEntry[] {
-  const entries: OutboxEntry[] = [];
+export function waitingIn({ id, source, created_at, claim, made_by, noted }: Waiting): ItemOutboxEntry[] {
+  const entries: ItemOutboxEntry[] = [];
   // No other entry has the item's own id.
   if (made_by !== undefined)
     entries.push({ id, kind: 'activity', name: 'created', at: created_at, actor: made_by, data: { source } });

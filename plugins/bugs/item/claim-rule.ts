@@ -3,7 +3,7 @@
  * item that it does not hold (contract 95, MCP; contract 20, endpoints). Pure.
  */
 import type { ServiceError } from '../../../kernel/errors.js';
-import type { Caller } from '../caller.js';
+import type { BugCaller } from '../caller.js';
 import { refusal } from '../errors.js';
 import type { Edit } from './edit.js';
 import type { ItemDoc } from './model.js';
@@ -16,7 +16,7 @@ const NO_CHANGE: ReadonlySet<string> = new Set(['comment', 'claim_token', 'force
 const CORRECTION: ReadonlySet<string> = new Set(['resolved_in_build', 'pr_url']);
 
 /** @param description of the item: it is stored elsewhere */
-export function needsClaim(item: ItemDoc, edit: Edit, caller: Caller, description: string | null): boolean {
+export function needsClaim(item: ItemDoc, edit: Edit, caller: BugCaller, description: string | null): boolean {
   if (caller.by_tool !== true) return false;
   const now: Readonly<Record<string, unknown>> = { ...item, urgency: item.severity, description };
   const changed = Object.entries(edit).filter(

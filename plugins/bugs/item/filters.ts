@@ -1,7 +1,7 @@
 /** The query of a list as a filter of the store (contract 20, endpoints). Repeated values are alternatives. Pure. */
 import type { Severity } from '../../../ports/domain/bugs.js';
 import type { Filter, Scalar, Sort } from '../../../ports/store.js';
-import { mayTouch, type Caller } from '../caller.js';
+import { mayTouch, type BugCaller } from '../caller.js';
 import { rankOf } from './severity.js';
 
 export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count'] as const;
@@ -83,7 +83,7 @@ export function filterOf(query: ItemQuery): Filter {
 }
 
 /** The caller's query, narrowed to the caller's project. @throws ServiceError insufficient_scope */
-export function filterFor(caller: Caller, query: ItemQuery): Filter {
+export function filterFor(caller: BugCaller, query: ItemQuery): Filter {
   for (const project of query.project ?? []) mayTouch(caller, project);
   return filterOf(caller.project === null ? query : { ...query, project: [caller.project] });
 }

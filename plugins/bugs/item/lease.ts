@@ -2,11 +2,11 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
-import type { Caller } from '../caller.js';
+import type { BugCaller } from '../caller.js';
 import { hashOf } from './hash-of.js';
 import { refusal } from '../errors.js';
 import type { ChangeSet } from './change-set.js';
-import type { ItemDoc, Lease, LeaseEnd } from './model.js';
+import type { ItemDoc, ClaimLease, LeaseEnd } from './model.js';
 import { EXPIRIES, isLive } from './view.js';
 
 /** A lease ends this long after its claim, however often it is renewed. */
@@ -22,7 +22,7 @@ const MOST_PASSED = 50;
 
 export const hashOfToken = (token: string): string => hash('sha256', token);
 
-export function isToken(lease: Lease, token: string): boolean {
+export function isToken(lease: ClaimLease, token: string): boolean {
   return timingSafeEqual(Buffer.from(lease.token_hash, 'hex'), Buffer.from(hashOfToken(token), 'hex'));
 }
 
@@ -32,17 +32,17 @@ export function expiryOf(claimedAt: string, now: number, seconds: number): strin
 }
 
 /** The lease after a write by its holder: renewed from now; at its limit it stays as it is. */
-export function touched(lease: Lease, now: number): Lease {
+export function touched(lease: ClaimLease, now: number): ClaimLease {
   const expires_at = expiryOf(lease.claimed_at, now, lease.lease_seconds);
   return expires_at > lease.expires_at ? { ...lease, expires_at } : lease;
 }
 
 /** Credential and agent, as one segment of a path in the store. */
-export const holderOf = ({ credential, agent }: Pick<Lease, 'credential' | 'agent'>): string =>
+export const holderOf = ({ credential, agent }: Pick<ClaimLease, 'credential' | 'agent'>): string =>
   hashOf(credential, agent);
 
 /** The holders that `action=next` skips from now on, without the expired ones. */
-export function passedBy(item: ItemDoc, lease: Lease, now: number): { [holder: string]: string } {
+export function passedBy(item: ItemDoc, lease: ClaimLease, now: number): { [holder: string]: string } {
   const others = Object.entries(item.passed ?? {}).filter(([, until]) => until > isoOf(now));
   return Object.fromEntries([...others.slice(1 - MOST_PASSED), [holderOf(lease), isoOf(now + PASSED_MS)]]);
 }
@@ -57,13 +57,13 @@ export function planExpiry(item: ItemDoc, change: ChangeSet): void {
 }
 
 /** The holder, for a 409. @param agent the name that the caller gave; undefined: only the credential is compared */
-const claimOf = (lease: Lease, caller: Caller, agent?: string): object => ({
+const claimOf = (lease: ClaimLease, caller: BugCaller, agent?: string): object => ({
   agent: lease.agent,
   expires_at: lease.expires_at,
   yours: lease.credential === caller.id && (agent === undefined || lease.agent === agent),
 });
 
-export function alreadyClaimed(lease: Lease, caller: Caller, agent?: string): ServiceError {
+export function alreadyClaimed(lease: ClaimLease, caller: BugCaller, agent?: string): ServiceError {
   const claim = claimOf(lease, caller, agent);
   const message =
     lease.credential === caller.id && agent === undefined
@@ -89,9 +89,9 @@ function whyLost(item: ItemDoc, token: string, now: number): LeaseEnd | 'unknown
   return end === 'expired' && !current && isLive(item.claim, now) ? 'taken' : end;
 }
 
-export function leaseLost(item: ItemDoc, token: string, caller: Caller, now: number): ServiceError {
+export function leaseLost(item: ItemDoc, token: string, caller: BugCaller, now: number): ServiceError {
   const why = whyLost(item, token, now);
-  const live: Lease | null = isLive(item.claim, now) ? item.claim : null;
+  const live: ClaimLease | null = isLive(item.claim, now) ? item.claim : null;
   return refusal('lease_lost', `This claim_token is not the current one. ${SAYS[why]}`, {
     extra: { why, ...(live !== null && { claim: claimOf(live, caller) }) },
   });

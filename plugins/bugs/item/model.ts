@@ -11,7 +11,7 @@ import type { Json } from '../../../ports/store.js';
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
 
 /** An event, a history entry or a comment that was written with its change and has not left the item yet. */
-export interface OutboxEntry {
+export interface ItemOutboxEntry {
   /** `evt_<uuidv7>` of an event, a UUIDv7 of the others. */
   id: string;
   kind: 'event' | 'activity' | 'comment';
@@ -22,7 +22,7 @@ export interface OutboxEntry {
   data: { [key: string]: Json };
 }
 
-export interface Lease {
+export interface ClaimLease {
   agent: string;
   /** Token id or account of the holder. */
   credential: string;
@@ -55,7 +55,7 @@ type Elsewhere =
 export interface ItemDoc extends Omit<Item, Elsewhere> {
   pr_url?: string | null;
   assignee?: string | null;
-  claim: Lease | null;
+  claim: ClaimLease | null;
   reported_by: Report['reported_by'];
   /** Fields whose text a caller with the right to manage items has rewritten. */
   trusted: string[];
@@ -98,7 +98,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   made_by?: string;
   /** The claim, by `action=next`, is not in the history yet either. */
   noted?: { id: string; actor: string };
-  outbox: OutboxEntry[];
+  outbox: ItemOutboxEntry[];
   /** Changes with every entry that joins the outbox; null when the outbox is empty. */
   outbox_at: string | null;
   /** Events emitted in this cycle; `created` is emitted once in the item's life. */

@@ -1,6 +1,6 @@
 /** Items, occurrences, comments and history as the API shows them (contract 20, item fields). Missing is null. Pure. */
 import type { Claim, ErrorGroup, Item } from '../../../ports/domain/bugs.js';
-import type { ActivityDoc, CommentDoc, ItemDoc, Lease, TextsDoc } from './model.js';
+import type { ActivityDoc, CommentDoc, ItemDoc, ClaimLease, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { hourCount, hourly } from './rate.js';
 
@@ -35,10 +35,10 @@ export const OUTSIDE: readonly (keyof Item)[] = [
 /** After this many expired claims an item needs a person. */
 export const EXPIRIES = 5;
 
-export const isLive = (lease: Lease | null, now: number): lease is Lease =>
+export const isLive = (lease: ClaimLease | null, now: number): lease is ClaimLease =>
   lease !== null && Date.parse(lease.expires_at) > now;
 
-const claimView = (lease: Lease): Claim => ({
+const claimView = (lease: ClaimLease): Claim => ({
   agent: lease.agent,
   claimed_at: lease.claimed_at,
   expires_at: lease.expires_at,

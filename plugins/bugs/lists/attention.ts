@@ -11,7 +11,7 @@ import { SharedReading } from '../../../lib/shared-reading.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
 import { Leases } from '../claims/leases.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { sortOf } from '../item/filters.js';
 import type { ItemDoc } from '../item/model.js';
 import { rankOf } from '../item/severity.js';
@@ -45,7 +45,7 @@ export class Attention {
   readonly #reading: SharedReading<NeedsAttention>;
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'clock'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>,
     @inject(Leases) private readonly leases: Leases,
   ) {
     this.#reading = new SharedReading(() => this.#look(), { ...READING, monotonic: () => deps.clock.monotonic() });

@@ -14,7 +14,7 @@ import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter, Sort } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { Attention, type NeedsAttention } from './attention.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { Leases } from '../claims/leases.js';
@@ -84,7 +84,7 @@ export class Board implements ErrorGroups {
   #sums: { key: string; at: number; value: Promise<HourSums | null> } | null = null;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Leases) private readonly leases: Leases,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Attention) private readonly needs: Attention,

@@ -9,9 +9,9 @@ import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { findRendered, type Rendered } from '../../../ports/rendering.js';
 import { InvalidCursor, type Filter, type Find, type Sort } from '../../../ports/store.js';
-import type { Caller } from '../caller.js';
+import type { BugCaller } from '../caller.js';
 import { KnownBuilds } from '../builds/known-builds.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { Parts, type PageAnswer, type PageRequest, type Part } from './parts.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { Items } from '../store/items.js';
@@ -44,7 +44,7 @@ const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
 @injectable()
 export class Lists {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(Leases) private readonly leases: Leases,
     @inject(KnownBuilds) private readonly known: KnownBuilds,
@@ -53,7 +53,7 @@ export class Lists {
   ) {}
 
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
-  async list(caller: Caller, request: ListRequest): Promise<ListAnswer> {
+  async list(caller: BugCaller, request: ListRequest): Promise<ListAnswer> {
     await this.leases.settle();
     const filter = filterFor(caller, request);
     return request.updated_since === undefined
@@ -105,7 +105,7 @@ export class Lists {
    * Other items of the project with the same class or origin, those with both first, then last seen first.
    * @throws ServiceError not_found, insufficient_scope
    */
-  async similar(name: string, caller: Caller, limit: number): Promise<Item[]> {
+  async similar(name: string, caller: BugCaller, limit: number): Promise<Item[]> {
     const { id, project, exception_class, file_path } = await this.items.need(name, caller);
     const alike = async (filter: Filter): Promise<ItemDoc[]> => {
       const page = await this.deps.items.find({ filter: { project, ...filter }, sort: sortOf(), limit: limit + 1 });
@@ -127,7 +127,7 @@ export class Lists {
   /** One item with the last ten of what belongs to it. @throws ServiceError not_found, insufficient_scope */
   async detail(
     name: string,
-    caller: Caller,
+    caller: BugCaller,
     { occurrences: wanted = LAST }: { occurrences?: number } = {},
   ): Promise<{ item: Item } & Record<'occurrences' | 'comments' | 'activity', object[]>> {
     const doc = await this.items.need(name, caller);
@@ -147,7 +147,7 @@ export class Lists {
 
   /** The projects that take reports and that the caller may see, with their open items and the newest version. */
   async projects(
-    caller: Caller,
+    caller: BugCaller,
   ): Promise<{ slug: string; name: string; open_count: number; latest_build: string | null }[]> {
     await this.leases.settle();
     const [all, open] = await Promise.all([

@@ -1,10 +1,10 @@
 /** What belongs to an item: its comments, its history and its kept occurrences, as paged lists, newest first. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc, Filter } from '../../../ports/store.js';
-import type { Caller } from '../caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { Items } from '../store/items.js';
-import type { OutboxEntry } from '../item/model.js';
+import type { ItemOutboxEntry } from '../item/model.js';
 import type { StoredOccurrence } from '../item/occurrence-documents.js';
 import { activityOf, ItemOutbox } from '../store/item-outbox.js';
 import { unpack } from '../item/payload.js';
@@ -30,13 +30,13 @@ const TIME = { occurrences: 'received_at', comments: 'created_at', activity: 'at
 @injectable()
 export class Parts {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
   ) {}
 
   /** @throws ServiceError not_found, insufficient_scope */
-  async page(name: string, caller: Caller, part: Part, request: PageRequest): Promise<PageAnswer> {
+  async page(name: string, caller: BugCaller, part: Part, request: PageRequest): Promise<PageAnswer> {
     const { id } = await this.items.need(name, caller);
     return this.partOf(id, part, request);
   }
@@ -82,10 +82,10 @@ export class Parts {
 function withWaiting(
   page: PageAnswer,
   id: string,
-  waiting: readonly OutboxEntry[],
+  waiting: readonly ItemOutboxEntry[],
   { cursor }: PageRequest,
 ): PageAnswer {
-  const viewOf = (entry: OutboxEntry): object => activityView(activityOf({ id, project: '' }, entry));
+  const viewOf = (entry: ItemOutboxEntry): object => activityView(activityOf({ id, project: '' }, entry));
   const claims = cursor ? [] : waiting.filter(({ name }) => name !== 'created').map(viewOf);
   const made = page.has_more ? [] : waiting.filter(({ name }) => name === 'created').map(viewOf);
   // What was merged into the item came after the claim, and is in its history without a change of it.

@@ -10,7 +10,7 @@ import type { Principal } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
 import { cleanJson } from '../text/clean.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import type { ItemQuery, SortName } from '../item/filters.js';
@@ -50,7 +50,7 @@ export function viewerOf(principal: Principal): Viewer {
 @injectable()
 export class SavedViews {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 

@@ -15,8 +15,8 @@ import { SingleFlight } from '../../../lib/single-flight.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Condition, Scalar } from '../../../ports/store.js';
-import type { Caller } from '../caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { Leases } from '../claims/leases.js';
 import { STATUSES } from '../item/transitions.js';
 import { SEVERITIES } from '../item/severity.js';
@@ -54,7 +54,7 @@ export class Stats {
   readonly #kept = new BoundedMap<StatsAnswer>({ most: KEPT, now: () => this.deps.clock.monotonic() });
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Leases) private readonly leases: Leases,
   ) {}
 
@@ -62,7 +62,7 @@ export class Stats {
    * Of the caller's project, or of all. One count runs at a time. Calls that arrive meanwhile share the next one, so
    * that no answer is older than its call.
    */
-  of({ project }: Pick<Caller, 'project'>): Promise<StatsAnswer> {
+  of({ project }: Pick<BugCaller, 'project'>): Promise<StatsAnswer> {
     const key = project ?? '';
     const kept = this.#kept.get(key);
     if (kept !== undefined) return Promise.resolve(kept);

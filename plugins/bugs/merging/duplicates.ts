@@ -7,7 +7,7 @@
  * Rejected: checking after the write, because a PATCH that is answered with 422 must change nothing.
  */
 import { invalid, type ServiceError } from '../../../kernel/errors.js';
-import type { Deps } from '../deps.js';
+import type { BugDeps } from '../deps.js';
 import type { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 
@@ -20,7 +20,7 @@ export class Duplicates {
   #linking: Promise<unknown> = Promise.resolve();
 
   constructor(
-    private readonly deps: Pick<Deps, 'items'>,
+    private readonly deps: Pick<BugDeps, 'items'>,
     private readonly items: Pick<Items, 'find'>,
   ) {}
 

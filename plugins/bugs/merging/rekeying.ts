@@ -17,7 +17,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Keys } from '../groups/keys.js';
 import type { ItemDoc } from '../item/model.js';
@@ -32,7 +32,7 @@ const BATCH = 100;
 @injectable()
 export class Rekeying {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Keys) private readonly keys: Keys,
   ) {}
 

@@ -22,9 +22,9 @@ import { isoOf } from '../../../lib/time.js';
 import type { Mute, RateExceeded } from '../../../ports/domain/bugs.js';
 import type { Json, Update } from '../../../ports/store.js';
 import { ReportFilters } from './report-filters.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
-import type { ItemDoc, OutboxEntry } from '../item/model.js';
+import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import { ItemOutbox } from '../store/item-outbox.js';
 import { hourCount, minuteStart, rateOf } from '../item/rate.js';
 
@@ -58,7 +58,7 @@ export class Alarms {
   #since = '';
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(ReportFilters) private readonly filters: ReportFilters,
@@ -90,7 +90,7 @@ export class Alarms {
     const { minute, count } = rateOf(item.minutes);
     const data: RateExceeded = { id: item.id, ref: item.ref, rule_id, count, threshold };
     return this.watermark.write(item.id, async (at) => {
-      const entries: OutboxEntry[] = [
+      const entries: ItemOutboxEntry[] = [
         {
           id: `evt_${this.deps.ids.uuid()}`,
           kind: 'event',

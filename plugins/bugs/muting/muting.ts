@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Mutable, Mute, Muting } from '../../../ports/domain/bugs.js';
 import { alarmOf } from './alarms.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
@@ -11,7 +11,7 @@ import { hourCount, rateOf } from '../item/rate.js';
 @injectable()
 export class Muter implements Muting {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
   ) {}
 

@@ -1,11 +1,11 @@
 /** The filters that other plugins have added (`bugs.report_filters`), asked as one. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 
 @injectable()
 export class ReportFilters implements ReportFilter {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'filters'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'filters'>) {}
 
   /**
    * The first that mutes, in the order of the plugins. No promise where no filter needs one: most reports match

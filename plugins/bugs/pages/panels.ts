@@ -3,13 +3,13 @@ import { View, type PanelSpec } from '../../../kernel/contract.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Board } from '../lists/board.js';
 import type { Concern } from '../lists/concerns.js';
-import type { Numbers } from './shared/numbers.js';
+import type { OverviewNumbers } from './shared/numbers.js';
 
 const SHOWN = 6;
 
 export function panels(
   board: Pick<Board, 'attention'>,
-  numbers: Pick<Numbers, 'read'>,
+  numbers: Pick<OverviewNumbers, 'read'>,
   projects: Pick<ProjectDirectory, 'list'>,
 ): PanelSpec[] {
   return [

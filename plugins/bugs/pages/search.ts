@@ -3,7 +3,7 @@
  * looked for as in the list.
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
-import type { Deps } from '../deps.js';
+import type { BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import { publicRefId } from '../store/client-refs.js';
 import { filterOf, sortOf } from '../item/filters.js';
@@ -13,7 +13,7 @@ const AT_ONCE = 200;
 
 const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
 
-type Parts = Pick<Deps, 'items' | 'refs' | 'projects'>;
+type Parts = Pick<BugDeps, 'items' | 'refs' | 'projects'>;
 
 /** The item that a report with this `client_ref` made or was counted for, if one project alone knows it. */
 async function byClientRef({ items, refs, projects }: Parts, client_ref: string): Promise<string | null> {

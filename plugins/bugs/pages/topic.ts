@@ -1,8 +1,8 @@
 /** When pages that show items would show something else: every change of one, every occurrence too, stamps it. */
 import type { LiveTopic } from '../../../ports/domain/live.js';
-import type { Deps } from '../deps.js';
+import type { BugDeps } from '../deps.js';
 
-export const itemTopic = ({ items }: Pick<Deps, 'items'>): LiveTopic => ({
+export const itemTopic = ({ items }: Pick<BugDeps, 'items'>): LiveTopic => ({
   name: 'bugs',
   mark: async () => {
     const page = await items.find({ sort: [['updated_at', 'desc']], limit: 1 });

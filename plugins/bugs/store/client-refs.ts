@@ -19,7 +19,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { RecentMap } from '../../../lib/recent-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { Commit, type PreparedWrites, type Write } from './commit.js';
@@ -58,7 +58,7 @@ export class ClientRefs {
   readonly #met = new RecentMap<true>(MET);
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Commit) private readonly commit: Commit,
   ) {}
 

@@ -7,7 +7,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { StoreConflict, type Collection, type Doc, type TransactionWrite } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 
 /** One write; the collection by its name in the manifest. */
 export type Write = TransactionWrite;
@@ -37,7 +37,7 @@ export interface Written {
 
 @injectable()
 export class Commit {
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
   /** Writes all of `before` and opens the marker, or leaves both to go along. Null: one of them was refused. */
   async prepare(before: readonly Write[], marker: Marker | null): Promise<PreparedWrites | null> {

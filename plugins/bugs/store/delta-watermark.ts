@@ -9,7 +9,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 
 interface Open {
   /** When it began, in milliseconds since 1970. */
@@ -23,7 +23,7 @@ export class DeltaWatermark {
   /** Writes under way, in any order. No map: each write would be a new entry of it. */
   readonly #open: Open[] = [];
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
   /**
    * Runs one write of an item, giving it its `updated_at`. Several attempts inside share the stamp.

@@ -8,18 +8,18 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
 import { StoreFull, type Filter } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { statOf } from '../item/stat-kinds.js';
 import { waitingIn, WAITING, type ChangeSet } from '../item/change-set.js';
-import type { ActivityDoc, CommentDoc, ItemDoc, OutboxEntry } from '../item/model.js';
+import type { ActivityDoc, CommentDoc, ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import { Commit, type Write } from './commit.js';
 
 @injectable()
 export class ItemOutbox {
-  readonly #outbox: Outbox<ItemDoc, OutboxEntry>;
+  readonly #outbox: Outbox<ItemDoc, ItemOutboxEntry>;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Commit) private readonly commit: Commit,
   ) {
     this.#outbox = new Outbox({
@@ -37,7 +37,10 @@ export class ItemOutbox {
    * Writes a change with its entries, by compare-and-set.
    * @returns the item, and the entries that are still to be flushed; null: the filter finds none
    */
-  async write(filter: Filter, change: ChangeSet): Promise<{ doc: ItemDoc; entries: readonly OutboxEntry[] } | null> {
+  async write(
+    filter: Filter,
+    change: ChangeSet,
+  ): Promise<{ doc: ItemDoc; entries: readonly ItemOutboxEntry[] } | null> {
     const { item, written } = change;
     const { along, waiting } = this.commit.sorted(written, (entry) => placeOf(item, entry));
     const update = change.update(waiting);
@@ -49,7 +52,7 @@ export class ItemOutbox {
    * Stores comments and history before it answers; events go out behind the answer.
    * @param entries those that the caller wrote: others are under way in the process that wrote them
    */
-  async flush(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
+  async flush(item: ItemDoc, entries: readonly ItemOutboxEntry[]): Promise<void> {
     if (entries.length === 0) return;
     await this.#place(item, entries);
     this.#outbox.send(item, entries);
@@ -59,7 +62,7 @@ export class ItemOutbox {
    * Brings the entries that wait in an item into its history, which is about to be read.
    * @returns those that the disk has no room for
    */
-  async file(itemId: string): Promise<readonly OutboxEntry[]> {
+  async file(itemId: string): Promise<readonly ItemOutboxEntry[]> {
     const item = await this.deps.items.get(itemId);
     const waiting = item === null ? [] : waitingIn(item);
     if (item === null || waiting.length === 0) return [];
@@ -79,7 +82,7 @@ export class ItemOutbox {
     }
   }
 
-  async #place(item: ItemDoc, entries: readonly OutboxEntry[]): Promise<void> {
+  async #place(item: ItemDoc, entries: readonly ItemOutboxEntry[]): Promise<void> {
     const notes = entries.filter((entry) => entry.kind === 'activity');
     const comments = entries.filter((entry) => entry.kind === 'comment');
     if (comments.length > 0)
@@ -88,7 +91,7 @@ export class ItemOutbox {
     await this.deps.activity.bulk(notes.map((entry) => ({ insert: activityOf(item, entry) })));
   }
 
-  async #deliver({ project }: ItemDoc, { id, kind, name, at, data }: OutboxEntry): Promise<boolean> {
+  async #deliver({ project }: ItemDoc, { id, kind, name, at, data }: ItemOutboxEntry): Promise<boolean> {
     return kind !== 'event' || this.deps.emit(name, data, { id, timestamp: at, project_slug: project });
   }
 
@@ -114,7 +117,7 @@ export class ItemOutbox {
 }
 
 /** Where an entry belongs; null for an event, which other plugins are told. */
-function placeOf(item: ItemDoc, entry: OutboxEntry): Write | null {
+function placeOf(item: ItemDoc, entry: ItemOutboxEntry): Write | null {
   if (entry.kind === 'comment') return { collection: 'comments', insert: commentOf(item, entry) };
   if (entry.kind !== 'activity') return null;
   const doc = activityOf(item, entry);
@@ -124,13 +127,13 @@ function placeOf(item: ItemDoc, entry: OutboxEntry): Write | null {
     : { collection: 'activity', insert: doc };
 }
 
-export const activityOf = (item: Pick<ItemDoc, 'id' | 'project'>, entry: OutboxEntry): ActivityDoc => {
+export const activityOf = (item: Pick<ItemDoc, 'id' | 'project'>, entry: ItemOutboxEntry): ActivityDoc => {
   const { id, at, name, actor, data } = entry;
   const stat = statOf(entry, item.project);
   return { id, item_id: item.id, at, action: name, actor, data, ...(stat === undefined ? {} : { stat }) };
 };
 
-export const commentOf = (item: Pick<ItemDoc, 'id'>, { id, at, actor, data }: OutboxEntry): CommentDoc => ({
+export const commentOf = (item: Pick<ItemDoc, 'id'>, { id, at, actor, data }: ItemOutboxEntry): CommentDoc => ({
   id,
   item_id: item.id,
   body: typeof data['body'] === 'string' ? data['body'] : '',

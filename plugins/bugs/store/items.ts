@@ -2,8 +2,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, notFound, owned, ownedOrNull } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { Caller } from '../caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';
 import { DeltaWatermark } from './delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
@@ -24,7 +24,7 @@ const projectOf = ({ project }: ItemDoc): string => project;
 @injectable()
 export class Items {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
   ) {}
@@ -37,12 +37,12 @@ export class Items {
   }
 
   /** @throws ServiceError not_found, also for an item of another project than the caller's */
-  async need(name: string, caller: Caller): Promise<ItemDoc> {
+  async need(name: string, caller: BugCaller): Promise<ItemDoc> {
     return owned(caller.project, await this.find(name), projectOf, 'item with this id');
   }
 
   /** By id or ref; null: there is none that the caller may know of. */
-  async known(name: string, caller: Caller): Promise<ItemDoc | null> {
+  async known(name: string, caller: BugCaller): Promise<ItemDoc | null> {
     return ownedOrNull(caller.project, await this.find(name), projectOf);
   }
 

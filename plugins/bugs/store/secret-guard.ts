@@ -8,7 +8,7 @@ import { invalid } from '../../../kernel/errors.js';
 import { asSeen } from '../../../lib/unseen.js';
 import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
 import type { Sort } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { hashOfToken } from '../item/lease.js';
 
 /** A claim token is 43 letters and digits. */
@@ -18,7 +18,7 @@ const AT_ONCE = 500;
 
 @injectable()
 export class SecretGuard {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'items' | 'clock' | 'liveTokens'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'liveTokens'>) {}
 
   /**
    * @param fields name → text, a list of texts, or anything else, which is passed over. @throws ServiceError

@@ -9,9 +9,9 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
-import type { Caller } from '../caller.js';
+import type { BugCaller } from '../caller.js';
 import { Leases } from '../claims/leases.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { filterOf, type ItemQuery } from '../item/filters.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 import type { Edit } from '../item/edit.js';
@@ -59,7 +59,7 @@ export class BulkRuns {
   #stopping = false;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Edits) private readonly edits: Edits,
     @inject(Leases) private readonly leases: Leases,
   ) {}
@@ -69,7 +69,7 @@ export class BulkRuns {
   }
 
   /** Begins; the items that exist now and match when their turn comes are changed. */
-  async start(order: BulkOrder, caller: Caller): Promise<BulkRunDoc> {
+  async start(order: BulkOrder, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock, items } = this.deps;
     await this.leases.settle();
     const run: BulkRunDoc = { ...this.#begun(order, caller, clock.iso()), failures: [] };
@@ -82,7 +82,7 @@ export class BulkRuns {
   /**
    * Keeps what an answer has done at once, so that it can be taken back. @param since when that began, RFC 3339 in UTC
    */
-  async keep(order: BulkOrder, caller: Caller, since: string, updated: number): Promise<BulkRunDoc> {
+  async keep(order: BulkOrder, caller: BugCaller, since: string, updated: number): Promise<BulkRunDoc> {
     const run: BulkRunDoc = {
       ...this.#begun(order, caller, since),
       failures: [],
@@ -101,7 +101,7 @@ export class BulkRuns {
    * was.
    * @throws ServiceError conflict when there is nothing to undo any more
    */
-  async undo(run: BulkRunDoc, caller: Caller): Promise<BulkRunDoc> {
+  async undo(run: BulkRunDoc, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock } = this.deps;
     const now = clock.iso();
     if (!runUndoable(run, caller, clock.now())) throw gone();
@@ -112,7 +112,7 @@ export class BulkRuns {
     return this.start({ query: { status: [run.set['status'] as ItemStatus] }, set: {}, says, undo }, caller);
   }
 
-  #begun({ query, except, set, says, undo: back }: BulkOrder, caller: Caller, started_at: string) {
+  #begun({ query, except, set, says, undo: back }: BulkOrder, caller: BugCaller, started_at: string) {
     return {
       ...BEGUN,
       id: this.deps.ids.uuid(),
@@ -197,7 +197,7 @@ export class BulkRuns {
   async #one(run: BulkRunDoc, item: ItemDoc, step: Step): Promise<void> {
     const { id, ref } = item;
     const still = filterOf(run.query);
-    const caller: Caller = { ...run.by, project: null, manage: true, kind: 'session' };
+    const caller: BugCaller = { ...run.by, project: null, manage: true, kind: 'session' };
     try {
       if (run.undo !== undefined) {
         if (await this.#undone(run.undo, item, caller)) step.updated += 1;
@@ -215,7 +215,7 @@ export class BulkRuns {
   }
 
   /** @returns false for what the run is not about: ended by somebody else, or at another time */
-  async #undone({ since, until }: NonNullable<BulkRunDoc['undo']>, item: ItemDoc, caller: Caller): Promise<boolean> {
+  async #undone({ since, until }: NonNullable<BulkRunDoc['undo']>, item: ItemDoc, caller: BugCaller): Promise<boolean> {
     const activity = await this.deps.activity.find({
       filter: { item_id: item.id },
       sort: [['at', 'desc']],

@@ -12,8 +12,8 @@ import { conflict, invalid, notFound, ServiceError } from '../../../kernel/error
 import { pages } from '../../../lib/paging.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
-import type { Caller } from '../caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
 import { filterFor, type ItemQuery } from '../item/filters.js';
@@ -64,14 +64,14 @@ interface Target {
 @injectable()
 export class Bulk {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(Edits) private readonly edits: Edits,
     @inject(Leases) private readonly leases: Leases,
   ) {}
 
   /** How many items the query matches now, for `expected_count`. @throws ServiceError insufficient_scope */
-  async count(query: ItemQuery, caller: Caller): Promise<number> {
+  async count(query: ItemQuery, caller: BugCaller): Promise<number> {
     await this.leases.settle();
     return this.deps.items.count(filterFor(caller, query));
   }
@@ -81,7 +81,7 @@ export class Bulk {
    *   insufficient_scope for a filter on another project, and what no item could be given: reason_required,
    *   validation_failed
    */
-  async run(request: BulkRequest, caller: Caller): Promise<BulkAnswer> {
+  async run(request: BulkRequest, caller: BugCaller): Promise<BulkAnswer> {
     checkSet(request.set);
     if (request.filter !== undefined && request.expected_count === undefined)
       throw invalid({ expected_count: 'is required with a filter: how many items it matches' });
@@ -90,7 +90,7 @@ export class Bulk {
       : this.#byFilter(request, request.filter, caller);
   }
 
-  async #byIds({ ids = [], ...request }: BulkRequest, caller: Caller): Promise<BulkAnswer> {
+  async #byIds({ ids = [], ...request }: BulkRequest, caller: BugCaller): Promise<BulkAnswer> {
     const found = await Promise.all(
       [...new Set(ids)].map(async (given) => ({ given, item: await this.items.known(given, caller) })),
     );
@@ -101,7 +101,7 @@ export class Bulk {
     return this.#each([...targets.values()], request, caller);
   }
 
-  async #byFilter(request: BulkRequest, query: ItemQuery, caller: Caller): Promise<BulkAnswer> {
+  async #byFilter(request: BulkRequest, query: ItemQuery, caller: BugCaller): Promise<BulkAnswer> {
     await this.leases.settle();
     const filter = filterFor(caller, query);
     const targets = await this.#matching(filter);
@@ -129,7 +129,7 @@ export class Bulk {
   async #each(
     targets: readonly Target[],
     request: BulkRequest,
-    caller: Caller,
+    caller: BugCaller,
     fits?: (item: ItemDoc) => void,
   ): Promise<BulkAnswer> {
     const results: BulkResult[] = [];
@@ -143,7 +143,7 @@ export class Bulk {
   async #one(
     { name, item }: Target,
     request: BulkRequest,
-    caller: Caller,
+    caller: BugCaller,
     fits: ((item: ItemDoc) => void) | undefined,
   ): Promise<BulkResult> {
     try {

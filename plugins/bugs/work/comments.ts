@@ -2,12 +2,12 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { Caller } from '../caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { claimRequired } from '../item/claim-rule.js';
 import { isToken, leaseLost, touched } from '../item/lease.js';
-import type { ItemDoc, OutboxEntry } from '../item/model.js';
+import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import { commentView, isLive, itemView } from '../item/view.js';
 import { Items } from '../store/items.js';
 import { commentOf } from '../store/item-outbox.js';
@@ -22,7 +22,7 @@ export interface Commented {
 @injectable()
 export class Comments {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'clock'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
     @inject(Items) private readonly items: Items,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
@@ -31,22 +31,22 @@ export class Comments {
    * A comment by a caller who may manage items, or by the token that reported the item.
    * @throws ServiceError not_found, insufficient_scope, lease_lost, validation_failed
    */
-  async add(name: string, caller: Caller, body: string, claimToken?: string): Promise<Commented> {
+  async add(name: string, caller: BugCaller, body: string, claimToken?: string): Promise<Commented> {
     const { id, reported_by } = await this.items.need(name, caller);
     if (!caller.manage && reported_by !== caller.id)
       throw denied('A token that may only report comments on the items that it created.');
     await this.secrets.refuse({ body });
-    let entry: OutboxEntry | undefined;
+    let entry: ItemOutboxEntry | undefined;
     const item = await this.items.change(id, caller.name, (now, change) => {
       if (claimToken !== undefined) this.#renew(now, claimToken, caller, change);
       entry = change.comment(body).entries.at(-1);
     });
     const { ref, status, rev } = itemView(item, null, this.deps.clock.now());
-    return { comment: commentView(commentOf(item, entry as OutboxEntry)), item: { ref, status, rev } };
+    return { comment: commentView(commentOf(item, entry as ItemOutboxEntry)), item: { ref, status, rev } };
   }
 
   /** Any write by the holder renews. @throws ServiceError lease_lost, claim_required */
-  #renew(item: ItemDoc, claimToken: string, caller: Caller, change: ChangeSet): void {
+  #renew(item: ItemDoc, claimToken: string, caller: BugCaller, change: ChangeSet): void {
     const now = this.deps.clock.now();
     if (!isLive(item.claim, now) || !isToken(item.claim, claimToken)) throw leaseLost(item, claimToken, caller, now);
     if (caller.by_tool === true && item.claim.credential !== caller.id) throw claimRequired();

@@ -1,7 +1,7 @@
 /** What the fields of an edit do to an item, planned into its change (contract 20, endpoints: PATCH). Pure. */
 import { ServiceError } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
-import type { Caller } from '../caller.js';
+import type { BugCaller } from '../caller.js';
 import { searchText, type ChangeSet } from '../item/change-set.js';
 import { same } from '../item/claim-rule.js';
 import type { Edit } from '../item/edit.js';
@@ -61,9 +61,9 @@ export function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
 }
 
 /** Text that a tool writes may be a copy of text that its agent read. */
-export const trusting = (trusted: readonly string[], fields: readonly string[], caller: Caller): string[] =>
+export const trusting = (trusted: readonly string[], fields: readonly string[], caller: BugCaller): string[] =>
   caller.by_tool === true ? trusted.filter((field) => !fields.includes(field)) : [...new Set([...trusted, ...fields])];
-export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller): void {
+export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller): void {
   const fields: string[] = PLAIN.filter((field) => edit[field] !== undefined && !same(edit[field], item[field]));
   for (const field of fields) change.assign({ [field]: edit[field as (typeof PLAIN)[number]] });
   if (edit.resolved_in_build !== undefined && !same(edit.resolved_in_build, item.resolved_in_build)) {

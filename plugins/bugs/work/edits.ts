@@ -6,9 +6,9 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
-import type { Caller } from '../caller.js';
+import type { BugCaller } from '../caller.js';
 import { Closing } from '../builds/closing.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import type { Edit } from '../item/edit.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Duplicates } from '../merging/duplicates.js';
@@ -28,7 +28,7 @@ export class Edits {
   readonly #duplicates: Duplicates;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(Closing) private readonly builds: Closing,
     @inject(Rekeying) private readonly rekeying: Rekeying,
@@ -46,7 +46,7 @@ export class Edits {
    */
   async edit(
     name: string,
-    caller: Caller,
+    caller: BugCaller,
     edit: Edit,
     ifMatch?: string,
     fits?: (item: ItemDoc) => void,
@@ -61,7 +61,7 @@ export class Edits {
 
   async #edit(
     id: string,
-    caller: Caller,
+    caller: BugCaller,
     edit: Edit,
     ifMatch: string | undefined,
     fits: ((item: ItemDoc) => void) | undefined,
@@ -101,7 +101,7 @@ export class Edits {
    * @param username of the account that has it from now on; null removes the assignee
    * @throws ServiceError not_found, insufficient_scope, validation_failed
    */
-  async assign(name: string, caller: Caller, username: string | null): Promise<Item> {
+  async assign(name: string, caller: BugCaller, username: string | null): Promise<Item> {
     const { id } = await this.items.need(name, caller);
     const { assignee = null } = await this.#assigned({ assignee: username });
     const doc = await this.items.change(id, caller.name, (item, change) =>
@@ -134,7 +134,7 @@ export class Edits {
    * Who may write: any caller while no lease is live, the holder of the lease, or a caller who overrides it with a
    * reason.
    */
-  #lease(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller, byClaim: boolean): void {
+  #lease(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller, byClaim: boolean): void {
     const now = this.deps.clock.now();
     const live = isLive(item.claim, now);
     if (item.status === 'in_progress' && !live) planExpiry(item, change);
@@ -160,7 +160,7 @@ export class Edits {
     if (lease !== item.claim) change.assign({ claim: lease });
   }
 
-  async #status(item: ItemDoc, change: ChangeSet, edit: Edit, caller: Caller): Promise<void> {
+  async #status(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller): Promise<void> {
     const from = change.next.status;
     const to = edit.status ?? from;
     if (edit.status === 'in_progress') throw notFrom(from, to);
@@ -173,7 +173,7 @@ export class Edits {
     this.#move(item, change, to, edit, caller);
   }
 
-  #move(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit, caller: Caller): void {
+  #move(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit, caller: BugCaller): void {
     const reason = reasonOf(edit);
     const why: { [key: string]: Json } = reason === null ? {} : { reason };
     if (to === 'duplicate') why['duplicate_of'] = change.next.duplicate_of;

@@ -7,7 +7,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import type { Caller } from '../caller.js';
+import type { BugCaller } from '../caller.js';
 import { Edits } from './edits.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
@@ -37,7 +37,7 @@ export class Merging {
    * reason_required,
    *   precondition_failed; validation_failed for an `into` that is unknown, of another project, the item itself or a circle
    */
-  async merge(id: string, into: string, caller: Caller, options: MergeOptions = {}): Promise<Item> {
+  async merge(id: string, into: string, caller: BugCaller, options: MergeOptions = {}): Promise<Item> {
     const { if_match, ...lease } = options;
     try {
       return await this.edits.edit(id, caller, { ...lease, status: 'duplicate', duplicate_of: into }, if_match);
@@ -52,7 +52,7 @@ export class Merging {
    * @throws ServiceError not_found, insufficient_scope, precondition_failed; invalid_transition for what is no
    * duplicate
    */
-  async split(id: string, caller: Caller, options: Pick<MergeOptions, 'if_match'> = {}): Promise<Item> {
+  async split(id: string, caller: BugCaller, options: Pick<MergeOptions, 'if_match'> = {}): Promise<Item> {
     const item = await this.items.need(id, caller);
     const unfinished = item.status === 'open' ? await this.rekeying.pending(item.id) : [];
     if (unfinished.length > 0) {

@@ -13,9 +13,9 @@
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 import { alreadyClaimed, isToken, leaseLost } from '../item/lease.js';
-import { callerOf, type Caller } from '../caller.js';
+import { callerOf, type BugCaller } from '../caller.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import { Keys } from '../groups/keys.js';
 import { publicRefId } from '../store/client-refs.js';
@@ -45,7 +45,7 @@ export interface RemovalOptions {
 @injectable()
 export class Removal {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(Keys) private readonly keys: Keys,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
@@ -116,7 +116,7 @@ export class Removal {
   }
 
   /** As with PATCH: the holder, or a caller who overrides the lease with a reason (contract 20, endpoints). */
-  #held(item: ItemDoc, caller: Caller, { claim_token, force, reason }: RemovalOptions): void {
+  #held(item: ItemDoc, caller: BugCaller, { claim_token, force, reason }: RemovalOptions): void {
     const { claim } = item;
     const now = this.deps.clock.now();
     const live = isLive(claim, now);

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { Item, PluginComment, TrackedItems } from '../../../ports/domain/bugs.js';
-import type { Caller } from '../caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
@@ -26,7 +26,7 @@ class Done extends Error {
 @injectable()
 export class Tracked {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'comments'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'comments'>,
     @inject(Items) private readonly items: Items,
     @inject(Edits) private readonly edits: Edits,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
@@ -91,7 +91,7 @@ export class Tracked {
 }
 
 /** It acts as the service does, and under the plugin's name. */
-function callerOf(plugin: string, actor: string | null | undefined): Caller {
+function callerOf(plugin: string, actor: string | null | undefined): BugCaller {
   const id = `plugin:${plugin}`;
   const name = actor ? `${textOf('actor', actor, LONGEST_ACTOR)} (${id})` : id;
   return { id, name, project: null, manage: true, kind: 'system' };

@@ -5,7 +5,7 @@
 import { conflict } from '../../../kernel/errors.js';
 import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
 import { MINUTE_MS } from '../../../lib/time.js';
-import type { Caller } from '../caller.js';
+import type { BugCaller } from '../caller.js';
 import type { Edits } from './edits.js';
 import type { ActivityDoc, ItemDoc } from '../item/model.js';
 import type { BulkRunDoc } from '../item/work-documents.js';
@@ -60,7 +60,7 @@ export function undoable(
  */
 export function runUndoable(
   { by, set, state, updated, finished_at, undo: back, undone_at }: BulkRunDoc,
-  { id }: Pick<Caller, 'id'>,
+  { id }: Pick<BugCaller, 'id'>,
   now: number,
 ): boolean {
   if (by.id !== id || state === 'running' || finished_at === null || back !== undefined || undone_at) return false;
@@ -77,7 +77,7 @@ export async function undo(
   edits: Pick<Edits, 'edit'>,
   item: Pick<Item, 'id' | 'resolved_in_build'>,
   last: Undoable | null,
-  caller: Caller,
+  caller: BugCaller,
 ): Promise<Item> {
   if (last === null) throw gone();
   const unchanged = (now: Pick<ItemDoc, 'status'>): void => {

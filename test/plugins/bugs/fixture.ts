@@ -4,11 +4,11 @@ import { RandomIds } from '../../../adapters/node/ids.js';
 import { Scope } from '../../../kernel/container.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { ListAnswer } from '../../../plugins/bugs/lists/lists.js';
-import type { Caller } from '../../../plugins/bugs/caller.js';
+import type { BugCaller } from '../../../plugins/bugs/caller.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
-import type { Deps } from '../../../plugins/bugs/deps.js';
+import type { BugDeps } from '../../../plugins/bugs/deps.js';
 import { KnownBuilds } from '../../../plugins/bugs/builds/known-builds.js';
-import { buildServices, type Services } from '../../../plugins/bugs/services.js';
+import { buildServices, type BugServices } from '../../../plugins/bugs/services.js';
 import type { BugEvent, Item, Report } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory, ProjectInfo } from '../../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../../ports/http.js';
@@ -19,7 +19,7 @@ import { ManualClock } from '../../../testing/clock.js';
 import { LIVE, liveTokens, noAccounts } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
 
-export const MANAGER: Caller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
+export const MANAGER: BugCaller = { id: 'tok-manager', name: 'manager', project: null, manage: true, kind: 'token' };
 /** The same as a principal. */
 export const MASTER: TokenPrincipal = {
   kind: 'token',
@@ -64,9 +64,9 @@ export interface Told {
   data: BugEvent;
 }
 
-export interface Fixture extends Services {
+export interface Fixture extends BugServices {
   store: DocumentStore;
-  deps: Deps;
+  deps: BugDeps;
   clock: ManualClock;
   /** Every event that was emitted, in order. */
   told: Told[];
@@ -82,11 +82,11 @@ export const { nameOf, ensured } = STORE;
 export function fixtureOn(
   store: DocumentStore,
   clock = new ManualClock(),
-  change: (deps: Deps) => void = () => undefined,
+  change: (deps: BugDeps) => void = () => undefined,
 ): Fixture {
   const told: Told[] = [];
   const log = new RecordingLog();
-  const deps: Deps = {
+  const deps: BugDeps = {
     items: store.collection(nameOf('items')),
     texts: store.collection(nameOf('texts')),
     keys: store.collection(nameOf('keys')),

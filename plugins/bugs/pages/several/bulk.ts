@@ -8,7 +8,7 @@ import { invalid, ServiceError } from '../../../../kernel/errors.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../work/bulk.js';
-import { callerOf, type Caller } from '../../caller.js';
+import { callerOf, type BugCaller } from '../../caller.js';
 import type { Edit } from '../../item/edit.js';
 import { ends } from '../../work/undo.js';
 import { editBody } from '../../http/schemas.js';
@@ -136,7 +136,7 @@ async function wayBack(
   set: Edit,
   since: string,
   updated: number,
-  caller: Caller,
+  caller: BugCaller,
 ): Promise<string | null> {
   if (!ends(set) || updated === 0) return null;
   const says = { does, done, back: bugsUrl(match) };

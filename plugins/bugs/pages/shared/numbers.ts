@@ -14,7 +14,7 @@ export interface NumbersOf30Days {
   sums: Flow;
 }
 
-export class Numbers {
+export class OverviewNumbers {
   #known: { at: number; value: Promise<NumbersOf30Days> } | null = null;
 
   constructor(

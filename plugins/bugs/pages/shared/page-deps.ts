@@ -2,16 +2,16 @@
 import joi from 'joi';
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
-import type { Deps } from '../../deps.js';
-import type { Services } from '../../services.js';
-import type { Numbers } from './numbers.js';
+import type { BugDeps } from '../../deps.js';
+import type { BugServices } from '../../services.js';
+import type { OverviewNumbers } from './numbers.js';
 import type { Reader } from './reader.js';
 
 export interface PageDeps {
-  services: Services;
+  services: BugServices;
   reader: Reader;
-  numbers: Numbers;
-  deps: Pick<Deps, 'items' | 'clock' | 'ids' | 'projects'>;
+  numbers: OverviewNumbers;
+  deps: Pick<BugDeps, 'items' | 'clock' | 'ids' | 'projects'>;
   /** Links that other plugins have added. */
   actions: () => readonly ItemAction[];
   /** `app.base_url`, for the commands on pages; known once the server listens */

@@ -1,7 +1,7 @@
 /** What only the pages read: items by name, those that repeat one, those that one may repeat. Without long texts. */
 import type { ErrorGroup, Item } from '../../../../ports/domain/bugs.js';
 import { matches } from '../../../../ports/document.js';
-import type { Deps } from '../../deps.js';
+import type { BugDeps } from '../../deps.js';
 import { filterOf, type ItemQuery } from '../../item/filters.js';
 import { groupView } from '../../item/view.js';
 import type { ItemDoc } from '../../item/model.js';
@@ -13,7 +13,7 @@ const LOOKED_AT = 30;
 const WORD = /^[\p{L}\p{N}]/u;
 
 export class Reader {
-  constructor(private readonly deps: Pick<Deps, 'items' | 'clock'>) {}
+  constructor(private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
 
   /** Items of these ids, in their order; unknown ones are left out. At most 1,000. */
   async named(ids: readonly string[]): Promise<ErrorGroup[]> {

@@ -16,7 +16,7 @@ export interface ShownFrame {
   source: string[];
 }
 
-export interface Note {
+export interface TraceNote {
   kind: 'note';
   text: string;
 }
@@ -28,7 +28,7 @@ export interface Fold {
   frames: ShownFrame[];
 }
 
-export type Row = ShownFrame | Note | Fold;
+export type Row = ShownFrame | TraceNote | Fold;
 
 /** Longer runs of one's own frames (recursion) are folded in the middle. */
 const LONGEST = 40;

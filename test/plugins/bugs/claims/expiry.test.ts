@@ -1,14 +1,14 @@
 /** Very many leases that run out at once: no request waits for all of them, and nothing of them is lost. */
 import { expect } from 'chai';
 import { EXPIRY_BATCH } from '../../../../plugins/bugs/claims/expiry.js';
-import type { Caller } from '../../../../plugins/bugs/caller.js';
+import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import type { ItemDoc } from '../../../../plugins/bugs/item/model.js';
 import type { Collection } from '../../../../ports/store.js';
 import { fixtureOn, ensured, listed, MANAGER, report, shown, type Fixture } from '../fixture.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 
 const MANY = 10_000;
-const OTHER: Caller = { ...MANAGER, id: 'tok-other', name: 'other' };
+const OTHER: BugCaller = { ...MANAGER, id: 'tok-other', name: 'other' };
 
 /** Counts writes of items, and holds them back from a number on. */
 class Writes {

@@ -1,7 +1,7 @@
 /** Leases with a clock that the test moves (contract 20, leases). */
 import { expect } from 'chai';
 import { ServiceError } from '../../../../kernel/errors.js';
-import type { Caller } from '../../../../plugins/bugs/caller.js';
+import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { filterFor } from '../../../../plugins/bugs/item/filters.js';
 import type { Granted } from '../../../../plugins/bugs/claims/leases.js';
 import { ManualClock } from '../../../../testing/clock.js';
@@ -19,7 +19,7 @@ import {
   type Fixture,
 } from '../fixture.js';
 
-const OTHER: Caller = { ...MANAGER, id: 'tok-other', name: 'other' };
+const OTHER: BugCaller = { ...MANAGER, id: 'tok-other', name: 'other' };
 const HOUR = 3_600_000;
 
 async function refusal(run: Promise<unknown>): Promise<ServiceError> {
@@ -194,7 +194,7 @@ describe('bugs: leases', () => {
 
   it('narrows by filters and by the token’s project', async () => {
     const other = (await fixture.bugs.record(report({ project: 'beta', tags: ['ui'] }))).id;
-    const bound: Caller = { ...MANAGER, project: 'beta' };
+    const bound: BugCaller = { ...MANAGER, project: 'beta' };
     const granted = await fixture.leases.next(bound, {}, filterFor(bound, {}));
     expect(granted.item?.id).to.equal(other);
     expect(await fixture.leases.next(bound, {}, filterFor(bound, {}))).to.deep.equal({ item: null });

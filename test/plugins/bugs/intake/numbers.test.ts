@@ -1,7 +1,7 @@
 /** Numbers of new items: each once, without a gap, and shared writes where many come at once. */
 import { expect } from 'chai';
-import type { Deps } from '../../../../plugins/bugs/deps.js';
-import { Numbers, type Ahead } from '../../../../plugins/bugs/intake/numbers.js';
+import type { BugDeps } from '../../../../plugins/bugs/deps.js';
+import { ItemNumbers, type Ahead } from '../../../../plugins/bugs/intake/numbers.js';
 import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixture.js';
 
 describe('bugs: numbers of new items', () => {
@@ -13,7 +13,7 @@ describe('bugs: numbers of new items', () => {
       writes += 1;
       return counters.change(...args);
     };
-    const numbers = new Numbers({ counters: { change } } as unknown as Deps);
+    const numbers = new ItemNumbers({ counters: { change } } as unknown as BugDeps);
     const take = (project: string, n: number) => Promise.all(Array.from({ length: n }, () => numbers.next(project)));
     const [one, two] = await Promise.all([take('one', 40), take('two', 3)]);
     expect(one).to.deep.equal(Array.from({ length: 40 }, (_, i) => i + 1));
@@ -30,7 +30,7 @@ describe('bugs: numbers of new items', () => {
       if (broken) throw new Error('no disk');
       return counters.change(...args);
     };
-    const numbers = new Numbers({ counters: { change } } as unknown as Deps);
+    const numbers = new ItemNumbers({ counters: { change } } as unknown as BugDeps);
     const failed = await Promise.allSettled([numbers.next('one'), numbers.next('one')]);
     expect(failed.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     broken = false;
@@ -86,7 +86,7 @@ describe('bugs: numbers of new items', () => {
         const { deps } = fixtureOn(opened.store);
         const { transact } = deps;
         if (transact === null) throw new Error('of a store with transactions');
-        const numbers = new Numbers(deps);
+        const numbers = new ItemNumbers(deps);
         expect(await numbers.next('one')).to.equal(1);
         const counted = [numbers.next('one'), numbers.next('one'), numbers.next('one')];
         const ahead = [1, 2, 3].map(() => numbers.ahead('one') as Ahead);

@@ -1,7 +1,7 @@
 /** Lists, filters, paging and the delta query (contract 20, endpoints; contract 00, lists). */
 import { expect } from 'chai';
 import { InvalidCursor, type Transact } from '../../../../ports/store.js';
-import type { Caller } from '../../../../plugins/bugs/caller.js';
+import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import {
   codeOf,
   errorReport,
@@ -22,7 +22,7 @@ describe('bugs: lists', () => {
   beforeEach(async () => {
     fixture = await memoryFixture();
   });
-  const titles = async (request: object, caller: Caller = MANAGER): Promise<string[]> =>
+  const titles = async (request: object, caller: BugCaller = MANAGER): Promise<string[]> =>
     listed(await fixture.lists.list(caller, request)).map(({ title }) => title);
 
   it('filters; repeated values are alternatives', async () => {
@@ -148,7 +148,7 @@ describe('bugs: lists', () => {
   it('keeps a bound token to its project', async () => {
     await fixture.bugs.record(report({ title: 'A' }));
     await fixture.bugs.record(report({ title: 'B', project: 'beta' }));
-    const bound: Caller = { ...MANAGER, project: 'beta' };
+    const bound: BugCaller = { ...MANAGER, project: 'beta' };
     expect(await titles({}, bound)).to.deep.equal(['B']);
     expect(await codeOf(fixture.lists.list(bound, { project: ['alpha'] }))).to.equal('insufficient_scope');
     expect(await codeOf(fixture.lists.detail('alpha-1', bound))).to.equal('not_found');
@@ -170,7 +170,7 @@ describe('bugs: lists', () => {
 
   it('lets a reporting token comment on its own items only', async () => {
     const { id } = await fixture.bugs.record(report({ reported_by: 'tok-1' }));
-    const own: Caller = { id: 'tok-1', name: 'one', project: null, manage: false, kind: 'token' };
+    const own: BugCaller = { id: 'tok-1', name: 'one', project: null, manage: false, kind: 'token' };
     expect((await fixture.comments.add(id, own, 'more')).comment).to.include({ body: 'more', author: 'one' });
     expect(await codeOf(fixture.comments.add(id, { ...own, id: 'tok-2' }, 'x'))).to.equal('insufficient_scope');
     const detail = await fixture.lists.detail(id, MANAGER);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract.js';
 import { lineOf } from '../../../../plugins/bugs/pages/activity.js';
 import { movesFrom } from '../../../../plugins/bugs/pages/moves.js';
-import { Numbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { OverviewNumbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
 import { pages } from '../../../../plugins/bugs/pages/pages.js';
 import { traceOf } from '../../../../plugins/bugs/pages/trace/trace.js';
 import { panels } from '../../../../plugins/bugs/pages/panels.js';
@@ -30,7 +30,7 @@ describe('bugs: pages', () => {
     const all = pages({
       services: fixture,
       deps: fixture.deps,
-      numbers: new Numbers(fixture.stats, fixture.clock),
+      numbers: new OverviewNumbers(fixture.stats, fixture.clock),
       actions: () => actions,
       baseUrl: () => 'http://aos.test',
       timezone: () => 'Europe/Berlin',
@@ -580,7 +580,7 @@ describe('bugs: pages', () => {
     const load = async (): Promise<string | null> => {
       const view = await panels(
         fixture.board,
-        new Numbers(fixture.stats, fixture.clock),
+        new OverviewNumbers(fixture.stats, fixture.clock),
         fixture.deps.projects,
       )[0]?.load(MEMBER);
       return view ? render(view, '/') : null;

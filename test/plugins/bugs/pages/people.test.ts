@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type View } from '../../../../kernel/contract.js';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { Numbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
+import { OverviewNumbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
 import { pages } from '../../../../plugins/bugs/pages/pages.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import { request, session } from '../../health/fakes.js';
@@ -28,7 +28,7 @@ describe('bugs: people at work', () => {
     specs = pages({
       services: fixture,
       deps: fixture.deps,
-      numbers: new Numbers(fixture.stats, fixture.clock),
+      numbers: new OverviewNumbers(fixture.stats, fixture.clock),
       actions: () => [],
       baseUrl: () => 'http://aos.test',
       timezone: () => 'Europe/Berlin',
