@@ -5,8 +5,8 @@
 import joi, { type Schema } from 'joi';
 
 const FIELDS = {
-  /** Contract 30, beyond the specification: schedules and probes. */
-  monitor: ['schedule', 'timezone', 'grace_seconds', 'probe'],
+  /** Contract 30, beyond the specification: probes. */
+  monitor: ['probe'],
   /** Contract 20, endpoints and hold. */
   item: ['type', 'hold', 'fix_commit'],
   /** Contract 20, transitions. */

@@ -32,8 +32,15 @@ export function checkInOf(payload: Loose, project: string): CheckIn | null {
     phase,
     run: (text(payload['check_in_id']) ?? '').replaceAll(/[^\w.:-]/g, '').slice(0, LONGEST_RUN),
     duration_ms: typeof seconds === 'number' && Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null,
-    ...scheduleOf(record(record(payload['monitor_config'])?.['schedule'])),
+    ...configOf(record(payload['monitor_config'])),
   };
+}
+
+/** What the program says of when it runs; its margin is in minutes. */
+function configOf(config: Loose | null): Pick<CheckIn, 'interval' | 'cron' | 'timezone' | 'margin'> {
+  const { timezone, checkin_margin } = config ?? {};
+  const margin = typeof checkin_margin === 'number' && checkin_margin > 0 ? checkin_margin * 60 : null;
+  return { ...scheduleOf(record(config?.['schedule'])), timezone: text(timezone) ?? null, margin };
 }
 
 /** How often, in seconds; or the expression of a schedule that says when. */

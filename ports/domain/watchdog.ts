@@ -76,6 +76,10 @@ export interface MonitorView {
   name: string;
   parent_source: string | null;
   interval_seconds: number | null;
+  /** A cron expression, in place of an interval. */
+  schedule: string | null;
+  timezone: string | null;
+  grace_seconds: number | null;
   description: string | null;
   os: string | null;
   project: string | null;
@@ -103,6 +107,9 @@ export interface MonitorFields {
   name?: string | null;
   parent_source?: string | null;
   interval_seconds?: number | null;
+  schedule?: string | null;
+  timezone?: string | null;
+  grace_seconds?: number | null;
   description?: string | null;
   os?: string | null;
   project?: string | null;
@@ -140,6 +147,10 @@ export interface CheckIn {
   interval: number | null;
   /** The expression of a schedule that says when instead; null: none. */
   cron: string | null;
+  /** Of the expression; null: UTC. */
+  timezone: string | null;
+  /** How late an end may be by the expression, in seconds; null: the program does not say. */
+  margin: number | null;
   duration_ms: number | null;
 }
 

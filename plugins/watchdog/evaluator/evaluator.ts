@@ -22,7 +22,7 @@ import { creditSince, type Gap, Outages } from './outages.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MAX_CHANGES, recordOf, EvaluatorRuns } from './runs.js';
 import { NO_MAINTENANCE } from '../model/monitor.js';
-import { afterMaintenance, intervalOf, isLearning, nextCheck, thresholds, isHeld } from '../model/timing.js';
+import { afterMaintenance, isHeld, isLearning, limitsOf, nextCheck } from '../model/timing.js';
 import { Maintenance } from '../maintenance/maintenance.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
@@ -255,12 +255,21 @@ export class Evaluator {
     if (due === null) return over ? { changeSet: changeSet.to(resumed.state, 'Maintenance is over') } : null;
     const { warn, down, credit } = due;
     if (now > down) {
-      changeSet.down(down, 'No heartbeat beyond four intervals');
+      changeSet.down(
+        down,
+        resumed.schedule ? 'No heartbeat within the grace of its schedule' : 'No heartbeat beyond four intervals',
+      );
       const by = downAbove(doc, family);
       return { changeSet: by === null ? changeSet.alarm(false) : changeSet.suppress(by.source), credit };
     }
     if (now > warn && resumed.state === 'up') {
-      return { changeSet: changeSet.to('warning', 'No heartbeat beyond two intervals'), credit };
+      return {
+        changeSet: changeSet.to(
+          'warning',
+          resumed.schedule ? 'No heartbeat of its due time' : 'No heartbeat beyond two intervals',
+        ),
+        credit,
+      };
     }
     if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over'), credit };
     // Credited, so due later. While the gap is open the credit grows with every run, and writing it would be for
@@ -276,7 +285,7 @@ function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: num
   const last = Date.parse(doc.last_heartbeat_at);
   if (Number.isNaN(last)) throw new TypeError('the time of the last heartbeat cannot be read');
   const credit = creditSince(gaps, last);
-  return { ...thresholds(last + credit, intervalOf(doc)), credit };
+  return { ...limitsOf(doc, last + credit), credit };
 }
 
 function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {

@@ -8,11 +8,12 @@ import { MONITOR_SOURCE, type CheckIn, type CheckInSender } from '../../../ports
 import type { Caller } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
 import { idOf } from '../model/source.js';
-import { MIN_INTERVAL_SECONDS } from '../model/timing.js';
+import { checkCron, CronInvalid } from '../model/cron.js';
+import { DEFAULT_GRACE_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
 import { Timeline } from '../timeline/timeline.js';
 import { heartbeatOf } from './heartbeat.js';
 import { HeartbeatIntake } from './intake.js';
-import type { Ping } from './ping.js';
+import type { Ping, PingSchedule } from './ping.js';
 
 /** Monitors of a project that its intake keys may make. */
 export const MOST_BY_INTAKE = 25;
@@ -26,13 +27,16 @@ export class MonitorCheckIns {
   ) {}
 
   /** Resolves after the commit. @throws ServiceError insufficient_scope, validation_failed */
-  async take({ source, phase, run, interval, cron, duration_ms }: CheckIn, sender: CheckInSender): Promise<void> {
+  async take(checkIn: CheckIn, sender: CheckInSender): Promise<void> {
+    const { source, phase, run, interval, cron, duration_ms } = checkIn;
     if (!MONITOR_SOURCE.test(source)) throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
     const caller = callerOf(sender);
-    const isNew = cron !== null && (await this.deps.monitors.get(idOf(source))) === null;
+    const schedule = scheduleOf(checkIn);
+    const isNew = cron !== null && schedule === null && (await this.deps.monitors.get(idOf(source))) === null;
     const ping: Ping = {
       run,
       interval: interval === null ? null : Math.max(MIN_INTERVAL_SECONDS, interval),
+      schedule,
       replaces: true,
     };
     if (phase === 'start') await this.intake.start(source, caller, ping);
@@ -40,14 +44,27 @@ export class MonitorCheckIns {
       const metrics = duration_ms === null ? null : { duration_ms };
       await this.intake.beat(heartbeatOf({ source, status: phase, metrics }, undefined, true), caller, ping);
     }
-    if (isNew) await this.timeline.annotate(schedule(source, cron), caller);
+    if (isNew) await this.timeline.annotate(unread(source, cron), caller);
   }
 }
 
-const schedule = (source: string, cron: string) => ({
+/** Null: there is none, or it cannot be read: then the interval is learned. */
+function scheduleOf({ cron, timezone, margin }: CheckIn): PingSchedule | null {
+  if (cron === null) return null;
+  const zone = timezone ?? 'UTC';
+  try {
+    checkCron(cron, zone);
+  } catch (error) {
+    if (error instanceof CronInvalid) return null;
+    throw error;
+  }
+  return { schedule: cron, timezone: zone, grace_seconds: Math.max(1, margin ?? DEFAULT_GRACE_SECONDS) };
+}
+
+const unread = (source: string, cron: string) => ({
   source,
   type: 'schedule',
-  message: `The schedule ${cron} is not supported by this version: the interval is learned from the first two check-ins that went well`,
+  message: `The schedule ${cron} cannot be read: the interval is learned from the first two check-ins that went well`,
 });
 
 const callerOf = ({ name, project, token }: CheckInSender): Caller =>

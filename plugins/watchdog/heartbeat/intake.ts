@@ -18,10 +18,10 @@ import { MonitorOutbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
 import { given, paced, type Ping } from './ping.js';
-import { ended, started } from './run-times.js';
+import { ended, started } from '../model/run-times.js';
 import { append, indexed } from '../metrics/samples.js';
 import { idOf } from '../model/source.js';
-import { eased, intervalOf, isHeld, thresholds } from '../model/timing.js';
+import { eased, intervalOf, isHeld, limitsOf } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 
 export interface HeartbeatResult {
@@ -166,8 +166,8 @@ export class HeartbeatIntake {
     const { next } = changeSet;
     this.#recent.keep(next);
     this.#taken += 1;
-    const interval = intervalOf(next);
-    const { warn, down } = thresholds(now, interval);
+    const { warn, down } = limitsOf(next, now);
+    const interval = next.schedule ? (warn - now) / 1000 : intervalOf(next);
     return {
       created: !alive,
       source: next.source,

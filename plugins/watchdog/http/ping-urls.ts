@@ -4,13 +4,19 @@
  */
 import joi from 'joi';
 import { named, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import { notFound } from '../../../kernel/errors.js';
+import { invalidQuery, notFound } from '../../../kernel/errors.js';
 import type { Authenticator, TokenPrincipal } from '../../../ports/http.js';
 import { callerOf } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { Ping } from '../heartbeat/ping.js';
-import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
+import { checkCron, CronInvalid } from '../model/cron.js';
+import {
+  DEFAULT_GRACE_SECONDS,
+  MAX_GRACE_SECONDS,
+  MAX_INTERVAL_SECONDS,
+  MIN_INTERVAL_SECONDS,
+} from '../model/timing.js';
 import type { Services } from '../services.js';
 
 /** An exit code of a program, or the words of the ping URL. */
@@ -40,11 +46,6 @@ function messageOf({ body }: HttpRequest): string | null {
 
 const params = { token: joi.string().max(100).required() };
 const rid = joi.string().pattern(RID).message('must be 1 to 64 letters, digits, _ . : or -').empty('');
-const notYet = joi
-  .any()
-  .forbidden()
-  .messages({ 'any.unknown': 'is not supported by this version; give `interval` in seconds' });
-/** A schedule that were ignored would be a false alarm, or none. */
 const pace = {
   interval: joi
     .number()
@@ -52,21 +53,43 @@ const pace = {
     .max(MAX_INTERVAL_SECONDS)
     .empty('')
     .description('Seconds between two pings, for a monitor that has no interval'),
-  schedule: notYet,
-  timezone: notYet,
-  grace: notYet,
+  schedule: joi
+    .string()
+    .max(200)
+    .empty('')
+    .description('A cron expression of when pings are due, for a monitor that has neither interval nor schedule'),
+  timezone: joi.string().max(64).empty('').description('Of the schedule, IANA; absent: UTC'),
+  grace: joi.number().min(1).max(MAX_GRACE_SECONDS).empty('').description('How late a ping may be, in seconds'),
 };
 
-interface PushQuery {
+interface Pace {
+  interval?: number;
+  schedule?: string;
+  timezone?: string;
+  grace?: number;
+}
+
+/** @throws ServiceError invalid_request: one that were ignored would be a false alarm, or none */
+function paceOf({ interval, schedule, timezone = 'UTC', grace = DEFAULT_GRACE_SECONDS }: Pace): Omit<Ping, 'run'> {
+  if (schedule === undefined) return { interval: interval ?? null };
+  if (interval !== undefined) throw invalidQuery({ schedule: 'does not go together with interval' });
+  try {
+    checkCron(schedule, timezone);
+  } catch (error) {
+    if (error instanceof CronInvalid) throw invalidQuery({ [error.field]: error.message });
+    throw error;
+  }
+  return { interval: null, schedule: { schedule, timezone, grace_seconds: grace } };
+}
+
+interface PushQuery extends Pace {
   status: string;
   msg?: string;
   ping?: string;
-  interval?: number;
 }
 
-interface PingQuery {
+interface PingQuery extends Pace {
   rid?: string;
-  interval?: number;
 }
 
 export function pingUrls(services: Services): RouteSpec[] {
@@ -82,8 +105,8 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
     const { token: secret = '', signal = '0' } = request.params;
     if (!SIGNAL.test(signal) || Number(signal) > 255) throw nothing();
     const token = await tokenOf(authenticator, secret);
-    const { rid: run = '', interval = null } = request.query as PingQuery;
-    const said: Ping = { run, interval };
+    const { rid: run = '', ...told } = request.query as PingQuery;
+    const said: Ping = { run, ...paceOf(told) };
     const message = messageOf(request);
     if (signal === 'start') await intake.start(token.source, callerOf(token), said);
     else if (signal === 'log') {
@@ -152,12 +175,12 @@ const push = ({ intake, authenticator, beats }: Services): RouteSpec => ({
   output: named('Pushed', joi.object({ ok: joi.boolean().required() })),
   handle: async (request) => {
     const token = await tokenOf(authenticator, request.params['token'] ?? '');
-    const { status, msg, ping, interval = null } = request.query as unknown as PushQuery;
+    const { status, msg, ping, ...told } = request.query as unknown as PushQuery;
     // A time that cannot be read never costs the heartbeat.
     const ms = ping ? Number(ping) : NaN;
     const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
     const body = { source: token.source, status, message: msg || null, metrics };
-    await intake.beat(heartbeatOf(body, undefined, true), callerOf(token), { run: null, interval });
+    await intake.beat(heartbeatOf(body, undefined, true), callerOf(token), { run: null, ...paceOf(told) });
     beats();
     return { ok: true };
   },

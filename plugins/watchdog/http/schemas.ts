@@ -8,7 +8,7 @@ import { refused } from '../../../lib/unsupported-fields.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { STATES } from '../model/documents.js';
-import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
+import { MAX_GRACE_SECONDS, MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
 
 const LEVELS = ['info', 'warning', 'error'];
 const MAX_DATA = 8 * 1024;
@@ -73,6 +73,18 @@ const fields = {
   name: joi.string().max(200).allow(null, ''),
   parent_source: sourceText.allow(null),
   interval_seconds: interval,
+  schedule: joi
+    .string()
+    .max(200)
+    .allow(null)
+    .description('In place of an interval: five cron fields, or a name such as `@daily`'),
+  timezone: joi.string().max(64).allow(null).description('Of the schedule, IANA; absent: UTC'),
+  grace_seconds: joi
+    .number()
+    .min(1)
+    .max(MAX_GRACE_SECONDS)
+    .allow(null)
+    .description('How late the heartbeat of a due time may be; absent: 3,600'),
   description: joi.string().max(5000).allow(null, ''),
   os: joi.string().max(200).allow(null, ''),
   project: joi.string().max(64).allow(null),
@@ -164,6 +176,9 @@ export const monitor = named(
     name: joi.string(),
     parent_source: text,
     interval_seconds: number,
+    schedule: text,
+    timezone: text,
+    grace_seconds: number,
     description: text,
     os: text,
     project: text,

@@ -30,6 +30,11 @@ export interface MonitorDoc extends Doc {
   name: string;
   parent_source: string | null;
   interval_seconds: number | null;
+  /** When heartbeats are expected, in place of an interval: a cron expression. Absent in older documents. */
+  schedule?: string | null;
+  /** Of the schedule, IANA. */
+  timezone?: string | null;
+  grace_seconds?: number | null;
   description: string | null;
   os: string | null;
   project: string | null;

@@ -4,6 +4,7 @@ import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.
 import type { Ids } from '../../../ports/ids.js';
 import type { MonitorDoc } from './documents.js';
 import { idOf } from './source.js';
+import { DEFAULT_GRACE_SECONDS } from './timing.js';
 
 /** In no maintenance window. */
 export const NO_MAINTENANCE = {
@@ -24,6 +25,9 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
     name: fields.name || fields.source,
     parent_source: fields.parent_source ?? null,
     interval_seconds: fields.interval_seconds ?? null,
+    schedule: fields.schedule ?? null,
+    timezone: fields.schedule ? (fields.timezone ?? 'UTC') : null,
+    grace_seconds: fields.schedule ? (fields.grace_seconds ?? DEFAULT_GRACE_SECONDS) : null,
     description: fields.description ?? null,
     os: fields.os ?? null,
     project: fields.project ?? null,
@@ -80,6 +84,9 @@ const plainOf = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
   name: doc.name,
   parent_source: doc.parent_source,
   interval_seconds: doc.interval_seconds,
+  schedule: doc.schedule ?? null,
+  timezone: doc.timezone ?? null,
+  grace_seconds: doc.grace_seconds ?? null,
   description: doc.description,
   os: doc.os,
   project: doc.project,

@@ -1,12 +1,13 @@
 /** /monitors/{source} */
-import { View, type HttpRequest } from '../../../kernel/contract.js';
+import { localOf, View, type HttpRequest } from '../../../kernel/contract.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import { callerOf } from '../model/caller.js';
 import type { MetricHistory } from '../metrics/history.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { viewOf } from '../model/monitor.js';
 import type { Services } from '../services.js';
-import { alarmAt, intervalOf, isLearning, thresholds } from '../model/timing.js';
+import { nextDue } from '../model/cron.js';
+import { alarmAt, intervalOf, isLearning, limitsOf } from '../model/timing.js';
 import { hrefOf, typed } from './form.js';
 import { longUptimeView } from './uptime.js';
 import { rowOf } from './row.js';
@@ -21,6 +22,8 @@ const SPANS = [
   { hours: 336, label: '14 d' },
 ];
 const TIMELINE = 20;
+/** Due times of a schedule that are shown. */
+const DUES = 5;
 
 const ICONS: Readonly<Record<string, string>> = {
   transition: 'activity',
@@ -89,6 +92,7 @@ export async function detailView(
     reporting: doc.state !== 'down' && row.overdue === null,
     evaluated: ['up', 'warning', 'down'].includes(doc.state),
     here,
+    dues: duesOf(doc, clock.now()),
     new_window: `/maintenance/new?source=${encodeURIComponent(doc.source)}`,
     held_down: doc.held_state === 'down',
     spans: SPANS.map((span) => ({
@@ -98,7 +102,7 @@ export async function detailView(
     })),
     charts: unusualFirst(history.metrics).map(([name, metric]) => chartOf(name, metric)),
     history: { from: history.from, to: history.to, bucket: history.bucket_seconds },
-    reason: doc.state === 'warning' ? reasonOf(view, row.overdue, intervalOf(doc)) : null,
+    reason: doc.state === 'warning' ? reasonOf(view, row.overdue, doc.schedule ? null : intervalOf(doc)) : null,
     checks: checksOf(view),
     raw: Object.keys(view.metrics_json).length === 0 ? null : JSON.stringify(view.metrics_json, null, 2),
     events: events.items.map((event) => ({ ...event, icon_name: ICONS[event.kind] ?? 'flag' })),
@@ -117,6 +121,18 @@ export async function detailView(
   });
 }
 
+/** The next five due times of a schedule, each also as the clock of its own zone shows it. */
+function duesOf({ schedule, timezone }: MonitorDoc, now: number): { at: string; local: string }[] {
+  const zone = timezone ?? 'UTC';
+  const found: { at: string; local: string }[] = [];
+  let at = schedule ? nextDue(schedule, zone, now) : null;
+  while (at !== null && found.length < DUES) {
+    found.push({ at: iso(at), local: `${localOf(at, zone).slice(0, 16).replace('T', ' ')} ${zone}` });
+    at = nextDue(schedule ?? '', zone, at);
+  }
+  return found;
+}
+
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 async function projectNameOf({ projects }: Services, slug: string | null): Promise<string | null> {
@@ -131,10 +147,16 @@ function factsOf(doc: MonitorDoc, project: string | null): object[] {
   const last = doc.last_heartbeat_at === null ? null : Date.parse(doc.last_heartbeat_at);
   const running = doc.state === 'up' || doc.state === 'warning';
   const learning = isLearning(doc);
-  const times = last === null || !running || learning ? null : thresholds(last, interval);
+  const times = last === null || !running || learning ? null : limitsOf(doc, last);
   return [
     { label: 'Last heartbeat', at: doc.last_heartbeat_at },
-    { label: 'Interval', value: learning ? 'none until its second ping' : `${shortNumber(interval)} s (${origin})` },
+    doc.schedule
+      ? { label: 'Schedule', value: `${doc.schedule} (${doc.timezone ?? 'UTC'})`, mono: true }
+      : {
+          label: 'Interval',
+          value: learning ? 'none until its second ping' : `${shortNumber(interval)} s (${origin})`,
+        },
+    ...(doc.schedule ? [{ label: 'Grace', value: `${shortNumber(doc.grace_seconds ?? 0)} s` }] : []),
     ...(times === null
       ? []
       : [

@@ -17,12 +17,14 @@ export function typed(request: Pick<HttpRequest, 'body'>): Record<string, unknow
 export function checkedForm(request: Pick<HttpRequest, 'body'>, creating: boolean): MonitorFields {
   const form = typed(request);
   const given: Record<string, unknown> = {};
-  for (const name of ['name', 'parent_source', 'description', 'os', 'project']) {
+  for (const name of ['name', 'parent_source', 'description', 'os', 'project', 'schedule', 'timezone']) {
     const value = form[name];
     if (typeof value === 'string') given[name] = value.trim() === '' ? null : value.trim();
   }
-  const interval = form['interval_seconds'];
-  if (typeof interval === 'string') given['interval_seconds'] = interval.trim() === '' ? null : Number(interval);
+  for (const name of ['interval_seconds', 'grace_seconds']) {
+    const value = form[name];
+    if (typeof value === 'string') given[name] = value.trim() === '' ? null : Number(value);
+  }
   if ('name' in form) given['public'] = form['public'] === 'true';
   if (creating) given['source'] = typeof form['source'] === 'string' ? form['source'].trim() : '';
   const schema = creating ? monitorBody : editBody;

@@ -5,7 +5,7 @@ interface Line {
   name?: string;
   message?: string | null;
   overdue?: number;
-  interval?: number;
+  interval?: number | null;
 }
 
 export interface Reason {
@@ -29,11 +29,11 @@ export function checksOf({ checks }: Pick<MonitorView, 'checks'>): CheckView[] {
   return all.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
 }
 
-/** @param overdue seconds of silence beyond the interval; null: heartbeats come in time @param interval in seconds */
+/** @param overdue seconds of silence beyond the interval; null: heartbeats come in time @param interval in seconds; null: it has a schedule */
 export function reasonOf(
   { checks, message, last_status }: Pick<MonitorView, 'checks' | 'message' | 'last_status'>,
   overdue: number | null,
-  interval: number,
+  interval: number | null,
 ): Reason {
   const failed = checksOf({ checks }).filter(({ state }) => state === 'failed');
   const lines: Line[] = failed.map(({ name, message: text }) => ({ name, message: text }));

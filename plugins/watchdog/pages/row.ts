@@ -1,7 +1,7 @@
 /** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
 import type { MonitorDoc, SampleRow } from '../model/documents.js';
 import { maintenanceOf } from '../model/monitor.js';
-import { intervalOf, isLearning, thresholds } from '../model/timing.js';
+import { intervalOf, isLearning, limitsOf } from '../model/timing.js';
 import { hrefOf } from './form.js';
 import { shortNumber } from './numbers.js';
 import { uptimeView, type UptimeView } from './uptime.js';
@@ -59,7 +59,9 @@ function overdueOf(doc: MonitorDoc, now: number): number | null {
   if (doc.last_heartbeat_at === null || !['up', 'warning', 'down'].includes(doc.state)) return null;
   if (isLearning(doc)) return null;
   const last = Date.parse(doc.last_heartbeat_at);
-  if (now <= thresholds(last, intervalOf(doc)).warn) return null;
+  const { warn } = limitsOf(doc, last);
+  if (now <= warn) return null;
+  if (doc.schedule) return Math.floor((now - warn) / 1000);
   return Math.floor((now - last) / 1000 - intervalOf(doc));
 }
 

@@ -77,14 +77,27 @@ describe('sentry: check-ins', function () {
     expect(await monitor(), 'the program says it anew').to.include({ interval_seconds: 36_000 });
   });
 
-  it('a crontab schedule is not evaluated: a note says so, and the interval is learned', async () => {
-    const monitor_config = { schedule: { type: 'crontab', value: '0 3 * * *' }, timezone: 'Europe/Berlin' };
+  it('a crontab schedule is the schedule of the monitor, with its time zone and margin', async () => {
+    const schedule = { type: 'crontab', value: '0 3 * * *' };
+    await checkIn('ok', { monitor_config: { schedule, timezone: 'Europe/Berlin', checkin_margin: 10 } });
+    const berlin = { schedule: '0 3 * * *', timezone: 'Europe/Berlin', grace_seconds: 600 };
+    expect(await monitor()).to.include({ ...berlin, state: 'up', interval_seconds: null });
+    await checkIn('ok', { monitor_config: { schedule: { ...schedule, value: '@hourly' } } });
+    const hourly = { schedule: '@hourly', timezone: 'UTC', grace_seconds: 3_600 };
+    expect(await monitor(), 'the program says it anew').to.include(hourly);
+    await checkIn('ok', { monitor_config: { schedule: { type: 'interval', value: 1, unit: 'hour' } } });
+    expect(await monitor()).to.include({ schedule: null, timezone: null, interval_seconds: 3_600 });
+    expect(await events('annotation')).to.have.length(0);
+  });
+
+  it('a crontab schedule that cannot be read is noted, and the interval is learned', async () => {
+    const monitor_config = { schedule: { type: 'crontab', value: '0 3 * * 9' }, timezone: 'Europe/Berlin' };
     await checkIn('ok', { monitor_config });
-    expect(await monitor()).to.include({ state: 'up', interval_seconds: null });
+    expect(await monitor()).to.include({ state: 'up', interval_seconds: null, schedule: null });
     const [note, ...more] = await events('annotation');
     expect(more).to.have.length(0);
     expect(note).to.include({ type: 'schedule' });
-    expect(note?.['message']).to.include('The schedule 0 3 * * * is not supported by this version');
+    expect(note?.['message']).to.include('The schedule 0 3 * * 9 cannot be read');
     fixture.clock.forward(24 * 60 * MINUTE);
     await checkIn('ok', { monitor_config });
     expect(await monitor()).to.include({ interval_seconds: 36 * 3_600 });

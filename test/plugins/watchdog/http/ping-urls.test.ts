@@ -304,16 +304,26 @@ describe('watchdog ping URLs', function () {
     expect(answer.json).to.include({ state: 'warning' });
   });
 
-  it('a schedule that is not built is refused before it is a false alarm; a bad interval too', async () => {
-    for (const query of ['schedule=0+3+*+*+*', 'timezone=Europe/Berlin', 'grace=600', 'interval=0', 'interval=soon'])
+  it('a schedule that cannot be read is refused before it is a false alarm; a bad interval too', async () => {
+    const wrong = ['schedule=0+3+*+*', 'schedule=@daily&timezone=Mars/Base', 'grace=0', 'interval=0', 'interval=soon'];
+    for (const query of [...wrong, 'schedule=@daily&interval=60'])
       for (const rest of ['', '/0', '/start', '/log'])
         expect((await ping(`${rest}?${query}`)).status, query).to.equal(400);
-    const push = await fixture.api('GET', `/api/push/${secret}?schedule=@daily`, null);
+    const push = await fixture.api('GET', `/api/push/${secret}?schedule=0+25+*+*+*`, null);
     expect([push.status, push.json.error?.fields]).to.deep.equal([
       400,
-      { schedule: 'is not supported by this version; give `interval` in seconds' },
+      { schedule: 'the hour at position 3 cannot be read' },
     ]);
     expect(await monitor()).to.equal(undefined);
+  });
+
+  it('?schedule=&timezone=&grace= set a schedule where the monitor has none', async () => {
+    await ping('?schedule=0+3+*+*+*&timezone=Europe/Berlin&grace=600');
+    const said = { schedule: '0 3 * * *', timezone: 'Europe/Berlin', grace_seconds: 600, interval_seconds: null };
+    expect(await monitor()).to.include({ ...said, state: 'up' });
+    await ping('?schedule=@hourly');
+    await ping('?interval=60');
+    expect(await monitor()).to.include(said);
   });
 
   it('?interval= stands with /start, /log and the push address as well', async () => {

@@ -43,9 +43,6 @@ describe('watchdog routes', function () {
       fixture.api(method, `${BASE}${path}`, manage, fields);
     expect((await make('POST', '/monitors', { source: 'known/1' })).status).to.equal(201);
     for (const [field, value] of Object.entries({
-      schedule: '0 3 * * *',
-      timezone: 'Europe/Berlin',
-      grace_seconds: 600,
       probe: { kind: 'http', url: 'https://example.org' },
     })) {
       for (const answer of [

@@ -205,6 +205,22 @@ describe('watchdog pages', function () {
     });
   });
 
+  describe('a schedule', () => {
+    it('is edited in the form, and shows its next five due times in both zones', async () => {
+      const browser = await fixture.signedIn();
+      const form = { source: 'nightly', name: 'Nightly', interval_seconds: '', timezone: 'Europe/Berlin' };
+      const wrong = await browser.post('/monitors/new', { ...form, schedule: '0 3 32 * *' });
+      expect(wrong.status).to.equal(422);
+      expect(wrong.text).to.include('day of the month at position 5 cannot be read');
+      const made = await browser.post('/monitors/new', { ...form, schedule: '0 3 * * *', grace_seconds: '600' });
+      expect(made.status).to.equal(303);
+      const { text } = await browser.get('/monitors/nightly');
+      expect(text).to.include('Next due times').and.include('0 3 * * * (Europe/Berlin)');
+      expect(text.match(/ 03:00 Europe\/Berlin/g)).to.have.length(5);
+      expect((await browser.get('/monitors/nightly/edit')).text).to.include('value="0 3 * * *"');
+    });
+  });
+
   describe('/status/{id}', () => {
     it('shows the tree, down first, suppressed ones marked, the project by name and 90 days', async () => {
       await project('shop', 'The shop');

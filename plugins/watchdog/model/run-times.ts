@@ -27,3 +27,7 @@ export function ended(
   const left = starts.filter((one) => one !== start);
   return { starts: left.length === 0 ? null : JSON.stringify(left), duration_ms: Math.max(0, at - start[1]) };
 }
+
+/** When the first run began that has not ended, of those since `after`, in ms; null: none is under way. */
+export const startedSince = (text: string | null | undefined, after: number): number | null =>
+  startsOf(text).find(([, at]) => at > after)?.[1] ?? null;

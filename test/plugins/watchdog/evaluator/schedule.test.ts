@@ -1,0 +1,95 @@
+/** Monitors that are due by a schedule (contract 30, beyond the specification), on every engine. */
+import { expect } from 'chai';
+import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
+
+for (const engine of STORES) {
+  describe(`watchdog schedules (${engine.name})`, function () {
+    this.timeout(30_000);
+    let fixture: Fixture;
+    let close = async (): Promise<void> => undefined;
+
+    beforeEach(async function () {
+      const opened = await engine.open(() => this.skip());
+      fixture = fixtureOn(opened.store);
+      close = async () => {
+        await fixture.settled();
+        await opened.close();
+      };
+      fixture.clock.set(Date.parse('2026-03-27T12:00:00Z'));
+    });
+    afterEach(() => close());
+
+    const berlin = { schedule: '0 3 * * *', timezone: 'Europe/Berlin', grace_seconds: 600 };
+    const at = async (time: string): Promise<string> => {
+      fixture.clock.set(Date.parse(time));
+      await fixture.evaluate();
+      return (await fixture.monitor('job')).state;
+    };
+    const refused = async (work: Promise<unknown>): Promise<Record<string, string>> =>
+      work.then(
+        () => ({}),
+        (error: { fields?: Record<string, string> }) => error.fields ?? {},
+      );
+
+    it('warns when the heartbeat of a due time has not come, and is down when the grace is over too', async () => {
+      await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
+      expect(await at('2026-03-29T12:00:00Z'), 'no heartbeat yet').to.equal('unknown');
+      fixture.clock.set(Date.parse('2026-03-27T12:00:00Z'));
+      const beat = await fixture.beat('job');
+      expect(beat).to.include({ warn_after: '2026-03-28T02:00:00.000Z', down_after: '2026-03-28T02:10:00.000Z' });
+      expect(await at('2026-03-28T02:00:00.000Z')).to.equal('up');
+      expect(await at('2026-03-28T02:00:00.001Z')).to.equal('warning');
+      expect(await at('2026-03-28T02:10:00.000Z')).to.equal('warning');
+      expect(await at('2026-03-28T02:10:00.001Z')).to.equal('down');
+      expect(await fixture.monitor('job')).to.include({ alarm: 'open', down_since_utc: '2026-03-28T02:10:00.000Z' });
+    });
+
+    it('keeps its hour on the wall when the clock is put forward', async () => {
+      await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
+      fixture.clock.set(Date.parse('2026-03-28T02:00:10Z'));
+      expect(await fixture.beat('job')).to.include({ warn_after: '2026-03-29T01:00:00.000Z' });
+    });
+
+    it('takes a heartbeat that is seconds early as the one of its due time', async () => {
+      await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
+      fixture.clock.set(Date.parse('2026-03-28T01:59:45Z'));
+      expect(await fixture.beat('job')).to.include({ warn_after: '2026-03-29T01:00:00.000Z' });
+    });
+
+    it('gives a run that has begun the grace from its start, and no more', async () => {
+      await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
+      await fixture.beat('job');
+      fixture.clock.set(Date.parse('2026-03-28T02:00:00Z'));
+      await fixture.intake.start('job', ANYONE, { run: '', interval: null });
+      expect(await at('2026-03-28T02:10:00.000Z'), 'it runs').to.equal('up');
+      expect(await at('2026-03-28T02:10:00.001Z')).to.equal('down');
+    });
+
+    it('takes the place of an interval, and gives it back', async () => {
+      await fixture.monitors.create({ source: 'job', interval_seconds: 60 }, ANYONE);
+      await fixture.beat('job');
+      const daily = await fixture.monitors.edit('job', { schedule: '@daily' }, ANYONE);
+      expect(daily).to.include({ interval_seconds: null, schedule: '@daily', timezone: 'UTC', grace_seconds: 3600 });
+      fixture.clock.advance(HOUR);
+      await fixture.evaluate();
+      expect(await fixture.monitor('job')).to.include({ state: 'up' });
+      const minute = await fixture.monitors.edit('job', { interval_seconds: 60 }, ANYONE);
+      expect(minute).to.include({ interval_seconds: 60, schedule: null, timezone: null, grace_seconds: null });
+      fixture.clock.advance(MINUTE);
+      await fixture.evaluate();
+      expect(await fixture.monitor('job')).to.include({ state: 'down' });
+    });
+
+    it('refuses a schedule beside an interval, and one that cannot be read', async () => {
+      const make = (fields: object): Promise<Record<string, string>> =>
+        refused(fixture.monitors.create({ source: 'job', ...fields }, ANYONE));
+      expect(await make({ schedule: '0 24 * * *' })).to.deep.equal({
+        schedule: 'the hour at position 3 cannot be read',
+      });
+      expect(await make({ schedule: '@daily', timezone: 'Nowhere' })).to.have.property('timezone');
+      expect((await make({ schedule: '@daily', interval_seconds: 60 }))['schedule']).to.match(/together/);
+      expect(await make(berlin)).to.deep.equal({});
+      expect(await refused(fixture.monitors.edit('job', { timezone: 'Nowhere' }, ANYONE))).to.have.property('timezone');
+    });
+  });
+}
