@@ -1,6 +1,6 @@
 /**
- * Annotations hold no live token of this service (contract 20, endpoints): those of ping addresses come as plain text, which
- * the web server does not judge as it does the fields of a call.
+ * Annotations hold no live token of this service (contract 20, endpoints): those of ping addresses come as plain text,
+ * which the web server does not judge as it does the fields of a call.
  */
 import { inject, injectable } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';

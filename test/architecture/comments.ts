@@ -16,7 +16,6 @@ export const DEBTS: ReadonlyMap<string, number> = new Map([
   ['adapters/archive', 17],
   ['adapters/agenda', 14],
   ['adapters/sqlite', 8],
-  ['plugins/watchdog', 6],
   ['adapters/hapi', 3],
   ['composition', 1],
   ['plugins/backups', 1],

@@ -84,7 +84,8 @@ export class Evaluator {
   /**
    * Runs never overlap, whichever process and trigger they come from. What a run writes about itself names the fencing
    * number, and what it writes into monitors compares `rev`, so a run that was frozen past its lease changes nothing
-   * afterwards. The lease is judged by the clock, because a tick lives too short to watch it. Null: a living owner holds it.
+   * afterwards. The lease is judged by the clock, because a tick lives too short to watch it. Null: a living owner
+   * holds it.
    */
   async #take(): Promise<HeldLease | null> {
     const options = { id: 'evaluator', what: 'the evaluator', ttlMs: LEASE_MS, judge: 'clock' } as const;

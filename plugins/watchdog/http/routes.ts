@@ -8,6 +8,7 @@ import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { HistoryQuery } from '../metrics/history.js';
 import { viewOf } from '../model/monitor.js';
 import type { MonitorEdit } from '../monitors/monitors.js';
+import { editBody, monitorBody } from './monitor-bodies.js';
 import * as schemas from './schemas.js';
 import type { Services } from '../services.js';
 import type { Annotation, TimelineQuery } from '../timeline/timeline.js';
@@ -193,7 +194,7 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
       errors: ['conflict', 'unknown_project'],
       summary: 'Create a monitor; without a heartbeat it is unknown and never alarms',
       access: MANAGE,
-      input: { body: schemas.monitorBody },
+      input: { body: monitorBody },
       status: 201,
       output: schemas.monitorOutput,
       handle: async (request) => {
@@ -222,7 +223,7 @@ function monitors({ monitors: service, status: lists, audit }: Services): RouteS
       errors: ['conflict', 'unknown_project'],
       summary: 'Change a monitor: only what is named is written',
       access: MANAGE,
-      input: { params, body: schemas.editBody },
+      input: { params, body: editBody },
       output: schemas.monitorOutput,
       handle: async (request) => {
         const edit = request.body as MonitorEdit;

@@ -4,11 +4,10 @@
  */
 import joi from 'joi';
 import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
-import { refused } from '../../../lib/unsupported-fields.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { STATES } from '../model/documents.js';
-import { MAX_GRACE_SECONDS, MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
+import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
 
 const LEVELS = ['info', 'warning', 'error'];
 const MAX_DATA = 8 * 1024;
@@ -20,7 +19,7 @@ export const sourceText = joi
   .string()
   .pattern(MONITOR_SOURCE)
   .message('must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment');
-const interval = joi.number().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).allow(null);
+export const interval = joi.number().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).allow(null);
 const text = joi.string().allow(null, '');
 
 export const heartbeatBody = named(
@@ -68,36 +67,6 @@ export const eventBody = named(
     })
     .example({ source: 'web-1', type: 'deploy', level: 'info', message: 'Version 1.4.2 goes out' }),
 );
-
-const fields = {
-  name: joi.string().max(200).allow(null, ''),
-  parent_source: sourceText.allow(null),
-  interval_seconds: interval,
-  schedule: joi
-    .string()
-    .max(200)
-    .allow(null)
-    .description('In place of an interval: five cron fields, or a name such as `@daily`'),
-  timezone: joi.string().max(64).allow(null).description('Of the schedule, IANA; absent: UTC'),
-  grace_seconds: joi
-    .number()
-    .min(1)
-    .max(MAX_GRACE_SECONDS)
-    .allow(null)
-    .description('How late the heartbeat of a due time may be; absent: 3,600'),
-  description: joi.string().max(5000).allow(null, ''),
-  os: joi.string().max(200).allow(null, ''),
-  project: joi.string().max(64).allow(null),
-  public: joi.boolean(),
-};
-
-export const monitorBody = named(
-  'MonitorCreation',
-  joi
-    .object({ source: sourceText.required(), ...fields, ...refused('monitor') })
-    .example({ source: 'web-1', name: 'Web server', interval_seconds: 60 }),
-);
-export const editBody = named('MonitorChange', joi.object({ ...fields, ...refused('monitor') }));
 
 /** A source or an id; what fits neither cannot exist. */
 export const sourceParam = joi.object({ source: joi.string().max(200).required() });

@@ -1,6 +1,6 @@
 /**
- * Monitors in their maintenance windows (contract 30, beyond the specification). A window is a document; while it is open
- * each of its monitors holds its id and its end, and their end makes the monitor due for the evaluator. Order: the
+ * Monitors in their maintenance windows (contract 30, beyond the specification). A window is a document; while it is
+ * open each of its monitors holds its id and its end, and their end makes the monitor due for the evaluator. Order: the
  * window → its monitors. What a crash leaves between, and monitors that came below a subtree since, the next run of the
  * evaluator finds; a monitor whose window is gone ends there too (docs/consistency.md).
  */

@@ -1,7 +1,7 @@
 /**
  * Cron expressions (contract 30, beyond the specification): five fields or a name such as `@daily`, in a time zone. Due
- * times follow daylight saving as Vixie cron does: an hour that does not exist is made up for at its end, one that comes
- * twice counts once, and what runs every hour or more often goes by the clock on the wall. Pure.
+ * times follow daylight saving as Vixie cron does: an hour that does not exist is made up for at its end, one that
+ * comes twice counts once, and what runs every hour or more often goes by the clock on the wall. Pure.
  */
 import { Cron } from 'croner';
 import { BoundedMap } from '../../../lib/bounded-map.js';

@@ -47,8 +47,8 @@ export function thresholds(from: number, interval: number): { warn: number; down
 }
 
 /**
- * When silence since `from` becomes a warning, and when down: by the interval, or by the schedule. There the due time is
- * the first one after the heartbeat, and the grace follows it. A run that has begun has the grace from its start.
+ * When silence since `from` becomes a warning, and when down: by the interval, or by the schedule. There the due time
+ * is the first one after the heartbeat, and the grace follows it. A run that has begun has the grace from its start.
  */
 export function limitsOf(doc: MonitorDoc, from: number): { warn: number; down: number } {
   const { schedule, timezone, grace_seconds } = doc;

@@ -1,7 +1,7 @@
 /** Forms of the pages as the API's bodies. */
 import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
-import { editBody, monitorBody } from '../http/schemas.js';
+import { editBody, monitorBody } from '../http/monitor-bodies.js';
 
 /** A monitor's page; a source may hold slashes. */
 export const hrefOf = (source: string): string => `/monitors/${encodeURIComponent(source)}`;

@@ -29,7 +29,10 @@ export function checksOf({ checks }: Pick<MonitorView, 'checks'>): CheckView[] {
   return all.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
 }
 
-/** @param overdue seconds of silence beyond the interval; null: heartbeats come in time @param interval in seconds; null: it has a schedule */
+/**
+ * @param overdue seconds of silence beyond the interval; null: heartbeats come in time
+ * @param interval in seconds; null: it has a schedule
+ */
 export function reasonOf(
   { checks, message, last_status }: Pick<MonitorView, 'checks' | 'message' | 'last_status'>,
   overdue: number | null,

@@ -1,8 +1,9 @@
 /**
- * The outbox of a monitor: its new timeline entries, and the events among them (lib/outbox.ts). One flush at a time per monitor, its
- * entries in their order, so that a recovery never overtakes its alarm.
+ * The outbox of a monitor: its new timeline entries, and the events among them (lib/outbox.ts). One flush at a time per
+ * monitor, its entries in their order, so that a recovery never overtakes its alarm.
  *
- * Order: the change with its entries → timeline documents (ids known, so twice is once) → events → the outbox is emptied.
+ * Order: the change with its entries → timeline documents (ids known, so twice is once) → events → the outbox is
+ * emptied.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';

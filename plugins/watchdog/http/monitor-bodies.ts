@@ -1,0 +1,36 @@
+/** What makes and changes a monitor by the interface and by the form (contract 30, endpoints). */
+import joi from 'joi';
+import { named } from '../../../kernel/contract.js';
+import { refused } from '../../../lib/unsupported-fields.js';
+import { MAX_GRACE_SECONDS } from '../model/timing.js';
+import { interval, sourceText } from './schemas.js';
+
+const fields = {
+  name: joi.string().max(200).allow(null, ''),
+  parent_source: sourceText.allow(null),
+  interval_seconds: interval,
+  schedule: joi
+    .string()
+    .max(200)
+    .allow(null)
+    .description('In place of an interval: five cron fields, or a name such as `@daily`'),
+  timezone: joi.string().max(64).allow(null).description('Of the schedule, IANA; absent: UTC'),
+  grace_seconds: joi
+    .number()
+    .min(1)
+    .max(MAX_GRACE_SECONDS)
+    .allow(null)
+    .description('How late the heartbeat of a due time may be; absent: 3,600'),
+  description: joi.string().max(5000).allow(null, ''),
+  os: joi.string().max(200).allow(null, ''),
+  project: joi.string().max(64).allow(null),
+  public: joi.boolean(),
+};
+
+export const monitorBody = named(
+  'MonitorCreation',
+  joi
+    .object({ source: sourceText.required(), ...fields, ...refused('monitor') })
+    .example({ source: 'web-1', name: 'Web server', interval_seconds: 60 }),
+);
+export const editBody = named('MonitorChange', joi.object({ ...fields, ...refused('monitor') }));
