@@ -43,6 +43,7 @@ interface Made {
   key: string;
   webhook: { id: string };
   rule: { id: string };
+  window: { id: string };
   license: { id: string };
 }
 
@@ -89,6 +90,8 @@ describe('conformance: an object of another project', function () {
     const pattern = { match_type: 'contains', pattern: 'zzz', reason: 'noise', project: 'blog' };
     const rule = (await made('POST', '/api/errors/v1/ignore-rules', pattern)).rule.id;
     await made('POST', '/api/watchdog/v1/monitors', { source: 'blog-web', project: 'blog' });
+    const pause = { sources: ['blog-web'], reason: 'x', until: new Date(Date.now() + 3_600_000).toISOString() };
+    const maintenance = (await made('POST', '/api/watchdog/v1/maintenance', pause)).window.id;
     const sold = await made('POST', '/api/license/v1/licenses', {
       product: 'blog',
       licensee: 'Ada',
@@ -115,6 +118,7 @@ describe('conformance: an object of another project', function () {
       'bugs/{id}': item,
       'ignore-rules/{id}': rule,
       'monitors/{source}': 'blog-web',
+      'maintenance/{id}': maintenance,
       'webhooks/{id}': webhook,
       'deliveries/{id}': delivery,
     };
