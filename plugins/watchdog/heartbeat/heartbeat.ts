@@ -35,7 +35,7 @@ export interface HeartbeatBody {
   os?: string | null;
 }
 
-export interface Heartbeat {
+export interface ReceivedHeartbeat {
   source: string;
   status: ReportedStatus;
   /** An error is down at once, whatever `watchdog.error_status_is_down` says: a program's exit code, `/fail`. */
@@ -59,7 +59,7 @@ const cut = (text: string | null | undefined, most: number): string | null =>
   text === null || text === undefined ? null : cleanText(text.length > most ? text.slice(0, most) : text);
 
 /** @param longest message that is kept, in characters @param grave its error is down at once */
-export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = false): Heartbeat {
+export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = false): ReceivedHeartbeat {
   const given = body.status ?? 'ok';
   const warnings: string[] = [];
   const { failed, text } = checksOf(body.checks ?? {}, warnings);
@@ -99,7 +99,7 @@ function checksOf(checks: Record<string, unknown>, warnings: string[]): { failed
   return { failed, text: kept.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(kept)) };
 }
 
-function samplesOf(metrics: Record<string, unknown>): Pick<Heartbeat, 'samples' | 'dropped'> {
+function samplesOf(metrics: Record<string, unknown>): Pick<ReceivedHeartbeat, 'samples' | 'dropped'> {
   const samples: [string, number][] = [];
   const dropped: string[] = [];
   for (const name in metrics) {
@@ -114,7 +114,7 @@ function samplesOf(metrics: Record<string, unknown>): Pick<Heartbeat, 'samples' 
 
 /** The state that a heartbeat asks for. */
 export function stateOf(
-  { status, failed, grave }: Pick<Heartbeat, 'status' | 'failed' | 'grave'>,
+  { status, failed, grave }: Pick<ReceivedHeartbeat, 'status' | 'failed' | 'grave'>,
   errorIsDown: boolean,
 ): MonitorState {
   if (status === 'stopped' || status === 'maintenance') return status;

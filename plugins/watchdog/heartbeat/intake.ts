@@ -11,7 +11,7 @@ import { StoreConflict, type Update } from '../../../ports/store.js';
 import { Ancestry } from '../tree/ancestry.js';
 import { mayReport, mayTouch, type Caller } from '../model/caller.js';
 import { DEPS, type Deps } from '../deps.js';
-import { stateOf, type Heartbeat } from './heartbeat.js';
+import { stateOf, type ReceivedHeartbeat } from './heartbeat.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { freshMonitor, NO_MAINTENANCE } from '../model/monitor.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
@@ -73,7 +73,7 @@ export class HeartbeatIntake {
    * @throws ServiceError source_mismatch (before any look-up), insufficient_scope, validation_failed (too many
    * monitors)
    */
-  async beat(heartbeat: Heartbeat, caller: Caller, ping: Ping | null = null): Promise<HeartbeatResult> {
+  async beat(heartbeat: ReceivedHeartbeat, caller: Caller, ping: Ping | null = null): Promise<HeartbeatResult> {
     mayReport(caller, heartbeat.source);
     const { source } = heartbeat;
     return this.#mutex.run(source, async () => {
@@ -152,7 +152,7 @@ export class HeartbeatIntake {
   /** Null: another write came between. @param doc what is known of the monitor */
   async #attempt(
     doc: MonitorDoc | null,
-    heartbeat: Heartbeat,
+    heartbeat: ReceivedHeartbeat,
     caller: Caller,
     ping: Ping | null,
   ): Promise<HeartbeatResult | null> {
@@ -245,22 +245,22 @@ export class HeartbeatIntake {
 }
 
 /** A heartbeat, with the starts that are left when it ends a run. */
-interface Ending extends Heartbeat {
+interface Ending extends ReceivedHeartbeat {
   starts?: string | null;
 }
 
-function ending(heartbeat: Heartbeat, before: MonitorDoc, run: string | null, now: number): Ending {
+function ending(heartbeat: ReceivedHeartbeat, before: MonitorDoc, run: string | null, now: number): Ending {
   if (run === null) return heartbeat;
   const { starts, duration_ms } = ended(before.starts, run, now);
   if (duration_ms === null) return heartbeat;
   // The program's own measure is the better one.
   if (heartbeat.samples.some(([name]) => name === 'duration_ms')) return { ...heartbeat, starts };
   const metrics = { ...(JSON.parse(heartbeat.metrics_json) as object), duration_ms };
-  const samples: Heartbeat['samples'] = [...heartbeat.samples, ['duration_ms', duration_ms]];
+  const samples: ReceivedHeartbeat['samples'] = [...heartbeat.samples, ['duration_ms', duration_ms]];
   return { ...heartbeat, samples, metrics_json: JSON.stringify(metrics), starts };
 }
 
-function messageOf(state: MonitorState, { status, failed }: Heartbeat, alive: boolean): string {
+function messageOf(state: MonitorState, { status, failed }: ReceivedHeartbeat, alive: boolean): string {
   if (!alive) return 'First heartbeat';
   if (state === 'warning') return failed && status === 'ok' ? 'A check failed' : `Reported ${status}`;
   return state === 'up' ? 'Heartbeat' : `Announced ${status}`;

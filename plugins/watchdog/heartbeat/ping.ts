@@ -4,7 +4,7 @@
  */
 import type { MonitorDoc } from '../model/documents.js';
 import { isLearning, learnedInterval } from '../model/timing.js';
-import type { Heartbeat } from './heartbeat.js';
+import type { ReceivedHeartbeat } from './heartbeat.js';
 
 /** A schedule that was checked. */
 export interface PingSchedule {
@@ -43,7 +43,7 @@ export function given(doc: MonitorDoc, { interval, schedule, replaces }: Ping): 
 /** What a heartbeat says about the interval of a monitor that a ping address made. */
 export function paced(
   before: MonitorDoc,
-  heartbeat: Heartbeat,
+  heartbeat: ReceivedHeartbeat,
   ping: Ping | null,
   now: number,
 ): Partial<MonitorDoc> | null {

@@ -16,7 +16,7 @@ const NEWEST = 4;
 /** Rows after which the event loop gets its turn. */
 const SLICE = 20_000;
 
-export interface Sink {
+export interface SeriesSink {
   /** @param at milliseconds since 1970 */
   sample(index: number, value: number, at: number): void;
   hour(index: number, stats: MetricStats, hourStart: number): void;
@@ -41,7 +41,7 @@ export class Series {
   }
 
   /** Every sample with `from` ≤ time ≤ `to`, chunk by chunk. */
-  async samples(doc: MonitorDoc, from: number, to: number, sink: Sink['sample']): Promise<void> {
+  async samples(doc: MonitorDoc, from: number, to: number, sink: SeriesSink['sample']): Promise<void> {
     const held = chunkId(doc.series, doc.chunk);
     let seen = 0;
     const since: Find = { filter: { series: doc.series, to: { gte: from } }, sort: [['to', 'asc']], limit: PAGE };
@@ -61,7 +61,7 @@ export class Series {
    * The same span by whole hours where it holds them, by samples at its ends: exact, and 14 days are some 336 documents
    * however often the monitor beats.
    */
-  async hours(doc: MonitorDoc, from: number, to: number, sink: Sink): Promise<void> {
+  async hours(doc: MonitorDoc, from: number, to: number, sink: SeriesSink): Promise<void> {
     const first = Math.ceil(from / HOUR_MS);
     const end = Math.floor((to + 1) / HOUR_MS);
     if (first >= end) return this.samples(doc, from, to, (index, value, at) => sink.sample(index, value, at));
@@ -70,7 +70,7 @@ export class Series {
     await this.samples(doc, end * HOUR_MS, to, (index, value, at) => sink.sample(index, value, at));
   }
 
-  async #rollups(doc: MonitorDoc, first: number, end: number, sink: Sink): Promise<void> {
+  async #rollups(doc: MonitorDoc, first: number, end: number, sink: SeriesSink): Promise<void> {
     const held = hourOf(doc);
     const filter = { series: doc.series, hour: { gte: first, lt: end } };
     const page = await this.deps.rollups.find({ filter, sort: [['hour', 'asc']], limit: 1_000 });
@@ -84,7 +84,7 @@ export class Series {
 }
 
 /** Answers how many rows it looked at. */
-function read(rows: readonly SampleRow[], base: number, from: number, to: number, sink: Sink['sample']): number {
+function read(rows: readonly SampleRow[], base: number, from: number, to: number, sink: SeriesSink['sample']): number {
   for (const row of rows) {
     const at = base + (row[0] as number);
     if (at < from || at > to) continue;
@@ -93,6 +93,6 @@ function read(rows: readonly SampleRow[], base: number, from: number, to: number
   return rows.length;
 }
 
-function feedHour({ hour, rows }: Pick<RollupDoc, 'hour' | 'rows'>, sink: Sink): void {
+function feedHour({ hour, rows }: Pick<RollupDoc, 'hour' | 'rows'>, sink: SeriesSink): void {
   for (const [index, stats] of rows.entries()) if (stats) sink.hour(index, stats, hour * HOUR_MS);
 }
