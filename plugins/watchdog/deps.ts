@@ -28,7 +28,7 @@ export interface WatchdogConfig {
   timeline_days: number;
 }
 
-export interface Deps {
+export interface WatchdogDeps {
   monitors: Collection<MonitorDoc>;
   chunks: Collection<ChunkDoc>;
   rollups: Collection<RollupDoc>;
@@ -56,4 +56,4 @@ export interface Deps {
   ) => Promise<boolean>;
 }
 
-export const DEPS = token<Deps>('watchdog.deps');
+export const DEPS = token<WatchdogDeps>('watchdog.deps');

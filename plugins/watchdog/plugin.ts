@@ -14,7 +14,7 @@ import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
-import type { Deps, WatchdogConfig } from './deps.js';
+import type { WatchdogDeps, WatchdogConfig } from './deps.js';
 import { ERRORS } from './model/caller.js';
 import { STATES } from './model/documents.js';
 import { viewOf } from './model/monitor.js';
@@ -24,7 +24,7 @@ import { badges } from './http/badges.js';
 import { maintenanceRoutes } from './http/maintenance-routes.js';
 import { pingUrls } from './http/ping-urls.js';
 import { routes } from './http/routes.js';
-import { buildServices, type Services } from './services.js';
+import { buildServices, type WatchdogServices } from './services.js';
 import { monitorTopics } from './pages/live.js';
 import { monitorSearch } from './pages/search.js';
 
@@ -57,7 +57,7 @@ const config = joi.object({
 /** The service itself, which sees every project. */
 const EVERYBODY = { name: 'system', token: null, project: null, source: null };
 
-function api({ evaluator, monitors, adoption, runs, checkIns, beats }: Services): WatchdogApi {
+function api({ evaluator, monitors, adoption, runs, checkIns, beats }: WatchdogServices): WatchdogApi {
   return {
     evaluate: (trigger, also) => evaluator.evaluate(trigger, also),
     checkIn: async (checkIn, sender) => {
@@ -78,7 +78,7 @@ function api({ evaluator, monitors, adoption, runs, checkIns, beats }: Services)
   };
 }
 
-function metricsOf(metrics: Metrics, { status, runs, outbox }: Services): void {
+function metricsOf(metrics: Metrics, { status, runs, outbox }: WatchdogServices): void {
   metrics.gauges('aos_watchdog_monitors', 'Monitors, by state', 'state', STATES, () => status.counts());
   metrics.gauge(
     'aos_watchdog_evaluator_age_seconds',
@@ -113,7 +113,7 @@ export default definePlugin<WatchdogConfig>({
   from: import.meta.url,
   setup(ctx) {
     const projects = ctx.resolve(PROJECTS);
-    const deps: Deps = {
+    const deps: WatchdogDeps = {
       monitors: ctx.collection('monitors'),
       chunks: ctx.collection('chunks'),
       rollups: ctx.collection('rollups'),

@@ -3,7 +3,7 @@ import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Authenticator } from '../../ports/http.js';
-import { DEPS, type Deps } from './deps.js';
+import { DEPS, type WatchdogDeps } from './deps.js';
 import { Evaluator } from './evaluator/evaluator.js';
 import { Outages } from './evaluator/outages.js';
 import { EvaluatorRuns } from './evaluator/runs.js';
@@ -41,7 +41,7 @@ const SERVICES = {
 /** What comes from outside of the plugin's container. */
 interface Outside {
   audit: Pick<AuditLog, 'record'>;
-  tokens: Deps['tokens'];
+  tokens: WatchdogDeps['tokens'];
   projects: Pick<ProjectDirectory, 'list'>;
   authenticator: Authenticator;
   clock: Clock;
@@ -53,14 +53,14 @@ interface Outside {
   beats: () => void;
 }
 
-export type Services = Instances<typeof SERVICES> & Outside;
+export type WatchdogServices = Instances<typeof SERVICES> & Outside;
 
 /** @param scope the plugin's own container */
 export function buildServices(
   scope: Pick<PluginContext, 'bind' | 'services'>,
-  deps: Deps,
+  deps: WatchdogDeps,
   more: Pick<Outside, 'authenticator' | 'baseUrl' | 'beats' | 'timezone'>,
-): Services {
+): WatchdogServices {
   scope.bind(DEPS, deps);
   const { audit, tokens, clock, projects } = deps;
   return { ...scope.services(SERVICES), audit, tokens, projects, clock, ...more };

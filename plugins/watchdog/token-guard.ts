@@ -5,11 +5,11 @@
 import { inject, injectable } from '../../kernel/contract.js';
 import { invalid } from '../../kernel/errors.js';
 import { fieldsWithLiveTokens } from '../../ports/domain/live-tokens.js';
-import { DEPS, type Deps } from './deps.js';
+import { DEPS, type WatchdogDeps } from './deps.js';
 
 @injectable()
 export class TokenGuard {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'liveTokens'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'liveTokens'>) {}
 
   /** @throws ServiceError validation_failed */
   async refuse(fields: object): Promise<void> {

@@ -9,7 +9,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { ancestorsOf, downAbove, relative, Ancestry, type Relative } from '../tree/ancestry.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { idOf } from '../model/source.js';
 import { alarmAt, intervalOf } from '../model/timing.js';
@@ -21,7 +21,7 @@ const BATCH = 500;
 @injectable()
 export class DeferredAlarms {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
   ) {}
 

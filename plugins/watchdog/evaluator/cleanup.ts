@@ -6,7 +6,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { RunCleanup } from '../../../ports/domain/watchdog.js';
 import type { Collection, Doc, Filter } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import { NO_CLEANUP } from './runs.js';
 
 const DAY_MS = 24 * HOUR_MS;
@@ -20,7 +20,7 @@ const MARK = 'cleanup';
 
 @injectable()
 export class Cleanup {
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
   /** Does nothing when the last complete one is less than an hour old. @param check throws when the lease is lost */
   async run(check: () => void): Promise<RunCleanup> {

@@ -16,7 +16,7 @@ import type { Page } from '../../../ports/store.js';
 import { DeferredAlarms } from './alarms.js';
 import { downAbove, relative, Ancestry, type Family } from '../tree/ancestry.js';
 import { Cleanup } from './cleanup.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, RunDoc } from '../model/documents.js';
 import { creditSince, type Gap, Outages } from './outages.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
@@ -50,7 +50,7 @@ interface Found {
 @injectable()
 export class Evaluator {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
     @inject(Outages) private readonly outages: Outages,
     @inject(Ancestry) private readonly ancestry: Ancestry,

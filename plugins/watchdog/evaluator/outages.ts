@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 
 export const STAMP_MS = 10_000;
 const GAP_MS = 60_000;
@@ -37,7 +37,7 @@ export const creditSince = (gaps: readonly Gap[], since: number): number =>
 export class Outages {
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
   /** Only `serve` calls this: records the gap since the last sign of life, then gives signs of life. */
   async start(): Promise<void> {

@@ -4,8 +4,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Json } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
-import type { Caller } from '../model/caller.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { WatchdogCaller } from '../model/caller.js';
 import { Visibility } from '../tree/visibility.js';
 import type { RunDoc } from '../model/documents.js';
 
@@ -35,7 +35,7 @@ export class EvaluatorRuns {
   readonly #started: number;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(Visibility) private readonly visibility: Visibility,
   ) {
     this.#started = deps.clock.monotonic();
@@ -85,7 +85,7 @@ export class EvaluatorRuns {
   async page(
     limit: number,
     after: string | null,
-    caller: Caller,
+    caller: WatchdogCaller,
   ): Promise<{ items: RunRecord[]; next: string | null }> {
     const page = await this.deps.runs.find({
       filter: { result: { ne: null } },

@@ -5,8 +5,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { MONITOR_SOURCE, type CheckIn, type CheckInSender } from '../../../ports/domain/watchdog.js';
-import type { Caller } from '../model/caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { WatchdogCaller } from '../model/caller.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import { idOf } from '../model/source.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
 import { DEFAULT_GRACE_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
@@ -21,7 +21,7 @@ export const MOST_BY_INTAKE = 25;
 @injectable()
 export class MonitorCheckIns {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<Deps, 'monitors'>,
+    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>,
     @inject(HeartbeatIntake) private readonly intake: HeartbeatIntake,
     @inject(Timeline) private readonly timeline: Timeline,
   ) {}
@@ -67,7 +67,7 @@ const unread = (source: string, cron: string) => ({
   message: `The schedule ${cron} cannot be read: the interval is learned from the first two check-ins that went well`,
 });
 
-const callerOf = ({ name, project, token }: CheckInSender): Caller =>
+const callerOf = ({ name, project, token }: CheckInSender): WatchdogCaller =>
   token === null
     ? { name, token: `intake ${project}`, project, source: null, most: MOST_BY_INTAKE }
     : { name, token, project, source: null };

@@ -9,8 +9,8 @@ import { isoOf } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
 import { Ancestry } from '../tree/ancestry.js';
-import { mayReport, mayTouch, type Caller } from '../model/caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import { mayReport, mayTouch, type WatchdogCaller } from '../model/caller.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import { stateOf, type ReceivedHeartbeat } from './heartbeat.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { freshMonitor, NO_MAINTENANCE } from '../model/monitor.js';
@@ -56,7 +56,7 @@ export class HeartbeatIntake {
   #taken = 0;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(MonitorQuota) private readonly quota: MonitorQuota,
@@ -73,7 +73,7 @@ export class HeartbeatIntake {
    * @throws ServiceError source_mismatch (before any look-up), insufficient_scope, validation_failed (too many
    * monitors)
    */
-  async beat(heartbeat: ReceivedHeartbeat, caller: Caller, ping: Ping | null = null): Promise<HeartbeatResult> {
+  async beat(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller, ping: Ping | null = null): Promise<HeartbeatResult> {
     mayReport(caller, heartbeat.source);
     const { source } = heartbeat;
     return this.#mutex.run(source, async () => {
@@ -90,7 +90,7 @@ export class HeartbeatIntake {
   }
 
   /** A run of a job begins; the state stays as it is. @throws as `beat` */
-  start(source: string, caller: Caller, ping: Ping): Promise<void> {
+  start(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
     return this.#touch(source, caller, (doc, now) => ({
       starts: started(doc.starts, ping.run ?? '', now),
       ...given(doc, ping),
@@ -98,14 +98,14 @@ export class HeartbeatIntake {
   }
 
   /** Creates the monitor if there is none: unknown, without heartbeat. @throws as `beat` */
-  ensure(source: string, caller: Caller, ping: Ping): Promise<void> {
+  ensure(source: string, caller: WatchdogCaller, ping: Ping): Promise<void> {
     return this.#touch(source, caller, (doc) => given(doc, ping));
   }
 
   /** Writes fields that are no heartbeat. @param fields null: nothing to write if there is a monitor */
   async #touch(
     source: string,
-    caller: Caller,
+    caller: WatchdogCaller,
     fields: (doc: MonitorDoc, now: number) => Partial<MonitorDoc> | null,
   ): Promise<void> {
     mayReport(caller, source);
@@ -127,7 +127,7 @@ export class HeartbeatIntake {
   #before(
     doc: MonitorDoc | null,
     source: string,
-    caller: Caller,
+    caller: WatchdogCaller,
     now: number,
     learns: boolean,
   ): { before: MonitorDoc; alive: boolean } {
@@ -144,7 +144,7 @@ export class HeartbeatIntake {
   }
 
   /** False: another write came between. @throws ServiceError validation_failed */
-  #store(doc: MonitorDoc | null, alive: boolean, caller: Caller, write: Write): Promise<boolean> {
+  #store(doc: MonitorDoc | null, alive: boolean, caller: WatchdogCaller, write: Write): Promise<boolean> {
     if (alive && doc !== null) return this.#change(doc, write, true);
     return this.quota.within(caller, () => (doc === null ? this.#insert(write) : this.#change(doc, write, false)));
   }
@@ -153,7 +153,7 @@ export class HeartbeatIntake {
   async #attempt(
     doc: MonitorDoc | null,
     heartbeat: ReceivedHeartbeat,
-    caller: Caller,
+    caller: WatchdogCaller,
     ping: Ping | null,
   ): Promise<HeartbeatResult | null> {
     const now = this.deps.clock.now();

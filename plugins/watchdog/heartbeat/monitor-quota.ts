@@ -6,8 +6,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import type { Caller } from '../model/caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { WatchdogCaller } from '../model/caller.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 
 const KNOWN_TOKENS = 1_000;
 /** A count is believed for this long; once the limit is reached, for as long as a second. */
@@ -25,14 +25,14 @@ export class MonitorQuota {
   /** Monitors that are being created, by token. */
   readonly #creating = new Map<string, number>();
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors' | 'clock' | 'monitorsPerToken'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock' | 'monitorsPerToken'>) {}
 
   /**
    * Runs `create` within the limit of the caller's token.
    * @param create answers whether it created a monitor
    * @throws ServiceError validation_failed
    */
-  async within(caller: Caller, create: () => Promise<boolean>): Promise<boolean> {
+  async within(caller: WatchdogCaller, create: () => Promise<boolean>): Promise<boolean> {
     const most = caller.most ?? this.deps.monitorsPerToken;
     // A token of one source creates one monitor.
     if (caller.token === null || caller.source !== null || most === 0) return create();

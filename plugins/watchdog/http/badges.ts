@@ -3,10 +3,10 @@ import joi from 'joi';
 import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { looksLikeId } from '../model/source.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import { badgeSvg } from './badge.js';
 
-export const badges = ({ monitors }: Services): RouteSpec => ({
+export const badges = ({ monitors }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: '/badge/{file}',
   operationId: 'getBadge',

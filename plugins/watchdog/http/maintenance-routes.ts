@@ -3,7 +3,7 @@ import joi from 'joi';
 import { created, deleted, named, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { LONGEST_REPEATED_SECONDS, MOST_SOURCES, type NewWindow } from '../maintenance/windows.js';
 import { callerOf } from '../model/caller.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import { instant, sourceText } from './schemas.js';
 
 const PATH = '/api/watchdog/v1/maintenance';
@@ -62,7 +62,7 @@ const window = named(
 const windowAnswer = named('MaintenanceAnswer', whole({ window }));
 const windowList = named('MaintenanceList', whole({ items: joi.array().items(window) }));
 
-export function maintenanceRoutes({ windows, evaluator, audit }: Services): RouteSpec[] {
+export function maintenanceRoutes({ windows, evaluator, audit }: WatchdogServices): RouteSpec[] {
   return [
     {
       method: 'GET',

@@ -17,7 +17,7 @@ import {
   MAX_INTERVAL_SECONDS,
   MIN_INTERVAL_SECONDS,
 } from '../model/timing.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 
 /** An exit code of a program, or the words of the ping URL. */
 const SIGNAL = /^(fail|start|log|[0-9]{1,3})$/;
@@ -92,11 +92,11 @@ interface PingQuery extends Pace {
   rid?: string;
 }
 
-export function pingUrls(services: Services): RouteSpec[] {
+export function pingUrls(services: WatchdogServices): RouteSpec[] {
   return [...pings(services), push(services)];
 }
 
-function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[] {
+function pings({ intake, timeline, authenticator, beats }: WatchdogServices): RouteSpec[] {
   const beat = async (token: SourceToken, body: Omit<HeartbeatBody, 'source'>, ping: Ping): Promise<void> => {
     await intake.beat(heartbeatOf({ source: token.source, ...body }, MAX_MESSAGE, true), callerOf(token), ping);
     beats();
@@ -152,7 +152,7 @@ function pings({ intake, timeline, authenticator, beats }: Services): RouteSpec[
   ];
 }
 
-const push = ({ intake, authenticator, beats }: Services): RouteSpec => ({
+const push = ({ intake, authenticator, beats }: WatchdogServices): RouteSpec => ({
   method: ['GET', 'POST'],
   path: '/api/push/{token}',
   aliases: ['/api/push/{token}/'],

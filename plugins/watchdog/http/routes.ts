@@ -10,7 +10,7 @@ import { viewOf } from '../model/monitor.js';
 import type { MonitorEdit } from '../monitors/monitors.js';
 import { editBody, monitorBody } from './monitor-bodies.js';
 import * as schemas from './schemas.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import type { Annotation, TimelineQuery } from '../timeline/timeline.js';
 
 const BASE = '/api/watchdog/v1';
@@ -25,7 +25,7 @@ const HEARTBEAT_BYTES = 64 * 1024;
 const params = schemas.sourceParam;
 const nameOf = (request: HttpRequest): string => request.params['source'] ?? '';
 
-export function routes(services: Services): RouteSpec[] {
+export function routes(services: WatchdogServices): RouteSpec[] {
   return [
     ping(services),
     evaluate(services),
@@ -38,7 +38,7 @@ export function routes(services: Services): RouteSpec[] {
   ];
 }
 
-const ping = ({ intake, beats }: Services): RouteSpec => ({
+const ping = ({ intake, beats }: WatchdogServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/ping`,
   operationId: ['sendHeartbeat', 'sendHeartbeatByOtherPath'],
@@ -62,7 +62,7 @@ const ping = ({ intake, beats }: Services): RouteSpec => ({
   },
 });
 
-const evaluate = ({ evaluator }: Services): RouteSpec => ({
+const evaluate = ({ evaluator }: WatchdogServices): RouteSpec => ({
   method: ['GET', 'POST'],
   path: `${BASE}/evaluate`,
   operationId: ['runEvaluatorByGet', 'runEvaluator'],
@@ -78,7 +78,7 @@ const evaluate = ({ evaluator }: Services): RouteSpec => ({
   },
 });
 
-const runs = ({ runs: service }: Services): RouteSpec => ({
+const runs = ({ runs: service }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/runs`,
   operationId: 'listRuns',
@@ -99,7 +99,7 @@ const runs = ({ runs: service }: Services): RouteSpec => ({
   },
 });
 
-const annotate = ({ timeline }: Services): RouteSpec => ({
+const annotate = ({ timeline }: WatchdogServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/event`,
   operationId: 'noteEvent',
@@ -114,7 +114,7 @@ const annotate = ({ timeline }: Services): RouteSpec => ({
     created({ event: await timeline.annotate(request.body as Annotation, callerOf(request.principal)) }),
 });
 
-const events = ({ timeline }: Services): RouteSpec => ({
+const events = ({ timeline }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/events`,
   operationId: 'listTimelineEvents',
@@ -131,7 +131,7 @@ const events = ({ timeline }: Services): RouteSpec => ({
   },
 });
 
-const status = ({ status: service }: Services): RouteSpec => ({
+const status = ({ status: service }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/status`,
   operationId: 'getStatus',
@@ -148,7 +148,7 @@ const status = ({ status: service }: Services): RouteSpec => ({
   handle: async (request) => text(await service.status(request.query, readerOf(request.principal)), JSON_TYPE),
 });
 
-const metrics = ({ histories, monitors: service }: Services): RouteSpec => ({
+const metrics = ({ histories, monitors: service }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/metrics`,
   operationId: 'getMetricHistory',
@@ -169,7 +169,7 @@ const metrics = ({ histories, monitors: service }: Services): RouteSpec => ({
   },
 });
 
-function monitors({ monitors: service, status: lists, audit }: Services): RouteSpec[] {
+function monitors({ monitors: service, status: lists, audit }: WatchdogServices): RouteSpec[] {
   const path = `${BASE}/monitors/{source}`;
   return [
     {

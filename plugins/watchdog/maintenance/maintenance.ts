@@ -7,7 +7,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { idOf } from '../model/source.js';
@@ -35,7 +35,7 @@ interface Applied {
 @injectable()
 export class Maintenance {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
   ) {}
 

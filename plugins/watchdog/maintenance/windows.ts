@@ -4,8 +4,8 @@ import { invalid, owned } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DAY_MS, isoOf, normalizedTime } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
-import { mayTouch, type Caller } from '../model/caller.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import { mayTouch, type WatchdogCaller } from '../model/caller.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
 import { idOf } from '../model/source.js';
 import { windowView, type WindowDoc, type WindowView } from '../model/window.js';
@@ -36,14 +36,14 @@ export interface NewWindow {
 @injectable()
 export class MaintenanceWindows {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(Maintenance) private readonly maintenance: Maintenance,
     @inject(TokenGuard) private readonly tokens: TokenGuard,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
   ) {}
 
   /** What is open first, then by when it opens. A caller of one project sees its own. */
-  async list(caller: Caller): Promise<WindowView[]> {
+  async list(caller: WatchdogCaller): Promise<WindowView[]> {
     const now = this.deps.clock.now();
     const windows = await all(this.deps.windows, { limit: PAGE });
     const mine = windows.filter(({ project }) => caller.project === null || project === caller.project);
@@ -59,7 +59,7 @@ export class MaintenanceWindows {
    * Its monitors are in maintenance when this resolves, where it is open already.
    * @throws ServiceError validation_failed, not_found, insufficient_scope
    */
-  async create(given: NewWindow, caller: Caller): Promise<WindowView> {
+  async create(given: NewWindow, caller: WatchdogCaller): Promise<WindowView> {
     const { clock, ids, windows } = this.deps;
     await this.tokens.refuse({ reason: given.reason ?? null });
     const now = clock.now();
@@ -85,7 +85,7 @@ export class MaintenanceWindows {
    * Ends a window, or takes a planned one back. Its monitors go on at the next run of the evaluator, or with their next
    * heartbeat. @throws ServiceError not_found, insufficient_scope
    */
-  async remove(id: string, caller: Caller): Promise<WindowView> {
+  async remove(id: string, caller: WatchdogCaller): Promise<WindowView> {
     const { windows, clock } = this.deps;
     const found = await windows.get(id);
     const doc = owned(caller.project, found, ({ project }) => project, `maintenance window ${id.slice(0, 64)}`);
@@ -100,7 +100,7 @@ export class MaintenanceWindows {
   }
 
   /** @throws ServiceError not_found, insufficient_scope, validation_failed */
-  async #checkMonitors({ sources, subtree }: WindowDoc, caller: Caller): Promise<void> {
+  async #checkMonitors({ sources, subtree }: WindowDoc, caller: WatchdogCaller): Promise<void> {
     const named = subtree === null ? sources : [...sources, subtree];
     if (named.length === 0) throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });
     const filter = { id: { in: named.map(idOf) }, deleted_at: null };

@@ -3,7 +3,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import { KEEP_SAMPLES_MS } from '../evaluator/cleanup.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { Series } from './series.js';
 import { Running } from './stats.js';
@@ -124,7 +124,7 @@ export function deviationOf(value: number, { mean, stddev, sufficient, min, max 
 @injectable()
 export class Histories {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(Series) private readonly series: Series,
   ) {}
 

@@ -15,7 +15,7 @@
  */
 import { HOUR_MS } from '../../../lib/time.js';
 import { StoreConflict, type Collection, type Update } from '../../../ports/store.js';
-import type { Deps } from '../deps.js';
+import type { WatchdogDeps } from '../deps.js';
 import type { ChunkDoc, HourStats, MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
 import { sampled } from './stats.js';
 
@@ -58,7 +58,7 @@ export function indexed(
  * Adds the samples to `next`, and writes what is full or belongs to another hour (the clock may have been set back).
  */
 export async function append(
-  stores: Pick<Deps, 'chunks' | 'rollups'>,
+  stores: Pick<WatchdogDeps, 'chunks' | 'rollups'>,
   next: MonitorDoc,
   pairs: readonly [index: number, value: number][],
   now: number,
@@ -79,7 +79,7 @@ export async function append(
 /**
  * The tail becomes a chunk and part of its hour; an hour that ended is written, one that was left is taken up again.
  */
-async function flush({ chunks, rollups }: Pick<Deps, 'chunks' | 'rollups'>, next: MonitorDoc): Promise<void> {
+async function flush({ chunks, rollups }: Pick<WatchdogDeps, 'chunks' | 'rollups'>, next: MonitorDoc): Promise<void> {
   const { series, tail, tail_base } = next;
   const rows = rowsOf(tail);
   const hour = Math.floor(tail_base / HOUR_MS);

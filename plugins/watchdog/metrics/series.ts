@@ -6,7 +6,7 @@ import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { HOUR_MS } from '../../../lib/time.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, RollupDoc, SampleRow, MetricStats } from '../model/documents.js';
 import { chunkId, hourOf, rowsOf } from './samples.js';
 
@@ -26,7 +26,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 @injectable()
 export class Series {
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
   /** The newest rows of each monitor, by its id: of the last full chunks and of the tail. @param docs at most 200 */
   async newest(docs: readonly MonitorDoc[]): Promise<Map<string, SampleRow[]>> {

@@ -10,7 +10,7 @@ export const ERRORS = {
 
 const refusal = refusals(ERRORS);
 
-export interface Caller {
+export interface WatchdogCaller {
   /** What the audit log and the timeline show. */
   name: string;
   /** Id of its token, of a sub-token that of its master, whose limits it shares; null without one. */
@@ -23,7 +23,7 @@ export interface Caller {
   most?: number;
 }
 
-export function callerOf(principal: Principal): Caller {
+export function callerOf(principal: Principal): WatchdogCaller {
   if (principal.kind === 'token') {
     const { id, parent_id, name, project, source } = principal;
     return { name, token: parent_id ?? id, project, source };
@@ -34,7 +34,7 @@ export function callerOf(principal: Principal): Caller {
 }
 
 /** A reader: `watchdog:read`, the shared key, or a `wd_live_` token. @throws ServiceError insufficient_scope */
-export function readerOf(principal: Principal): Caller {
+export function readerOf(principal: Principal): WatchdogCaller {
   const caller = callerOf(principal);
   if (principal.kind !== 'token' || principal.token_kind === 'watchdog') return caller;
   if (!principal.scopes.some((scope) => scope === 'watchdog:read' || scope === 'watchdog:manage')) {
@@ -44,14 +44,17 @@ export function readerOf(principal: Principal): Caller {
 }
 
 /** @throws ServiceError source_mismatch */
-export function mayReport(caller: Caller, source: string): void {
+export function mayReport(caller: WatchdogCaller, source: string): void {
   if (caller.source !== null && caller.source !== source) {
     throw refusal('source_mismatch', 'This token belongs to another source.');
   }
 }
 
 /** @throws ServiceError insufficient_scope */
-export function mayTouch(caller: Caller, monitor: { project: string | null; created_by_token?: string | null }): void {
+export function mayTouch(
+  caller: WatchdogCaller,
+  monitor: { project: string | null; created_by_token?: string | null },
+): void {
   if (caller.project !== null && caller.project !== monitor.project) {
     throw denied('This token belongs to another project.');
   }

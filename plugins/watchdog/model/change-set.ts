@@ -7,7 +7,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
-import type { Level, MonitorDoc, OutboxEntry } from './documents.js';
+import type { Level, MonitorDoc, TimelineOutboxEntry } from './documents.js';
 import { nextCheck } from './timing.js';
 import { recorded } from './uptime.js';
 
@@ -23,7 +23,7 @@ const LEVELS: Readonly<Record<MonitorState, Level>> = {
 /** A monitor as it will be, and its new timeline entries. */
 export class MonitorChangeSet {
   readonly next: MonitorDoc;
-  readonly entries: OutboxEntry[] = [];
+  readonly entries: TimelineOutboxEntry[] = [];
   /** Now. */
   readonly at: string;
 
@@ -126,7 +126,7 @@ export class MonitorChangeSet {
     return this.#entry('alarm', type, level, { message, data, to: data.state });
   }
 
-  #entry(kind: OutboxEntry['kind'], type: string, level: Level, more: Partial<OutboxEntry>): this {
+  #entry(kind: TimelineOutboxEntry['kind'], type: string, level: Level, more: Partial<TimelineOutboxEntry>): this {
     this.entries.push({
       id: `evt_${this.ids.uuid()}`,
       at: this.at,

@@ -108,7 +108,7 @@ export interface MonitorDoc extends Doc {
   /** Number of the chunk that the tail will become. */
   chunk: number;
 
-  outbox: OutboxEntry[];
+  outbox: TimelineOutboxEntry[];
   outbox_at: string | null;
 }
 
@@ -116,7 +116,7 @@ export interface MonitorDoc extends Doc {
  * An entry of the timeline; `alarm` entries are events as well. Members that do not apply are left out: a run writes
  * thousands.
  */
-export interface OutboxEntry {
+export interface TimelineOutboxEntry {
   id: string;
   at: string;
   kind: 'transition' | 'alarm' | 'suppression';
@@ -132,7 +132,7 @@ export interface OutboxEntry {
 export interface TimelineDoc extends Doc {
   source: string;
   project: string | null;
-  kind: OutboxEntry['kind'] | 'annotation';
+  kind: TimelineOutboxEntry['kind'] | 'annotation';
   type: string;
   level: Level;
   from: MonitorState | null;

@@ -3,13 +3,13 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { canonicalVersion, isVersion } from '../../../lib/versions.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 
 export type Counts = readonly { key: Scalar; n: number }[];
 
 @injectable()
 export class Adoption {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>) {}
 
   async of(project: string): Promise<VersionAdoption[]> {
     const filter = { project, deleted_at: null };

@@ -10,9 +10,9 @@ import {
 import { StoreConflict, type Page, type Update } from '../../../ports/store.js';
 import { DeferredAlarms } from '../evaluator/alarms.js';
 import { ancestorsOf, MAX_DEPTH, Ancestry } from '../tree/ancestry.js';
-import { mayTouch, type Caller } from '../model/caller.js';
+import { mayTouch, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
 import { DEFAULT_GRACE_SECONDS } from '../model/timing.js';
@@ -32,7 +32,7 @@ const cleaned = <T extends MonitorEdit>(fields: T): T =>
 @injectable()
 export class Monitors {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
     @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
@@ -54,17 +54,17 @@ export class Monitors {
   }
 
   /** As this caller may see it. */
-  async view(view: MonitorView, caller: Caller): Promise<MonitorView> {
+  async view(view: MonitorView, caller: WatchdogCaller): Promise<MonitorView> {
     return masked(view, await this.visibility.hiddenIn([view], caller));
   }
 
   /** @throws ServiceError not_found, insufficient_scope */
-  async need(name: string, caller: Caller): Promise<MonitorDoc> {
+  async need(name: string, caller: WatchdogCaller): Promise<MonitorDoc> {
     return owned(caller.project, await this.find(name), ({ project }) => project, `monitor ${name}`);
   }
 
   /** @throws ServiceError conflict (known source, cycle), unknown_project, insufficient_scope */
-  async create(given: MonitorFields, caller: Caller): Promise<MonitorView> {
+  async create(given: MonitorFields, caller: WatchdogCaller): Promise<MonitorView> {
     const fields = cleaned({ ...given, project: given.project ?? caller.project });
     if (!MONITOR_SOURCE.test(fields.source))
       throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
@@ -94,7 +94,7 @@ export class Monitors {
    * Writes only what is named.
    * @throws ServiceError not_found, conflict (cycle), unknown_project, insufficient_scope
    */
-  async edit(name: string, given: MonitorEdit, caller: Caller): Promise<MonitorView> {
+  async edit(name: string, given: MonitorEdit, caller: WatchdogCaller): Promise<MonitorView> {
     const fields = cleaned(given);
     // Before the look-up: which other projects there are is not the caller's to know.
     if (fields.project !== undefined) mayTouch(caller, { project: fields.project });
@@ -122,7 +122,7 @@ export class Monitors {
    * of this source can reach, go with the cleanup.
    * @throws ServiceError not_found, insufficient_scope
    */
-  async remove(name: string, caller: Caller): Promise<string> {
+  async remove(name: string, caller: WatchdogCaller): Promise<string> {
     for (;;) {
       const doc = await this.need(name, caller);
       const { ids, clock, monitors, tokens } = this.deps;
@@ -155,7 +155,7 @@ export class Monitors {
   }
 
   /** An unknown parent is allowed, one of another project not. @throws ServiceError conflict, insufficient_scope */
-  async #checkParent(source: string, parent: string | null, caller: Caller): Promise<void> {
+  async #checkParent(source: string, parent: string | null, caller: WatchdogCaller): Promise<void> {
     if (parent === null) return;
     if (parent === source) throw conflict('A monitor cannot be its own parent.');
     const found = await this.find(parent);

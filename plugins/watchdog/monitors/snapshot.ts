@@ -8,7 +8,7 @@ import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
 import { findRendered, type Rendered, type Renderer } from '../../../ports/rendering.js';
 import type { Find } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import { Forest, type TreeItem } from './forest.js';
 import { OUTLINE_ROW, type OutlineRow } from './outline-row.js';
 import { MONITOR_ROW, type MonitorRow } from './snapshot-row.js';
@@ -35,7 +35,7 @@ export class Snapshots {
   readonly #whole: SharedReading<Snapshot>;
   readonly #outline: SharedReading<Snapshot<OutlineRow>>;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors' | 'clock'>) {
+  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {
     const options = { maxAgeMs: MAX_AGE_MS, quickMs: QUICK_MS, monotonic: () => deps.clock.monotonic() };
     this.#whole = new SharedReading(() => this.#read<MonitorRow>(MONITOR_ROW), options);
     this.#outline = new SharedReading(() => this.#read<OutlineRow>(OUTLINE_ROW), options);

@@ -4,8 +4,8 @@ import { SharedReading } from '../../../lib/shared-reading.js';
 import { denied, ServiceError } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Filter } from '../../../ports/store.js';
-import { mayReport, type Caller } from '../model/caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import { mayReport, type WatchdogCaller } from '../model/caller.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import { EvaluatorRuns } from '../evaluator/runs.js';
 import { STATES, type MonitorDoc } from '../model/documents.js';
 import { Forest, treeJson } from './forest.js';
@@ -59,7 +59,7 @@ export class Status {
   readonly #counts: SharedReading<Record<MonitorState, number>>;
 
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
     @inject(Snapshots) private readonly snapshots: Snapshots,
     @inject(Visibility) private readonly visibility: Visibility,
@@ -76,7 +76,7 @@ export class Status {
   }
 
   /** @throws ServiceError source_mismatch, insufficient_scope */
-  filter(query: MonitorFilter, caller: Caller): Filter {
+  filter(query: MonitorFilter, caller: WatchdogCaller): Filter {
     for (const source of query.source ?? []) mayReport(caller, source);
     if (caller.project !== null && query.project !== undefined && query.project !== caller.project) {
       throw denied('This token belongs to another project.');
@@ -96,7 +96,7 @@ export class Status {
   /** By source. */
   async page(
     query: MonitorFilter & { limit?: number; cursor?: string; include_total?: boolean },
-    caller: Caller,
+    caller: WatchdogCaller,
   ): Promise<{ docs: MonitorDoc[]; next: string | null; total: number | undefined }> {
     const filter = this.filter(query, caller);
     const { monitors } = this.deps;
@@ -116,7 +116,10 @@ export class Status {
    * on the index of state and source.
    * @throws ServiceError invalid_cursor
    */
-  async worstFirst(query: MonitorFilter & { limit: number; cursor?: string }, caller: Caller): Promise<MonitorPage> {
+  async worstFirst(
+    query: MonitorFilter & { limit: number; cursor?: string },
+    caller: WatchdogCaller,
+  ): Promise<MonitorPage> {
     // Only what is down has an alarm, open or suppressed (change-set.ts).
     const asked = query.alarm === undefined ? WORST_FIRST : ALARMED;
     const states = asked.filter((state) => query.state?.includes(state) ?? true);
@@ -137,7 +140,7 @@ export class Status {
     return this.#shown(docs, null, caller);
   }
 
-  async #shown(docs: readonly MonitorDoc[], next: string | null, caller: Caller): Promise<MonitorPage> {
+  async #shown(docs: readonly MonitorDoc[], next: string | null, caller: WatchdogCaller): Promise<MonitorPage> {
     const hidden = await this.visibility.hiddenIn(docs, caller);
     return { docs: docs.map((doc) => masked(doc, hidden)), next };
   }
@@ -146,7 +149,7 @@ export class Status {
    * The answer of `/status`, as JSON: made in slices, because it may be megabytes.
    * @throws ServiceError source_mismatch, invalid_cursor
    */
-  async status(query: StatusQuery, caller: Caller): Promise<Buffer> {
+  async status(query: StatusQuery, caller: WatchdogCaller): Promise<Buffer> {
     for (const source of query.source ?? []) mayReport(caller, source);
     const after = query.cursor === undefined ? null : sourceOf(query.cursor);
     const [snapshot, health] = await Promise.all([this.snapshots.take(), this.runs.health()]);
@@ -206,7 +209,7 @@ export class Status {
   }
 }
 
-function chosen(rows: readonly MonitorRow[], query: StatusQuery, caller: Caller): readonly MonitorRow[] {
+function chosen(rows: readonly MonitorRow[], query: StatusQuery, caller: WatchdogCaller): readonly MonitorRow[] {
   const names = query.source ?? (caller.source === null ? undefined : [caller.source]);
   const sources = names && new Set(names);
   const states = query.state && new Set(query.state);

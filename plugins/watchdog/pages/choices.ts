@@ -1,5 +1,5 @@
 /** What a person may choose from: projects by their names, monitors as parents. */
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 
 export interface FormChoice {
   value: string;
@@ -12,7 +12,7 @@ const PARENTS = 200;
 const PROPOSED = 500;
 
 /** By name; archived ones too, because their monitors are still there. */
-export async function projectsIn({ projects }: Services): Promise<FormChoice[]> {
+export async function projectsIn({ projects }: WatchdogServices): Promise<FormChoice[]> {
   const all = await projects.list();
   return all
     .map(({ slug, name }) => ({ value: slug, label: name }))
@@ -23,14 +23,14 @@ export async function projectsIn({ projects }: Services): Promise<FormChoice[]> 
  * Monitors that have others below them; null when they are too many for a select.
  * @param chosen is always among them
  */
-export async function parentsIn({ status }: Services, chosen: string | undefined): Promise<string[] | null> {
+export async function parentsIn({ status }: WatchdogServices, chosen: string | undefined): Promise<string[] | null> {
   const parents = await status.parents();
   if (parents.length > PARENTS) return null;
   return chosen === undefined || parents.includes(chosen) ? parents : [chosen, ...parents];
 }
 
 /** Monitors to propose as a parent, by source. */
-export async function proposed({ monitors }: Services): Promise<FormChoice[]> {
+export async function proposed({ monitors }: WatchdogServices): Promise<FormChoice[]> {
   return proposedOf((await monitors.page({ limit: PROPOSED })).items);
 }
 

@@ -5,7 +5,7 @@ import { callerOf } from '../model/caller.js';
 import type { MetricHistory } from '../metrics/history.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { viewOf } from '../model/monitor.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import { nextDue } from '../model/cron.js';
 import { alarmAt, intervalOf, isLearning, limitsOf } from '../model/timing.js';
 import { hrefOf, typed } from './form.js';
@@ -64,7 +64,7 @@ function chartOf(name: string, { latest, points, baseline, deviation }: MetricHi
 }
 
 export async function detailView(
-  services: Services,
+  services: WatchdogServices,
   doc: MonitorDoc,
   request: HttpRequest,
   { deferred, errors }: { deferred: boolean; errors: Record<string, string> },
@@ -135,7 +135,7 @@ function duesOf({ schedule, timezone }: MonitorDoc, now: number): { at: string; 
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-async function projectNameOf({ projects }: Services, slug: string | null): Promise<string | null> {
+async function projectNameOf({ projects }: WatchdogServices, slug: string | null): Promise<string | null> {
   if (slug === null) return null;
   return (await projects.list()).find((project) => project.slug === slug)?.name ?? slug;
 }

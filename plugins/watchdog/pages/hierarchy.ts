@@ -1,7 +1,7 @@
 /** /hierarchy */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import type { Branch, Forest } from '../monitors/forest.js';
 import type { OutlineRow } from '../monitors/outline-row.js';
 import { proposedOf } from './choices.js';
@@ -33,7 +33,7 @@ interface Node {
 
 const branchHref = (source: string): string => `/hierarchy?below=${encodeURIComponent(source)}`;
 
-export async function hierarchyView(services: Services, request: HttpRequest, problem?: string): Promise<View> {
+export async function hierarchyView(services: WatchdogServices, request: HttpRequest, problem?: string): Promise<View> {
   const { below, after } = request.query as { below?: string; after?: string };
   const snapshot = await services.snapshots.outline();
   const forest = await snapshot.forest();

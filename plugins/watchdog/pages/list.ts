@@ -3,7 +3,7 @@ import { View, type HttpRequest } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { callerOf } from '../model/caller.js';
 import { STATES } from '../model/documents.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import { parentsIn, projectsIn } from './choices.js';
 import { rowOf } from './row.js';
 
@@ -26,7 +26,7 @@ export const sharesOf = (counts: Readonly<Record<MonitorState, number>>): object
     tone: TONES[state],
   }));
 
-export async function listView(services: Services, request: HttpRequest): Promise<View> {
+export async function listView(services: WatchdogServices, request: HttpRequest): Promise<View> {
   const { status, series, clock } = services;
   const { state, alarm, parent, project, q, cursor } = request.query as Partial<Record<string, string>>;
   const [page, counts, parents, projects] = await Promise.all([

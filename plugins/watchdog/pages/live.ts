@@ -1,10 +1,10 @@
 /** When pages of monitors would show something else. */
 import type { LiveTopic } from '../../../ports/domain/live.js';
-import type { Deps } from '../deps.js';
-import type { Services } from '../services.js';
+import type { WatchdogDeps } from '../deps.js';
+import type { WatchdogServices } from '../services.js';
 
 /** States by their numbers and the newest event of the timeline. */
-async function statesMark({ monitors, timeline }: Deps): Promise<string> {
+async function statesMark({ monitors, timeline }: WatchdogDeps): Promise<string> {
   const [states, suppressed, newest] = await Promise.all([
     monitors.groupCount('state'),
     monitors.count({ suppressed_by: { gt: '' } }),
@@ -17,7 +17,10 @@ async function statesMark({ monitors, timeline }: Deps): Promise<string> {
  * What this process has taken, every one; of what others take, the first and the last of the times at which a monitor
  * is looked at next, one of which most heartbeats move. An index over the last heartbeat would be written by each.
  */
-async function heartbeatsMark({ monitors }: Deps, { taken }: Pick<Services['intake'], 'taken'>): Promise<string> {
+async function heartbeatsMark(
+  { monitors }: WatchdogDeps,
+  { taken }: Pick<WatchdogServices['intake'], 'taken'>,
+): Promise<string> {
   const ends = await Promise.all(
     (['asc', 'desc'] as const).map((order) =>
       monitors.find({ filter: { next_check_at: { gt: '' } }, sort: [['next_check_at', order]], limit: 1 }),
@@ -27,7 +30,7 @@ async function heartbeatsMark({ monitors }: Deps, { taken }: Pick<Services['inta
 }
 
 /** What the page of one monitor shows: its state, its last heartbeat, the newest of its timeline. */
-async function monitorMark({ monitors, timeline }: Deps, source: string): Promise<string> {
+async function monitorMark({ monitors, timeline }: WatchdogDeps, source: string): Promise<string> {
   const [found, newest] = await Promise.all([
     monitors.find({ filter: { source }, limit: 1 }),
     timeline.find({ filter: { source }, sort: [['at', 'desc']], limit: 1 }),
@@ -40,7 +43,7 @@ async function monitorMark({ monitors, timeline }: Deps, source: string): Promis
  * `monitors` for pages that show states, `heartbeats` for those that show values and times too; `monitor` for one, by
  * its source.
  */
-export const monitorTopics = (deps: Deps, { intake }: Pick<Services, 'intake'>): LiveTopic[] => [
+export const monitorTopics = (deps: WatchdogDeps, { intake }: Pick<WatchdogServices, 'intake'>): LiveTopic[] => [
   { name: 'monitors', mark: () => statesMark(deps) },
   { name: 'heartbeats', mark: () => heartbeatsMark(deps, intake) },
   { name: 'monitor', mark: (source) => monitorMark(deps, source) },

@@ -16,7 +16,7 @@ import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { MOST_SOURCES, type NewWindow } from '../maintenance/windows.js';
 import { callerOf } from '../model/caller.js';
 import type { WindowView } from '../model/window.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import { proposed } from './choices.js';
 import { hrefOf, typed } from './form.js';
 
@@ -88,7 +88,7 @@ function windowOf(form: Record<string, unknown>, now: number, timezone: string):
   };
 }
 
-export function maintenancePages(services: Services): PageSpec[] {
+export function maintenancePages(services: WatchdogServices): PageSpec[] {
   const { windows, evaluator, audit, clock, timezone } = services;
 
   const form = async (request: HttpRequest, problem?: Problem): Promise<View> => {

@@ -17,7 +17,7 @@ import { publicView } from './status.js';
 import { tokenPages } from './tokens.js';
 import { checkedForm, hrefOf, typed } from './form.js';
 import { STATES } from '../model/documents.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import { looksLikeId } from '../model/source.js';
 
 const access = { session: 'member' } as const;
@@ -26,7 +26,7 @@ const title = 'Monitors';
 
 const to = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
 
-export function pages(services: Services, deferred: boolean): PageSpec[] {
+export function pages(services: WatchdogServices, deferred: boolean): PageSpec[] {
   const { monitors, status, audit } = services;
   const sourceOf = (request: HttpRequest): string => request.params['source'] ?? '';
   const need = (request: HttpRequest) => monitors.need(sourceOf(request), callerOf(request.principal));

@@ -2,12 +2,12 @@
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import { sharesOf } from './list.js';
 import { rowOf } from './row.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 
 const SHOWN = 6;
 const SYSTEM = { name: 'dashboard', token: null, project: null, source: null };
 
-export function panels({ status, runs, clock }: Services): PanelSpec[] {
+export function panels({ status, runs, clock }: WatchdogServices): PanelSpec[] {
   return [
     {
       id: 'watchdog.down',

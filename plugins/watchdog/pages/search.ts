@@ -1,11 +1,11 @@
 /** Monitors for the search, by source and name. A source in full leads to its monitor. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import { callerOf } from '../model/caller.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 
 const hrefOf = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
 
-export const monitorSearch = ({ status }: Pick<Services, 'status'>): SearchProvider => ({
+export const monitorSearch = ({ status }: Pick<WatchdogServices, 'status'>): SearchProvider => ({
   label: 'Monitors',
   icon: 'monitor',
   order: 20,

@@ -6,7 +6,7 @@ import { View } from '../../../kernel/contract.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { maintenanceOf } from '../model/monitor.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import { linesOf } from './lines.js';
 import { longUptimeView, type LongUptimeView } from './uptime.js';
 
@@ -37,7 +37,7 @@ interface Part {
 }
 
 /** Names and states of a public monitor and what is below it; nothing that only insiders should read. */
-export async function publicView({ ancestry, clock, projects }: Services, top: MonitorDoc): Promise<View> {
+export async function publicView({ ancestry, clock, projects }: WatchdogServices, top: MonitorDoc): Promise<View> {
   const below = await ancestry.below(top.source, SHOWN);
   const parts = partsOf([top, ...below], clock.now());
   const project = top.project === null ? undefined : (await projects.list()).find(({ slug }) => slug === top.project);

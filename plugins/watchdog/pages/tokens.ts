@@ -6,7 +6,7 @@ import { fromForm, formPage, Redirect, View, type HttpRequest, type PageSpec } f
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import { callerOf } from '../model/caller.js';
-import type { Services } from '../services.js';
+import type { WatchdogServices } from '../services.js';
 import { hrefOf, typed } from './form.js';
 import { reporting } from './snippets.js';
 
@@ -35,7 +35,7 @@ interface TokenForm {
 
 /** Active and past ones, newest first; null for a reader who is no administrator. */
 export async function tokensOf(
-  { tokens, clock }: Pick<Services, 'tokens' | 'clock'>,
+  { tokens, clock }: Pick<WatchdogServices, 'tokens' | 'clock'>,
   monitor: string,
   { principal }: Pick<HttpRequest, 'principal'>,
 ): Promise<(TokenRecord & { state: string })[] | null> {
@@ -49,7 +49,7 @@ export async function tokensOf(
 
 /** @param again the monitor's page, with what was wrong */
 export function tokenPages(
-  { monitors, tokens, audit, baseUrl }: Services,
+  { monitors, tokens, audit, baseUrl }: WatchdogServices,
   again: (request: HttpRequest, errors: Record<string, string>) => Promise<View>,
 ): PageSpec[] {
   const need = (request: HttpRequest) => monitors.need(request.params['source'] ?? '', callerOf(request.principal));

@@ -9,8 +9,8 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
-import { DEPS, type Deps } from '../deps.js';
-import type { MonitorDoc, OutboxEntry, TimelineDoc } from '../model/documents.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
@@ -21,11 +21,11 @@ const GROUP = 200;
 
 @injectable()
 export class MonitorOutbox {
-  readonly #outbox: Outbox<MonitorDoc, OutboxEntry>;
+  readonly #outbox: Outbox<MonitorDoc, TimelineOutboxEntry>;
   readonly #storing = new Set<Promise<void>>();
   #resuming: Promise<unknown> = Promise.resolve();
 
-  constructor(@inject(DEPS) private readonly deps: Deps) {
+  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {
     this.#outbox = new Outbox({
       rows: deps.monitors,
       place: async (doc, entries) =>
@@ -106,7 +106,7 @@ export class MonitorOutbox {
   }
 }
 
-function timelineOf({ source, project }: MonitorDoc, entry: OutboxEntry): TimelineDoc {
+function timelineOf({ source, project }: MonitorDoc, entry: TimelineOutboxEntry): TimelineDoc {
   const { id, kind, type, level, from = null, to = null, message, suppressed_by = null, at } = entry;
   const data = entry.data === undefined ? null : JSON.stringify({ source, ...entry.data });
   const alarm_id = entry.data?.alarm_id ?? null;

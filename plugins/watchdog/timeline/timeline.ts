@@ -2,9 +2,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { owned } from '../../../kernel/errors.js';
 import type { Filter, Json } from '../../../ports/store.js';
-import { mayReport, type Caller } from '../model/caller.js';
+import { mayReport, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { Level, TimelineDoc } from '../model/documents.js';
 import { MonitorOutbox } from './outbox.js';
 import { idOf } from '../model/source.js';
@@ -75,14 +75,14 @@ function shownTo(event: TimelineEntryView, hidden: Hidden): TimelineEntryView {
 @injectable()
 export class Timeline {
   constructor(
-    @inject(DEPS) private readonly deps: Deps,
+    @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(Visibility) private readonly visibility: Visibility,
     @inject(TokenGuard) private readonly tokens: TokenGuard,
   ) {}
 
   /** @throws ServiceError not_found, source_mismatch, insufficient_scope, validation_failed (a live token) */
-  async annotate(note: Annotation, caller: Caller): Promise<TimelineEntryView> {
+  async annotate(note: Annotation, caller: WatchdogCaller): Promise<TimelineEntryView> {
     mayReport(caller, note.source);
     const { monitors, timeline, ids, clock } = this.deps;
     const known = await monitors.get(idOf(note.source));
@@ -109,7 +109,7 @@ export class Timeline {
   }
 
   /** Newest first. @throws ServiceError source_mismatch */
-  async page(query: TimelineQuery, caller: Caller): Promise<EventPage> {
+  async page(query: TimelineQuery, caller: WatchdogCaller): Promise<EventPage> {
     if (query.source !== undefined) mayReport(caller, query.source);
     const { timeline } = this.deps;
     const filter: Filter = {};

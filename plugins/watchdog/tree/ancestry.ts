@@ -6,7 +6,7 @@
 import type { Find } from '../../../ports/store.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
-import { DEPS, type Deps } from '../deps.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { idOf } from '../model/source.js';
 
@@ -38,7 +38,7 @@ export function ancestorsOf(child: Kin, family: ReadonlyMap<string, Relative | n
 
 @injectable()
 export class Ancestry {
-  constructor(@inject(DEPS) private readonly deps: Deps) {}
+  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
   /**
    * Everyone above these children.

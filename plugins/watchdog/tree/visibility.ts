@@ -3,8 +3,8 @@
  * as parent or as the reason of a suppression (contract 10, tokens). A name that belongs to no monitor is shown.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { Caller } from '../model/caller.js';
-import { DEPS, type Deps } from '../deps.js';
+import type { WatchdogCaller } from '../model/caller.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
 import { idOf } from '../model/source.js';
 
 const BATCH = 500;
@@ -30,16 +30,16 @@ export const masked = <T extends Partial<Mentions>>(view: T, hidden: Hidden): T 
 
 @injectable()
 export class Visibility {
-  constructor(@inject(DEPS) private readonly deps: Pick<Deps, 'monitors'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>) {}
 
   /** Which of these names belong to monitors that the caller may not touch. */
-  async hidden(mentioned: Iterable<string | null | undefined>, caller: Caller): Promise<Hidden> {
+  async hidden(mentioned: Iterable<string | null | undefined>, caller: WatchdogCaller): Promise<Hidden> {
     if (caller.project === null) return NOTHING;
     const projects = await this.projects(mentioned);
     return new Set([...projects].flatMap(([name, project]) => (project === caller.project ? [] : [name])));
   }
 
-  hiddenIn(views: readonly Partial<Mentions>[], caller: Caller): Promise<Hidden> {
+  hiddenIn(views: readonly Partial<Mentions>[], caller: WatchdogCaller): Promise<Hidden> {
     return this.hidden(
       views.flatMap(({ parent_source, suppressed_by }) => [parent_source, suppressed_by]),
       caller,

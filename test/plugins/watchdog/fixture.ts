@@ -2,13 +2,13 @@
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { Scope } from '../../../kernel/container.js';
-import type { Caller } from '../../../plugins/watchdog/model/caller.js';
+import type { WatchdogCaller } from '../../../plugins/watchdog/model/caller.js';
 import { COLLECTIONS } from '../../../plugins/watchdog/collections.js';
-import type { Deps } from '../../../plugins/watchdog/deps.js';
+import type { WatchdogDeps } from '../../../plugins/watchdog/deps.js';
 import { heartbeatOf, type HeartbeatBody } from '../../../plugins/watchdog/heartbeat/heartbeat.js';
 import type { HeartbeatResult } from '../../../plugins/watchdog/heartbeat/intake.js';
 import { viewOf } from '../../../plugins/watchdog/model/monitor.js';
-import { buildServices, type Services } from '../../../plugins/watchdog/services.js';
+import { buildServices, type WatchdogServices } from '../../../plugins/watchdog/services.js';
 import type { MonitorEvent, MonitorView, RunRecord } from '../../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { DocumentStore } from '../../../ports/store.js';
@@ -17,7 +17,7 @@ import { ManualClock } from '../../../testing/clock.js';
 import { liveTokens } from '../../support/access.js';
 import { PluginStores } from '../../support/stores.js';
 
-export const ANYONE: Caller = { name: 'tester', token: null, project: null, source: null };
+export const ANYONE: WatchdogCaller = { name: 'tester', token: null, project: null, source: null };
 
 export interface Told {
   id: string;
@@ -26,9 +26,9 @@ export interface Told {
   data: MonitorEvent;
 }
 
-export interface Fixture extends Services {
+export interface Fixture extends WatchdogServices {
   store: DocumentStore;
-  deps: Deps;
+  deps: WatchdogDeps;
   clock: ManualClock;
   log: RecordingLog;
   /** Every event that was emitted, in order. */
@@ -52,7 +52,7 @@ export const { nameOf, ensured } = STORE;
 export function fixtureOn(
   store: DocumentStore,
   clock = new ManualClock(),
-  change: (deps: Deps) => void = () => undefined,
+  change: (deps: WatchdogDeps) => void = () => undefined,
   pid = 1,
 ): Fixture {
   const told: Told[] = [];
@@ -60,7 +60,7 @@ export function fixtureOn(
   const dead = new Set<number>();
   const log = new RecordingLog();
   const owner: ProcessOwner = { host: 'test', pid, started: null };
-  const deps: Deps = {
+  const deps: WatchdogDeps = {
     monitors: store.collection(nameOf('monitors')),
     chunks: store.collection(nameOf('chunks')),
     rollups: store.collection(nameOf('rollups')),
@@ -138,7 +138,7 @@ export function fixtureOn(
   };
 }
 
-export async function memoryFixture(change?: (deps: Deps) => void): Promise<Fixture> {
+export async function memoryFixture(change?: (deps: WatchdogDeps) => void): Promise<Fixture> {
   return fixtureOn(await ensured(new MemoryStore()), undefined, change);
 }
 

@@ -1,6 +1,6 @@
 /** The evaluator and the alarms (contract 30, evaluator, alarms, hierarchy, own outage), on every engine. */
 import { expect } from 'chai';
-import type { Deps } from '../../../../plugins/watchdog/deps.js';
+import type { WatchdogDeps } from '../../../../plugins/watchdog/deps.js';
 import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
 import type { DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
@@ -444,7 +444,7 @@ for (const engine of STORES) {
     });
 
     it('takes the lease of a killed owner: at once on its host, elsewhere when it has run out', async () => {
-      const hang = (deps: Deps): void => {
+      const hang = (deps: WatchdogDeps): void => {
         deps.monitors = over(deps.monitors, { find: () => new Promise(() => undefined) });
       };
       const killed = fixtureOn(store, fixture.clock, hang, 7);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import type { NewWindow } from '../../../../plugins/watchdog/maintenance/windows.js';
-import type { Caller } from '../../../../plugins/watchdog/model/caller.js';
+import type { WatchdogCaller } from '../../../../plugins/watchdog/model/caller.js';
 import type { WindowView } from '../../../../plugins/watchdog/model/window.js';
 import { isoOf } from '../../../../lib/time.js';
 import type { DocumentStore } from '../../../../ports/store.js';
@@ -28,7 +28,7 @@ for (const engine of STORES) {
 
     const told = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
     const later = (ms: number): string => isoOf(fixture.clock.now() + ms);
-    const open = (given: NewWindow, caller: Caller = ANYONE): Promise<WindowView> =>
+    const open = (given: NewWindow, caller: WatchdogCaller = ANYONE): Promise<WindowView> =>
       fixture.windows.create({ until: later(HOUR), ...given }, caller);
     const refused = async (work: Promise<unknown>): Promise<{ code: string; fields: Record<string, string> }> =>
       work.then(
@@ -222,7 +222,7 @@ for (const engine of STORES) {
     });
 
     it('lets a token of a project silence its own monitors alone', async () => {
-      const mine: Caller = { name: 'ci', token: 't', project: 'shop', source: null };
+      const mine: WatchdogCaller = { name: 'ci', token: 't', project: 'shop', source: null };
       await fixture.monitors.create({ source: 'theirs', project: 'bank' }, ANYONE);
       await fixture.monitors.create({ source: 'mine', project: 'shop' }, ANYONE);
       await fixture.monitors.create({ source: 'below', project: 'bank', parent_source: 'mine' }, ANYONE);
