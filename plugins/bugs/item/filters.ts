@@ -25,6 +25,8 @@ export interface ItemQuery {
   push_id?: string[];
   assignee?: string[];
   q?: string[];
+  /** Ids of the items that `q` names by a `client_ref` (store/by-client-ref.ts). Not of the interface. */
+  named?: string[];
   /** Not of the interface: the pages' ranges of time. */
   first_seen_at?: TimeRange;
   last_seen_at?: TimeRange;
@@ -76,6 +78,7 @@ export function filterOf(query: ItemQuery): Filter {
   if (query.tag?.length)
     filter['tags'] = query.tag.length === 1 ? { has: query.tag[0] as string } : { has_any: query.tag };
   const searches = (query.q ?? []).flatMap(searchOf);
+  if (query.named?.length) searches.push({ id: { in: query.named } });
   const [only] = searches;
   if (searches.length === 1) Object.assign(filter, only);
   else if (searches.length > 1) filter.or = searches;

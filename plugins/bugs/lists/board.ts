@@ -18,6 +18,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { Attention, type NeedsAttention } from './attention.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { Leases } from '../claims/leases.js';
+import { withNamed } from '../store/by-client-ref.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { daily, hourly } from '../item/rate.js';
@@ -104,7 +105,7 @@ export class Board implements ErrorGroups {
   ): Promise<{ items: ErrorGroup[]; next: string | null }> {
     await this.leases.settle();
     const found = await this.deps.items.find({
-      filter: filterOf(query),
+      filter: filterOf(await withNamed(this.deps, query)),
       sort: sortOf(page.sort),
       limit: page.limit ?? ROWS,
       after: page.cursor ?? null,
@@ -137,7 +138,7 @@ export class Board implements ErrorGroups {
     const { type, project } = query;
     const filter: Filter = { ...filterOf({ type, project }), updated_at: { gte: since } };
     const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: CHANGES });
-    const all = filterOf(query);
+    const all = filterOf(await withNamed(this.deps, query));
     const items = page.items.map((doc) => ({ ...groupView(doc, this.deps.clock.now()), fits: matches(doc, all) }));
     const last = page.items.at(-1)?.updated_at;
     return { items, mark: page.next !== null && last !== undefined && last > since && last < mark ? last : mark };
@@ -149,7 +150,7 @@ export class Board implements ErrorGroups {
    */
   async following(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
     await this.leases.settle();
-    const filter = filterOf(query);
+    const filter = filterOf(await withNamed(this.deps, query));
     const order = sortOf(sort);
     const [path] = order[0] as Sort[number];
     const value = doc[path as 'last_seen_at' | 'severity_rank'];
@@ -179,7 +180,7 @@ export class Board implements ErrorGroups {
     const at = this.deps.clock.now();
     const known = this.#totals.get(key);
     if (known !== undefined && at - known.at < FRESH_MS) return soon(known.value);
-    const value = this.deps.items.count(filterOf(query));
+    const value = withNamed(this.deps, query).then((named) => this.deps.items.count(filterOf(named)));
     const counted = { at, value };
     this.#totals.set(key, counted);
     // A long count is fresh when it is done, not when it was begun.

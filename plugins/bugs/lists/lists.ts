@@ -14,6 +14,7 @@ import { KnownBuilds } from '../builds/known-builds.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Parts, type PageAnswer, type PageRequest, type Part } from './parts.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
+import { withNamed } from '../store/by-client-ref.js';
 import { Items } from '../store/items.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
@@ -55,7 +56,8 @@ export class Lists {
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
   async list(caller: BugCaller, request: ListRequest): Promise<ListAnswer> {
     await this.leases.settle();
-    const filter = filterFor(caller, request);
+    const query = caller.project === null ? request : { ...request, project: request.project ?? [caller.project] };
+    const filter = filterFor(caller, await withNamed(this.deps, query));
     return request.updated_since === undefined
       ? this.#page(filter, request)
       : this.#delta(filter, request, request.updated_since);

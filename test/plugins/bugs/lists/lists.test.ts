@@ -52,6 +52,19 @@ describe('bugs: lists', () => {
     expect(await sorted({ muted: [false], regression: [false], status: ['open'] })).to.deep.equal(['Three', 'Two']);
   });
 
+  it('a client_ref in full finds its item, whoever sent it, within the projects that are asked for', async () => {
+    await fixture.bugs.record(report({ title: 'One', client_ref: 'TICKET 7' }));
+    await fixture.bugs.record(report({ title: 'Two', client_ref: 'TICKET 7', project: 'beta' }));
+    await fixture.bugs.record(errorReport({ title: 'Three', client_ref: 'TICKET 7', intake_key: 'key' }));
+    const found = async (request: object, caller?: Caller): Promise<string[]> =>
+      (await titles(request, caller)).toSorted();
+    expect(await found({ q: ['TICKET 7'] })).to.deep.equal(['One', 'Three', 'Two']);
+    expect(await found({ q: [' TICKET 7 '], project: ['beta'] })).to.deep.equal(['Two']);
+    expect(await found({ q: ['TICKET 7'] }, { ...MANAGER, project: 'beta' })).to.deep.equal(['Two']);
+    expect(await found({ q: ['TICKET'] })).to.deep.equal([]);
+    expect(await found({ q: ['TICKET 7'], type: ['error'] })).to.deep.equal(['Three']);
+  });
+
   it('sorts by severity by rank, and by last_seen_at unless asked', async () => {
     for (const severity of ['low', 'critical', 'medium', 'high'] as const) {
       await fixture.bugs.record(report({ title: severity, severity }));

@@ -1,0 +1,41 @@
+/** The items that reporters know by a `client_ref` of their own (contract 20, endpoints: a `q` that is one finds its item). */
+import type { BugDeps } from '../deps.js';
+import { hashOf } from '../item/hash-of.js';
+import type { ItemQuery } from '../item/filters.js';
+import { publicRefId } from './client-refs.js';
+
+/** References that one question to the store names. */
+const AT_ONCE = 200;
+/** A longer text is no `client_ref`. */
+const LONGEST = 200;
+
+type Parts = Pick<BugDeps, 'refs' | 'projects'>;
+
+/**
+ * Ids of the items that reports with this `client_ref` made or were counted for: by the ids of the references that there may be,
+ * since a project has two, its tokens' and its intake keys'.
+ * @param only slugs of projects; absent: every project
+ */
+export async function idsByClientRef(
+  { refs, projects }: Parts,
+  ref: string,
+  only?: readonly string[],
+): Promise<string[]> {
+  const slugs = only ?? (await projects.list()).map(({ slug }) => slug);
+  const known = slugs.flatMap((slug) => [hashOf(slug, ref), publicRefId(slug, ref)]);
+  const ids = new Set<string>();
+  for (let from = 0; from < known.length; from += AT_ONCE) {
+    const asked = known.slice(from, from + AT_ONCE);
+    const { items } = await refs.find({ filter: { id: { in: asked } }, limit: AT_ONCE });
+    for (const { item_id } of items) ids.add(item_id);
+  }
+  return [...ids];
+}
+
+/** The query with the items that its `q` names. */
+export async function withNamed(parts: Parts, query: ItemQuery): Promise<ItemQuery> {
+  const texts = (query.q ?? []).map((text) => text.trim()).filter((text) => text !== '' && text.length <= LONGEST);
+  if (texts.length === 0) return query;
+  const found = await Promise.all(texts.map((text) => idsByClientRef(parts, text, query.project)));
+  return { ...query, named: found.flat() };
+}
