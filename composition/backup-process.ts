@@ -1,6 +1,6 @@
 /**
- * The process in which `serve` makes a backup: everything of it, its threads too, comes after whatever else wants the processor.
- * While it reads the store the log of the service grows, so it is a little less patient then.
+ * The process in which `serve` makes a backup: everything of it, its threads too, comes after whatever else wants the
+ * processor. While it reads the store the log of the service grows, so it is a little less patient then.
  */
 import { setPriority } from 'node:os';
 import { backUp, type BackupJob } from './backup-job.js';

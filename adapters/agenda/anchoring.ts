@@ -1,7 +1,7 @@
 /**
- * Due times that no clock of today would have written (due-times.ts): further ahead than their job can put them. They are brought
- * to where they can be: when a process starts, when it sees its clock put back, and once a minute, since the clock may have been
- * another machine's. Compare-and-set: any number of processes may do so at once.
+ * Due times that no clock of today would have written (due-times.ts): further ahead than their job can put them. They
+ * are brought to where they can be: when a process starts, when it sees its clock put back, and once a minute, since
+ * the clock may have been another machine's. Compare-and-set: any number of processes may do so at once.
  */
 import { CLOCK_SLACK_MS } from '../../lib/clock-steps.js';
 import { isoOf, MINUTE_MS } from '../../lib/time.js';

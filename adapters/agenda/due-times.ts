@@ -1,10 +1,10 @@
 /**
  * When a job is due, on a machine whose clock is put forward and back (contract 95, a bad day).
  *
- * A due time is stored as a time of day, since processes share no other clock; beside it stands how far ahead it lay when it was
- * written (`ahead_ms`). After a clock was put back, due times lie further ahead than that, and are anchored anew
- * (anchoring.ts). After it was put ahead, locks would end early: until the longest of them is truly over, one counts as over
- * when it would be by the clock before.
+ * A due time is stored as a time of day, since processes share no other clock; beside it stands how far ahead it lay
+ * when it was written (`ahead_ms`). After a clock was put back, due times lie further ahead than that, and are anchored
+ * anew (anchoring.ts). After it was put ahead, locks would end early: until the longest of them is truly over, one
+ * counts as over when it would be by the clock before.
  */
 import { ClockSteps } from '../../lib/clock-steps.js';
 import { isoOf } from '../../lib/time.js';

@@ -1,4 +1,6 @@
-/** What this adapter tells of its faults: the same once a minute, and when the store answers again after it was away. */
+/**
+ * What this adapter tells of its faults: the same once a minute, and when the store answers again after it was away.
+ */
 import type { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';

@@ -1,4 +1,6 @@
-/** The locks of this process, by their tokens: a job that is given back may be taken again before that is acknowledged. */
+/**
+ * The locks of this process, by their tokens: a job that is given back may be taken again before that is acknowledged.
+ */
 import type { Clock } from '../../ports/clock.js';
 
 export interface Held {

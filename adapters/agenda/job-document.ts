@@ -1,7 +1,7 @@
 /**
- * How a job is stored. A repeating job is one document whose id is its name, so there is never a second one; an enqueued
- * job is a document of its own, removed when it is done. The document named like an enqueued job's definition holds what
- * became of the last one, and the lock of `runNow`.
+ * How a job is stored. A repeating job is one document whose id is its name, so there is never a second one; an
+ * enqueued job is a document of its own, removed when it is done. The document named like an enqueued job's definition
+ * holds what became of the last one, and the lock of `runNow`.
  *
  * `due_at` answers the one question that is asked all the time, "what may be taken now?", with one index look-up: while
  * a job waits it is when it shall run, while it is locked it is when the lock expires. Rejected: Agenda's own pair of

@@ -26,7 +26,8 @@ export class JobRows {
         return;
       } catch (error) {
         if (!(error instanceof StoreConflict) || error.index !== 'key') throw error;
-        // None matches when the waiting one has just begun: it may have missed what this call is about, so insert again.
+        // None matches when the waiting one has just begun: it may have missed what this call is about, so insert
+        // again.
         if (await this.jobs.change({ key: `${name}:${key ?? ''}` }, { min: waiting })) return;
       }
     }

@@ -1,9 +1,9 @@
 /**
  * Background work (ports/jobs.ts) on Agenda, stored in the DocumentStore.
  *
- * Agenda polls, limits what runs at once and computes when a job comes next; the locks are repository.ts's. A poll every
- * two seconds finds what other processes stored; what this process stores is taken at once. A run has its job's time
- * limit: then its signal aborts, a second later its lock ends and another process may take the job, so a run that
+ * Agenda polls, limits what runs at once and computes when a job comes next; the locks are repository.ts's. A poll
+ * every two seconds finds what other processes stored; what this process stores is taken at once. A run has its job's
+ * time limit: then its signal aborts, a second later its lock ends and another process may take the job, so a run that
  * ignores its signal is counted as failed before that. Work is at least once: a job whose process dies runs again.
  * Rejected: Agenda's MongoDB backend (a second engine would behave differently), and intervals in words.
  */

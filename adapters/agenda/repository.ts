@@ -3,8 +3,9 @@
  * lock's token: a process that lost its lock (it was too slow, or stopped by a debugger) can neither start nor finish
  * a job that another process has taken over.
  *
- * Times are this machine's (due-times.ts); a lock outlives its job's time limit by a margin that also covers clocks that differ a
- * little. Agenda's own watch over `lockedAt` is switched off (`FAR`): the limit is kept in job-run.ts, by the job's own.
+ * Times are this machine's (due-times.ts); a lock outlives its job's time limit by a margin that also covers clocks
+ * that differ a little. Agenda's own watch over `lockedAt` is switched off (`FAR`): the limit is kept in job-run.ts, by
+ * the job's own.
  */
 import { hostname } from 'node:os';
 import type { JobParameters, JobRepository } from 'agenda';
@@ -20,7 +21,9 @@ import { JOBS_COLLECTION, type JobDoc, type Payload } from './job-document.js';
 import { JobRows } from './job-rows.js';
 
 const FAR = new Date('9999-12-31T00:00:00.000Z');
-/** Due by our own judgement; a time that a clock which is put back could pass again would make Agenda put the job back. */
+/**
+ * Due by our own judgement; a time that a clock which is put back could pass again would make Agenda put the job back.
+ */
 const DUE = new Date(0);
 const OWNER = `${hostname()}:${process.pid}`;
 
@@ -193,7 +196,10 @@ export class StoreJobRepository implements JobRepository {
     return removed !== undefined && 'n' in removed && removed.n === 1;
   }
 
-  /** An interval runs from the beginning of the last run, whatever the time of day did meanwhile; null: it does not run again. */
+  /**
+   * An interval runs from the beginning of the last run, whatever the time of day did meanwhile; null: it does not run
+   * again.
+   */
   private next(token: string, job: JobParameters): Due | null {
     const { clock } = this.parts;
     const repeat = job.repeatInterval;

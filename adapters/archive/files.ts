@@ -25,7 +25,9 @@ export async function textOf(path: string): Promise<string | null> {
   }
 }
 
-/** A file of its own (0600), on the disk when this resolves. What is there goes first: it is what a cut-off run left. */
+/**
+ * A file of its own (0600), on the disk when this resolves. What is there goes first: it is what a cut-off run left.
+ */
 export async function writeOwn(path: string, content: AsyncIterable<Uint8Array> | string): Promise<void> {
   await rm(path, { force: true });
   const file = await open(path, 'wx', 0o600);

@@ -1,6 +1,7 @@
 /**
- * Release packages in an archive: each content once, under its hash, and beside it every place that it has, since a promoted
- * release is the same package in two. What `latest.json` and the access files say is made anew from the documents.
+ * Release packages in an archive: each content once, under its hash, and beside it every place that it has, since a
+ * promoted release is the same package in two. What `latest.json` and the access files say is made anew from the
+ * documents.
  */
 import { createHash } from 'node:crypto';
 import type { ManifestTexts, PackageStore, ReleasePlace, ReleaseStore } from '../../ports/release-store.js';

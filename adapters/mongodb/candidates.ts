@@ -1,7 +1,7 @@
 /**
- * The few documents that can contain a text, by its grams (grams.ts). Each gram is asked, up to a bound, how many documents
- * have it; the rarest one names them. MongoDB chooses among indexes by trying them, which serves every other filter; for grams it
- * would have to try one plan for each.
+ * The few documents that can contain a text, by its grams (grams.ts). Each gram is asked, up to a bound, how many
+ * documents have it; the rarest one names them. MongoDB chooses among indexes by trying them, which serves every other
+ * filter; for grams it would have to try one plan for each.
  */
 import type { Collection as Driver } from 'mongodb';
 import { alternatives } from '../../ports/document.js';
@@ -49,7 +49,8 @@ async function byGrams(driver: Driver<Stored>, { texts }: KnownIndexes, filter: 
   const least = Math.min(...counts);
   if (least > MOST) return null;
   const rarest = grams[counts.indexOf(least)] as number;
-  // Null: its grams are still to be written (fill.ts). Asked first: what is filled meanwhile is found by its grams then.
+  // Null: its grams are still to be written (fill.ts). Asked first: what is filled meanwhile is found by its grams
+  // then.
   const unfilled = await idsOf(driver, { [field]: null });
   const having = await idsOf(driver, { [field]: rarest });
   return having.length + unfilled.length > MOST ? null : [...having, ...unfilled];

@@ -1,4 +1,6 @@
-/** What the log says of the connection to MongoDB: each line when it begins to hold, and once a minute while it does. */
+/**
+ * What the log says of the connection to MongoDB: each line when it begins to hold, and once a minute while it does.
+ */
 import { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Logger } from '../../ports/logger.js';

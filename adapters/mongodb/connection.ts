@@ -1,9 +1,9 @@
 /**
  * The connection to MongoDB on a bad day (contract 95, a bad day). The driver reconnects by itself where it sees that a
- * connection is gone; it does not always see it (it waits for a destroyed socket to drain, for one), and a call then waits for
- * ever. So every operation has a deadline, a server that is away is asked by one ping for all callers, and a client that stays
- * silent is replaced by a new one. Rejected: the driver's own `timeoutMS`, which bounds the same calls and keeps a client
- * whose every connection is dead.
+ * connection is gone; it does not always see it (it waits for a destroyed socket to drain, for one), and a call then
+ * waits for ever. So every operation has a deadline, a server that is away is asked by one ping for all callers, and a
+ * client that stays silent is replaced by a new one. Rejected: the driver's own `timeoutMS`, which bounds the same
+ * calls and keeps a client whose every connection is dead.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient, type Db, type MongoClientOptions } from 'mongodb';
@@ -26,7 +26,10 @@ export interface ConnectionTimes {
 
 const TIMES: ConnectionTimes = { operation: 10_000, ping: 1_000, rebuild: 30_000, giveUp: 60_000 };
 
-/** Operations past their deadline that the driver has not ended: each holds a connection of its pool, which has a hundred. */
+/**
+ * Operations past their deadline that the driver has not ended: each holds a connection of its pool, which has a
+ * hundred.
+ */
 const MOST_STUCK = 10;
 /** How long the first connection may take, so that a start that cannot succeed says so. */
 const CONNECT_MS = 4_000;
@@ -86,7 +89,10 @@ export class MongoConnection {
     }
   }
 
-  /** @throws StoreUnavailable at once while the server is away, and for an operation past its deadline; else the driver's error */
+  /**
+   * @throws StoreUnavailable at once while the server is away, and for an operation past its deadline; else the
+   *   driver's error
+   */
   async run<V>(work: () => Promise<V>): Promise<V> {
     if (this.#away) throw new StoreUnavailable();
     const client = this.#client;
@@ -111,8 +117,8 @@ export class MongoConnection {
   }
 
   /**
-   * For what takes minutes where there is much, such as an index: it has no deadline, and is given up when the server answers no
-   * ping beside it. @throws as `run`
+   * For what takes minutes where there is much, such as an index: it has no deadline, and is given up when the server
+   * answers no ping beside it. @throws as `run`
    */
   async runLong<V>(work: () => Promise<V>): Promise<V> {
     const done = new AbortController();
@@ -141,7 +147,8 @@ export class MongoConnection {
 
   async #ping(): Promise<void> {
     const client = this.#client;
-    // A new client whose first attempt failed stays closed until it is told to connect; one that is connected answers at once.
+    // A new client whose first attempt failed stays closed until it is told to connect; one that is connected answers
+    // at once.
     await client.connect();
     await client.db('admin').command({ ping: 1 });
   }
@@ -164,7 +171,10 @@ export class MongoConnection {
     work.then(ended, ended);
   }
 
-  /** One operation may be slow alone, or its line be cut alone: only a ping, or no server to be had, says that the server is away. */
+  /**
+   * One operation may be slow alone, or its line be cut alone: only a ping, or no server to be had, says that the
+   * server is away.
+   */
   #doubt(cause: unknown): void {
     if (isServerMissing(cause)) this.#leave(cause);
     if (this.#asking === null && !this.#end.signal.aborted) this.#asking = this.#ask();

@@ -13,8 +13,8 @@ const FULL = new Set<unknown>([14031, 12501]);
 const NO_ROOM = /No space left on device|Disk quota exceeded|over your space quota/i;
 /**
  * HostUnreachable, HostNotFound, WriteConcernFailed (no majority in time), NetworkTimeout, ShutdownInProgress,
- * UnsatisfiableWriteConcern, PrimarySteppedDown, ExceededTimeLimit, SocketException, NotWritablePrimary, InterruptedAtShutdown,
- * InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary.
+ * UnsatisfiableWriteConcern, PrimarySteppedDown, ExceededTimeLimit, SocketException, NotWritablePrimary,
+ * InterruptedAtShutdown, InterruptedDueToReplStateChange, NotPrimaryNoSecondaryOk, NotPrimaryOrSecondary.
  */
 const AWAY = new Set<unknown>([6, 7, 64, 89, 91, 100, 189, 262, 9001, 10107, 10058, 11600, 11602, 13435, 13436]);
 /** No server answered, or the connection went; by name, since some of these classes are not exported. */

@@ -1,7 +1,7 @@
 /**
- * Writes the grams of documents that were there before their index, or that an earlier version wrote: a few at a time, while
- * the service answers. Which are left is asked of the index itself, so that a process that was killed leaves nothing to repair,
- * and two that do it at once do no harm.
+ * Writes the grams of documents that were there before their index, or that an earlier version wrote: a few at a time,
+ * while the service answers. Which are left is asked of the index itself, so that a process that was killed leaves
+ * nothing to repair, and two that do it at once do no harm.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Collection as Driver } from 'mongodb';

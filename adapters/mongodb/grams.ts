@@ -1,7 +1,7 @@
 /**
- * Texts that are looked up by a part of them (ports/store.ts, LookupSpec): MongoDB's own text index knows words alone. So a
- * document carries the grams of its text (lib/grams.ts) in a field of the adapter's own, with an index; nobody else sees it. The
- * field is written with the text, by the same command. Pure.
+ * Texts that are looked up by a part of them (ports/store.ts, LookupSpec): MongoDB's own text index knows words alone.
+ * So a document carries the grams of its text (lib/grams.ts) in a field of the adapter's own, with an index; nobody
+ * else sees it. The field is written with the text, by the same command. Pure.
  */
 import { gramsOf, gramsWithin } from '../../lib/text/grams.js';
 import { valueAt } from '../../ports/document.js';
@@ -34,7 +34,10 @@ export function gramUpdates({ set, unset }: Update, texts: readonly string[]): {
   return Object.fromEntries(written.map((path) => [gramsField(path), gramsOfValue(set?.[path])]));
 }
 
-/** Grams that every text which a filter matches has, with their field; null when it asks for no part that is long enough. */
+/**
+ * Grams that every text which a filter matches has, with their field; null when it asks for no part that is long
+ * enough.
+ */
 export function gramsAsked(filter: Filter, texts: readonly string[]): { field: string; grams: number[] } | null {
   for (const path of texts) {
     const condition = filter[path] as Condition | undefined;

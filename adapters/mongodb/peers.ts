@@ -1,9 +1,10 @@
 /**
- * The processes that serve one MongoDB. A limit holds for all of them together: each counts for itself and divides the limit by
- * how many there are (contract 95, several processes), which asks nothing of the store while it counts. Rejected: counters in
- * the store, a write for each call in the path that they protect.
+ * The processes that serve one MongoDB. A limit holds for all of them together: each counts for itself and divides the
+ * limit by how many there are (contract 95, several processes), which asks nothing of the store while it counts.
+ * Rejected: counters in the store, a write for each call in the path that they protect.
  *
- * Each process renews a document; one that stays the same for some renewals, by the monotonic clock of who looks, is gone.
+ * Each process renews a document; one that stays the same for some renewals, by the monotonic clock of who looks, is
+ * gone.
  */
 import { hostname } from 'node:os';
 import { StalenessTracker } from '../../lib/staleness.js';

@@ -1,6 +1,7 @@
 /**
- * The DocumentStore on MongoDB 5 to 8 and compatible servers. Writes are acknowledged by a majority, reads go to the primary
- * (a read sees an awaited write); losing the connection is the driver's to retry, and what it gives up is StoreUnavailable.
+ * The DocumentStore on MongoDB 5 to 8 and compatible servers. Writes are acknowledged by a majority, reads go to the
+ * primary (a read sees an awaited write); losing the connection is the driver's to retry, and what it gives up is
+ * StoreUnavailable.
  */
 import { MongoServerError, type Collection as Driver } from 'mongodb';
 import type { Collection, CollectionSpec, Doc, DocumentStore } from '../../ports/store.js';
@@ -24,7 +25,9 @@ export interface MongoOptions {
 }
 
 const NAME = /^[a-z][a-z0-9_]*$/;
-/** How long an operation waits for a server to write to, in milliseconds; `serverSelectionTimeoutMS` in the URL wins. */
+/**
+ * How long an operation waits for a server to write to, in milliseconds; `serverSelectionTimeoutMS` in the URL wins.
+ */
 const SELECTION_MS = 8_000;
 /** Another process is creating the same collection or index right now. */
 const BEING_CREATED = new Set<unknown>([48, 85, 117]);

@@ -1,6 +1,6 @@
 /**
- * A thread of its own that examines the store (reading/examination.ts), answers once and ends. It rests as long as it works,
- * so that it never takes more than half of a core from those who serve.
+ * A thread of its own that examines the store (reading/examination.ts), answers once and ends. It rests as long as it
+ * works, so that it never takes more than half of a core from those who serve.
  */
 import { setTimeout as rest } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';

@@ -1,4 +1,7 @@
-/** Whether a backup is due, from what lies in the folder: a restart, another machine and a restored store change nothing of it. */
+/**
+ * Whether a backup is due, from what lies in the folder: a restart, another machine and a restored store change nothing
+ * of it.
+ */
 
 /** A process that has just started has other things to do, and one that lives for a moment needs no backup. */
 const SETTLED_MS = 600_000;

@@ -1,6 +1,7 @@
 /**
- * Backups that the running service makes by itself. Each is the work of a process of its own with the lowest priority: reading,
- * hashing and compressing take a core for minutes, and a driver that meets a damaged store may end its process.
+ * Backups that the running service makes by itself. Each is the work of a process of its own with the lowest priority:
+ * reading, hashing and compressing take a core for minutes, and a driver that meets a damaged store may end its
+ * process.
  */
 import { fork } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** `aos backup`: the embedded store as it is at one moment, the key files beside it, and the packages (contract 95, command line). */
+/**
+ * `aos backup`: the embedded store as it is at one moment, the key files beside it, and the packages (contract 95,
+ * command line).
+ */
 import { createReadStream } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
@@ -24,7 +27,10 @@ const STALE_MS = 24 * 3_600_000;
 
 export interface BackupSource {
   dataDir: string;
-  /** Names of key files of the data directory; one that is not there is given by the configuration, and not in the backup. */
+  /**
+   * Names of key files of the data directory; one that is not there is given by the configuration, and not in the
+   * backup.
+   */
   keyFiles: readonly string[];
   /** Null: without packages. */
   releases: ReleaseStore | null;

@@ -1,4 +1,7 @@
-/** The files that the service makes by itself, one folder of them: their names hold when they were made, so that a copy keeps it. */
+/**
+ * The files that the service makes by itself, one folder of them: their names hold when they were made, so that a copy
+ * keeps it.
+ */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BackupNote } from '../../../ports/store/backups.js';

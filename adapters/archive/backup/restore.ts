@@ -1,7 +1,7 @@
 /**
- * `aos restore` (contract 95, command line): everything is unpacked beside its place and judged; then one file says that all of
- * it is there and right, and only then it is put in place. A run that is killed before that file leaves the target empty; after it,
- * the next start of anything puts the rest in place (docs/consistency.md, restore).
+ * `aos restore` (contract 95, command line): everything is unpacked beside its place and judged; then one file says
+ * that all of it is there and right, and only then it is put in place. A run that is killed before that file leaves the
+ * target empty; after it, the next start of anything puts the rest in place (docs/consistency.md, restore).
  */
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

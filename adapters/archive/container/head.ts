@@ -1,7 +1,9 @@
 /** What an archive says of itself in its first entry, and the names of its own entries (docs/archives.md). */
 import { ArchiveRejected } from './rejected.js';
 
-/** `backup`: the embedded store as a file, with its keys. `export`: documents as JSON lines, without secrets in clear. */
+/**
+ * `backup`: the embedded store as a file, with its keys. `export`: documents as JSON lines, without secrets in clear.
+ */
 export type ArchiveKind = 'backup' | 'export';
 
 export interface ArchiveHead {
@@ -19,7 +21,10 @@ export interface ArchiveHead {
   releases: boolean;
   /** One-way fingerprints of the keys that the store is used with, by setting. */
   keys: Record<string, string>;
-  /** Of an export: the migrations that its documents have been through, without those of indexes. Of a backup null: its store says so. */
+  /**
+   * Of an export: the migrations that its documents have been through, without those of indexes. Of a backup null: its
+   * store says so.
+   */
   migrations: string[] | null;
 }
 

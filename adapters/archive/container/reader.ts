@@ -1,6 +1,6 @@
 /**
- * Reads an archive strictly, by the reader that judges packages, in one pass and bounded memory. Its answer alone says that
- * the archive is whole: every entry has the hash that the last one names, and there is no other.
+ * Reads an archive strictly, by the reader that judges packages, in one pass and bounded memory. Its answer alone says
+ * that the archive is whole: every entry has the hash that the last one names, and there is no other.
  */
 import { createReadStream } from 'node:fs';
 import { readPackage, UnsafePackage, type FileEntry } from '../../../formats/archive.js';
@@ -21,7 +21,10 @@ export interface ReadArchive {
   entries: readonly EntryHash[];
 }
 
-/** Takes one entry. What it leaves unread is skipped. @throws ArchiveRejected for an entry that has no place in this kind */
+/**
+ * Takes one entry. What it leaves unread is skipped.
+ * @throws ArchiveRejected for an entry that has no place in this kind
+ */
 export type TakeEntry = (entry: FileEntry, content: AsyncIterable<Uint8Array>, head: ArchiveHead) => Promise<void>;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Writes an archive: gzip of tar, first what it is, last the hash of every entry. It is written beside its place and put
- * there when it is whole and on the disk, so that a file of that name is never half of one.
+ * Writes an archive: gzip of tar, first what it is, last the hash of every entry. It is written beside its place and
+ * put there when it is whole and on the disk, so that a file of that name is never half of one.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { link, open, rm, stat } from 'node:fs/promises';
@@ -51,7 +51,9 @@ export function textEntry(path: string, text: string): ArchiveEntry {
 
 export const isPartial = (name: string): boolean => /\.[0-9a-f]{8}\.partial$/.test(name);
 
-/** @throws Error, one sentence, when there is a file at `path`, or no room; what the entries throw. Nothing stays then. */
+/**
+ * @throws Error, one sentence, when there is a file at `path`, or no room; what the entries throw. Nothing stays then.
+ */
 export async function writeArchive(
   path: string,
   head: ArchiveHead,

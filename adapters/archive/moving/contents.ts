@@ -1,6 +1,7 @@
 /**
- * Documents as lines of canonical JSON (RFC 8785), collection by collection in the order of their ids: the same documents are the
- * same bytes whatever engine they come from, so that two exports can be compared by hash (docs/archives.md).
+ * Documents as lines of canonical JSON (RFC 8785), collection by collection in the order of their ids: the same
+ * documents are the same bytes whatever engine they come from, so that two exports can be compared by hash
+ * (docs/archives.md).
  */
 import { createHash, type Hash } from 'node:crypto';
 import { canonicalJson, type JsonValue } from '../../../formats/canonical-json.js';

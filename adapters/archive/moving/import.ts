@@ -1,7 +1,7 @@
 /**
- * `aos import`: the documents and packages of an export into an empty store of any engine (contract 95, command line). The archive
- * is judged whole first. Then a marker in the store says that it is half full: with it no start serves the store, and
- * another import begins by emptying it (docs/consistency.md, import).
+ * `aos import`: the documents and packages of an export into an empty store of any engine (contract 95, command line).
+ * The archive is judged whole first. Then a marker in the store says that it is half full: with it no start serves the
+ * store, and another import begins by emptying it (docs/consistency.md, import).
  */
 import type { PackageStore } from '../../../ports/release-store.js';
 import type { CollectionSpec, Doc, DocumentStore, Filter } from '../../../ports/store.js';

@@ -1,9 +1,9 @@
 /**
  * Token buckets (contract 00, limits), in memory, per process; where several share a store, each has its part of the
  * limit (contract 95, several processes). Shared counters in the store were rejected, they would put a write into the
- * path that they protect. rate-limiter-flexible was tried: it counts in windows that refill at once (at 60 calls a minute, 119 passed within two seconds), counts
- * refused calls too, can never let a call pass that costs more than the whole, and keeps every key until its window
- * ends.
+ * path that they protect. rate-limiter-flexible was tried: it counts in windows that refill at once (at 60 calls a
+ * minute, 119 passed within two seconds), counts refused calls too, can never let a call pass that costs more than the
+ * whole, and keeps every key until its window ends.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';

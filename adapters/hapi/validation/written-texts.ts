@@ -1,7 +1,7 @@
 /**
- * The one place where texts that people and agents write are judged: none holds a live token of this service (contract 20,
- * endpoints: `untrusted_fields`). Every authenticated call that changes something comes by: routes, the forms of pages, the
- * tools of agents. Reports of machines are not refused but scrubbed (`input.report` of a route).
+ * The one place where texts that people and agents write are judged: none holds a live token of this service (contract
+ * 20, endpoints: `untrusted_fields`). Every authenticated call that changes something comes by: routes, the forms of
+ * pages, the tools of agents. Reports of machines are not refused but scrubbed (`input.report` of a route).
  */
 import { fieldsWithLiveTokens, type LiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';

@@ -1,6 +1,6 @@
 /**
- * Documents of collections with compressed fields (ports/store/tuning.ts): those fields are kept deflated, in base64, under
- * a key of the body that no path can name. The writer deflates, and whoever answers a body makes it whole again:
+ * Documents of collections with compressed fields (ports/store/tuning.ts): those fields are kept deflated, in base64,
+ * under a key of the body that no path can name. The writer deflates, and whoever answers a body makes it whole again:
  * everything else looks at fields that are never compressed.
  *
  * The longest text follows the JSON of the other compressed fields after a line feed, which compact JSON never

@@ -1,7 +1,8 @@
 /**
- * A copy of the store's file as it is at one moment, while others write (contract 95, command line). It is read page by page
- * within one read transaction: writers go on, and what they write stays in the log until the end. Rejected: `VACUUM INTO`,
- * one statement at full speed that nothing can pause, and which promises nothing about the row numbers that look-ups use.
+ * A copy of the store's file as it is at one moment, while others write (contract 95, command line). It is read page by
+ * page within one read transaction: writers go on, and what they write stays in the log until the end. Rejected:
+ * `VACUUM INTO`, one statement at full speed that nothing can pause, and which promises nothing about the row numbers
+ * that look-ups use.
  */
 import { statSync } from 'node:fs';
 import { openDriver } from '../driver/open.js';

@@ -16,7 +16,8 @@ export interface Driver {
   prepare(sql: string): Statement;
   inTransaction(): boolean;
   /**
-   * Copies all pages, as the read transaction that has begun sees them, into a new file, which need not be on the disk at the end.
+   * Copies all pages, as the read transaction that has begun sees them, into a new file, which need not be on the disk
+   * at the end.
    * @param rest called between portions of 1 MiB
    */
   copyTo(path: string, rest: () => void): Promise<void>;

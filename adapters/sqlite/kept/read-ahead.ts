@@ -4,8 +4,8 @@
  * file.
  *
  * They are those of the file at any moment, in the order of the file: every write of this connection is compared with
- * them, another one's commit is noticed before the first look (../connection/connection.ts), and whatever is rolled back forgets
- * them all.
+ * them, another one's commit is noticed before the first look (../connection/connection.ts), and whatever is rolled
+ * back forgets them all.
  */
 import { matches } from '../../../ports/document.js';
 import type { Doc, Filter, Sort } from '../../../ports/store.js';

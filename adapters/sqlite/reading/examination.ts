@@ -1,6 +1,6 @@
 /**
- * Reads all that is stored, a step at a time: what SQLite itself says of each table's pages, then every document, strictly
- * (../driver/strict.ts). A damaged document or page is noted and passed over. Nothing is written or mended.
+ * Reads all that is stored, a step at a time: what SQLite itself says of each table's pages, then every document,
+ * strictly (../driver/strict.ts). A damaged document or page is noted and passed over. Nothing is written or mended.
  */
 import type { Examined } from '../../../ports/store/examination.js';
 import { parsedBody, wholeBody } from '../body/stored-body.js';

@@ -1,4 +1,7 @@
-/** The items that reporters know by a `client_ref` of their own (contract 20, endpoints: a `q` that is one finds its item). */
+/**
+ * The items that reporters know by a `client_ref` of their own (contract 20, endpoints: a `q` that is one finds its
+ * item).
+ */
 import type { BugDeps } from '../deps.js';
 import { hashOf } from '../item/hash-of.js';
 import type { ItemQuery } from '../item/filters.js';
@@ -12,8 +15,8 @@ const LONGEST = 200;
 type Parts = Pick<BugDeps, 'refs' | 'projects'>;
 
 /**
- * Ids of the items that reports with this `client_ref` made or were counted for: by the ids of the references that there may be,
- * since a project has two, its tokens' and its intake keys'.
+ * Ids of the items that reports with this `client_ref` made or were counted for: by the ids of the references that
+ * there may be, since a project has two, its tokens' and its intake keys'.
  * @param only slugs of projects; absent: every project
  */
 export async function idsByClientRef(

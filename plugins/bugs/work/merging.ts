@@ -35,7 +35,8 @@ export class Merging {
    * @returns the merged item
    * @throws ServiceError not_found, insufficient_scope, invalid_transition, already_claimed, lease_lost,
    * reason_required,
-   *   precondition_failed; validation_failed for an `into` that is unknown, of another project, the item itself or a circle
+   *   precondition_failed; validation_failed for an `into` that is unknown, of another project, the item itself or a
+   *   circle
    */
   async merge(id: string, into: string, caller: BugCaller, options: MergeOptions = {}): Promise<Item> {
     const { if_match, ...lease } = options;

@@ -56,7 +56,7 @@ describe('bugs: lists', () => {
     await fixture.bugs.record(report({ title: 'One', client_ref: 'TICKET 7' }));
     await fixture.bugs.record(report({ title: 'Two', client_ref: 'TICKET 7', project: 'beta' }));
     await fixture.bugs.record(errorReport({ title: 'Three', client_ref: 'TICKET 7', intake_key: 'key' }));
-    const found = async (request: object, caller?: Caller): Promise<string[]> =>
+    const found = async (request: object, caller?: BugCaller): Promise<string[]> =>
       (await titles(request, caller)).toSorted();
     expect(await found({ q: ['TICKET 7'] })).to.deep.equal(['One', 'Three', 'Two']);
     expect(await found({ q: [' TICKET 7 '], project: ['beta'] })).to.deep.equal(['Two']);
