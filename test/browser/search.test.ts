@@ -97,7 +97,7 @@ describe('web: the search in a real browser', function () {
       email: 'Notifications',
       database: 'Migrations',
       'audit log': 'System',
-      openapi: 'API',
+      openapi: 'Docs',
     };
     const found: Record<string, string[]> = {};
     for (const word of Object.keys(words)) {

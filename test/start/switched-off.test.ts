@@ -118,7 +118,9 @@ describe('start: plugins switched off', function () {
 
   it('without the error stream an item has no “ignore like this”, and the Sentry intake is off with it', async () => {
     const { visited, running } = await crawled(['errorstream']);
-    expect([...visited].filter((path) => /ignore|^\/errors/.test(path))).to.deep.equal([]);
+    // The guides of this version tell of every plugin, whether or not it runs.
+    const pages = [...visited].filter((path) => !path.startsWith('/docs/'));
+    expect(pages.filter((path) => /ignore|^\/errors/.test(path))).to.deep.equal([]);
     const { body } = await running.request('GET', '/api/health', SHARED_KEY);
     const { plugins } = (body as { checks: { plugins: Record<string, { state: string; reason: string }> } }).checks;
     expect(plugins['sentry']).to.include({

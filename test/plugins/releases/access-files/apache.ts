@@ -33,11 +33,11 @@ ${NEEDED.map((name) => `LoadModule ${name}_module "${MODULES}/mod_${name}.so"`).
 ${process.getuid?.() === 0 ? 'User www-data\nGroup www-data' : ''}
 DocumentRoot "${home}/empty"
 Alias "/releases" "${store}"
-<OfferedReleases "/">
+<Directory "/">
   AllowOverride None
   Require all denied
 </Directory>
-<OfferedReleases "${store}">
+<Directory "${store}">
   AllowOverride ${override}
   Options None
   Require all granted
