@@ -58,12 +58,10 @@ export interface LoginAttempts {
   /**
    * Computes `fits` unless account or address have to wait. False counts as a failure of both; true begins the
    * account's count anew. The delay follows the fifth failure (contract 40, files).
-   * @param input `credential` names what was given without telling it: the same wrong one again from an address that
-   *   the account is known at counts for itself alone, since a machine with an old password guesses nothing
    * @throws ServiceError rate_limited
    */
   attempt(
-    input: { username: string; address: string; request_id?: string | undefined; credential?: string },
+    input: { username: string; address: string; request_id?: string | undefined },
     fits: () => Promise<boolean>,
   ): Promise<boolean>;
 }

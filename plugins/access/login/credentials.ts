@@ -135,7 +135,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
   async attempt(input: Parameters<LoginAttempts['attempt']>[0], fits: () => Promise<boolean>): Promise<boolean> {
     const key = usernameKey(input.username.slice(0, 256));
     const own = await this.known.count(key, input.address);
-    const counts = own === null ? this.#counts(key, null, input) : await this.#pairCounts(own, input.credential);
+    const counts = own === null ? this.#counts(key, null, input) : [own];
     const refused = (event: SecurityEvent): void => this.#note(event, 'the release store', input);
     const attempt = await this.throttle.enter(counts, FREE_FAILURES - 1).catch((error: unknown) => {
       refused('login.locked');
@@ -153,16 +153,6 @@ export class Credentials implements CredentialCheck, LoginAttempts {
     } finally {
       attempt.leave();
     }
-  }
-
-  /**
-   * A credential that was wrong before has a count of its own, and adds nothing to the pair's: others of the pair give
-   * the right one.
-   */
-  async #pairCounts(pair: string, credential: string | undefined): Promise<string[]> {
-    if (credential === undefined) return [pair];
-    const repeated = `wrong:${sha256(`${pair} ${credential}`)}`;
-    return (await this.throttle.failures(repeated)) > 0 ? [repeated] : [pair, repeated];
   }
 
   /** The password of a signed-in account once more, before it changes something. @throws as `check` */

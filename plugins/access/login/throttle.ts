@@ -69,10 +69,6 @@ export class Throttle implements AttemptThrottle {
     }
   }
 
-  async failures(key: string): Promise<number> {
-    return (await this.#count(key)).failures;
-  }
-
   /** A success: the count starts anew. */
   async reset(key: string): Promise<void> {
     await this.rows.remove({ id: key });

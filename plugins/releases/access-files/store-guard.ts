@@ -68,8 +68,7 @@ export class StoreGuard implements BasicGuard {
     const { username, password } = given;
     const { address, id } = request;
     try {
-      const credential = this.#digest(line ?? username, password);
-      const fits = await this.deps.attempts.attempt({ username, address, request_id: id, credential }, () =>
+      const fits = await this.deps.attempts.attempt({ username, address, request_id: id }, () =>
         this.#fits(password, line, null),
       );
       if (fits) return { open: true, username };
