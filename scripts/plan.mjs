@@ -16,7 +16,7 @@ export const OPERATIONS = {
   new_group: 17,
   validation: 4,
   claim: 3,
-  idle_per_process_second: 13,
+  idle_per_process_second: 9,
 };
 
 /** Bytes that stay, without indexes and compression: what a year of them takes is an upper bound. */
