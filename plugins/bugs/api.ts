@@ -1,6 +1,13 @@
 /** What the plugin offers the others (ports/domain/bugs.ts). */
 import { inject, injectable } from '../../kernel/contract.js';
-import type { BugsApi, PublishedBuild, Recorded, Report, UserFeedback } from '../../ports/domain/bugs.js';
+import type {
+  BugsApi,
+  PublishedBuild,
+  Recorded,
+  RecordOptions,
+  Report,
+  UserFeedback,
+} from '../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../ports/domain/releases.js';
 import type { DomainEvent } from '../../ports/events.js';
 import { Closing } from './builds/closing.js';
@@ -24,7 +31,7 @@ export class Bugs implements BugsApi {
     @inject(Feedback) private readonly comments: Feedback,
   ) {}
 
-  async record(report: Report, options?: { texts?: boolean }): Promise<Recorded> {
+  async record(report: Report, options?: RecordOptions): Promise<Recorded> {
     const done = await this.intake.record(report, options);
     this.deps.reports.recorded(report, done);
     await this.comments.counted(report);

@@ -12,6 +12,7 @@ import { denied, ServiceError } from '../../kernel/errors.js';
 import { BUGS, type BugsApi } from '../../ports/domain/bugs.js';
 import type {
   ErrorAnswer,
+  ErrorDetails,
   ErrorIntake,
   ErrorReport,
   ErrorSender,
@@ -77,15 +78,14 @@ export class ErrorReportIntake implements ErrorIntake {
       client_ref: id,
       // When its event comes, this item is led to that one's: no other feedback may be counted in it.
       fingerprint: event_id === null ? null : ['{{ default }}', event_id],
-      details: () => ({ context: { name, email, url, event_id }, breadcrumbs: null }),
     };
-    await this.record(report, sender);
+    await this.record(report, sender, () => ({ context: { name, email, url, event_id }, breadcrumbs: null }));
   }
 
   /** Every intake ends here (ports/domain/errors.ts). */
-  async record(body: ErrorBody | ErrorReport, sender: ErrorSender): Promise<IntakeAnswer> {
-    const { report, truncated } = reportOf(body, sender);
-    const done = await this.bugs.record(report);
+  async record(body: ErrorBody | ErrorReport, sender: ErrorSender, stated?: () => ErrorDetails): Promise<IntakeAnswer> {
+    const { report, details, truncated } = reportOf(body, sender, stated);
+    const done = await this.bugs.record(report, { details });
     return sender.intake === true ? publicAnswerOf(done, truncated) : answerOf(done, truncated);
   }
 

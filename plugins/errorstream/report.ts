@@ -2,7 +2,7 @@
 import { invalid } from '../../kernel/errors.js';
 import { urgencyOf } from '../../lib/urgency.js';
 import type { Details, Report } from '../../ports/domain/bugs.js';
-import type { ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
+import type { ErrorDetails, ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
 import { cutHead, cutNewest, cutObject, cutStack, cutText } from './limits/cut.js';
@@ -71,13 +71,13 @@ const noDetails = (): Details => NO_DETAILS;
 /** What only plugins state of a report. */
 type Stated = Pick<ErrorReport, 'message_template' | 'function'>;
 
-/** A body's details are cut at once, because the answer names what was cut; others when they are asked for. */
-function detailsOf(body: ErrorBody | ErrorReport, cutter: Cutter): () => Details {
-  if ('details' in body && typeof body.details === 'function') {
-    const { details } = body;
-    return () => cutDetails(details(), new Cutter());
-  }
-  const { context, breadcrumbs } = body as ErrorBody;
+/** A body's details are cut at once, because the answer names what was cut; others when they are called for. */
+function detailsOf(
+  { context, breadcrumbs }: ErrorBody,
+  details: (() => ErrorDetails) | undefined,
+  cutter: Cutter,
+): () => Details {
+  if (details !== undefined) return () => cutDetails(details(), new Cutter());
   if (!context && !breadcrumbs) return noDetails;
   const cut = cutDetails({ context, breadcrumbs }, cutter);
   return () => cut;
@@ -88,11 +88,19 @@ const cutDetails = ({ context, breadcrumbs }: Pick<ErrorBody, 'context' | 'bread
   breadcrumbs: cutter.newest('breadcrumbs', breadcrumbs, LIMITS.breadcrumbs, LIMITS.breadcrumbs_text),
 });
 
+/** What becomes of a body. */
+export interface ReadReport {
+  report: Report;
+  details: () => Details;
+  /** The fields that were cut, as the caller named them. */
+  truncated: string[];
+}
+
 /**
- * `truncated` names the fields that were cut, as the caller named them.
+ * @param details what a plugin states beside the body, in place of the body's own
  * @throws ServiceError validation_failed when message and class are both empty
  */
-export function reportOf(body: ErrorBody & Stated, sender: ErrorSender): { report: Report; truncated: string[] } {
+export function reportOf(body: ErrorBody & Stated, sender: ErrorSender, details?: () => ErrorDetails): ReadReport {
   const cutter = new Cutter();
   const message = cutter.text('error_message', body.error_message, LIMITS.error_message);
   const exceptionClass = cutter.text('exception_class', body.exception_class, LIMITS.exception_class);
@@ -129,8 +137,7 @@ export function reportOf(body: ErrorBody & Stated, sender: ErrorSender): { repor
     occurred_at: body.occurred_at ?? null,
     client_ref: body.client_ref ?? null,
     tags: cutter.list('tags', body.tags, LIMITS.tags, LIMITS.tag),
-    details: detailsOf(body, cutter),
     fingerprint: fingerprint.length > 0 ? fingerprint : null,
   };
-  return { report, truncated: cutter.cut };
+  return { report, details: detailsOf(body, details, cutter), truncated: cutter.cut };
 }

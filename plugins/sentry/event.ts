@@ -3,7 +3,7 @@
  * known spelling are accepted: no field can make an event fail. Pure.
  */
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
-import type { ErrorReport } from '../../ports/domain/errors.js';
+import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import { contextOf } from './context.js';
 import { chainOf, reframed, type Thrown } from './chain.js';
@@ -55,8 +55,14 @@ export function eventIdOf(value: unknown): string | null {
 
 const COMMIT = /^[0-9a-f]{40}$/;
 
+/** What an event says; `details` is what only a kept payload shows of it. */
+export interface ReadEvent {
+  report: ErrorReport;
+  details: () => ErrorDetails;
+}
+
 /** @param about the project's slug, and the id that the answer names */
-export function reportOf(event: Loose, about: { project: string; id: string }): ErrorReport {
+export function reportOf(event: Loose, about: { project: string; id: string }): ReadEvent {
   const platform = line(event['platform'])?.toLowerCase() ?? null;
   const chain = withFrames(chainOf(event), event, platform);
   const [top] = chain;
@@ -67,7 +73,7 @@ export function reportOf(event: Loose, about: { project: string; id: string }): 
   const message = value ?? (exceptionClass === null ? (logged?.shown ?? UNLABELED) : '');
   const stack = stackOf(chain, platform);
   const version = versionOf(event['release']);
-  return {
+  const report: ErrorReport = {
     project: about.project,
     error_level: levelOf(event['level']),
     error_message: message,
@@ -84,12 +90,13 @@ export function reportOf(event: Loose, about: { project: string; id: string }): 
     occurred_at: instant(event['timestamp']),
     client_ref: about.id,
     tags: tagsOf(event['tags']),
-    details: () => ({
-      context: contextOf(event, chain, logged?.shown === message ? null : (logged?.shown ?? null)),
-      breadcrumbs: breadcrumbsOf(event['breadcrumbs']),
-    }),
     fingerprint: fingerprintOf(event['fingerprint']),
   };
+  const details = (): ErrorDetails => ({
+    context: contextOf(event, chain, logged?.shown === message ? null : (logged?.shown ?? null)),
+    breadcrumbs: breadcrumbsOf(event['breadcrumbs']),
+  });
+  return { report, details };
 }
 
 /** With the stack of the event or of its thread, where no exception has one. */

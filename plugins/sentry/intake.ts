@@ -105,7 +105,8 @@ export class SentryIntake {
   }
 
   async #record(event: Loose, project: string, id: string, caller: SentryCaller): Promise<void> {
-    await this.errors.record(reportOf(event, { project, id }), senderOf(caller));
+    const { report, details } = reportOf(event, { project, id });
+    await this.errors.record(report, senderOf(caller), details);
   }
 
   #newId(): string {

@@ -3,7 +3,7 @@
  * Contracts 20 and 21.
  */
 import { event, extensionPoint, token } from '../token.js';
-import type { ErrorLevel, Item, ItemStatus, Mute, Recorded, Report } from './item.js';
+import type { Details, ErrorLevel, Item, ItemStatus, Mute, Recorded, Report } from './item.js';
 
 export type * from './item.js';
 
@@ -28,13 +28,20 @@ export interface PublishedBuild {
   publication?: string;
 }
 
+/** What a caller may say beside the report itself. */
+export interface RecordOptions {
+  /** The answered item carries its long texts, which costs another read. */
+  texts?: boolean;
+  /** Called only where the report's payload is kept: few reports of a storm are. */
+  details?: () => Details;
+}
+
 export interface BugsApi {
   /**
    * Groups, counts and stores one report; resolves after the commit.
-   * @param options `texts`: the answered item carries its long texts, which costs another read
    * @throws ServiceError unknown_project
    */
-  record(report: Report, options?: { texts?: boolean }): Promise<Recorded>;
+  record(report: Report, options?: RecordOptions): Promise<Recorded>;
   /** A report was refused, here or on its way here: counted for `GET /metrics`. */
   refused(source: Report['source']): void;
   /**

@@ -30,8 +30,6 @@ export interface ErrorReport {
   /** Unique per project, at most 200 characters: a repeat counts nothing. */
   client_ref?: string | null;
   tags?: string[] | null;
-  /** Asked for where the payload is kept. What is cut of it is not named in `truncated`. */
-  details?: () => ErrorDetails;
   /** Replaces the grouping; `{{ default }}` is the default grouping. */
   fingerprint?: string[] | null;
 }
@@ -114,9 +112,10 @@ export interface ErrorIntake {
   feedback(given: FeedbackReport, sender: ErrorSender): Promise<void>;
   /**
    * Cuts, groups, counts and stores one report; resolves after the commit.
+   * @param details called only where the payload is kept; `truncated` does not name what is cut of them
    * @throws ServiceError unknown_project, validation_failed (neither message nor class)
    */
-  record(report: ErrorReport, sender: ErrorSender): Promise<ErrorAnswer | PublicAnswer>;
+  record(report: ErrorReport, sender: ErrorSender, details?: () => ErrorDetails): Promise<ErrorAnswer | PublicAnswer>;
   /** A report was refused on its way here: counted for `GET /metrics`. */
   refused(source: 'app' | 'sdk'): void;
 }

@@ -42,8 +42,6 @@ export interface Report {
   host?: string | null;
   /** When it happened, at most the receive time. */
   occurred_at?: string | null;
-  /** Asked for where this report's payload is kept, and not otherwise: of the reports of a storm few are. */
-  details?: () => Details;
   /**
    * Id of the public intake key that it came with; null: a secret credential. Reports with a
    * public key have their own `client_ref` space and their own budget of new groups.

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
 import { put } from './put.js';
-import { hashOf } from '../../plugins/bugs/item/hash-of.js';
+import { hashOf } from '../../plugins/bugs/item/document-ids.js';
 import { derived } from '../../plugins/bugs/item/change-set.js';
 import { groupingOf } from '../../plugins/bugs/grouping/key.js';
 import type { ItemDoc } from '../../plugins/bugs/item/model.js';

@@ -8,7 +8,7 @@ import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/hash-of.js';
+import { hashOf } from '../item/document-ids.js';
 import { buildKey, canonical, type Published } from '../item/build-names.js';
 
 const PAGE = 500;

@@ -92,7 +92,7 @@ export class Leases {
     const { items, texts, ids } = this.deps;
     const secret = ids.secret();
     const agent = request.agent ?? soleTarget(filter) ?? caller.name;
-    const noted = { id: ids.uuid(), actor: caller.name };
+    const unfiled = { id: ids.uuid(), actor: caller.name };
     const holder = holderOf({ credential: caller.id, agent });
     const first = (): Promise<Fetched | null> =>
       this.watermark.write(claimedId, async (stamp, now) => {
@@ -100,7 +100,7 @@ export class Leases {
         // The stretch of the queue holds the severity already.
         const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));
-        const update = claimUnread(claim, noted);
+        const update = claimUnread(claim, unfiled);
         const rendering = { ...ITEM_ROW, beside: texts, context: now };
         const options = { sort: [['queue_key', 'asc']] } as const;
         const json = await changeRendered(items, waiting, update, rendering, options);

@@ -12,7 +12,7 @@ import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/hash-of.js';
+import { hashOf } from '../item/document-ids.js';
 import { Merging } from '../work/merging.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';

@@ -10,8 +10,9 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS } from '../../../lib/time.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/hash-of.js';
+import { hashOf } from '../item/document-ids.js';
 import type { FloodDoc } from '../item/model.js';
+import { COARSE_KEYS } from '../item/stored-names.js';
 import { floodOf, type Flood, type Grouping, type GroupingInput } from '../grouping/key.js';
 
 /** Items of a source whose coarse keys lie beside its times. */
@@ -21,7 +22,7 @@ const FIRST = 25;
 export interface Source extends Flood {
   project: string;
   /** Null: not looked at, since nothing is led by the report's coarse key. */
-  stored: Pick<FloodDoc, 'made_at' | 'first'> | null;
+  stored: Pick<FloodDoc, 'made_at' | typeof COARSE_KEYS> | null;
 }
 
 @injectable()
@@ -46,7 +47,7 @@ export class Floods {
 
   /** The dedup key of the first item with the coarse key, if it is among the first of its source. */
   async keyOfFirst({ coarse_key, stored }: Source): Promise<string | null> {
-    for (const { key, item } of stored?.first ?? []) {
+    for (const { key, item } of stored?.[COARSE_KEYS] ?? []) {
       const first = key === coarse_key ? await this.deps.items.get(item) : null;
       if (first !== null) return first.dedup_key;
     }
@@ -55,7 +56,7 @@ export class Floods {
 
   /** The coarse key that is to be led to a new item by a document of its own. */
   ownKey({ coarse_key, stored }: Source): string | null {
-    return (stored?.first?.length ?? 0) < FIRST ? null : coarse_key;
+    return (stored?.[COARSE_KEYS]?.length ?? 0) < FIRST ? null : coarse_key;
   }
 
   /** Counts a new item, and remembers its coarse key; an upsert. */
@@ -65,7 +66,7 @@ export class Floods {
     const { coarse_key: key } = source;
     // No `keep`: those that come at the same time are a few more than `FIRST`, and none may be lost.
     const isFirst = key !== null && this.ownKey(source) === null;
-    const push = { made_at, ...(isFirst && { first: { each: [{ key, item }] } }) };
+    const push = { made_at, ...(isFirst && { [COARSE_KEYS]: { each: [{ key, item }] } }) };
     return { change: { id: hashOf(source.project, source.source) }, update: { push } };
   }
 }

@@ -14,7 +14,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/hash-of.js';
+import { hashOf } from '../item/document-ids.js';
 import { Commit, type Write } from '../store/commit.js';
 import { Floods, type Source } from './floods.js';
 import { earlierKeysOf, type Grouping, type GroupingInput } from '../grouping/key.js';

@@ -1,7 +1,7 @@
 /** The first step of the intake: a report as it will be stored, what mutes it, and what its item is found by. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS } from '../../../lib/time.js';
-import type { Mute, Report } from '../../../ports/domain/bugs.js';
+import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { groupingOf } from '../grouping/key.js';
 import type { Moment } from '../item/first-document.js';
@@ -25,7 +25,7 @@ export class Acceptance {
   ) {}
 
   /** @throws ServiceError unknown_project */
-  async accept(given: Report): Promise<AcceptedReport> {
+  async accept(given: Report, details: RecordOptions['details']): Promise<AcceptedReport> {
     const scrubbed = scrubReport(cleanReport(given));
     const { project, client_ref } = scrubbed;
     await this.deps.projects.accepting(project, 'reports');
@@ -34,7 +34,7 @@ export class Acceptance {
     const report = mute === null ? scrubbed : { ...scrubbed, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
     const keyed = { project, report, ...groupingOf(report, this.deps.grouping.masks) };
-    return { report, keyed, ref, ...this.#moment(report) };
+    return { report, details, keyed, ref, ...this.#moment(report) };
   }
 
   /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */

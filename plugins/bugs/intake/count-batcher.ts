@@ -12,7 +12,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { countUpdate } from './count-update.js';
 import { notes, type IncomingReport } from './incoming-report.js';
-import { STORED_BLIND_KIND } from '../item/change-set.js';
+import { BLIND_KIND } from '../item/stored-names.js';
 import { Commit, type Write } from '../store/commit.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
@@ -90,7 +90,7 @@ export class CountBatcher {
       const written = await this.watermark.write(id, (stamp) => {
         const updates = waiting.map(({ incoming }) => countUpdate(incoming, stamp, this.refs.takeNotes(id)));
         const unnoted = Object.assign({}, ...waiting.map(({ incoming }) => withoutNote(incoming))) as Filter;
-        return this.#commit({ id, [STORED_BLIND_KIND]: kind, ...unnoted }, summed(updates), waiting);
+        return this.#commit({ id, [BLIND_KIND]: kind, ...unnoted }, summed(updates), waiting);
       });
       const docs = written === null ? [] : stepsTo(written.doc, waiting);
       for (const [i, { payload, resolve }] of waiting.entries()) {

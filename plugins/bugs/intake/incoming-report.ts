@@ -1,5 +1,5 @@
 /** One report on its way through the intake. */
-import type { Report } from '../../../ports/domain/bugs.js';
+import type { RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import type { Decision, Keyed } from '../groups/keys.js';
 import type { Moment } from '../item/first-document.js';
 import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
@@ -8,6 +8,7 @@ import type { Write } from '../store/commit.js';
 /** A report as it will be stored, and what it is found by: what `Acceptance` makes of it. */
 export interface AcceptedReport extends Moment {
   report: Report;
+  details: RecordOptions['details'];
   /** Its grouping keys. */
   keyed: Keyed;
   /** Its `client_ref`; null: it has none. */
@@ -47,6 +48,8 @@ export interface IncomingReport extends Moment {
   report: Report;
   /** The report that the occurrence keeps. */
   payload: Report;
+  /** The details of that report. */
+  details: RecordOptions['details'];
   key: string;
   ref: CountedReference | null;
   /** The item had no origin before; this report brings one. */
@@ -69,10 +72,10 @@ export interface Counted {
 }
 
 export const incomingOf = (
-  { now, occurred, report: payload }: AcceptedReport,
+  { now, occurred, report: payload, details }: AcceptedReport,
   { keyed, report, adopted, flooded }: Place,
   ref: CountedReference | null,
-): IncomingReport => ({ now, occurred, report, payload, key: keyed.dedup_key, ref, adopted, flooded });
+): IncomingReport => ({ now, occurred, report, payload, details, key: keyed.dedup_key, ref, adopted, flooded });
 
 /** The item notes the reference, because it is in the store already (store/client-refs.ts). */
 export const notes = (ref: CountedReference | null): ref is CountedReference => ref !== null && ref.along.length === 0;

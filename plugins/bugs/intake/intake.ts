@@ -5,9 +5,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
-import type { Recorded, Report } from '../../../ports/domain/bugs.js';
+import type { Recorded, RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/hash-of.js';
+import { hashOf } from '../item/document-ids.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { Items } from '../store/items.js';
 import { Acceptance } from './acceptance.js';
@@ -37,11 +37,10 @@ export class Intake {
 
   /**
    * Groups, counts and stores one report; resolves after the commit.
-   * @param options `texts`: the answered item carries its long texts (one more read); otherwise they are null
    * @throws ServiceError unknown_project
    */
-  async record(given: Report, options: { texts?: boolean } = {}): Promise<Recorded> {
-    const accepted = await this.acceptance.accept(given);
+  async record(given: Report, options: RecordOptions = {}): Promise<Recorded> {
+    const accepted = await this.acceptance.accept(given, options.details);
     for (let beginning = 0; beginning < BEGINNINGS; beginning++) {
       const counted = await this.#placeAndCount(accepted);
       if (counted !== null) return this.#answer(await this.followUp.of(counted), accepted.report, options);
@@ -76,7 +75,7 @@ export class Intake {
   #answer(
     { doc, outcome, regression, sampled, incoming }: FollowedUp,
     report: Report,
-    options: { texts?: boolean },
+    options: RecordOptions,
   ): Recorded | Promise<Recorded> {
     const now = this.deps.clock.now();
     const ignored_by = report.muted_by?.rule_id ?? null;

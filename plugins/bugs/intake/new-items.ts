@@ -20,6 +20,7 @@ import {
   type IncomingReport,
   type Place,
 } from './incoming-report.js';
+import { UNFILED_CREATION } from '../item/stored-names.js';
 import { ItemNumbers } from './numbers.js';
 import { PayloadSampler } from './payload-sampler.js';
 
@@ -123,8 +124,9 @@ export class NewItems {
     if (report !== incoming.payload) first.overflow = true;
     Object.assign(first, this.faults.begun(first, report));
     if (notes(ref)) first.inflight = { [ref.id]: 1 };
-    first.made_by = report.reporter ?? report.reported_by;
-    const change = new ChangeSet(first, first.made_by, stamp, this.deps.ids);
+    const creator = report.reporter ?? report.reported_by;
+    first[UNFILED_CREATION] = creator;
+    const change = new ChangeSet(first, creator, stamp, this.deps.ids);
     change.emit(report.type === 'feature' ? 'feature.created' : 'bug.created');
     if (report.severity === 'critical') change.emit('bug.critical');
     return change.document();

@@ -2,18 +2,22 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import type { Details } from '../../../ports/domain/bugs.js';
 import type { Write } from '../store/commit.js';
 import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
 import { occurrenceOf } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
 import { firstOf } from '../item/payload.js';
-import { FIRST, RESERVOIR, slotOf, WINDOW_MS } from '../item/sampling.js';
+import { scrubDetails } from '../text/scrub.js';
+import { KEPT, slotOf, WINDOW_MS } from '../item/sampling.js';
 
 /** Items whose sampling window this process knows. */
 const WINDOWS = 20_000;
 /** Other processes count too, so what was known a minute ago is no longer believed. */
 const WINDOW_KNOWN_MS = 60_000;
+
+const NO_DETAILS: Details = { context: null, breadcrumbs: null };
 
 /** How far an item's sampling window is, as the last count answered. */
 interface Window {
@@ -47,7 +51,7 @@ export class PayloadSampler {
     if (slot === null) return null;
     const payload = this.#payload(itemId, slot, incoming);
     const collection = 'occurrences';
-    return window.n > FIRST + RESERVOIR ? { collection, put: payload } : { collection, insert: payload };
+    return window.n > KEPT ? { collection, put: payload } : { collection, insert: payload };
   }
 
   /** The payload of the report that makes the item, stored together with its texts: the first is always kept. */
@@ -57,7 +61,8 @@ export class PayloadSampler {
   }
 
   #payload(itemId: string, slot: number, incoming: IncomingReport): OccurrenceDoc {
-    return occurrenceOf(incoming.payload, itemId, slot, this.deps.ids.uuid(), incoming);
+    const details = scrubDetails(incoming.details?.() ?? NO_DETAILS);
+    return occurrenceOf(incoming.payload, details, itemId, slot, this.deps.ids.uuid(), incoming);
   }
 
   /** Keeps the payload if its turn comes; true when it was kept. */

@@ -10,6 +10,7 @@ import type { Json, Update } from '../../../ports/store.js';
 import { buildKey } from './build-names.js';
 import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry } from './model.js';
 import { rankOf } from './severity.js';
+import { BLIND_KIND, UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
 import { AWAITS_BUILD, MAY_REGRESS } from './transitions.js';
 
 type State = Pick<
@@ -25,12 +26,6 @@ type State = Pick<
   | 'resolved_in_build'
   | 'sent'
 >;
-
-/**
- * The stored name of the kind of occurrences that are counted blindly, in one write without a look at the item. It is
- * part of every stored item, and a rename would rewrite all of them for nothing that anybody sees.
- */
-export const STORED_BLIND_KIND = 'lane' satisfies keyof ItemDoc;
 
 /** The kind of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
 export const blindKindOfReport = (ruleId: string | null | undefined): string =>
@@ -51,12 +46,10 @@ function queueKeyOf(item: State): string | null {
 }
 
 /** The fields that follow from others. */
-export function derived(
-  item: State,
-): Pick<ItemDoc, typeof STORED_BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank'> {
+export function derived(item: State): Pick<ItemDoc, typeof BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank'> {
   const build = item.resolved_in_build;
   return {
-    [STORED_BLIND_KIND]: blindKindOf(item),
+    [BLIND_KIND]: blindKindOf(item),
     queue_key: queueKeyOf(item),
     build_key: build !== null && AWAITS_BUILD.has(item.status) ? buildKey(item.project, build) : null,
     severity_rank: rankOf(item.severity),
@@ -91,9 +84,9 @@ export class ChangeSet {
     return Object.keys(this.set).length === 0 && this.entries.length === 0;
   }
 
-  /** The entries of the write: those that wait in the item go with it. An empty change writes none. */
+  /** The entries of the write: the unfiled ones of the item go with it. An empty change writes none. */
   get written(): readonly ItemOutboxEntry[] {
-    return this.empty ? this.entries : [...waitingIn(this.item), ...this.entries];
+    return this.empty ? this.entries : [...unfiledIn(this.item), ...this.entries];
   }
 
   assign(fields: Partial<ItemDoc>): this {
@@ -208,9 +201,9 @@ export class ChangeSet {
    * @param outbox entries that are not written in another place in the same transaction
    */
   update(outbox: readonly ItemOutboxEntry[] = this.written): Update {
-    const waits = WAITING.filter((field) => this.item[field] !== undefined);
+    const filed = UNFILED.filter((field) => this.item[field] !== undefined);
     const update: Update = {
-      ...(waits.length > 0 && { unset: waits }),
+      ...(filed.length > 0 && { unset: filed }),
       set: { ...this.set, ...derived(this.next) } as unknown as NonNullable<Update['set']>,
       inc: { rev: 1 },
       max: { updated_at: this.at },
@@ -230,31 +223,32 @@ const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info
  * The claim of the first open item that a filter finds, decided by the store. Of the derived fields only `queue_key`
  * depends on whether an item is open or in progress.
  */
-export function claimUnread(claim: ClaimLease, noted: NonNullable<ItemDoc['noted']>): Update {
+export function claimUnread(claim: ClaimLease, unfiled: { id: string; actor: string }): Update {
   return {
-    set: { status: 'in_progress', claim: { ...claim }, queue_key: null, noted: { ...noted } },
+    set: { status: 'in_progress', claim: { ...claim }, queue_key: null, [UNFILED_CLAIM]: { ...unfiled } },
     inc: { rev: 1, claim_count: 1 },
     max: { updated_at: claim.claimed_at },
   };
 }
 
-/** Where history entries wait in an item. */
-export const WAITING = ['made_by', 'noted'] as const;
+/** Fields of which history entries are still to be made. */
+export const UNFILED = [UNFILED_CREATION, UNFILED_CLAIM] as const;
 
-type Waiting = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof WAITING)[number]>;
+type Unfiled = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof UNFILED)[number]>;
 
 /**
- * The history entries that wait in an item, oldest first; small there, since each report of a new group and each claim
- * writes one.
+ * The history entries that still lie in an item, oldest first. They are one small field each, because each report of a
+ * new group and each claim writes one.
  */
-export function waitingIn({ id, source, created_at, claim, made_by, noted }: Waiting): ItemOutboxEntry[] {
+export function unfiledIn(item: Unfiled): ItemOutboxEntry[] {
+  const { id, source, created_at, claim, [UNFILED_CREATION]: creator, [UNFILED_CLAIM]: claimed } = item;
   const entries: ItemOutboxEntry[] = [];
   // No other entry has the item's own id.
-  if (made_by !== undefined)
-    entries.push({ id, kind: 'activity', name: 'created', at: created_at, actor: made_by, data: { source } });
-  if (noted !== undefined && claim !== null) {
+  if (creator !== undefined)
+    entries.push({ id, kind: 'activity', name: 'created', at: created_at, actor: creator, data: { source } });
+  if (claimed !== undefined && claim !== null) {
     const { claimed_at, agent } = claim;
-    entries.push({ ...noted, kind: 'activity', name: 'claimed', at: claimed_at, data: { agent, by: 'next' } });
+    entries.push({ ...claimed, kind: 'activity', name: 'claimed', at: claimed_at, data: { agent, by: 'next' } });
   }
   return entries;
 }

@@ -1,15 +1,15 @@
 /** The first document of an item, and the payload of an occurrence, from a report. Pure. */
 import { isoOf } from '../../../lib/time.js';
 import { urgencyOf } from '../../../lib/urgency.js';
-import type { Report } from '../../../ports/domain/bugs.js';
+import type { Details, Report } from '../../../ports/domain/bugs.js';
 import { searchText } from './change-set.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { hourKey, minuteKey } from './rate.js';
 import { rankOf } from './severity.js';
 import { OUTSIDE } from './view.js';
-import { detailsOf } from '../text/scrub.js';
-import { slotId } from './sampling.js';
+import { slotId } from './document-ids.js';
+import { BLIND_KIND } from './stored-names.js';
 
 export interface Moment {
   /** Receive time, milliseconds. */
@@ -80,7 +80,7 @@ export function firstDocument(report: Report, id: string, number: number, key: s
     expired_count: 0,
     severity_rank: rankOf(report.severity),
     level_rank: levelRank(report),
-    lane: null,
+    [BLIND_KIND]: null,
     queue_key: null,
     build_key: null,
     search_text: searchText(report.title, report.error_message ?? null, report.exception_class ?? null),
@@ -104,6 +104,7 @@ export const textsOf = (report: Report, id: string): TextsDoc => ({
 
 export function occurrenceOf(
   report: Report,
+  details: Details,
   itemId: string,
   slot: number,
   occurrenceId: string,
@@ -127,6 +128,6 @@ export function occurrenceOf(
     host: report.host ?? null,
     client_ref: report.client_ref ?? null,
     tags: [...(report.tags ?? [])],
-    ...detailsOf(report),
+    ...details,
   };
 }

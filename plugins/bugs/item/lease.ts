@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { BugCaller } from '../caller.js';
-import { hashOf } from './hash-of.js';
+import { hashOf } from './document-ids.js';
 import { refusal } from '../errors.js';
 import type { ChangeSet } from './change-set.js';
 import type { ItemDoc, ClaimLease, LeaseEnd } from './model.js';

@@ -7,6 +7,7 @@
  */
 import type { Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
+import type { BLIND_KIND, COARSE_KEYS, UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
 
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
 
@@ -76,8 +77,8 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   severity_rank: number;
   /** The highest urgency that an occurrence's error_level has asked for. */
   level_rank: number;
-  /** The kind of occurrences that are counted without a look at the item (`blindKindOf`); the stored name is older. */
-  lane: string | null;
+  /** The kind of occurrences that are counted without a look at the item (`blindKindOf`). */
+  [BLIND_KIND]: string | null;
   /** Order of `action=next`; present while the item may be handed out. */
   queue_key: string | null;
   /** `<project> <version>` while a publish may close the item. */
@@ -92,12 +93,12 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   /** References of reports that were counted and whose `refs` document is not finished yet. */
   inflight: { [ref: string]: number };
   /**
-   * Who made the item: that it was made is not in the history yet. It joins it with the item's next change, or when the
-   * history is read. Missing from then on.
+   * Who created the item. The history entry is made of it with the item's next change, or when the history is read, and
+   * the field is missing from then on.
    */
-  made_by?: string;
-  /** The claim, by `action=next`, is not in the history yet either. */
-  noted?: { id: string; actor: string };
+  [UNFILED_CREATION]?: string;
+  /** The same of a claim by `action=next`: the entry's id, and who claimed. */
+  [UNFILED_CLAIM]?: { id: string; actor: string };
   outbox: ItemOutboxEntry[];
   /** Changes with every entry that joins the outbox; null when the outbox is empty. */
   outbox_at: string | null;
@@ -164,8 +165,8 @@ export interface FloodDoc {
   id: string;
   /** When the latest were made, oldest first; as many as the rule asks for. */
   made_at: string[];
-  /** Coarse keys of the first items, and the items; deleted ones too (grouping/floods.ts). */
-  first?: { key: string; item: string }[];
+  /** Coarse keys of the first items, and the items; deleted ones too (groups/floods.ts). */
+  [COARSE_KEYS]?: { key: string; item: string }[];
 }
 
 export interface RefDoc {

@@ -7,15 +7,9 @@
  */
 export const FIRST = 5;
 export const RESERVOIR = 45;
+/** Slots of an item. */
+export const KEPT = FIRST + RESERVOIR;
 export const WINDOW_MS = 30 * 86_400_000;
-
-/**
- * Ids of all occurrences that an item may keep. Rejected: an index over the item, which every kept payload would write.
- */
-export const slotIds = (itemId: string): string[] =>
-  Array.from({ length: FIRST + RESERVOIR }, (_, slot) => slotId(itemId, slot));
-
-export const slotId = (itemId: string, slot: number): string => `${itemId}:${slot}`;
 
 /**
  * The slot of the `n`th occurrence of a window (1 …), or null when its payload is not kept.

@@ -8,7 +8,7 @@ import type { ItemOutboxEntry } from '../item/model.js';
 import type { StoredOccurrence } from '../item/occurrence-documents.js';
 import { activityOf, ItemOutbox } from '../store/item-outbox.js';
 import { unpack } from '../item/payload.js';
-import { slotIds } from '../item/sampling.js';
+import { slotIds } from '../item/document-ids.js';
 import { activityView, commentView, occurrenceView } from '../item/view.js';
 
 export interface PageRequest {
@@ -48,9 +48,9 @@ export class Parts {
       occurrenceView(await unpack(stored, (id) => texts.get(id)));
     if (part === 'occurrences') return this.#list(occurrences, shown, part, itemId, request);
     if (part === 'comments') return this.#list(this.deps.comments, commentView, part, itemId, request);
-    const waiting = await this.outbox.file(itemId);
+    const unfiled = await this.outbox.file(itemId);
     const filed = await this.#list(this.deps.activity, activityView, part, itemId, request);
-    return waiting.length === 0 ? filed : withWaiting(filed, itemId, waiting, request);
+    return unfiled.length === 0 ? filed : withUnfiled(filed, itemId, unfiled, request);
   }
 
   /** The newest kept occurrence; undefined when no payload is kept. */
@@ -78,21 +78,21 @@ export class Parts {
   }
 }
 
-/** The page with the entries that wait: a claim on the first one, that the item was made on the last. */
-function withWaiting(
+/** The page with unfiled entries: claims on the first page, the creation of the item on the last. */
+function withUnfiled(
   page: PageAnswer,
   id: string,
-  waiting: readonly ItemOutboxEntry[],
+  unfiled: readonly ItemOutboxEntry[],
   { cursor }: PageRequest,
 ): PageAnswer {
   const viewOf = (entry: ItemOutboxEntry): object => activityView(activityOf({ id, project: '' }, entry));
-  const claims = cursor ? [] : waiting.filter(({ name }) => name !== 'created').map(viewOf);
-  const made = page.has_more ? [] : waiting.filter(({ name }) => name === 'created').map(viewOf);
+  const claims = cursor ? [] : unfiled.filter(({ name }) => name !== 'created').map(viewOf);
+  const made = page.has_more ? [] : unfiled.filter(({ name }) => name === 'created').map(viewOf);
   // What was merged into the item came after the claim, and is in its history without a change of it.
   const items = [...claims, ...page.items, ...made].toSorted((a, b) =>
     timeOf(a) < timeOf(b) ? 1 : timeOf(a) > timeOf(b) ? -1 : 0,
   );
-  return { ...page, items, ...(page.total !== undefined && { total: page.total + waiting.length }) };
+  return { ...page, items, ...(page.total !== undefined && { total: page.total + unfiled.length }) };
 }
 
 const timeOf = (entry: object): string => (entry as { at: string }).at;

@@ -11,7 +11,7 @@ import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
 import { cleanJson } from '../text/clean.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/hash-of.js';
+import { hashOf } from '../item/document-ids.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import type { ItemQuery, SortName } from '../item/filters.js';
 import type { SavedViewDoc } from '../item/work-documents.js';

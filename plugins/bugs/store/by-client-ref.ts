@@ -3,7 +3,7 @@
  * item).
  */
 import type { BugDeps } from '../deps.js';
-import { hashOf } from '../item/hash-of.js';
+import { hashOf } from '../item/document-ids.js';
 import type { ItemQuery } from '../item/filters.js';
 import { publicRefId } from './client-refs.js';
 

@@ -20,7 +20,7 @@ import { RecentMap } from '../../../lib/recent-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { hashOf } from '../item/hash-of.js';
+import { hashOf } from '../item/document-ids.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { Commit, type PreparedWrites, type Write } from './commit.js';
 

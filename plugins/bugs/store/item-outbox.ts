@@ -10,8 +10,9 @@ import { Outbox } from '../../../lib/outbox.js';
 import { StoreFull, type Filter } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { statOf } from '../item/stat-kinds.js';
-import { waitingIn, WAITING, type ChangeSet } from '../item/change-set.js';
+import { UNFILED, unfiledIn, type ChangeSet } from '../item/change-set.js';
 import type { ActivityDoc, CommentDoc, ItemDoc, ItemOutboxEntry } from '../item/model.js';
+import { UNFILED_CLAIM, UNFILED_CREATION } from '../item/stored-names.js';
 import { Commit, type Write } from './commit.js';
 
 @injectable()
@@ -59,25 +60,29 @@ export class ItemOutbox {
   }
 
   /**
-   * Brings the entries that wait in an item into its history, which is about to be read.
+   * Brings the unfiled entries of an item into its history, which is about to be read.
    * @returns those that the disk has no room for
    */
   async file(itemId: string): Promise<readonly ItemOutboxEntry[]> {
     const item = await this.deps.items.get(itemId);
-    const waiting = item === null ? [] : waitingIn(item);
-    if (item === null || waiting.length === 0) return [];
-    const { made_by, noted } = item;
-    const change = { id: itemId, ...(made_by !== undefined && { made_by }), ...(noted && { 'noted.id': noted.id }) };
-    const update = { unset: WAITING.filter((field) => item[field] !== undefined) };
+    const unfiled = item === null ? [] : unfiledIn(item);
+    if (item === null || unfiled.length === 0) return [];
+    const { [UNFILED_CREATION]: creator, [UNFILED_CLAIM]: claimed } = item;
+    const change = {
+      id: itemId,
+      ...(creator !== undefined && { [UNFILED_CREATION]: creator }),
+      ...(claimed && { [`${UNFILED_CLAIM}.id`]: claimed.id }),
+    };
+    const update = { unset: UNFILED.filter((field) => item[field] !== undefined) };
     try {
       // Refused when another call, or a change, was faster: then they are where they belong.
       await this.commit.write([
-        ...waiting.map((entry) => ({ collection: 'activity', put: activityOf(item, entry) })),
+        ...unfiled.map((entry) => ({ collection: 'activity', put: activityOf(item, entry) })),
         { collection: 'items', change, update },
       ]);
       return [];
     } catch (error) {
-      if (error instanceof StoreFull) return waiting;
+      if (error instanceof StoreFull) return unfiled;
       throw error;
     }
   }
@@ -121,8 +126,8 @@ function placeOf(item: ItemDoc, entry: ItemOutboxEntry): Write | null {
   if (entry.kind === 'comment') return { collection: 'comments', insert: commentOf(item, entry) };
   if (entry.kind !== 'activity') return null;
   const doc = activityOf(item, entry);
-  // A reader may have brought an entry there that waited in the item.
-  return entry.id === item.id || entry.id === item.noted?.id
+  // A reader may have filed the entry already.
+  return entry.id === item.id || entry.id === item[UNFILED_CLAIM]?.id
     ? { collection: 'activity', put: doc }
     : { collection: 'activity', insert: doc };
 }

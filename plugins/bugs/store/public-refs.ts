@@ -9,7 +9,7 @@
  */
 import { pages } from '../../../lib/paging.js';
 import type { Collection, Find } from '../../../ports/store.js';
-import { hashOf } from '../item/hash-of.js';
+import { hashOf } from '../item/document-ids.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { publicRefId } from './client-refs.js';
 

@@ -143,7 +143,7 @@ const TEXTS = [
 ] as const satisfies readonly (keyof Report)[];
 
 /**
- * The report without secrets, its details aside (details.ts); the same report when there are none. `project` names,
+ * The report without secrets; the same report when there are none. `project` names,
  * `fingerprint` is only hashed, and a `client_ref` that holds a credential becomes its hash: still one of a kind, as
  * the repeat of a report needs it.
  */
@@ -172,9 +172,8 @@ function scrubRef(ref: string): string {
   return holdsCredential(ref) ? `sha256:${createHash('sha256').update(ref).digest('hex')}` : ref;
 }
 
-/** What only a kept payload shows of a report: cleaned and scrubbed at the one place where it is asked for. */
-export function detailsOf({ details }: Report): Details {
-  if (details === undefined) return { context: null, breadcrumbs: null };
-  const { context, breadcrumbs } = details();
-  return { context: scrubJson(context), breadcrumbs: scrubJson(breadcrumbs) };
-}
+/** The details of a report without secrets, their texts whole. */
+export const scrubDetails = ({ context, breadcrumbs }: Details): Details => ({
+  context: scrubJson(context),
+  breadcrumbs: scrubJson(breadcrumbs),
+});

@@ -11,7 +11,7 @@ import { ensureCollection } from '../../../adapters/sqlite/writing/ensure.js';
 import { either, notPassed } from '../../../plugins/bugs/item/queue.js';
 import { COLLECTIONS } from '../../../plugins/bugs/collections.js';
 import { filterOf } from '../../../plugins/bugs/item/filters.js';
-import { slotIds } from '../../../plugins/bugs/item/sampling.js';
+import { slotIds } from '../../../plugins/bugs/item/document-ids.js';
 import { HOT_QUERIES } from './hot-queries.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 

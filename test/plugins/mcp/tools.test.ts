@@ -178,7 +178,7 @@ describe('mcp: tools', () => {
     await fixture.bugs.record(errorReport({ app_version: '1.0' }));
     fixture.clock.advance(1_000);
     const details = (): Details => ({ context: { order: 7 }, breadcrumbs: null });
-    await fixture.bugs.record(errorReport({ app_version: '1.1', details }));
+    await fixture.bugs.record(errorReport({ app_version: '1.1' }), { details });
     const { data, error } = await call('next', { project: 'alpha' });
     expect(error).to.equal(null);
     expect(data['occurrence']).to.include({ id: (data['occurrence'] as { id: string }).id });

@@ -9,11 +9,12 @@ import { groupingOf } from '../../../plugins/bugs/grouping/key.js';
 import { reportOf } from '../../../plugins/sentry/event.js';
 import type { ErrorReport } from '../../../ports/domain/errors.js';
 
-const report = (platform: string, frames: object[], before: object[] = []): ErrorReport =>
+const read = (platform: string, frames: object[], before: object[] = []): ReturnType<typeof reportOf> =>
   reportOf(
     { platform, exception: [...before, { type: 'CartError', value: 'no price', stacktrace: { frames } }] },
     { project: 'shop', id: 'a'.repeat(32) },
   );
+const report = (...given: Parameters<typeof read>): ErrorReport => read(...given).report;
 const crash = ({ stack_trace }: ErrorReport): Frame | undefined =>
   parseFrames(stack_trace ?? '').find((one) => one.crash);
 
@@ -282,7 +283,7 @@ describe('sentry stack', () => {
       { message: 'low', threads: { values: [{ current: true, stacktrace: { frames } }] } },
       { message: 'low', threads: [{ stacktrace: { frames } }] },
     ]) {
-      const made = reportOf(event, { project: 'shop', id: 'a' });
+      const made = reportOf(event, { project: 'shop', id: 'a' }).report;
       expect(made).to.include({ file: 'cart.js', line: 41, stack_trace: '    at cart.js:41' });
     }
   });
@@ -294,7 +295,7 @@ describe('sentry stack', () => {
       { module: 'java.lang.Thread', filename: 'Thread.java', function: 'getStackTrace', lineno: 1619 },
     ];
     const event = { platform: 'java', message: 'low', threads: [{ current: true, stacktrace: { frames } }] };
-    expect(reportOf(event, { project: 'shop', id: 'a' })).to.include({ file: 'shop/Cart.java', line: 41 });
+    expect(reportOf(event, { project: 'shop', id: 'a' }).report).to.include({ file: 'shop/Cart.java', line: 41 });
   });
 
   it('keeps the crash of a deep recursion', () => {
@@ -340,13 +341,13 @@ describe('sentry stack: the frame that the application names', () => {
   });
 
   it('is no frame of which the SDK says nothing, beside those that it takes for the application', () => {
-    const made = report('python', [
+    const { report: made, details } = read('python', [
       { filename: 'app/cart.py', abs_path: '/srv/app/cart.py', function: 'load', lineno: 9, in_app: true },
       { ...library, function: 'raw_decode', lineno: 355 },
     ]);
     expect(made).to.include({ file: 'app/cart.py', function: 'load' });
     expect(made.stack_trace).to.include('File "/usr/lib/python3.11/json/decoder.py"');
-    expect(made.details?.().context?.['frames']).to.deep.equal([
+    expect(details().context?.['frames']).to.deep.equal([
       { ...library, function: 'raw_decode', lineno: 355, in_app: false },
       { filename: 'app/cart.py', abs_path: '/srv/app/cart.py', function: 'load', lineno: 9, in_app: true },
     ]);
@@ -426,7 +427,7 @@ describe('sentry stack: the frame that the application names', () => {
 
 describe('sentry stack: several exceptions', () => {
   const of = (platform: string, values: object[]): ErrorReport =>
-    reportOf({ platform, exception: { values } }, { project: 'shop', id: 'a'.repeat(32) });
+    reportOf({ platform, exception: { values } }, { project: 'shop', id: 'a'.repeat(32) }).report;
   const goFrames = (name: string): object => ({
     frames: [{ module: 'main', function: name, abs_path: '/srv/shop/main.go', lineno: 9, in_app: true }],
   });

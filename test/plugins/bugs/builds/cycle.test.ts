@@ -9,7 +9,7 @@ import bugs from '../../../../plugins/bugs/plugin.js';
 import { definePlugin, type PluginContext } from '../../../../kernel/contract.js';
 import { BUGS, type BugsApi, type Recorded } from '../../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../../ports/domain/releases.js';
-import { hashOf } from '../../../../plugins/bugs/item/hash-of.js';
+import { hashOf } from '../../../../plugins/bugs/item/document-ids.js';
 import type { BuildDoc, ItemDoc } from '../../../../plugins/bugs/item/model.js';
 import { judge } from '../../../../plugins/bugs/builds/regression.js';
 import { boot, until, type Harness } from '../../../harness.js';

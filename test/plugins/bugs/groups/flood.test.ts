@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { coarse, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
 import { earlierKeysOf, groupingOf } from '../../../../plugins/bugs/grouping/key.js';
 import { earlierMasks, mask } from '../../../../plugins/bugs/grouping/mask.js';
-import { hashOf } from '../../../../plugins/bugs/item/hash-of.js';
+import { hashOf } from '../../../../plugins/bugs/item/document-ids.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, MASTER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
 

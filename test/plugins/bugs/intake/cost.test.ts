@@ -57,10 +57,10 @@ describe('bugs: the cost of an occurrence', () => {
     let asked = 0;
     const details = (): Details => ({ context: { asked: (asked += 1) }, breadcrumbs: null });
     for (const client_ref of ['a', null]) {
-      expect((await fixture.bugs.record(errorReport({ client_ref, details }))).sampled).to.equal(false);
+      expect((await fixture.bugs.record(errorReport({ client_ref }), { details })).sampled).to.equal(false);
     }
     expect(asked).to.equal(0);
-    const kept = await fixture.bugs.record(errorReport({ title: 'another', error_message: 'another', details }));
+    const kept = await fixture.bugs.record(errorReport({ title: 'another', error_message: 'another' }), { details });
     expect([kept.sampled, asked]).to.deep.equal([true, 1]);
   });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { deflateRawSync } from 'node:zlib';
 import type { OccurrenceDoc, PackedOccurrence } from '../../../../plugins/bugs/item/occurrence-documents.js';
-import { slotIds } from '../../../../plugins/bugs/item/sampling.js';
+import { slotIds } from '../../../../plugins/bugs/item/document-ids.js';
 import { unpack } from '../../../../plugins/bugs/item/payload.js';
 import type { Details } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, settled, STORES, fixtureOn } from '../fixture.js';
@@ -68,7 +68,7 @@ describe('bugs: payloads', () => {
       const fixture = fixtureOn(store);
       try {
         const details = (): Details => ({ context: { a: [1] }, breadcrumbs: null });
-        const { id } = await fixture.bugs.record(errorReport({ stack_trace: STACK, details, tags: ['t'] }));
+        const { id } = await fixture.bugs.record(errorReport({ stack_trace: STACK, tags: ['t'] }), { details });
         const old = occurrence({ id: `${id}:7`, item_id: id, received_at: '2000-01-01T00:00:00.000Z', host: 'old' });
         const older = occurrence({
           id: `${id}:8`,

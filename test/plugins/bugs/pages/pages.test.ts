@@ -173,9 +173,9 @@ describe('bugs: pages', () => {
           file_path: HOSTILE,
           repo_url: 'javascript:alert(1)',
           tags: ['"><img src=x onerror=alert(1)>'],
-          details: () => ({ context: { note: HOSTILE }, breadcrumbs: null }),
           host: HOSTILE,
         }),
+        { details: () => ({ context: { note: HOSTILE }, breadcrumbs: null }) },
       );
       const html = await detail(ref);
       expect(html).to.not.match(/<script|<img|href="javascript:/i);

@@ -399,12 +399,14 @@ describe('bugs: scrubbing reports', () => {
         title: message,
         error_message: message,
         stack_trace: message,
+        client_ref: secret,
+      }),
+      {
         details: () => ({
           context: { token: 'sesame', deep: [message] },
           breadcrumbs: [{ [message]: 1 }, 'password=sesame'],
         }),
-        client_ref: secret,
-      }),
+      },
     );
     expect((await shown(fixture, id)).error_message).to.equal('sent [scrubbed]');
     for (const name of ['items', 'texts', 'occurrences', 'activity', 'refs'] as const) {
