@@ -8,13 +8,11 @@ const FIELDS = {
   /** Contract 30, beyond the specification: probes. */
   monitor: ['probe'],
   /** Contract 20, endpoints and hold. */
-  item: ['type', 'hold', 'fix_commit'],
+  item: ['type', 'hold'],
   /** Contract 20, transitions. */
   comment: ['keep_status'],
   /** Contract 20, leases. */
   next: ['wait_seconds'],
-  /** Contract 10, accounts: a token for one agent. */
-  token: ['agent'],
   /**
    * Contract 21, beyond the specification: people affected. Reports with it were always taken, and a report is worth
    * more than a field of it: the answer's `warnings` name it.

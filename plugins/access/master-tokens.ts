@@ -31,13 +31,15 @@ export class MasterTokens {
     const made = await this.tokens.issue({
       ...input,
       name: input.name.trim(),
+      agent: input.agent?.trim() || null,
       kind,
       project,
       source,
       expires_in_seconds,
     });
     const record = await this.tokens.need(made.id);
-    const details = { kind, scopes: record.scopes.join(' '), project, source, expires_at: record.expires_at };
+    const { agent } = record;
+    const details = { kind, scopes: record.scopes.join(' '), project, source, agent, expires_at: record.expires_at };
     await this.audit.record(actor, 'token.created', label(record), details);
     return { token: made.token, record };
   }
@@ -74,6 +76,8 @@ export class MasterTokens {
     if (seconds !== null && !(Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_SECONDS)) {
       fields['expires_in_seconds'] = 'must be a positive whole number of seconds';
     }
+    const agent = input.agent?.trim() ?? '';
+    if (agent.length > 100 || /\p{Cc}/u.test(agent)) fields['agent'] = 'must have at most 100 characters';
     if (source !== null && !MONITOR_SOURCE.test(source)) {
       fields['source'] = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / - without . or .. as a segment';
     }

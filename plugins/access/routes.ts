@@ -2,7 +2,6 @@
 import joi from 'joi';
 import { created, deleted, named, whole, type Clock, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { denied, notFound } from '../../kernel/errors.js';
-import { refused } from '../../lib/unsupported-fields.js';
 import type { TokenProjects } from '../../ports/domain/tokens.js';
 import { MAX_LIFE_SECONDS, provision, type ProvisionInput } from './tokens/provision.js';
 import type { Audit } from './audit/audit.js';
@@ -20,6 +19,7 @@ const record = named(
     scopes: joi.array().items(joi.string()),
     project: joi.string().allow(null),
     source: joi.string().allow(null),
+    agent: joi.string().allow(null).description('The one agent whose name it may claim under'),
     parent_id: joi.string().allow(null),
     created_by: joi.string(),
     created_at: timestamp,
@@ -37,7 +37,7 @@ const provisionBody = named(
       scopes: joi.array().items(joi.string().max(100)).max(100),
       project: joi.string().max(64).allow(null),
       expires_in_seconds: joi.number().integer().strict().min(1).max(MAX_LIFE_SECONDS),
-      ...refused('token'),
+      agent: joi.string().trim().min(1).max(100).allow(null).description('It claims under this name alone'),
     })
     .example({ name: 'fixer-1', scopes: ['bugtracker:manage'], expires_in_seconds: 3600 }),
 );

@@ -124,6 +124,8 @@ export interface Item {
   client_ref: string | null;
   repo_url: string | null;
   commit_sha: string | null;
+  /** The fix's commit; `commit_sha` is the one that failed. */
+  fix_commit: string | null;
   /** http or https. */
   pr_url: string | null;
   file_path: string | null;

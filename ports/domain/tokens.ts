@@ -22,6 +22,8 @@ export interface NewToken {
   project?: string | null;
   /** The one monitor that it may report. */
   source?: string | null;
+  /** The one agent whose name it may claim under; null or absent: any. */
+  agent?: string | null;
   /** Null or absent: it does not expire. */
   expires_in_seconds?: number | null;
   created_by: string;
@@ -67,6 +69,7 @@ export interface TokenRecord {
   scopes: readonly string[];
   project: string | null;
   source: string | null;
+  agent: string | null;
   parent_id: string | null;
   created_by: string;
   created_at: string;

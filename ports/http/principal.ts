@@ -18,6 +18,8 @@ export interface TokenPrincipal {
   project: string | null;
   /** The only monitor source this token may report for (`wd_live_`). */
   source: string | null;
+  /** The only agent's name that it may claim under (contract 20, leases); absent: any. */
+  agent?: string;
   /** Of a sub-token: the master token that made it, whose limits it shares (contract 00, limits). */
   parent_id: string | null;
   /** Of a setup token: the account that logged in for it, as it is now. */

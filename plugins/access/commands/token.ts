@@ -23,6 +23,7 @@ export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpe
         name: { type: 'string', summary: 'What it is for', required: true },
         scopes: { type: 'string', summary: 'Scopes, separated by commas', required: true },
         project: { type: 'string', summary: 'Only for this project' },
+        agent: { type: 'string', summary: 'Only for the coding agent of this name: it claims under no other' },
         source: { type: 'string', summary: 'Only for this monitor source (watchdog:ping)' },
         'expires-in': { type: 'string', summary: 'Life in seconds; without it the token does not expire' },
       },
@@ -35,6 +36,7 @@ export function tokenCommands(tokens: Tokens, masters: MasterTokens): CommandSpe
           scopes: scopes.filter((scope) => scope !== ''),
           project: option(options['project']),
           source: option(options['source']),
+          agent: option(options['agent']),
           expires_in_seconds: seconds(options['expires-in']),
           created_by: 'command line',
         });

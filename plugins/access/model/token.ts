@@ -27,6 +27,8 @@ export interface TokenDoc extends Doc {
   scopes: string[];
   project: string | null;
   source: string | null;
+  /** The one agent whose name it may claim under; absent or null: any. */
+  agent?: string | null;
   parent_id: string | null;
   /** The parent's document id: checking it is a look-up by primary key too. */
   parent_hash: string | null;
@@ -51,14 +53,14 @@ export const isLive = (token: Pick<TokenDoc, 'revoked_at' | 'expires_at'>, now: 
   token.revoked_at === null && (token.expires_at === null || now < token.expires_at);
 
 export function tokenRecord(doc: TokenDoc): TokenRecord {
-  const { name, kind, prefix, scopes, project, source, parent_id } = doc;
+  const { name, kind, prefix, scopes, project, source, agent = null, parent_id } = doc;
   const { created_by, created_at, expires_at, last_used_at, revoked_at } = doc;
   const times = { created_by, created_at, expires_at, last_used_at, revoked_at };
-  return { id: doc.token_id, name, kind, prefix, scopes, project, source, parent_id, ...times };
+  return { id: doc.token_id, name, kind, prefix, scopes, project, source, agent, parent_id, ...times };
 }
 
 export function tokenPrincipal(doc: TokenDoc, account?: TokenPrincipal['account']): TokenPrincipal {
-  const { name, scopes, project, source, parent_id } = doc;
-  const of = account === undefined ? {} : { account };
+  const { name, scopes, project, source, parent_id, agent } = doc;
+  const of = { ...(account !== undefined && { account }), ...(agent && { agent }) };
   return { kind: 'token', id: doc.token_id, name, token_kind: doc.kind, scopes, project, source, parent_id, ...of };
 }

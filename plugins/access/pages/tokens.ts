@@ -68,6 +68,7 @@ export function tokenPages(services: AccessServices): PageSpec[] {
       name: typed('name'),
       project: typed('project'),
       source: typed('source'),
+      agent: typed('agent'),
       expires: typed('expires_in_seconds'),
     };
     const crumbs = [{ label: 'Tokens', href: '/tokens' }, { label: 'New token' }];
@@ -90,6 +91,7 @@ export function tokenPages(services: AccessServices): PageSpec[] {
       scopes: fields(request, 'scopes'),
       project: optional('project'),
       source: optional('source'),
+      agent: optional('agent'),
       expires_in_seconds: seconds === null ? null : Number(seconds),
       created_by: signedIn(request).username,
     });

@@ -17,6 +17,7 @@ export interface ProvisionInput {
   name: string;
   scopes?: string[];
   project?: string | null;
+  agent?: string | null;
   expires_in_seconds?: number;
 }
 
@@ -44,6 +45,7 @@ export async function provision(
   const foreign = scopes.filter((scope) => !grants(principal.scopes, scope));
   if (foreign.length > 0) throw denied(`The master token lacks ${foreign.join(', ')}.`);
   const project = await projectOf(principal.project, input.project ?? null, parts.projects);
+  const agent = agentOf(principal.agent ?? null, input.agent ?? null);
   const master = await parts.tokens.row(principal.id);
   const now = parts.clock.now();
   if (master === null || !isLive(master, new Date(now).toISOString())) {
@@ -57,10 +59,16 @@ export async function provision(
     name: input.name,
     scopes,
     project,
+    agent,
     expires_at,
     created_by,
   });
   return { token: made.token, id: made.id, scopes, expires_at };
+}
+
+function agentOf(own: string | null, asked: string | null): string | null {
+  if (own !== null && asked !== null && asked !== own) throw denied(`The master token is for the agent ${own} only.`);
+  return own ?? asked;
 }
 
 async function projectOf(own: string | null, asked: string | null, projects: TokenProjects): Promise<string | null> {

@@ -111,6 +111,7 @@ export class Tokens implements TokenIssuer {
       scopes: [...new Set(input.scopes)],
       project: input.project ?? null,
       source: input.source ?? null,
+      ...(input.agent && { agent: input.agent }),
       parent_id: parent?.token_id ?? null,
       parent_hash: parent?.id ?? null,
       ...(input.account === undefined ? {} : { account_id: input.account.id, account_epoch: input.account.epoch }),

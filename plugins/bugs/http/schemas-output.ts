@@ -68,6 +68,7 @@ export const item = named(
     closed_at: at,
     rev: count.description('For `If-Match`'),
     untrusted_fields,
+    fix_commit: text.description('The commit that fixes it; `commit_sha` is the one that failed'),
     ...context,
   }),
 );

@@ -107,6 +107,7 @@ export const editBody = named(
       comment: comment.allow(null).description('Stored with the change, up to 16 KiB'),
       claim_token: claimToken,
       force: joi.boolean(),
+      fix_commit: short.description('The commit that fixes it'),
       ...context,
       ...refused('item'),
     })

@@ -13,7 +13,7 @@ export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? nul
 /** No change of the item: what is said about it, and what a caller shows to be let in. */
 const NO_CHANGE: ReadonlySet<string> = new Set(['comment', 'claim_token', 'force']);
 /** What whoever resolved an item may still correct, until it closes. */
-const CORRECTION: ReadonlySet<string> = new Set(['resolved_in_build', 'pr_url']);
+const CORRECTION: ReadonlySet<string> = new Set(['resolved_in_build', 'fix_commit', 'pr_url']);
 
 /** @param description of the item: it is stored elsewhere */
 export function needsClaim(item: ItemDoc, edit: Edit, caller: BugCaller, description: string | null): boolean {

@@ -19,6 +19,7 @@ export interface Edit {
   file_path?: string | null;
   line_no?: number | null;
   push_id?: string | null;
+  fix_commit?: string | null;
   pr_url?: string | null;
   /** Name of an account. */
   assignee?: string | null;

@@ -49,11 +49,13 @@ type Elsewhere =
   | 'error_message'
   | 'stack_trace'
   // Missing in items from before these fields.
+  | 'fix_commit'
   | 'pr_url'
   | 'assignee';
 
 /** An item as it is stored: what the API shows of it (`Item`), and what the rules need besides. */
 export interface ItemDoc extends Omit<Item, Elsewhere> {
+  fix_commit?: string | null;
   pr_url?: string | null;
   assignee?: string | null;
   claim: ClaimLease | null;

@@ -18,6 +18,7 @@ const PLAIN = [
   'file_path',
   'line_no',
   'push_id',
+  'fix_commit',
   'pr_url',
   'assignee',
 ] as const;
@@ -30,6 +31,7 @@ const BLANK_IS_NONE = [
   'commit_sha',
   'file_path',
   'push_id',
+  'fix_commit',
   'pr_url',
   'assignee',
   'resolved_in_build',

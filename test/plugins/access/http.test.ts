@@ -20,13 +20,15 @@ describe('access: HTTP', function () {
   afterEach(() => fixture.stop());
 
   describe('token routes', () => {
-    it('provision: a token for one agent is refused while there are none', async () => {
-      const answer = await fixture.api('POST', PROVISION, await fixture.token(['bugtracker:report']), {
-        name: 'agent',
-        agent: 'fixer-1',
-      });
-      expect([answer.status, answer.json.error?.code]).to.deep.equal([422, 'validation_failed']);
-      expect(answer.json.error?.fields).to.deep.equal({ agent: 'is not supported by this version; leave it out' });
+    it('provision: a token for one agent says so of itself, and makes none for another', async () => {
+      const master = await fixture.token(['bugtracker:report']);
+      const answer = await fixture.api('POST', PROVISION, master, { name: 'agent', agent: 'fixer-1' });
+      expect(answer.status).to.equal(201);
+      const own = await fixture.api('GET', '/api/tokens/v1/self', answer.json['token'] as string);
+      expect(own.json).to.include({ agent: 'fixer-1', kind: 'sub' });
+      expect((await fixture.api('GET', '/api/tokens/v1/self', master)).json).to.include({ agent: null });
+      const long = await fixture.api('POST', PROVISION, master, { name: 'agent', agent: 'x'.repeat(101) });
+      expect([long.status, Object.keys(long.json.error?.fields ?? {})]).to.deep.equal([422, ['agent']]);
     });
 
     it('provision: 201 with the token once, and no-store', async () => {
@@ -109,6 +111,7 @@ describe('access: HTTP', function () {
         'scopes',
         'project',
         'source',
+        'agent',
         'parent_id',
         'created_by',
         'created_at',

@@ -84,7 +84,6 @@ describe('bugs: routes', () => {
     const path = `/bugs/${id}`;
     for (const [method, where, body] of [
       ['PATCH', path, { title: 'Changed', hold: true }],
-      ['PATCH', path, { title: 'Changed', fix_commit: 'abc' }],
       ['PATCH', path, { title: 'Changed', type: 'feature' }],
       ['POST', '/bugs/bulk', { ids: [id], set: { title: 'Changed', hold: true } }],
       ['POST', `${path}/comments`, { body: 'Seen', keep_status: true }],
