@@ -7,7 +7,7 @@
  */
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, posix, relative, resolve } from 'node:path';
-import { build } from 'esbuild-wasm';
+import { build, stop } from 'esbuild-wasm';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -58,6 +58,9 @@ for (const [form, { type, entry, platform, target, format }] of Object.entries(F
   }
   exported[form] = { types: `./${form}/types/${entry}.d.ts`, default: `./${form}/index.js` };
 }
+// Its program would end by itself later, holding this one's output until then, and Node's newer versions may stand still
+// as they exit from the midst of compiling (nodejs/node#54918): a signal ends it now.
+await stop();
 await put(join(OUT, 'package.json'), {
   name: '@aos/sdk',
   version,

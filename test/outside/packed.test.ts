@@ -17,6 +17,9 @@ const QUIET = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'
 /** npm's codes for a registry that is not there. */
 const UNREACHABLE = /\b(ENOTFOUND|ECONNREFUSED|ECONNRESET|EAI_AGAIN|ETIMEDOUT|ENOTCACHED)\b/;
 
+/** Packing the whole service, and fetching all of its libraries. */
+const LIMIT_MS = 280_000;
+
 interface Running {
   url: string;
   child: ChildProcess;
@@ -39,13 +42,18 @@ describe('the packed service', function () {
       SVC_LOG_LEVEL: 'warn',
     });
     const pack = ['pack', '--ignore-scripts', '--loglevel=error', '--json', '--pack-destination', folder];
-    const [{ filename }] = JSON.parse(await done('npm', pack, { cwd: ROOT })) as [{ filename: string }];
+    const [{ filename }] = JSON.parse(await done('npm', pack, { cwd: ROOT, limitMs: LIMIT_MS })) as [
+      { filename: string },
+    ];
     const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
       devDependencies: Record<string, string>;
     };
     const versions = ['typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`);
     await writeFile(join(folder, 'package.json'), '{ "private": true }');
-    const installed = await run('npm', ['install', ...QUIET, `./${filename}`, ...versions], { cwd: folder });
+    const installed = await run('npm', ['install', ...QUIET, `./${filename}`, ...versions], {
+      cwd: folder,
+      limitMs: LIMIT_MS,
+    });
     if (installed.code !== 0 && UNREACHABLE.test(installed.stderr)) {
       process.stdout.write('  the packed service: no registry to install from\n');
       this.skip();

@@ -48,7 +48,10 @@ describe('AOS ships itself', function () {
     work = await mkdtemp(join(tmpdir(), 'aos-ships-'));
     dir = join(work, 'opt', 'aos');
     const output = join(work, 'build');
-    const build = await run(process.execPath, ['scripts/build-service.mjs', '--output', output], { cwd: ROOT });
+    const build = await run(process.execPath, ['scripts/build-service.mjs', '--output', output], {
+      cwd: ROOT,
+      limitMs: 600_000,
+    });
     if (build.code !== 0 && UNREACHABLE.test(build.stderr)) {
       process.stdout.write('  AOS ships itself: no registry to take its libraries from\n');
       this.skip();
