@@ -58,8 +58,8 @@ for (const [form, { type, entry, platform, target, format }] of Object.entries(F
   }
   exported[form] = { types: `./${form}/types/${entry}.d.ts`, default: `./${form}/index.js` };
 }
-// Its program would end by itself later, holding this one's output until then, and Node's newer versions may stand still
-// as they exit from the midst of compiling (nodejs/node#54918): a signal ends it now.
+// The bundler's program, which holds this one's output, is ended by a signal. Left to itself it ends later, and newer
+// versions of Node may stand still when they exit from the midst of compiling (nodejs/node 54918).
 await stop();
 await put(join(OUT, 'package.json'), {
   name: '@aos/sdk',
