@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto';
 import { link, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isGuid } from '../../lib/text/guid.js';
 import { PackageTooLarge, DiskFull } from '../../ports/release-store.js';
 import { codeOf, makeFolder, OPEN_FILE, OWN_FOLDER, writeNew } from './durable.js';
 import { INCOMING } from './paths.js';
 
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Written at once, and how much may come before the free space is asked for again. */
 const WRITE_BYTES = 1024 * 1024;
 const ASK_BYTES = 32 * 1024 * 1024;
@@ -20,7 +20,7 @@ export class Incoming {
 
   /** The path of a staged package. */
   path(id: string): string {
-    if (!ID.test(id)) throw new TypeError('this is not the id of a staged package');
+    if (!isGuid(id)) throw new TypeError('this is not the id of a staged package');
     return join(this.folder, id);
   }
 
@@ -45,7 +45,7 @@ export class Incoming {
       throw error;
     });
     const found: { id: string; modifiedAt: Date }[] = [];
-    for (const id of names.filter((name) => ID.test(name))) {
+    for (const id of names.filter((name) => isGuid(name))) {
       const stats = await stat(join(this.folder, id)).catch((error: unknown) => {
         if (codeOf(error) === 'ENOENT') return null;
         throw error;

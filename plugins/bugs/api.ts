@@ -13,7 +13,7 @@ import type { DomainEvent } from '../../ports/events.js';
 import { Closing } from './builds/closing.js';
 import { KnownBuilds } from './builds/known-builds.js';
 import { DEPS, type BugDeps } from './deps.js';
-import { Intake } from './intake/intake.js';
+import { ReportIntake } from './intake/intake.js';
 import { Items } from './store/items.js';
 import { planUnmute } from './muting/muting.js';
 import { Feedback } from './feedback/feedback.js';
@@ -24,7 +24,7 @@ const BATCH = 200;
 export class Bugs implements BugsApi {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(Intake) private readonly intake: Intake,
+    @inject(ReportIntake) private readonly intake: ReportIntake,
     @inject(Items) private readonly items: Items,
     @inject(Closing) private readonly builds: Closing,
     @inject(KnownBuilds) private readonly known: KnownBuilds,

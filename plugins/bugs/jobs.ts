@@ -73,7 +73,7 @@ export class BugsJobs {
 
   /** Every 30 s: ends expired leases, closes items whose release is published, emits alarms that a crash prevented. */
   async sweep(): Promise<void> {
-    await this.expiry.settleAll();
+    await this.expiry.writeAllExpired();
     await this.closing.reconcile();
     await this.alarms.reconcile();
   }

@@ -4,7 +4,7 @@ import { Bugs } from './api.js';
 import { BugsJobs } from './jobs.js';
 import { Leases } from './claims/leases.js';
 import { DEPS, type BugDeps } from './deps.js';
-import { Intake } from './intake/intake.js';
+import { ReportIntake } from './intake/intake.js';
 import { Bulk } from './work/bulk.js';
 import { BulkRuns } from './work/bulk-runs.js';
 import { Parts } from './lists/parts.js';
@@ -26,7 +26,7 @@ import { Muter } from './muting/muting.js';
 const SERVICES = {
   bugs: Bugs,
   jobs: BugsJobs,
-  intake: Intake,
+  intake: ReportIntake,
   leases: Leases,
   edits: Edits,
   parts: Parts,

@@ -23,10 +23,9 @@ import {
   type AuditTarget,
   type AuditTargets,
 } from '../../../ports/domain/audit.js';
+import { isGuid } from '../../../lib/text/guid.js';
 import { foundIn } from './audit-search.js';
 import { Tokens } from '../tokens/tokens.js';
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 @injectable()
 export class Audit implements AuditLog, AuditReader {
@@ -71,7 +70,7 @@ export class Audit implements AuditLog, AuditReader {
     const known = await [...this.#own, ...this.targets()].find((one) => one.noun === noun)?.describe(target);
     if (known) return known;
     const { name } = details;
-    return { name: typeof name === 'string' && UUID.test(target) ? name : target, href: null };
+    return { name: typeof name === 'string' && isGuid(target) ? name : target, href: null };
   }
 
   /** Newest first. */

@@ -26,7 +26,7 @@ export class Closing {
   ) {}
 
   /** Closes the item if the build that it waits for is published. Returns the current item. */
-  async settle(item: ItemDoc): Promise<ItemDoc> {
+  async closeIfPublished(item: ItemDoc): Promise<ItemDoc> {
     const build = item.resolved_in_build;
     if (build === null || item.build_key === null) return item;
     const published = await this.known.matching(item.project, [build]);

@@ -27,9 +27,9 @@ const SORT: Sort = [['claim.expires_at', 'asc']];
 
 @injectable()
 export class Expiry {
-  readonly #settling = new SingleFlight<void>();
-  /** Between these times no lease runs out that is not written, in ms. */
-  #settled = { from: 0, until: 0 };
+  readonly #writing = new SingleFlight<void>();
+  /** Between these times, in ms, no lease runs out: there is nothing to write. */
+  #quiet = { from: 0, until: 0 };
   /** What one batch did not hold is being written. */
   #rest: Promise<void> | null = null;
   #draining = false;
@@ -40,21 +40,21 @@ export class Expiry {
   ) {}
 
   /** Before a claim or a list reads. Parallel calls share one batch. */
-  async settle(): Promise<void> {
+  async writeExpired(): Promise<void> {
     const now = this.deps.clock.now();
-    if (this.#rest !== null || (now >= this.#settled.from && now < this.#settled.until)) return;
-    await this.#settling.share('', async () => {
+    if (this.#rest !== null || (now >= this.#quiet.from && now < this.#quiet.until)) return;
+    await this.#writing.share('', async () => {
       if (await this.#batch()) this.#rest ??= this.#follow();
     });
   }
 
-  get settled(): boolean {
+  get allWritten(): boolean {
     return this.#rest === null;
   }
 
   /** All of them: for the job, every 30 s. */
-  async settleAll(): Promise<void> {
-    await this.settle();
+  async writeAllExpired(): Promise<void> {
+    await this.writeExpired();
     await this.#rest;
   }
 
@@ -99,7 +99,7 @@ export class Expiry {
     if (page.items.length === EXPIRY_BATCH) return true;
     const later = await items.find({ filter: { 'claim.expires_at': { gt: isoOf(from) } }, sort: SORT, limit: 1 });
     const ends = Date.parse(later.items[0]?.claim?.expires_at ?? '') || Infinity;
-    this.#settled = { from, until: Math.min(ends, from + SHORTEST_MS / 2) };
+    this.#quiet = { from, until: Math.min(ends, from + SHORTEST_MS / 2) };
     return false;
   }
 

@@ -88,7 +88,7 @@ export class Leases {
   /** As `next`; null when there is none. */
   async fetch(caller: BugCaller, request: LeaseRequest, filter: Filter): Promise<Fetched | null> {
     await this.secrets.refuse({ agent: request.agent });
-    await this.settle();
+    await this.writeExpired();
     const { items, texts, ids } = this.deps;
     const secret = ids.secret();
     const agent = request.agent ?? soleTarget(filter) ?? caller.name;
@@ -219,13 +219,13 @@ export class Leases {
     return { item, lease: { claim_token, expires_at: claim.expires_at, lease_seconds: claim.lease_seconds } };
   }
 
-  /** Before a claim or a list reads. */
-  settle(): Promise<void> {
-    return this.expiry.settle();
+  /** Writes which leases have run out: before a claim or a list reads. */
+  writeExpired(): Promise<void> {
+    return this.expiry.writeExpired();
   }
 
-  /** After it: every lease that has run out is written. Very many are written behind the answers. */
-  get settled(): boolean {
-    return this.expiry.settled;
+  /** After `writeExpired`: no lease has run out unwritten. Very many are written behind the answers. */
+  get expiredWritten(): boolean {
+    return this.expiry.allWritten;
   }
 }

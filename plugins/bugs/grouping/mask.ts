@@ -5,6 +5,7 @@
  * Placeholders hold neither digits nor quotes, so a masked text masks to itself. Quotes come last: a value in quotes
  * that held anything variable is variable as a whole, whatever its kind.
  */
+import { GUID, GUID_START } from '../../../lib/text/guid.js';
 import { RecentMap } from '../../../lib/recent-map.js';
 import { splitDuplicates } from './duplicates.js';
 import { SOURCE_EXTENSION } from './form.js';
@@ -70,8 +71,7 @@ const LATER_MASKS: readonly Partial<MaskOptions>[] = [
 export const earlierMasks = (options: Partial<MaskOptions>): readonly Partial<MaskOptions>[] =>
   LATER_MASKS.map((later) => Object.assign({}, options, later));
 
-const GUID_BODY = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
-const GUID = new RegExp(`\\{${GUID_BODY}\\}|(?<![0-9a-z])${GUID_BODY}(?![0-9a-z])`, 'gi');
+const WHOLE_GUID = new RegExp(`\\{${GUID}\\}|(?<![0-9a-z])${GUID}(?![0-9a-z])`, 'gi');
 /** Object ids and GUIDs without hyphens. */
 const HEX_ID = /(?<![0-9a-z])(?:[0-9a-f]{24}|[0-9a-f]{32})(?![0-9a-z])/gi;
 
@@ -151,13 +151,13 @@ function maskPiece(text: string, options: MaskOptions): string {
   }
   if (options.mac_addresses) masked = maskMac(masked);
   if (options.ip_addresses && options.ip_ports) masked = maskIpv6(masked);
-  if (HEX_HINT.test(masked)) masked = masked.replace(GUID, '<guid>').replace(HEX_ID, '<guid>');
+  if (HEX_HINT.test(masked)) masked = masked.replace(WHOLE_GUID, '<guid>').replace(HEX_ID, '<guid>');
   if (DIGIT.test(masked)) masked = maskDigits(masked, options);
   return maskQuoted(masked);
 }
 
 /** Cheap signs that a costlier expression may match: most messages have none of them. */
-const HEX_HINT = /[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{24}/i;
+const HEX_HINT = new RegExp(`${GUID_START}|[0-9a-f]{24}`, 'i');
 const DIGIT = /\d/;
 const TIME_HINT = /\d[:/.-]\d|\d[ -][a-z]{3}[ -]\d|[a-z]{3} {1,2}\d{1,2} \d|\d{8}T\d|\/[a-z]{3}\//i;
 const ADDRESS_HINT = /0x|address/i;

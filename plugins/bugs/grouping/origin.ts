@@ -3,6 +3,7 @@
  * named by another tool has one origin. Pure, linear.
  */
 
+import { GUID } from '../../../lib/text/guid.js';
 import { RecentMap } from '../../../lib/recent-map.js';
 
 const LONGEST = 4096;
@@ -16,7 +17,7 @@ const BARE_SCHEME = /^(?:node|file|webpack-internal|webpack|ng|app|package|about
 const DRIVE = /^\/?[a-z]:(?=[\\/]|[^\d])/i;
 const LINE = /(?::[^\d:\\/.]{0,20}\d{1,9}){1,2}$|\(\d{1,9}(?:,\d{1,9})?\)$/;
 
-const GUID = /\{?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\}?/gi;
+const ANY_GUID = new RegExp(`\\{?${GUID}\\}?`, 'gi');
 
 /**
  * The last two segments in lower case; scheme, host, query, drive letter and `:line:col` cut; GUIDs and content hashes
@@ -89,7 +90,7 @@ function maskSegment(segment: string, hashes: ((name: string) => string) | null)
   if (segment.length < 8) return segment;
   if (hashes === null && NUMBERED_DIRECTORY.test(segment)) return '<hash>';
   const masked = segment
-    .replace(GUID, '<guid>')
+    .replace(ANY_GUID, '<guid>')
     .replace(DOTTED_HASH, '.<hash>')
     .replace(HYPHENED_HASH, '-<hash>')
     .replace(WHOLE_HASH, '<hash>');

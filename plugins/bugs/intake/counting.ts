@@ -21,7 +21,7 @@ import {
   type Counted,
   type CountedReference,
   type IncomingReport,
-  type Place,
+  type Placement,
 } from './incoming-report.js';
 import { NewItems } from './new-items.js';
 import { PayloadSampler } from './payload-sampler.js';
@@ -42,12 +42,12 @@ export class Counting {
   ) {}
 
   /** Makes the item of a place that has none. Null: another call was faster, and the report begins anew. */
-  create(accepted: AcceptedReport, place: Place): Promise<Counted | null> {
+  create(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     return this.newItems.create(accepted, place);
   }
 
   /** One write, with the reference if there is one. Null: it was refused, and nothing is counted. */
-  async atOnce(accepted: AcceptedReport, place: Place): Promise<Counted | null> {
+  async atOnce(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     const { item_id } = place;
     const { ref, report } = accepted;
     if (ref === null) return this.#blindly(item_id, incomingOf(accepted, place, null));
@@ -66,7 +66,7 @@ export class Counting {
    * @param bound the reference, where another call has bound it
    * @returns null: the item was deleted, nothing leads there any more, and the report begins anew
    */
-  async withCare(accepted: AcceptedReport, place: Place, bound: RefDoc | null): Promise<Counted | null> {
+  async withCare(accepted: AcceptedReport, place: Placement, bound: RefDoc | null): Promise<Counted | null> {
     const at = await this.#boundTo(accepted, place, bound);
     const counted = await this.#count(at.item_id, incomingOf(accepted, place, at.ref));
     if (counted !== null) {
@@ -92,7 +92,7 @@ export class Counting {
   /** The reference in the store, bound by this call or another, and the item that it is bound to. */
   async #boundTo(
     { ref: own, report }: AcceptedReport,
-    { item_id }: Place,
+    { item_id }: Placement,
     bound: RefDoc | null,
   ): Promise<{ item_id: string; ref: CountedReference | null }> {
     if (own === null) return { item_id, ref: null };

@@ -53,7 +53,7 @@ export class FollowUp {
     if (begun || item.lone_fault !== undefined) item = await this.faults.look(item, report, begun);
     if (this.escalation.isDue(item, incoming)) item = await this.escalation.escalate(item, incoming);
     if (mute !== null) item = await this.alarms.look(item, mute);
-    if (outcome === 'created' && item.build_key !== null) item = await this.closing.settle(item);
+    if (outcome === 'created' && item.build_key !== null) item = await this.closing.closeIfPublished(item);
     return { ...counted, doc: item, sampled: sampling instanceof Promise ? await sampling : sampling };
   }
 }

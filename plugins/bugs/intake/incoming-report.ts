@@ -23,7 +23,7 @@ export interface OwnReference {
 }
 
 /** Where a report is counted: an item that exists, or one that is to be made. */
-export interface Place extends Decision {
+export interface Placement extends Decision {
   /** The keys that led there: the report's own, or those of the overflow item. */
   keyed: Keyed;
   /** The report for its item; for the overflow item, its stand-in. */
@@ -44,7 +44,7 @@ export interface CountedReference {
 
 /** A report and the place where it is counted. */
 export interface IncomingReport extends Moment {
-  /** As in `Place`. */
+  /** As in `Placement`. */
   report: Report;
   /** The report that the occurrence keeps. */
   payload: Report;
@@ -73,7 +73,7 @@ export interface Counted {
 
 export const incomingOf = (
   { now, occurred, report: payload, details }: AcceptedReport,
-  { keyed, report, adopted, flooded }: Place,
+  { keyed, report, adopted, flooded }: Placement,
   ref: CountedReference | null,
 ): IncomingReport => ({ now, occurred, report, payload, details, key: keyed.dedup_key, ref, adopted, flooded });
 

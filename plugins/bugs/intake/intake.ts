@@ -21,7 +21,7 @@ import { RecordedReport } from './recorded-report.js';
 const BEGINNINGS = 20;
 
 @injectable()
-export class Intake {
+export class ReportIntake {
   /** Reports of unknown keys of one family, one after the other: of two new items one would only waste its number. */
   readonly #deciding = new KeyedMutex();
 
@@ -53,7 +53,7 @@ export class Intake {
     const { ref } = accepted;
     const known = await this.placing.known(accepted);
     // A reference is nearly always new, and what is written with one that is not is refused: it is not looked up first.
-    const isTried = known !== null && (ref === null || !this.refs.isMetLately(ref.id));
+    const isTried = known !== null && (ref === null || !this.refs.isSeenLately(ref.id));
     const counted = isTried ? await this.counting.atOnce(accepted, known) : null;
     if (counted !== null) return counted;
 

@@ -18,7 +18,7 @@ import {
   type AcceptedReport,
   type Counted,
   type IncomingReport,
-  type Place,
+  type Placement,
 } from './incoming-report.js';
 import { UNFILED_CREATION } from '../item/stored-names.js';
 import { ItemNumbers } from './numbers.js';
@@ -42,7 +42,7 @@ export class NewItems {
   ) {}
 
   /** With what leads to it. Null: another call was faster. */
-  async create(accepted: AcceptedReport, place: Place): Promise<Counted | null> {
+  async create(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     const { item_id: id } = place;
     const { project } = accepted.report;
     const prepared = await this.#prepare(accepted, place);
@@ -50,12 +50,12 @@ export class NewItems {
     const { ref: own } = accepted;
     const ref = own && { id: own.id, along: prepared.opened ? [] : prepared.along, helper: false };
     const incoming = incomingOf(accepted, place, ref);
-    const ahead = this.numbers.ahead(project);
-    const n = ahead?.n ?? (await this.numbers.next(project));
+    const predicted = this.numbers.predicted(project);
+    const n = predicted?.n ?? (await this.numbers.next(project));
     const doc = await this.watermark.write(id, async (stamp) => {
       const item = this.#first(id, n, incoming, stamp);
       const written = await this.commit.write([
-        ...(ahead === null ? [] : [ahead.counted]),
+        ...(predicted === null ? [] : [predicted.counted]),
         ...prepared.along,
         { collection: 'texts', insert: textsOf(incoming.report, id) },
         { collection: 'items', insert: item },
@@ -68,7 +68,10 @@ export class NewItems {
   }
 
   /** What comes before the item: what leads to it, and the reference. */
-  #prepare({ ref, report: { project } }: AcceptedReport, { item_id, writes }: Place): Promise<PreparedWrites | null> {
+  #prepare(
+    { ref, report: { project } }: AcceptedReport,
+    { item_id, writes }: Placement,
+  ): Promise<PreparedWrites | null> {
     if (ref === null) return this.commit.prepare(writes, null);
     return this.refs.prepare({ id: ref.id, project, item_id, own: true }, writes);
   }

@@ -1,7 +1,7 @@
 /**
- * Numbers of new items. This process counts on from the last number that it knows, and the counter is written together
- * with the item (`ahead`): no write of its own comes before. Should another process have gone on meanwhile, the counter
- * refuses that write, and the next number is asked of the store (`next`).
+ * Numbers of new items. This process counts on from the last number that it knows (`predicted`), and the counter is
+ * written together with the item: no write of its own comes before. Should another process have counted meanwhile, the
+ * counter refuses that write, and the store is asked for the next number (`next`).
  *
  * Calls that come while a write is under way share the next one: a storm of new groups counts a project's counter once
  * for several of them, and leaves no gap.
@@ -24,8 +24,8 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** A number, and what counts it together with its item. */
-export interface Ahead {
+/** A number that was not asked of the store, and the write that counts it together with its item. */
+export interface PredictedNumber {
   n: number;
   counted: Write;
 }
@@ -54,10 +54,11 @@ export class ItemNumbers {
   }
 
   /**
-   * The next one, as long as no other process counts; null when the last one is not known. The write is sent in the
-   * same turn, so that the numbers of several reach the store in their order. After a refusal: `unsure`.
+   * The next number, as long as no other process counts; null when the last one is not known. The caller sends the
+   * write in the same turn, so that the writes of several numbers reach the store in their order, and calls `unsure`
+   * when the store refuses it.
    */
-  ahead(project: string): Ahead | null {
+  predicted(project: string): PredictedNumber | null {
     const last = this.#last.get(project);
     if (last === undefined || this.#shared.get(project) === true) return null;
     const n = last + 1;
@@ -75,7 +76,7 @@ export class ItemNumbers {
   }
 
   async #take(project: string, callers: readonly Waiting[]): Promise<void> {
-    // It reaches the store before the write of any number that `ahead` gives from here on.
+    // This write reaches the store before that of any number that is predicted from here on.
     const before = this.#last.get(project);
     if (before !== undefined) this.#last.set(project, before + callers.length);
     try {
@@ -88,7 +89,7 @@ export class ItemNumbers {
       this.#last.set(project, Math.max(last, this.#last.get(project) ?? 0));
       for (const [i, { resolve }] of callers.entries()) resolve(last - callers.length + 1 + i);
     } catch (error) {
-      // Whether they were counted is not known: what was counted on from would leave a gap.
+      // Nobody knows whether the store counted: a prediction might leave a gap.
       this.#last.delete(project);
       for (const { reject } of callers) reject(error);
     }

@@ -4,7 +4,7 @@ import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import { groupingOf } from '../grouping/key.js';
 import { existing, Keys, type Keyed } from '../groups/keys.js';
-import type { AcceptedReport, Place } from './incoming-report.js';
+import type { AcceptedReport, Placement } from './incoming-report.js';
 import { NewGroups } from './new-groups.js';
 
 @injectable()
@@ -15,7 +15,7 @@ export class Placing {
   ) {}
 
   /** Where the report's key leads, or null. No promise where this process met the key lately. */
-  known({ report, keyed }: AcceptedReport): Place | null | Promise<Place | null> {
+  known({ report, keyed }: AcceptedReport): Placement | null | Promise<Placement | null> {
     const recent = this.keys.recent(report.project, keyed.dedup_key);
     if (recent !== null) return { ...existing(recent), keyed, report };
     return this.keys
@@ -24,12 +24,12 @@ export class Placing {
   }
 
   /** At this item, whatever the report's key says: its reference is bound to it. */
-  at(item_id: string, { report, keyed }: AcceptedReport): Place {
+  at(item_id: string, { report, keyed }: AcceptedReport): Placement {
     return { ...existing(item_id), keyed, report };
   }
 
   /** Of an unknown key; the project's overflow item when the report's intake key may make no more. */
-  async decide({ report, keyed }: AcceptedReport): Promise<Place> {
+  async decide({ report, keyed }: AcceptedReport): Promise<Placement> {
     const { project, intake_key: key = null } = report;
     const decision = await this.keys.decide(keyed, () => key === null || this.newGroups.take(key));
     if (decision !== null) return { ...decision, keyed, report };
@@ -41,7 +41,7 @@ export class Placing {
   }
 
   /** The item was deleted: nothing leads there any more. */
-  async release({ keyed }: Place, itemId: string): Promise<void> {
+  async release({ keyed }: Placement, itemId: string): Promise<void> {
     await this.keys.release(keyed, itemId);
   }
 }

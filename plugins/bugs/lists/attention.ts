@@ -58,7 +58,7 @@ export class Attention {
   }
 
   async #look(): Promise<NeedsAttention> {
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const since = isoOf(this.deps.clock.now() - DAY_MS);
     const queue = [...CRITICAL, ...RANKS.slice(1).map((rank) => `${rank}0`)];
     const [fresh, working, ...classes] = await Promise.all([

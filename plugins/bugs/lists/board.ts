@@ -103,7 +103,7 @@ export class Board implements ErrorGroups {
     query: ItemQuery,
     page: { sort?: SortName; limit?: number; cursor?: string | null },
   ): Promise<{ items: ErrorGroup[]; next: string | null }> {
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const found = await this.deps.items.find({
       filter: filterOf(await withNamed(this.deps, query)),
       sort: sortOf(page.sort),
@@ -134,7 +134,7 @@ export class Board implements ErrorGroups {
   async changed(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
     const mark = this.watermark.safe();
     if (since === null) return { items: [], mark };
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const { type, project } = query;
     const filter: Filter = { ...filterOf({ type, project }), updated_at: { gte: since } };
     const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: CHANGES });
@@ -149,7 +149,7 @@ export class Board implements ErrorGroups {
    * of the order the ids decide, as in the list.
    */
   async following(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const filter = filterOf(await withNamed(this.deps, query));
     const order = sortOf(sort);
     const [path] = order[0] as Sort[number];
@@ -198,7 +198,7 @@ export class Board implements ErrorGroups {
   }
 
   async #count(): Promise<Waiting> {
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const of = (filter: Filter): Promise<number> => this.deps.items.count(filter);
     const [open, critical, in_progress, needs_info, resolved, ...regressed] = await Promise.all([
       this.open(),

@@ -55,7 +55,7 @@ export class Lists {
 
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
   async list(caller: BugCaller, request: ListRequest): Promise<ListAnswer> {
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const query = caller.project === null ? request : { ...request, project: request.project ?? [caller.project] };
     const filter = filterFor(caller, await withNamed(this.deps, query));
     return request.updated_since === undefined
@@ -99,7 +99,7 @@ export class Lists {
     return findRendered(items, query, {
       ...ITEM_ROW,
       beside: texts,
-      context: this.leases.settled ? minuteOf(now) : now,
+      context: this.leases.expiredWritten ? minuteOf(now) : now,
     });
   }
 
@@ -151,7 +151,7 @@ export class Lists {
   async projects(
     caller: BugCaller,
   ): Promise<{ slug: string; name: string; open_count: number; latest_build: string | null }[]> {
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const [all, open] = await Promise.all([
       this.deps.projects.list(),
       this.deps.items.groupCount('project', { status: 'open' }),

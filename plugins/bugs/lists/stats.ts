@@ -82,7 +82,7 @@ export class Stats {
   }
 
   async #count(project: string | null): Promise<StatsAnswer> {
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const { items, activity, clock } = this.deps;
     const now = clock.now();
     const filter = project === null ? {} : { project };

@@ -61,7 +61,7 @@ export class Rekeying {
   }
 
   /** Unfinished moves of one item. */
-  async pending(itemId: string): Promise<MoveDoc[]> {
+  async unfinished(itemId: string): Promise<MoveDoc[]> {
     return (await this.deps.moves.find({ filter: { item_id: itemId }, limit: BATCH })).items;
   }
 

@@ -68,10 +68,10 @@ export class Alarms {
   async look(doc: ItemDoc, mute: Mute | null | undefined): Promise<ItemDoc> {
     const threshold = mute?.alarm_threshold ?? null;
     if (!mute || threshold === null) return doc;
-    return this.#settle(doc, { rule_id: mute.rule_id, threshold });
+    return this.#emitOrRearm(doc, { rule_id: mute.rule_id, threshold });
   }
 
-  async #settle(doc: ItemDoc, watch: Watch): Promise<ItemDoc> {
+  async #emitOrRearm(doc: ItemDoc, watch: Watch): Promise<ItemDoc> {
     let item = doc;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const verdict = verdictOf(item, watch);
@@ -130,7 +130,7 @@ export class Alarms {
     for (const { rule_id, threshold, since } of await this.filters.watched()) {
       const filter = { muted_by_rule_id: rule_id, updated_at: { gte: this.#since } };
       for await (const item of each(this.deps.items, { filter, limit: BATCH })) {
-        if (this.#isNew(item, threshold, since)) await this.#settle(item, { rule_id, threshold });
+        if (this.#isNew(item, threshold, since)) await this.#emitOrRearm(item, { rule_id, threshold });
       }
     }
     this.#since = isoOf(began - OVERLAP_MS);

@@ -25,7 +25,7 @@ import type { ItemDoc, RefDoc } from '../item/model.js';
 import { Commit, type PreparedWrites, type Write } from './commit.js';
 
 const OCCURRENCE_DAYS = 30;
-const MET = 5_000;
+const SEEN = 5_000;
 const BATCH = 200;
 /** Notes in one item from which on those of processes that are gone are looked for. */
 const CROWDED = 64;
@@ -55,7 +55,7 @@ export class ClientRefs {
   readonly #noted = new Map<string, Note[]>();
 
   /** References that this process has written or found: a repeat mostly comes soon, and begins with a look-up. */
-  readonly #met = new RecentMap<true>(MET);
+  readonly #seen = new RecentMap<true>(SEEN);
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
@@ -69,13 +69,13 @@ export class ClientRefs {
 
   async find(id: string): Promise<RefDoc | null> {
     const ref = await this.deps.refs.get(id);
-    if (ref !== null) this.#met.set(id, true);
+    if (ref !== null) this.#seen.set(id, true);
     return ref;
   }
 
-  /** It may be known. Others are nearly always new; what counts is the store's word. */
-  isMetLately(id: string): boolean {
-    return this.#met.get(id) === true;
+  /** A reference that was seen may be a repeat's; others are nearly always new. The store alone knows. */
+  isSeenLately(id: string): boolean {
+    return this.#seen.get(id) === true;
   }
 
   /**
@@ -88,7 +88,7 @@ export class ClientRefs {
     { id, project, item_id, own }: Pick<Finish, 'id' | 'project' | 'item_id' | 'own'>,
     before: readonly Write[] = [],
   ): Promise<PreparedWrites | null> {
-    this.#met.set(id, true);
+    this.#seen.set(id, true);
     const closed: RefDoc = { id, project, item_id, open_at: null, expires_at: own ? null : this.#expiry() };
     const open: RefDoc = { id, project, item_id, open_at: this.deps.clock.iso(), expires_at: null };
     return this.commit.prepare(before, { collection: 'refs', open, closed });

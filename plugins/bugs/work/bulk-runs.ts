@@ -71,7 +71,7 @@ export class BulkRuns {
   /** Begins; the items that exist now and match when their turn comes are changed. */
   async start(order: BulkOrder, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock, items } = this.deps;
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const run: BulkRunDoc = { ...this.#begun(order, caller, clock.iso()), failures: [] };
     run.total = await items.count(filterIn(run, null));
     await bulks.insert(run);
@@ -146,11 +146,11 @@ export class BulkRuns {
   /** Stops at the next batch. Another process, or the next start, goes on. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.settled();
+    await this.idle();
   }
 
   /** Resolves when this process has finished its runs. */
-  async settled(): Promise<void> {
+  async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 

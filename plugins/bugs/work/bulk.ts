@@ -72,7 +72,7 @@ export class Bulk {
 
   /** How many items the query matches now, for `expected_count`. @throws ServiceError insufficient_scope */
   async count(query: ItemQuery, caller: BugCaller): Promise<number> {
-    await this.leases.settle();
+    await this.leases.writeExpired();
     return this.deps.items.count(filterFor(caller, query));
   }
 
@@ -102,7 +102,7 @@ export class Bulk {
   }
 
   async #byFilter(request: BulkRequest, query: ItemQuery, caller: BugCaller): Promise<BulkAnswer> {
-    await this.leases.settle();
+    await this.leases.writeExpired();
     const filter = filterFor(caller, query);
     const targets = await this.#matching(filter);
     const n = targets.length > MOST_MATCHES ? await this.deps.items.count(filter) : targets.length;

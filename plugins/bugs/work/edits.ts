@@ -92,7 +92,7 @@ export class Edits {
     });
     await this.rekeying.finish(moves);
     if (described) await this.deps.texts.change({ id }, { set: { description: edit.description } }, { upsert: true });
-    return this.items.view(await this.builds.settle(doc));
+    return this.items.view(await this.builds.closeIfPublished(doc));
   }
 
   /**

@@ -55,7 +55,7 @@ export class Merging {
    */
   async split(id: string, caller: BugCaller, options: Pick<MergeOptions, 'if_match'> = {}): Promise<Item> {
     const item = await this.items.need(id, caller);
-    const unfinished = item.status === 'open' ? await this.rekeying.pending(item.id) : [];
+    const unfinished = item.status === 'open' ? await this.rekeying.unfinished(item.id) : [];
     if (unfinished.length > 0) {
       await this.rekeying.finish(unfinished);
       return this.items.view(item);

@@ -134,7 +134,7 @@ export class Removal {
   async #gone(item: ItemDoc): Promise<boolean> {
     if (await this.#isTarget(item))
       throw conflict('Other items are duplicates of this one; delete them first, or split them from it.');
-    await this.rekeying.finish(await this.rekeying.pending(item.id));
+    await this.rekeying.finish(await this.rekeying.unfinished(item.id));
     if (item.outbox_at !== null) {
       // The outbox is emptied first.
       await this.outbox.flushAll(item.id);

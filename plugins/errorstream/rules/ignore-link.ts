@@ -1,11 +1,14 @@
 /** The address of the form for a new ignore rule, filled in from a group (contract 80). Pure, linear. */
+import { GUID } from '../../../lib/text/guid.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 
 /** Characters of a pattern (contract 21, ignore rules). */
 const LONGEST = 500;
 /** The parts of a message that vary between occurrences: quoted values with a digit, ids, numbers. */
-const VARIABLE =
-  /'[^']{0,200}\d[^']{0,200}'|"[^"]{0,200}\d[^"]{0,200}"|\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\d+/gi;
+const VARIABLE = new RegExp(
+  String.raw`'[^']{0,200}\d[^']{0,200}'|"[^"]{0,200}\d[^"]{0,200}"|\b${GUID}\b|\b0x[0-9a-f]+\b|\b[0-9a-f]{16,}\b|\d+`,
+  'gi',
+);
 
 const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`);
 

@@ -80,11 +80,11 @@ export class Runs {
   /** Stops at the next batch. Another process, or the next start, continues. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    await this.settled();
+    await this.idle();
   }
 
   /** Resolves when this process has finished its runs. */
-  async settled(): Promise<void> {
+  async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 

@@ -7,6 +7,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
+import { timeInGuid } from '../../../lib/text/guid.js';
 import type { Sight } from './reader.js';
 import type { StoredEvent } from './event.js';
 
@@ -60,8 +61,6 @@ export const AWAITING_ATTEMPT: readonly DeliveryState[] = ['pending', 'retrying'
 /** Attempts that are kept: the whole schedule and some redeliveries. */
 export const KEEP_ATTEMPTS = 30;
 
-const UUID7 = /^evt_([0-9a-f]{8})-([0-9a-f]{4})-7/;
-
 /**
  * In UUIDv7 layout, ordered like everything else that is listed by id. Its time is that of the event's id, so that it
  * follows from the two ids alone.
@@ -69,8 +68,7 @@ const UUID7 = /^evt_([0-9a-f]{8})-([0-9a-f]{4})-7/;
  */
 export function deliveryId(webhook: string, event: string, at: number): string {
   const bytes = createHash('sha256').update(webhook).update('\u001f').update(event).digest().subarray(0, 16);
-  const [, high, low] = UUID7.exec(event) ?? [];
-  const time = high === undefined || low === undefined ? at : parseInt(high + low, 16);
+  const time = (event.startsWith('evt_') ? timeInGuid(event.slice('evt_'.length)) : null) ?? at;
   bytes.writeUIntBE(Math.max(0, Math.min(time, 2 ** 48 - 1)), 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);

@@ -17,7 +17,7 @@ import { checked, fieldValues, orAgain, typedFields, type FormProblem } from '..
 import type { PageDeps } from '../shared/page-deps.js';
 import type { ItemQuery } from '../../item/filters.js';
 import { undoPath } from './runs.js';
-import { bugsUrl, canonical, filtersOf, itemQueryOf, WAITING, type Filters } from '../shared/query.js';
+import { bugsUrl, canonical, filtersOf, itemQueryOf, DEFAULT_FILTERS, type Filters } from '../shared/query.js';
 
 /** Items named on the page that asks. */
 const NAMED = 20;
@@ -37,7 +37,7 @@ const none = (message: string, match: string): Redirect => new Redirect(bugsUrl(
 function wantedOf(request: HttpRequest): Wanted | Redirect {
   const typed = typedFields(request);
   const given = filtersOf(typed['match'] ?? '');
-  const match = canonical(given ?? WAITING);
+  const match = canonical(given ?? DEFAULT_FILTERS);
   const action = actionOf(typed['action'] ?? '');
   if (action === undefined) return none('Choose what to do with the items.', match);
   if (typed['scope'] === 'filter') {

@@ -75,12 +75,12 @@ export type Filters = Pick<ItemQuery, Exclude<keyof typeof filters, keyof typeof
 export type ListQuery = Filters & { sort?: SortName; cursor?: string; view?: 'all' };
 
 /** What waits for somebody: the list as `/bugs` shows it. */
-export const WAITING: Filters = { status: ['open'], muted: [false] };
+export const DEFAULT_FILTERS: Filters = { status: ['open'], muted: [false] };
 
 /** The filters of a list; those of what waits when the address names none. */
 export function effective({ view, ...given }: ListQuery): Omit<ListQuery, 'view'> {
   const named = view === 'all' || FILTERS.some((name) => (given[name]?.length ?? 0) > 0);
-  return named ? given : { ...given, ...WAITING };
+  return named ? given : { ...given, ...DEFAULT_FILTERS };
 }
 
 /** Filters as the store's query. @param zone IANA, of the days */
@@ -142,7 +142,7 @@ export function filtersOf(search: string): (Filters & { sort?: SortName }) | nul
 }
 
 /** Canonical text of what the bare list shows. */
-export const BARE = canonical(WAITING);
+export const BARE = canonical(DEFAULT_FILTERS);
 
 /** `/bugs` with these filters. @param search canonical text */
 export function bugsUrl(search: string): string {

@@ -130,7 +130,7 @@ for (const engine of STORES) {
         fixture.clock.advance(1_000);
         await fixture.bugs.record(report());
         fixture.clock.advance(1_801_000);
-        await fixture.leases.settle();
+        await fixture.leases.writeExpired();
         await settled(fixture);
         expect(await actions()).to.deep.equal(['status', 'claimed', 'created']);
         const claim_token = await fetched();
@@ -233,7 +233,7 @@ for (const engine of STORES) {
         expect(await stored()).to.equal(0);
         expect(await actions()).to.deep.equal(['claimed', 'created']);
         fixture.clock.advance(1_801_000);
-        await fixture.leases.settle();
+        await fixture.leases.writeExpired();
         await fetched();
         // The one that waits is on the first page, before all others.
         const first = await reader.parts.partOf(id, 'activity', { limit: 2, include_total: true });

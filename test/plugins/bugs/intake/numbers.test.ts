@@ -1,7 +1,7 @@
 /** Numbers of new items: each once, without a gap, and shared writes where many come at once. */
 import { expect } from 'chai';
 import type { BugDeps } from '../../../../plugins/bugs/deps.js';
-import { ItemNumbers, type Ahead } from '../../../../plugins/bugs/intake/numbers.js';
+import { ItemNumbers, type PredictedNumber } from '../../../../plugins/bugs/intake/numbers.js';
 import { errorReport, fixtureOn, memoryFixture, settled, STORES } from '../fixture.js';
 
 describe('bugs: numbers of new items', () => {
@@ -39,9 +39,9 @@ describe('bugs: numbers of new items', () => {
     const again = await Promise.allSettled([numbers.next('one'), numbers.next('one')]);
     expect(again.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
     broken = false;
-    expect(numbers.ahead('one')).to.equal(null);
+    expect(numbers.predicted('one')).to.equal(null);
     expect(await numbers.next('one')).to.equal(2);
-    expect(numbers.ahead('one')?.n).to.equal(3);
+    expect(numbers.predicted('one')?.n).to.equal(3);
   });
 
   it('are those of the items, whichever reports come together', async () => {
@@ -89,10 +89,10 @@ describe('bugs: numbers of new items', () => {
         const numbers = new ItemNumbers(deps);
         expect(await numbers.next('one')).to.equal(1);
         const counted = [numbers.next('one'), numbers.next('one'), numbers.next('one')];
-        const ahead = [1, 2, 3].map(() => numbers.ahead('one') as Ahead);
-        const written = await Promise.all(ahead.map(({ counted: write }) => transact([write])));
+        const predicted = [1, 2, 3].map(() => numbers.predicted('one') as PredictedNumber);
+        const written = await Promise.all(predicted.map(({ counted: write }) => transact([write])));
         expect(written).not.to.include(null);
-        const all = [...(await Promise.all(counted)), ...ahead.map(({ n }) => n)];
+        const all = [...(await Promise.all(counted)), ...predicted.map(({ n }) => n)];
         expect(all.toSorted((a, b) => a - b)).to.deep.equal([2, 3, 4, 5, 6, 7]);
       } finally {
         await opened.close();

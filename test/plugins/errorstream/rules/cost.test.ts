@@ -89,7 +89,7 @@ describe('ignore rules: declared indexes', () => {
     await fixture.registry.page(MEMBER, { limit: 50, enabled: true });
     await fixture.registry.preview(MEMBER, { match_type: 'contains', pattern: 'cart', project: 'alpha' });
     await fixture.registry.begin(MEMBER, rule.id);
-    await fixture.runs.settled();
+    await fixture.runs.idle();
     await fixture.registry.apply(MEMBER, rule.id, {});
     await fixture.registry.change(MEMBER, rule.id, { pattern: 'cart' });
     await fixture.bugs.jobs.sweep();

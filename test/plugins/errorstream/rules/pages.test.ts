@@ -147,7 +147,7 @@ describe('ignore rules: pages', () => {
     expect(looked).to.match(/value="apply">[^]*?Create and apply: mute 3 groups<\/button>/);
     const saved = (await visit('POST', '/ignore-rules', { body: typed({ action: 'apply' }) })) as Redirect;
     expect(saved.flash).to.include({ tone: 'success' });
-    await fixture.runs.settled();
+    await fixture.runs.idle();
     const id = saved.location.split('/').at(-1) ?? '';
     const page = html(await visit('GET', '/ignore-rules/{id}', { id }));
     expect(page).to.include('3 of 3 groups match: 3 muted now').and.include('Disable and unmute 3 groups');
@@ -206,7 +206,7 @@ describe('ignore rules: pages', () => {
     const rule = await fixture.rule();
     expect(html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }))).to.include('Apply to existing groups');
     expect(await visit('POST', '/ignore-rules/{id}/apply', { id: rule.id })).to.be.instanceOf(Redirect);
-    await fixture.runs.settled();
+    await fixture.runs.idle();
     const done = html(await visit('GET', '/ignore-rules/{id}', { id: rule.id }));
     expect(done).to.include('role="status"').and.include('1 of 1 groups match: 1 muted now, 0 already muted.');
     expect(done).to.include('/bugs/alpha-1');

@@ -236,7 +236,7 @@ for (const { name, open } of STORES) {
       expect(await codeOf(fixture.registry.begin(MEMBER, rule.id))).to.equal('conflict');
       fixture.clock.advance(15_001);
       await fixture.tick();
-      await fixture.runs.settled();
+      await fixture.runs.idle();
       expect(await fixture.registry.lastRun(rule.id)).to.include({
         state: 'done',
         scanned: 450,
@@ -244,7 +244,7 @@ for (const { name, open } of STORES) {
         muted: 450,
       });
       await fixture.registry.begin(MEMBER, rule.id);
-      await fixture.runs.settled();
+      await fixture.runs.idle();
       expect(await fixture.registry.lastRun(rule.id)).to.include({
         state: 'done',
         scanned: 450,

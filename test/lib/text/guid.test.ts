@@ -1,0 +1,24 @@
+/** GUIDs as text. */
+import { expect } from 'chai';
+import { GUID, GUID_START, isGuid, timeInGuid } from '../../../lib/text/guid.js';
+
+const SOME = '01941f29-7c00-7000-8000-000000000001';
+
+describe('lib: guid', () => {
+  it('is the whole text, in lower case', () => {
+    expect(isGuid(SOME)).to.equal(true);
+    for (const other of ['', `${SOME} `, `{${SOME}}`, SOME.toUpperCase(), SOME.slice(1), SOME.replaceAll('-', '')])
+      expect(isGuid(other), other).to.equal(false);
+  });
+
+  it('is found in a text, and announced by its beginning', () => {
+    expect(`order ${SOME} is gone`.replace(new RegExp(GUID), '<guid>')).to.equal('order <guid> is gone');
+    expect(new RegExp(`^${GUID_START}`).test(SOME)).to.equal(true);
+  });
+
+  it('tells the time of a UUIDv7, and of no other', () => {
+    expect(timeInGuid(SOME)).to.equal(Date.parse('2025-01-01T00:00:00Z'));
+    expect(timeInGuid('3f2504e0-4f89-41d3-9a0c-0305e82c3301')).to.equal(null);
+    expect(timeInGuid('shop-17')).to.equal(null);
+  });
+});
