@@ -1,7 +1,7 @@
 /**
  * A collection of MongoDB: each method is one command, or a few that keep the port's promise on a standalone server.
  */
-import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
+import type { Collection as Driver } from 'mongodb';
 import { afterStretches, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { applyUpdate, jsonText, plainUpdate, seedOf } from '../../ports/document.js';
 import {
@@ -19,24 +19,26 @@ import {
   type WriteResult,
 } from '../../ports/store.js';
 import { candidatesOf, type KnownIndexes } from './candidates.js';
-import { DUPLICATE_KEY, translated } from './errors.js';
+import { translated } from './errors.js';
+import { Gathering } from './gathering.js';
+import { getAll, insertAll, putAll } from './together.js';
 import {
-  conflictOf,
   fieldName,
   fromStored,
   toQuery,
   toSort,
   toStored,
   toUpdate,
+  toUpsert,
   visible,
   type Query,
   type Stored,
 } from './translate.js';
 
 const UPSERT_ATTEMPTS = 3;
-/** Ids in one command. */
-const CHUNK = 1000;
-/** Operations of one bulk under way at a time. */
+/** Documents that one command of many changes or removes. */
+const STEP = 1000;
+/** Changes and removals of one bulk under way at a time: each is a command, because only that says what it did. */
 const CONCURRENCY = 16;
 
 /** How a collection reaches the server. */
@@ -52,9 +54,24 @@ export interface Calls {
 
 export class MongoCollection<T extends Doc> implements Collection<T> {
   readonly #calls: Calls;
+  readonly #gets: Gathering<string, Stored | null>;
+  readonly #inserts: Gathering<Stored, void>;
+  readonly #puts: Gathering<Stored, void>;
 
   constructor(calls: Calls) {
     this.#calls = calls;
+    this.#gets = new Gathering(
+      async (id) => this.#driver.findOne({ _id: id }, visible(await this.#texts())),
+      async (ids) => getAll(this.#driver, ids, visible(await this.#texts())),
+    );
+    this.#inserts = new Gathering(
+      async (doc) => void (await this.#driver.insertOne(doc)),
+      (docs) => insertAll(this.#driver, docs),
+    );
+    this.#puts = new Gathering(
+      async (doc) => void (await this.#driver.replaceOne({ _id: doc._id }, doc, { upsert: true })),
+      (docs) => putAll(this.#driver, docs),
+    );
   }
 
   get #driver(): Driver<Stored> {
@@ -62,7 +79,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async get(id: string): Promise<T | null> {
-    const stored = await this.#read(async () => this.#driver.findOne({ _id: id }, visible(await this.#texts())));
+    const stored = await this.#read(() => this.#gets.call(id));
     return stored && (fromStored(stored) as T);
   }
 
@@ -123,22 +140,30 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   }
 
   async insert(doc: T): Promise<void> {
-    await this.#write(async () => this.#driver.insertOne(toStored(doc, await this.#texts())));
+    await this.#write(async () => this.#inserts.call(toStored(doc, await this.#texts())));
   }
 
   async change(filter: Filter, update: Update, options: ChangeOptions = {}): Promise<Changed<T> | null> {
     const plain = plainUpdate(update);
     for (let attempt = 1; ; attempt++) {
-      const stored = await this.#changeOne(filter, plain, options);
-      if (stored) return { doc: fromStored(stored) as T, created: false };
-      if (!options.upsert) return null;
       try {
-        return { doc: await this.#create(filter, plain), created: true };
+        return (await this.#changeOnce(filter, plain, options)) as Changed<T> | null;
       } catch (error) {
         // Someone created it first: then it can be changed, unless it does not match the filter.
-        if (!(error instanceof StoreConflict) || error.index !== 'id' || attempt === UPSERT_ATTEMPTS) throw error;
+        const again = options.upsert === true && error instanceof StoreConflict && error.index === 'id';
+        if (!again || attempt === UPSERT_ATTEMPTS) throw error;
       }
     }
+  }
+
+  async #changeOnce(filter: Filter, update: Update, options: ChangeOptions): Promise<Changed<Doc> | null> {
+    if (options.upsert && isById(filter) && (await this.#read(() => this.#texts())).length === 0) {
+      const operators = toUpsert(update);
+      if (Object.keys(operators).length > 0) return this.#upsert(filter.id, operators);
+    }
+    const stored = await this.#changeOne(filter, update, options);
+    if (stored) return { doc: fromStored(stored), created: false };
+    return options.upsert ? { doc: await this.#create(filter, update), created: true } : null;
   }
 
   async #changeOne(filter: Filter, update: Update, { sort }: ChangeOptions): Promise<Stored | null> {
@@ -150,7 +175,14 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return this.#write(() => this.#driver.findOneAndUpdate(query, operators, { ...options, returnDocument: 'after' }));
   }
 
-  /** Rejected: `upsert: true`, which stores the filter's nulls and knows no reference semantics. */
+  /** In one command: MongoDB makes the document of the id and the update alone, as `applyUpdate` does. */
+  async #upsert(id: string, operators: Query): Promise<Changed<Doc>> {
+    const options = { upsert: true, returnDocument: 'after', includeResultMetadata: true } as const;
+    const done = await this.#write(() => this.#driver.findOneAndUpdate({ _id: id }, operators, options));
+    return { doc: fromStored(done.value as Stored), created: done.lastErrorObject?.['updatedExisting'] !== true };
+  }
+
+  /** Rejected: `upsert: true`, which stores the filter's nulls; and the grams of a new document are made of it whole. */
   async #create(filter: Filter, update: Update): Promise<T> {
     const doc = applyUpdate(seedOf(filter), JSON.parse(jsonText(update)) as Update, true) as T;
     await this.insert(doc);
@@ -167,71 +199,62 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return this.#many(filter, limit, async (query) => (await this.#driver.deleteMany(query)).deletedCount);
   }
 
-  /** With a limit: finds the ids first, then writes those that still match. */
-  async #many(filter: Filter, limit: number | undefined, write: (query: Query) => Promise<number>): Promise<number> {
-    if (limit === undefined) return this.#write(() => write(toQuery(filter)));
+  /**
+   * In steps, since one command over very many documents outlasts its deadline: each finds some ids behind those of the
+   * last and writes those that still match. So no document is written twice, and none waits for those before it.
+   */
+  async #many(filter: Filter, limit = Infinity, write: (query: Query) => Promise<number>): Promise<number> {
     if (limit < 1) return 0;
-    const rows = await this.#read(() =>
-      this.#driver.find(toQuery(filter), { projection: { _id: 1 }, sort: { _id: 1 }, limit }).toArray(),
-    );
+    if (typeof filter['id'] === 'string') return this.#write(() => write(toQuery(filter)));
     let n = 0;
-    for (let i = 0; i < rows.length; i += CHUNK) {
-      const ids = rows.slice(i, i + CHUNK).map((row) => row._id);
-      n += await this.#write(() => write(toQuery({ id: { in: ids } }, filter)));
+    let last: string | null = '';
+    for (let left = limit; left > 0 && last !== null; left -= STEP) {
+      const ids = await this.#idsBehind(last, filter, Math.min(STEP, left));
+      if (ids.length > 0) n += await this.#write(() => write(toQuery({ id: { in: ids } }, filter)));
+      last = ids.length < STEP ? null : (ids.at(-1) ?? null);
     }
     return n;
   }
 
-  /** Inserts travel as one command; the rest side by side, because only single commands report what each one did. */
+  async #idsBehind(last: string, filter: Filter, limit: number): Promise<string[]> {
+    const query = last === '' ? toQuery(filter) : toQuery({ id: { gt: last } }, filter);
+    const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit, batchSize: limit } as const;
+    const rows = await this.#read(() => this.#driver.find(query, options).toArray());
+    return rows.map(({ _id }) => _id);
+  }
+
+  /** Inserts and documents that are put travel as one command each; the rest side by side. */
   async bulk(ops: readonly WriteOp<T>[]): Promise<WriteResult[]> {
-    const results: WriteResult[] = ops.map(() => ({ n: 1 }));
-    const texts = await this.#read(() => this.#texts());
-    const inserts = ops.flatMap((op, i) => ('insert' in op ? [{ i, doc: toStored(op.insert, texts) }] : []));
-    for (const [at, conflict] of await this.#insertAll(inserts.map(({ doc }) => doc))) {
-      results[(inserts[at] as { i: number }).i] = { conflict };
-    }
-    const others = ops.flatMap((op, i) => ('insert' in op ? [] : [{ op, i }]))[Symbol.iterator]();
+    const results: WriteResult[] = ops.map(() => ({ n: 0 }));
+    const settle = async (op: WriteOp<T>, i: number): Promise<void> => void (results[i] = await this.#resultOf(op));
+    const others = [...ops.entries()].filter(([, op]) => !isGathered(op))[Symbol.iterator]();
     const work = async (): Promise<void> => {
-      for (const { op, i } of others) results[i] = await this.#bulkOp(op);
+      for (const [i, op] of others) await settle(op, i);
     };
-    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, ops.length) }, work));
+    const gathered = ops.map(async (op, i) => (isGathered(op) ? settle(op, i) : undefined));
+    await Promise.all([...gathered, ...Array.from({ length: Math.min(CONCURRENCY, ops.length) }, work)]);
     return results;
   }
 
-  /** Which of `docs` conflicted, and with which index. */
-  async #insertAll(docs: Stored[]): Promise<[at: number, conflict: string][]> {
-    if (docs.length === 0) return [];
+  async #resultOf(op: WriteOp<T>): Promise<WriteResult> {
     try {
-      await this.#calls.write(() => this.#driver.insertMany(docs, { ordered: false }));
-      return [];
-    } catch (error) {
-      if (!(error instanceof MongoBulkWriteError)) throw translated(error);
-      const errors = [error.writeErrors].flat();
-      if (errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY)) throw translated(error);
-      return errors.map(({ index, errmsg = '', err }) => {
-        const keyPattern = (err as { keyPattern?: object }).keyPattern;
-        return [index, conflictOf({ keyPattern, message: errmsg })];
-      });
-    }
-  }
-
-  async #bulkOp(op: Exclude<WriteOp<T>, { insert: T }>): Promise<WriteResult> {
-    try {
-      if ('remove' in op) return { n: await this.remove(op.remove) };
-      if ('put' in op) return await this.#put(op.put);
-      return { n: (await this.change(op.change, op.update, { upsert: op.upsert ?? false })) ? 1 : 0 };
+      if ('insert' in op) await this.insert(op.insert);
+      else if ('put' in op) await this.#put(op.put);
+      else if ('remove' in op) return { n: await this.remove(op.remove) };
+      else return { n: (await this.change(op.change, op.update, { upsert: op.upsert ?? false })) ? 1 : 0 };
+      return { n: 1 };
     } catch (error) {
       if (error instanceof StoreConflict) return { conflict: error.index };
       throw error;
     }
   }
 
-  async #put(doc: T): Promise<WriteResult> {
-    const stored = toStored(doc, await this.#texts());
+  async #put(doc: T): Promise<void> {
+    const stored = toStored(doc, await this.#read(() => this.#texts()));
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#write(() => this.#driver.replaceOne({ _id: stored._id }, stored, { upsert: true }));
-        return { n: 1 };
+        await this.#write(() => this.#puts.call(stored));
+        return;
       } catch (error) {
         // Two upserts of one id: the second one finds the document then.
         if (!(error instanceof StoreConflict) || error.index !== 'id' || attempt === UPSERT_ATTEMPTS) throw error;
@@ -255,3 +278,8 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     }
   }
 }
+
+const isById = (filter: Filter): filter is { id: string } =>
+  typeof filter['id'] === 'string' && Object.keys(filter).length === 1;
+
+const isGathered = <T extends Doc>(op: WriteOp<T>): boolean => 'insert' in op || 'put' in op;

@@ -69,8 +69,8 @@ export function toSort(sort?: Sort): [field: string, order: 1 | -1][] {
 }
 
 /**
- * @param update from `plainUpdate`. @param texts paths with grams. Without `setOnInsert`: a new document is inserted
- *   whole (collection.ts).
+ * @param update from `plainUpdate`. @param texts paths with grams. Without `setOnInsert`: `toUpsert` has it, or a new
+ *   document is inserted whole (collection.ts).
  */
 export function toUpdate(update: Update, texts: readonly string[] = []): Query {
   const grams = gramUpdates(update, texts);
@@ -89,6 +89,13 @@ export function toUpdate(update: Update, texts: readonly string[] = []): Query {
       ),
   };
   return Object.fromEntries(Object.entries(operators).filter(([, fields]) => fields && Object.keys(fields).length > 0));
+}
+
+/** Of a collection without grams. @param update from `plainUpdate` */
+export function toUpsert(update: Update): Query {
+  const { setOnInsert = {} } = clean(update);
+  const isEmpty = Object.keys(setOnInsert).length === 0;
+  return { ...toUpdate(update), ...(!isEmpty && { $setOnInsert: encodeKeys(setOnInsert, false) }) };
 }
 
 function pushOf(each: readonly Json[], keep: number | undefined): Query {

@@ -2,6 +2,7 @@
 import { inject, injectable } from '../../kernel/contract.js';
 import type {
   BugsApi,
+  ListedReport,
   PublishedBuild,
   Recorded,
   RecordOptions,
@@ -14,6 +15,7 @@ import { Closing } from './builds/closing.js';
 import { KnownBuilds } from './builds/known-builds.js';
 import { DEPS, type BugDeps } from './deps.js';
 import { ReportIntake } from './intake/intake.js';
+import { ReportLists } from './intake/report-lists.js';
 import { Items } from './store/items.js';
 import { planUnmute } from './muting/muting.js';
 import { Feedback } from './feedback/feedback.js';
@@ -25,6 +27,7 @@ export class Bugs implements BugsApi {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(ReportIntake) private readonly intake: ReportIntake,
+    @inject(ReportLists) private readonly lists: ReportLists,
     @inject(Items) private readonly items: Items,
     @inject(Closing) private readonly builds: Closing,
     @inject(KnownBuilds) private readonly known: KnownBuilds,
@@ -32,7 +35,19 @@ export class Bugs implements BugsApi {
   ) {}
 
   async record(report: Report, options?: RecordOptions): Promise<Recorded> {
-    const done = await this.intake.record(report, options);
+    return this.#counted(report, await this.intake.record(report, options));
+  }
+
+  async recordAll(reports: readonly ListedReport[]): Promise<PromiseSettledResult<Recorded>[]> {
+    const results = await this.lists.record(reports);
+    const counted = results.map(async (result, i) => {
+      if (result.status === 'rejected') throw result.reason;
+      return this.#counted((reports[i] as ListedReport).report, result.value);
+    });
+    return Promise.allSettled(counted);
+  }
+
+  async #counted(report: Report, done: Recorded): Promise<Recorded> {
     this.deps.reports.recorded(report, done);
     await this.comments.counted(report);
     return done;

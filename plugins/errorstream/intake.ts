@@ -1,15 +1,11 @@
 /**
- * Passes reports to the bug tracker: one, or a list (contract 21, intake).
- *
- * In a list, reports that may belong to one group (same project and class) are recorded one after the other, in order,
- * because the order of arrival decides which group an unknown origin joins. The others run in parallel and share the
- * store's commits. Rejected: all in parallel (the answers would differ from those of single reports), and all in
- * sequence (a hundred commits). At most eight run at a time, and each begins in its own turn of the event loop: cutting
- * and grouping a hundred large reports in one turn would block all other requests.
+ * Passes reports to the bug tracker: one, or a list (contract 21, intake). A list is read element by element, each in
+ * its own turn of the event loop, because cutting a hundred large reports in one turn would block all other requests.
+ * It is recorded as a whole, or large ones in parts: what is counted together is also stored in one turn.
  */
 import { inject, injectable, PORT, type Logger } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
-import { BUGS, type BugsApi } from '../../ports/domain/bugs.js';
+import { BUGS, type BugsApi, type ListedReport, type Recorded } from '../../ports/domain/bugs.js';
 import type {
   ErrorAnswer,
   ErrorDetails,
@@ -24,7 +20,10 @@ import { answerOf, publicAnswerOf } from './answer.js';
 import { element, type ErrorBody } from './body.js';
 import { reportOf } from './report.js';
 
-const SIDE_BY_SIDE = 8;
+/** What a part of a list weighs at the most, about as many characters. */
+const PART = 400_000;
+/** What may be large, and whose size is not looked at: a context is a few characters as a rule, and at most 32,768. */
+const LARGE = { context: 8_000, breadcrumbs: 16_000 } as const;
 /** The class of feedback that belongs to no known error. */
 const FEEDBACK = 'UserFeedback';
 
@@ -40,6 +39,12 @@ export interface Failed {
   error: { code: string; message: string; fields?: Record<string, string> };
 }
 
+/** An element that can be recorded. */
+interface ReadElement extends ListedReport {
+  truncated: string[];
+  sender: ErrorSender;
+}
+
 @injectable()
 export class ErrorReportIntake implements ErrorIntake {
   constructor(
@@ -51,12 +56,8 @@ export class ErrorReportIntake implements ErrorIntake {
    * Records one report; resolves after the commit.
    * @throws ServiceError insufficient_scope (another project than the token's), unknown_project, validation_failed
    */
-  async one(body: ErrorBody, { principal, address }: TokenCaller): Promise<IntakeAnswer> {
-    if (principal.project !== null && principal.project !== body.project) {
-      throw denied('This token belongs to another project.');
-    }
-    const { id, name, token_kind } = principal;
-    return this.record(body, { id, name, source: 'app', address, intake: token_kind === 'intake' });
+  async one(body: ErrorBody, caller: TokenCaller): Promise<IntakeAnswer> {
+    return this.record(body, senderOf(body, caller));
   }
 
   /** Adds a comment to the error's item, or else makes a new item (ports/domain/errors.ts). */
@@ -85,52 +86,70 @@ export class ErrorReportIntake implements ErrorIntake {
   /** Every intake ends here (ports/domain/errors.ts). */
   async record(body: ErrorBody | ErrorReport, sender: ErrorSender, stated?: () => ErrorDetails): Promise<IntakeAnswer> {
     const { report, details, truncated } = reportOf(body, sender, stated);
-    const done = await this.bugs.record(report, { details });
-    return sender.intake === true ? publicAnswerOf(done, truncated) : answerOf(done, truncated);
+    return shown(await this.bugs.record(report, { details }), sender, truncated);
   }
 
   /**
-   * Records the elements one by one. A failed element is answered with its error and does not stop the others.
+   * A failed element is answered with its error and does not stop the others.
    * @throws the first fault, when every element met a fault of the service: then nothing was recorded
    */
   async many(elements: readonly unknown[], caller: TokenCaller): Promise<(IntakeAnswer | Failed)[]> {
     const results: (IntakeAnswer | Failed)[] = [];
     const faults: unknown[] = [];
-    const lanes = lanesOf(elements);
-    const work = async (): Promise<void> => {
-      for (let lane = lanes.pop(); lane !== undefined; lane = lanes.pop()) {
-        for (const index of lane) {
-          await turn();
-          results[index] = await this.#element(elements[index], caller, faults);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(SIDE_BY_SIDE, lanes.length) }, work));
+    for (const part of partsOf(elements)) results.push(...(await this.#part(part, caller, faults)));
     if (faults.length === elements.length) throw faults[0];
     return results;
+  }
+
+  async #part(
+    elements: readonly unknown[],
+    caller: TokenCaller,
+    faults: unknown[],
+  ): Promise<(IntakeAnswer | Failed)[]> {
+    const read: (ReadElement | Failed)[] = [];
+    for (const value of elements) {
+      await turn();
+      read.push(this.#read(value, caller));
+    }
+    const reports = read.flatMap((one) => ('report' in one ? [one] : []));
+    const done = (await this.bugs.recordAll(reports)).values();
+    return read.map((one) => {
+      if ('error' in one) return one;
+      const { value: result } = done.next() as IteratorYieldResult<PromiseSettledResult<Recorded>>;
+      if (result.status === 'fulfilled') return shown(result.value, one.sender, one.truncated);
+      return this.#failed(result.reason, one.report.project, faults);
+    });
+  }
+
+  #read(value: unknown, caller: TokenCaller): ReadElement | Failed {
+    const given = element(value);
+    if ('fields' in given) {
+      this.refused('app');
+      return { error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: given.fields } };
+    }
+    try {
+      const sender = senderOf(given.body, caller);
+      return { ...reportOf(given.body, sender), sender };
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      return this.#refusal(error);
+    }
   }
 
   refused(source: 'app' | 'sdk'): void {
     this.bugs.refused(source);
   }
 
-  async #element(value: unknown, caller: TokenCaller, faults: unknown[]): Promise<IntakeAnswer | Failed> {
-    const read = element(value);
-    if ('fields' in read) {
-      this.refused('app');
-      return { error: { code: 'validation_failed', message: 'Some fields are wrong.', fields: read.fields } };
-    }
-    try {
-      return await this.one(read.body, caller);
-    } catch (error) {
-      if (error instanceof ServiceError) {
-        this.refused('app');
-        return { error: failureOf(error) };
-      }
-      faults.push(error);
-      this.log.error({ err: error, project: read.body.project }, 'a report of a list was not recorded');
-      return { error: { code: 'internal_error', message: 'The service failed; send this report again.' } };
-    }
+  #failed(error: unknown, project: string, faults: unknown[]): Failed {
+    if (error instanceof ServiceError) return this.#refusal(error);
+    faults.push(error);
+    this.log.error({ err: error, project }, 'a report of a list was not recorded');
+    return { error: { code: 'internal_error', message: 'The service failed; send this report again.' } };
+  }
+
+  #refusal(error: ServiceError): Failed {
+    this.refused('app');
+    return { error: failureOf(error) };
   }
 }
 
@@ -140,18 +159,38 @@ const failureOf = ({ code, message, fields }: ServiceError): Failed['error'] => 
   ...(fields && { fields }),
 });
 
-/** Lists of indexes: the elements of one list may belong to one group and keep their order. */
-function lanesOf(elements: readonly unknown[]): number[][] {
-  const lanes = new Map<string, number[]>();
-  elements.forEach((value, index) => {
-    const { project, exception_class } = (value ?? {}) as Partial<Record<keyof ErrorBody, unknown>>;
-    const key = JSON.stringify([project, exception_class]);
-    const lane = lanes.get(key);
-    if (lane === undefined) lanes.set(key, [index]);
-    else lane.push(index);
-  });
-  // Workers take from the end. The longest list comes first, so that it does not finish alone.
-  return [...lanes.values()].toSorted((a, b) => a.length - b.length);
+/** @throws ServiceError insufficient_scope (another project than the token's) */
+function senderOf({ project }: ErrorBody, { principal, address }: TokenCaller): ErrorSender {
+  if (principal.project !== null && principal.project !== project) {
+    throw denied('This token belongs to another project.');
+  }
+  const { id, name, token_kind } = principal;
+  return { id, name, source: 'app', address, intake: token_kind === 'intake' };
+}
+
+const shown = (done: Recorded, { intake }: ErrorSender, truncated: string[]): IntakeAnswer =>
+  intake === true ? publicAnswerOf(done, truncated) : answerOf(done, truncated);
+
+/** One part as a rule. */
+function partsOf(elements: readonly unknown[]): unknown[][] {
+  const parts: unknown[][] = [];
+  let left = 0;
+  for (const value of elements) {
+    const weight = 1 + weightOf(value);
+    if (weight > left) {
+      parts.push([]);
+      left = PART;
+    }
+    parts.at(-1)?.push(value);
+    left -= weight;
+  }
+  return parts;
+}
+
+function weightOf(value: unknown): number {
+  const { context, breadcrumbs, ...texts } = (value ?? {}) as Partial<Record<keyof ErrorBody, unknown>>;
+  const large = (context ? LARGE.context : 0) + (breadcrumbs ? LARGE.breadcrumbs : 0);
+  return Object.values(texts).reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), large);
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

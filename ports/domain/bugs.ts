@@ -36,12 +36,22 @@ export interface RecordOptions {
   details?: () => Details;
 }
 
+/** A report of a list. */
+export interface ListedReport extends Pick<RecordOptions, 'details'> {
+  report: Report;
+}
+
 export interface BugsApi {
   /**
    * Groups, counts and stores one report; resolves after the commit.
    * @throws ServiceError unknown_project
    */
   record(report: Report, options?: RecordOptions): Promise<Recorded>;
+  /**
+   * A list: each report as if it had come alone and in its turn, and those of one group counted together. One result
+   * for each, in the list's order; a rejected one has not been recorded and stops no other.
+   */
+  recordAll(reports: readonly ListedReport[]): Promise<PromiseSettledResult<Recorded>[]>;
   /** A report was refused, here or on its way here: counted for `GET /metrics`. */
   refused(source: Report['source']): void;
   /**

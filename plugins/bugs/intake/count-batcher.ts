@@ -1,12 +1,13 @@
 /**
- * Occurrences of one item that come within one turn of the event loop are counted by one write: an error that storms
- * comes from all its processes at once, and each write of an item rewrites it whole. Every caller still learns its own
- * place: the write answers the item after the last of them, and what each would have seen is that, less those behind
- * it.
+ * Occurrences of one item that come together are counted by one write: an error that storms comes from all its
+ * processes at once, and each write of an item rewrites it whole. Every caller still learns its own place: the write
+ * answers the item after the last of them, and what each would have seen is that, less those behind it.
  *
- * Nothing waits for it: the turn ends at once when no other report arrives, and with enough of them (EARLY) it does not
- * wait for its end, so that the store writes while this thread reads on. Rejected: one write at a time per item (the
- * next occurrence would wait for a commit), and gathering for some milliseconds (every answer would be late by them).
+ * Together are those of one turn of the event loop, and those that come while a write of their item is under way: the
+ * store makes writes of one document one after the other anyway, and on MongoDB those that meet start anew. Nothing
+ * else waits: the turn ends at once when no other report arrives, and with several items (EARLY) it does not wait for
+ * its end, so that the store writes while this thread reads on. Rejected: gathering for some milliseconds (every answer
+ * would be late by them).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';
@@ -19,8 +20,10 @@ import type { ItemDoc } from '../item/model.js';
 import { hourKey, minuteKey } from '../item/rate.js';
 import { ClientRefs } from '../store/client-refs.js';
 
-/** Writes, and the reports in them, that do not wait for the end of the turn. */
-const EARLY = { writes: 4, reports: 8 };
+/** Items whose writes do not wait for the end of the turn. */
+const EARLY = 4;
+/** Reports in one write: a known reference among them sends all of them the long way. */
+const MOST = 128;
 
 /** A count that was written. */
 export interface BatchedCount {
@@ -38,6 +41,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** What waits for an item, or is being written. */
 interface Batch {
   id: string;
   kind: string;
@@ -46,8 +50,9 @@ interface Batch {
 
 @injectable()
 export class CountBatcher {
-  #batches = new Map<string, Batch>();
-  #gathered = 0;
+  readonly #batches = new Map<string, Batch>();
+  /** Those that the end of the turn begins to write. */
+  #ready: Batch[] = [];
 
   constructor(
     @inject(Commit) private readonly commit: Commit,
@@ -68,24 +73,33 @@ export class CountBatcher {
   ): Promise<BatchedCount | null> {
     return new Promise((resolve, reject) => {
       const key = `${id} ${kind}`;
-      const batch = this.#batches.get(key);
       const one = { incoming, payload, resolve, reject };
-      if (batch === undefined) this.#batches.set(key, { id, kind, waiting: [one] });
-      else batch.waiting.push(one);
-      this.#gathered += 1;
-      if (this.#batches.size >= EARLY.writes || this.#gathered >= EARLY.reports) this.#flush();
-      else if (this.#gathered === 1) setImmediate(() => this.#flush());
+      const batch = this.#batches.get(key);
+      if (batch !== undefined) {
+        batch.waiting.push(one);
+        return;
+      }
+      const first = { id, kind, waiting: [one] };
+      this.#batches.set(key, first);
+      this.#ready.push(first);
+      if (this.#ready.length >= EARLY) this.#begin();
+      else if (this.#ready.length === 1) setImmediate(() => this.#begin());
     });
   }
 
-  #flush(): void {
-    const batches = this.#batches;
-    this.#batches = new Map();
-    this.#gathered = 0;
-    for (const batch of batches.values()) void this.#write(batch);
+  #begin(): void {
+    const ready = this.#ready;
+    this.#ready = [];
+    for (const batch of ready) void this.#writeAll(batch);
   }
 
-  async #write({ id, kind, waiting }: Batch): Promise<void> {
+  /** Until nothing of the item waits. */
+  async #writeAll(batch: Batch): Promise<void> {
+    while (batch.waiting.length > 0) await this.#write(batch, batch.waiting.splice(0, MOST));
+    this.#batches.delete(`${batch.id} ${batch.kind}`);
+  }
+
+  async #write({ id, kind }: Batch, waiting: readonly Waiting[]): Promise<void> {
     try {
       const written = await this.watermark.write(id, (stamp) => {
         const updates = waiting.map(({ incoming }) => countUpdate(incoming, stamp, this.refs.takeNotes(id)));

@@ -40,7 +40,11 @@ export class ReportIntake {
    * @throws ServiceError unknown_project
    */
   async record(given: Report, options: RecordOptions = {}): Promise<Recorded> {
-    const accepted = await this.acceptance.accept(given, options.details);
+    return this.recordAccepted(await this.acceptance.accept(given, options.details), options);
+  }
+
+  /** As `record`, of a report that has taken the first step. */
+  async recordAccepted(accepted: AcceptedReport, options: RecordOptions = {}): Promise<Recorded> {
     for (let beginning = 0; beginning < BEGINNINGS; beginning++) {
       const counted = await this.#placeAndCount(accepted);
       if (counted !== null) return this.#answer(await this.followUp.of(counted), accepted.report, options);

@@ -53,6 +53,8 @@ export class ClientRefs {
   #running: Promise<void> | null = null;
   /** Item → references that are finished and still noted in it. */
   readonly #noted = new Map<string, Note[]>();
+  /** Items whose notes are looked through. */
+  readonly #tidying = new Set<string>();
 
   /** References that this process has written or found: a repeat mostly comes soon, and begins with a look-up. */
   readonly #seen = new RecentMap<true>(SEEN);
@@ -150,9 +152,7 @@ export class ClientRefs {
     const expires = this.#expiry();
     await this.deps.refs.bulk(
       batch.map(({ id, project, item_id, own }) => ({
-        change: { id },
-        update: { set: { project, item_id, open_at: null, expires_at: own ? null : expires } },
-        upsert: true,
+        put: { id, project, item_id, open_at: null, expires_at: own ? null : expires },
       })),
     );
     for (const { id, item_id, helped } of batch) {
@@ -185,8 +185,18 @@ export class ClientRefs {
     return Object.keys(inflight).length >= CROWDED;
   }
 
+  /** One look at a time: a batch of reports makes an item crowded for all of them. */
   async tidyItem(item: ItemDoc): Promise<void> {
-    if (!this.isCrowded(item)) return;
+    if (!this.isCrowded(item) || this.#tidying.has(item.id)) return;
+    this.#tidying.add(item.id);
+    try {
+      await this.#dropFinished(item);
+    } finally {
+      this.#tidying.delete(item.id);
+    }
+  }
+
+  async #dropFinished(item: ItemDoc): Promise<void> {
     const ids = Object.keys(item.inflight);
     const { items } = await this.deps.refs.find({
       filter: { id: { in: ids.slice(0, 1000) }, open_at: null },

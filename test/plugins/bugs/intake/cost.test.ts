@@ -1,6 +1,6 @@
 /** What a report of a known group costs the store: the error intake lives on it. */
 import { expect } from 'chai';
-import type { Details } from '../../../../ports/domain/bugs.js';
+import type { Details, ListedReport } from '../../../../ports/domain/bugs.js';
 import type { Collection, Doc, Transact } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, fixtureOn, type Fixture } from '../fixture.js';
 
@@ -45,6 +45,26 @@ describe('bugs: the cost of an occurrence', () => {
   it('of a known group is one read by id and one write', async () => {
     await fixture.bugs.record(errorReport());
     expect(calls).to.deep.equal(['keys.get', 'items.change']);
+  });
+
+  it('of a list is less than one: those of a group are one write, and each is told its place', async () => {
+    const known = Array.from({ length: 100 }, () => ({ report: errorReport() }));
+    const done = await fixture.bugs.recordAll(known);
+    expect(calls.filter((call) => !call.endsWith('get'))).to.deep.equal(['items.change']);
+    const counts = done.map((one) => (one.status === 'fulfilled' ? one.value.hit_count : null));
+    expect(counts).to.deep.equal(Array.from({ length: 100 }, (_, i) => 61 + i));
+  });
+
+  it('of a list with references is one write as well, and of an unknown group one more', async () => {
+    const list = (title: string): ListedReport[] =>
+      Array.from({ length: 100 }, (_, i) => ({
+        report: errorReport({ error_message: title, client_ref: `${title} ${i}` }),
+      }));
+    await fixture.bugs.recordAll(list('a new one'));
+    await settled(fixture);
+    expect(calls.filter((call) => call.startsWith('transact') && call.includes('items'))).to.have.length(2);
+    const { items } = await fixture.deps.items.find();
+    expect(items.map(({ hit_count }) => hit_count).toSorted((a, b) => a - b)).to.deep.equal([60, 100]);
   });
 
   it('with a client_ref is as many, the reference being written with the count', async () => {

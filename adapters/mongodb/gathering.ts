@@ -1,0 +1,60 @@
+/**
+ * Calls of one kind that come within one turn of the event loop travel as one command: a request of many reports, or
+ * many requests at once, insert and read the same collections. Nobody waits for it: the turn ends at once when nothing
+ * else arrives. Each call still learns what became of it alone.
+ */
+
+/** Calls in one command. */
+const MOST = 1000;
+
+export type Outcome<O> = { value: O } | { error: unknown };
+
+interface Call<I, O> {
+  input: I;
+  resolve: (value: O) => void;
+  reject: (error: unknown) => void;
+}
+
+export class Gathering<I, O> {
+  #calls: Call<I, O>[] = [];
+
+  /**
+   * @param alone what one call does without company
+   * @param together what several do; one outcome for each, in order. What it throws is the outcome of all
+   */
+  constructor(
+    private readonly alone: (input: I) => Promise<O>,
+    private readonly together: (inputs: readonly I[]) => Promise<readonly Outcome<O>[]>,
+  ) {}
+
+  call(input: I): Promise<O> {
+    return new Promise((resolve, reject) => {
+      this.#calls.push({ input, resolve, reject });
+      if (this.#calls.length === 1) setImmediate(() => this.#sendAll());
+    });
+  }
+
+  #sendAll(): void {
+    const calls = this.#calls;
+    this.#calls = [];
+    for (let i = 0; i < calls.length; i += MOST) void this.#send(calls.slice(i, i + MOST));
+  }
+
+  async #send(calls: readonly Call<I, O>[]): Promise<void> {
+    const [only] = calls;
+    if (calls.length === 1 && only !== undefined) {
+      await this.alone(only.input).then(only.resolve, only.reject);
+      return;
+    }
+    try {
+      const outcomes = await this.together(calls.map(({ input }) => input));
+      calls.forEach(({ resolve, reject }, i) => {
+        const outcome = outcomes[i] as Outcome<O>;
+        if ('error' in outcome) reject(outcome.error);
+        else resolve(outcome.value);
+      });
+    } catch (error) {
+      for (const { reject } of calls) reject(error);
+    }
+  }
+}

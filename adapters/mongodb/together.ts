@@ -1,0 +1,55 @@
+/** What several calls do in one command (gathering.ts), and what became of each. */
+import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
+import { StoreConflict } from '../../ports/store.js';
+import { DUPLICATE_KEY } from './errors.js';
+import type { Outcome } from './gathering.js';
+import { conflictOf, type Stored } from './translate.js';
+
+/** The documents with these ids; null for one that is not there. One id may be asked for several times. */
+export async function getAll(
+  driver: Driver<Stored>,
+  ids: readonly string[],
+  projection: { projection?: { [field: string]: 0 } },
+): Promise<Outcome<Stored | null>[]> {
+  const rows = await driver
+    .find({ _id: { $in: [...new Set(ids)] } }, { batchSize: ids.length, ...projection })
+    .toArray();
+  const byId = new Map(rows.map((row) => [row._id, row]));
+  return ids.map((id) => ({ value: byId.get(id) ?? null }));
+}
+
+/** @throws the driver's error, unless all that failed were conflicts */
+export async function insertAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<Outcome<void>[]> {
+  return settled(docs, driver.insertMany([...docs], { ordered: false }));
+}
+
+/**
+ * Of two documents with one id the later one stays: the server takes them in their order.
+ * @throws as `insertAll`
+ */
+export async function putAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<Outcome<void>[]> {
+  const writes = docs.map((doc) => ({ replaceOne: { filter: { _id: doc._id }, replacement: doc, upsert: true } }));
+  return settled(docs, driver.bulkWrite(writes, { ordered: false }));
+}
+
+async function settled(docs: readonly Stored[], writing: Promise<unknown>): Promise<Outcome<void>[]> {
+  const outcomes = docs.map((): Outcome<void> => ({ value: undefined }));
+  try {
+    await writing;
+  } catch (error) {
+    for (const [at, index] of conflictsOf(error)) outcomes[at] = { error: new StoreConflict(index) };
+  }
+  return outcomes;
+}
+
+/** Which documents conflicted, and with which index. What the majority did not acknowledge is more than a conflict. */
+function conflictsOf(error: unknown): [at: number, index: string][] {
+  if (!(error instanceof MongoBulkWriteError)) throw error;
+  const errors = [error.writeErrors].flat();
+  const isMore = errors.length === 0 || errors.some(({ code }) => code !== DUPLICATE_KEY);
+  if (isMore || error.result.getWriteConcernError() !== undefined) throw error;
+  return errors.map(({ index, errmsg = '', err }) => {
+    const keyPattern = (err as { keyPattern?: object }).keyPattern;
+    return [index, conflictOf({ keyPattern, message: errmsg })];
+  });
+}

@@ -1,0 +1,97 @@
+/**
+ * Counts the commands that a program sends to MongoDB, on their way: what the driver sends is what MongoDB has to do,
+ * whichever class asked for it. The driver's own talk with its server (`hello`, `ping`, …) is no operation.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** MongoDB's wire protocol: a message says its length, and what it is. */
+const HEADER = 16;
+const OP_MSG = 2013;
+/** Flags, the kind of the first section, and the length of its document. */
+const BEFORE_FIELDS = HEADER + 4 + 1 + 4;
+const TEXT = 2;
+
+const TALK: ReadonlySet<string> = new Set(['hello', 'ismaster', 'isMaster', 'ping', 'endSessions', 'buildInfo']);
+
+export interface Command {
+  /** `find`, `insert`, … */
+  name: string;
+  collection: string;
+}
+
+export class CommandCounter {
+  readonly #server = createServer((socket) => this.#join(socket));
+  readonly #sockets = new Set<Socket>();
+  #commands: Command[] = [];
+  #lastAt = 0;
+
+  private constructor(private readonly target: { host: string; port: number }) {}
+
+  static async before(target: { host: string; port: number }): Promise<CommandCounter> {
+    const counter = new CommandCounter(target);
+    await once(counter.#server.listen(0, '127.0.0.1'), 'listening');
+    return counter;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Those since it was asked last, in their order. */
+  take(): Command[] {
+    return this.#commands.splice(0);
+  }
+
+  /** Milliseconds since the last one. */
+  get quietMs(): number {
+    return performance.now() - this.#lastAt;
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await once(this.#server, 'close');
+  }
+
+  #join(near: Socket): void {
+    const far = connect(this.target);
+    let unread: Buffer = Buffer.alloc(0);
+    near.on('data', (piece: Buffer) => {
+      unread = this.#read(Buffer.concat([unread, piece]));
+      far.write(piece);
+    });
+    far.pipe(near);
+    const end = (): void => {
+      for (const socket of [near, far]) this.#sockets.delete(socket.destroy());
+    };
+    for (const socket of [near, far]) {
+      this.#sockets.add(socket);
+      socket.on('error', end).on('close', end).setNoDelay(true);
+    }
+  }
+
+  /** Answers what has not arrived whole. */
+  #read(bytes: Buffer): Buffer {
+    let at = 0;
+    while (bytes.length - at >= HEADER && bytes.length - at >= bytes.readInt32LE(at)) {
+      const length = bytes.readInt32LE(at);
+      this.#note(bytes.subarray(at, at + length));
+      at += length;
+    }
+    return Buffer.from(bytes.subarray(at));
+  }
+
+  /** The first field of a command is its name, and names its collection. */
+  #note(message: Buffer): void {
+    if (message.readInt32LE(12) !== OP_MSG) return;
+    const type = message[BEFORE_FIELDS];
+    const end = message.indexOf(0, BEFORE_FIELDS + 1);
+    const name = message.toString('utf8', BEFORE_FIELDS + 1, end);
+    if (TALK.has(name)) return;
+    const length = type === TEXT ? message.readInt32LE(end + 1) : 0;
+    const collection = length === 0 ? '' : message.toString('utf8', end + 5, end + 5 + length - 1);
+    this.#lastAt = performance.now();
+    this.#commands.push({ name, collection });
+  }
+}
