@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { databaseOf, MongoStore } from '../../../adapters/mongodb/store.js';
-import { StoreConflict, type Collection } from '../../../ports/store.js';
+import type { Collection, StoreConflict } from '../../../ports/store.js';
 import { CommandCounter } from '../../support/mongo/command-counter.js';
 import { mongoUrl } from '../../support/mongo/server.js';
 
