@@ -182,7 +182,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     return { doc: fromStored(done.value as Stored), created: done.lastErrorObject?.['updatedExisting'] !== true };
   }
 
-  /** Rejected: `upsert: true`, which stores the filter's nulls; and the grams of a new document are made of it whole. */
+  /** Rejected: `upsert: true`, which stores the filter's nulls; and grams are made of a new document as a whole. */
   async #create(filter: Filter, update: Update): Promise<T> {
     const doc = applyUpdate(seedOf(filter), JSON.parse(jsonText(update)) as Update, true) as T;
     await this.insert(doc);

@@ -7,7 +7,7 @@
 /** Calls in one command. */
 const MOST = 1000;
 
-export type Outcome<O> = { value: O } | { error: unknown };
+export type CallOutcome<O> = { value: O } | { error: unknown };
 
 interface Call<I, O> {
   input: I;
@@ -24,7 +24,7 @@ export class Gathering<I, O> {
    */
   constructor(
     private readonly alone: (input: I) => Promise<O>,
-    private readonly together: (inputs: readonly I[]) => Promise<readonly Outcome<O>[]>,
+    private readonly together: (inputs: readonly I[]) => Promise<readonly CallOutcome<O>[]>,
   ) {}
 
   call(input: I): Promise<O> {
@@ -49,7 +49,7 @@ export class Gathering<I, O> {
     try {
       const outcomes = await this.together(calls.map(({ input }) => input));
       calls.forEach(({ resolve, reject }, i) => {
-        const outcome = outcomes[i] as Outcome<O>;
+        const outcome = outcomes[i] as CallOutcome<O>;
         if ('error' in outcome) reject(outcome.error);
         else resolve(outcome.value);
       });

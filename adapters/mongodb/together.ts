@@ -2,7 +2,7 @@
 import { MongoBulkWriteError, type Collection as Driver } from 'mongodb';
 import { StoreConflict } from '../../ports/store.js';
 import { DUPLICATE_KEY } from './errors.js';
-import type { Outcome } from './gathering.js';
+import type { CallOutcome } from './gathering.js';
 import { conflictOf, type Stored } from './translate.js';
 
 /** The documents with these ids; null for one that is not there. One id may be asked for several times. */
@@ -10,7 +10,7 @@ export async function getAll(
   driver: Driver<Stored>,
   ids: readonly string[],
   projection: { projection?: { [field: string]: 0 } },
-): Promise<Outcome<Stored | null>[]> {
+): Promise<CallOutcome<Stored | null>[]> {
   const rows = await driver
     .find({ _id: { $in: [...new Set(ids)] } }, { batchSize: ids.length, ...projection })
     .toArray();
@@ -19,7 +19,7 @@ export async function getAll(
 }
 
 /** @throws the driver's error, unless all that failed were conflicts */
-export async function insertAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<Outcome<void>[]> {
+export async function insertAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<CallOutcome<void>[]> {
   return settled(docs, driver.insertMany([...docs], { ordered: false }));
 }
 
@@ -27,13 +27,13 @@ export async function insertAll(driver: Driver<Stored>, docs: readonly Stored[])
  * Of two documents with one id the later one stays: the server takes them in their order.
  * @throws as `insertAll`
  */
-export async function putAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<Outcome<void>[]> {
+export async function putAll(driver: Driver<Stored>, docs: readonly Stored[]): Promise<CallOutcome<void>[]> {
   const writes = docs.map((doc) => ({ replaceOne: { filter: { _id: doc._id }, replacement: doc, upsert: true } }));
   return settled(docs, driver.bulkWrite(writes, { ordered: false }));
 }
 
-async function settled(docs: readonly Stored[], writing: Promise<unknown>): Promise<Outcome<void>[]> {
-  const outcomes = docs.map((): Outcome<void> => ({ value: undefined }));
+async function settled(docs: readonly Stored[], writing: Promise<unknown>): Promise<CallOutcome<void>[]> {
+  const outcomes = docs.map((): CallOutcome<void> => ({ value: undefined }));
   try {
     await writing;
   } catch (error) {

@@ -24,7 +24,6 @@ export class CommandCounter {
   readonly #server = createServer((socket) => this.#join(socket));
   readonly #sockets = new Set<Socket>();
   #commands: Command[] = [];
-  #lastAt = 0;
 
   private constructor(private readonly target: { host: string; port: number }) {}
 
@@ -41,11 +40,6 @@ export class CommandCounter {
   /** Those since it was asked last, in their order. */
   take(): Command[] {
     return this.#commands.splice(0);
-  }
-
-  /** Milliseconds since the last one. */
-  get quietMs(): number {
-    return performance.now() - this.#lastAt;
   }
 
   async close(): Promise<void> {
@@ -91,7 +85,6 @@ export class CommandCounter {
     if (TALK.has(name)) return;
     const length = type === TEXT ? message.readInt32LE(end + 1) : 0;
     const collection = length === 0 ? '' : message.toString('utf8', end + 5, end + 5 + length - 1);
-    this.#lastAt = performance.now();
     this.#commands.push({ name, collection });
   }
 }
