@@ -22,6 +22,7 @@ import { checkFingerprints, KEYS_COLLECTION, type ServiceKeys } from './adapters
 import { PinoLogger } from './adapters/node/logger.js';
 import { PrometheusMetrics } from './adapters/node/metrics.js';
 import { NodeOutbound } from './adapters/node/outbound.js';
+import { NodeReach } from './adapters/node/reach/reach.js';
 import { processMetrics } from './adapters/node/process-metrics.js';
 import { HostProcesses } from './adapters/node/processes.js';
 import { StoreFaultLog } from './adapters/node/store-fault-log.js';
@@ -223,6 +224,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
       : {}),
     cipher,
     outbound: new NodeOutbound(),
+    reach: new NodeReach(),
     processes: new HostProcesses(),
     releaseStore,
     installers,

@@ -10,6 +10,7 @@ import live from '../plugins/live/plugin.js';
 import manual from '../plugins/manual/plugin.js';
 import mcp from '../plugins/mcp/plugin.js';
 import notifications from '../plugins/notifications/plugin.js';
+import probes from '../plugins/probes/plugin.js';
 import projects from '../plugins/projects/plugin.js';
 import releases from '../plugins/releases/plugin.js';
 import search from '../plugins/search/plugin.js';
@@ -31,6 +32,7 @@ export const BUILTIN = [
   sentry,
   webhooks,
   watchdog,
+  probes,
   releases,
   notifications,
   setup,

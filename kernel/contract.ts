@@ -58,6 +58,7 @@ export type * from '../ports/manual.js';
 export type * from '../ports/jobs.js';
 export type * from '../ports/metrics.js';
 export type * from '../ports/outbound.js';
+export type * from '../ports/reach.js';
 export type * from '../ports/processes.js';
 export type * from '../ports/signer.js';
 export type * from '../ports/store.js';

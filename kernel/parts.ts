@@ -9,6 +9,7 @@ import type { Jobs } from '../ports/jobs.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import type { Outbound } from '../ports/outbound.js';
+import type { Reach } from '../ports/reach.js';
 import type { UnlistedProxy } from '../ports/domain/system.js';
 import type { Processes } from '../ports/processes.js';
 import type { Installers } from '../ports/installers.js';
@@ -42,6 +43,7 @@ export interface KernelParts {
   hasher: PasswordHasher;
   cipher: Cipher;
   outbound: Outbound;
+  reach: Reach;
   metrics: Metrics;
   releaseStore: ReleaseStore;
   installers: Installers;

@@ -5,8 +5,6 @@
 import joi, { type Schema } from 'joi';
 
 const FIELDS = {
-  /** Contract 30, beyond the specification: probes. */
-  monitor: ['probe'],
   /** Contract 20, endpoints and hold. */
   item: ['type', 'hold'],
   /** Contract 20, transitions. */

@@ -10,6 +10,8 @@ export interface OutboundRequest {
   timeoutMs?: number;
   /** Reads no further; default 65,536. */
   maxBytes?: number;
+  /** The answer tells of the receiver's certificate. */
+  certificate?: boolean;
   policy: EgressPolicy;
 }
 
@@ -28,6 +30,17 @@ export interface OutboundResponse {
   /** It came from a globally reachable address, not from one of the own network. */
   public: boolean;
   duration_ms: number;
+  /** Where it was asked for, over TLS. */
+  certificate?: ServerCertificate | null;
+}
+
+/** What the other side of a TLS connection showed. */
+export interface ServerCertificate {
+  /** The name that it is for, as it says itself. */
+  subject: string;
+  issuer: string;
+  /** RFC 3339 UTC. */
+  valid_until: string;
 }
 
 /** Why a request did not get an answer. `blocked` is the policy's verdict and is never retried. */

@@ -11,6 +11,7 @@ import type { EnqueueOptions, JobInfo, Jobs, JobSpec } from '../ports/jobs.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import { OutboundError, type Outbound } from '../ports/outbound.js';
+import type { Reach } from '../ports/reach.js';
 import type { RouteTools } from '../ports/tools.js';
 
 /** Counts upwards, in the shape of a UUIDv7. */
@@ -149,6 +150,11 @@ export const fakeOutbound: Outbound = {
   },
   judge: () => null,
 };
+
+const unreached = async (): Promise<never> => {
+  throw new OutboundError('connect', 'nobody answers');
+};
+export const fakeReach: Reach = { connect: unreached, lookup: unreached, echo: unreached };
 
 export const fakeMetrics: Metrics = {
   counter: () => ({ inc: () => undefined }),

@@ -16,6 +16,7 @@ import {
   FakeJobs,
   fakeMetrics,
   fakeOutbound,
+  fakeReach,
   RecordingLog,
 } from './fakes.js';
 
@@ -62,6 +63,7 @@ export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): Kerne
     hasher: fakeHasher,
     cipher: fakeCipher,
     outbound: fakeOutbound,
+    reach: fakeReach,
     metrics: fakeMetrics,
     releaseStore: new MemoryReleaseStore(),
     installers: new MemoryInstallers(),

@@ -4,8 +4,14 @@
 import type { LookupAddress } from 'node:dns';
 import http from 'node:http';
 import https from 'node:https';
-import type { LookupFunction } from 'node:net';
-import { OutboundError, type OutboundRequest, type OutboundResponse } from '../../ports/outbound.js';
+import type { LookupFunction, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import {
+  OutboundError,
+  type OutboundRequest,
+  type OutboundResponse,
+  type ServerCertificate,
+} from '../../ports/outbound.js';
 import { isPublic } from './egress.js';
 import type { Deadlines } from './deadlines.js';
 import type { Checked, Sockets } from './sockets.js';
@@ -76,6 +82,16 @@ function optionsOf(request: OutboundRequest, { url, addresses, ca, sockets }: Ro
   };
 }
 
+/** What the other side of a TLS connection showed; null: nothing that can be read, or no TLS. */
+export function certificateOf(socket: Socket): ServerCertificate | null {
+  if (!(socket instanceof TLSSocket)) return null;
+  const { subject, issuer, valid_to } = socket.getPeerCertificate();
+  const until = Date.parse(valid_to ?? '');
+  if (Number.isNaN(until)) return null;
+  const named = (of: typeof subject | undefined): string => [of?.CN ?? of?.O ?? ''].flat().join(', ').slice(0, 200);
+  return { subject: named(subject), issuer: named(issuer), valid_until: new Date(until).toISOString() };
+}
+
 /** @throws OutboundError, StaleConnection */
 export function exchange(route: Route, request: OutboundRequest, clock: Deadlines): Promise<Exchanged> {
   const secure = route.url.protocol === 'https:';
@@ -122,11 +138,12 @@ export function exchange(route: Route, request: OutboundRequest, clock: Deadline
       answered = true;
       const status = response.statusCode ?? 0;
       const from = isPublic(response.socket.remoteAddress ?? '');
+      const shown = request.certificate === true && { certificate: certificateOf(response.socket) };
       read(response, maxBytes)
         .then((body) => {
           // What is not read to its end cannot be used again.
           if (!response.complete) call.destroy();
-          return resolve({ status, headers: plain(response.headers), public: from, ...body });
+          return resolve({ status, headers: plain(response.headers), public: from, ...shown, ...body });
         })
         .catch((error: NodeJS.ErrnoException) => fail(faultOf(error, 'exchange')));
     });

@@ -12,6 +12,7 @@ import type { Jobs } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { Outbound } from '../../ports/outbound.js';
+import type { Reach } from '../../ports/reach.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
 import type { Signers } from '../../ports/signer.js';
 import type { Collection, Doc } from '../../ports/store.js';
@@ -25,6 +26,8 @@ export interface Ports {
   hasher: PasswordHasher;
   cipher: Cipher;
   outbound: Outbound;
+  /** Whether a port, a name or a machine answers. */
+  reach: Reach;
   metrics: Metrics;
   /** Where packages lie. */
   releaseStore: ReleaseStore;
@@ -61,6 +64,7 @@ export const PORT: { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly
   hasher: token('hasher'),
   cipher: token('cipher'),
   outbound: token('outbound'),
+  reach: token('reach'),
   metrics: token('metrics'),
   releaseStore: token('releaseStore'),
   installers: token('installers'),

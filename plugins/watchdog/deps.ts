@@ -2,6 +2,7 @@
 import { token } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
+import type { MonitorProbes } from '../../ports/domain/watchdog.js';
 import type { TokenIssuer } from '../../ports/domain/tokens.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
@@ -49,6 +50,8 @@ export interface WatchdogDeps {
   liveTokens: LiveTokens;
   audit: Pick<AuditLog, 'record'>;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
+  /** Who asks machines; null: nobody, for its plugin is switched off. */
+  probes: () => MonitorProbes | null;
   emit: (
     event: string,
     data: object,

@@ -10,13 +10,14 @@ import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import { WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
+import { MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { WatchdogDeps, WatchdogConfig } from './deps.js';
 import { ERRORS } from './model/caller.js';
 import { STATES } from './model/documents.js';
+import { heartbeatOf } from './heartbeat/heartbeat.js';
 import { viewOf } from './model/monitor.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
@@ -57,8 +58,14 @@ const config = joi.object({
 /** The service itself, which sees every project. */
 const EVERYBODY = { name: 'system', token: null, project: null, source: null };
 
-function api({ evaluator, monitors, adoption, runs, checkIns, beats }: WatchdogServices): WatchdogApi {
+function api({ evaluator, monitors, adoption, runs, checkIns, intake, beats }: WatchdogServices): WatchdogApi {
   return {
+    observe: async (observation) => {
+      const heartbeat = heartbeatOf(observation, undefined, true);
+      const taken = await intake.observe({ ...heartbeat, unsure: observation.status === 'warning' }, EVERYBODY);
+      if (taken) beats();
+      return taken;
+    },
     evaluate: (trigger, also) => evaluator.evaluate(trigger, also),
     checkIn: async (checkIn, sender) => {
       await checkIns.take(checkIn, sender);
@@ -99,6 +106,7 @@ export default definePlugin<WatchdogConfig>({
   title: 'Watchdog',
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS].map(({ name }) => name),
   provides: [WATCHDOG.name],
+  extensionPoints: [MONITOR_PROBES.point],
   extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
@@ -132,6 +140,7 @@ export default definePlugin<WatchdogConfig>({
       liveTokens: ctx.resolve(LIVE_TOKENS),
       audit: ctx.resolve(AUDIT),
       projects,
+      probes: () => ctx.extensions(MONITOR_PROBES)[0] ?? null,
       monitorsPerToken: ctx.app.limits['monitors_per_token'] ?? 10_000,
       emit: (event, data, options) => ctx.emit(event, data, options),
     };

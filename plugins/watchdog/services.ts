@@ -15,6 +15,7 @@ import { MaintenanceWindows } from './maintenance/windows.js';
 import { Adoption } from './monitors/adoption.js';
 import { Ancestry } from './tree/ancestry.js';
 import { Monitors } from './monitors/monitors.js';
+import { ProbedMonitors } from './monitors/probed.js';
 import { Snapshots } from './monitors/snapshot.js';
 import { Status } from './monitors/status.js';
 import { MonitorOutbox } from './timeline/outbox.js';
@@ -31,6 +32,7 @@ const SERVICES = {
   checkIns: MonitorCheckIns,
   evaluator: Evaluator,
   monitors: Monitors,
+  probed: ProbedMonitors,
   timeline: Timeline,
   histories: Histories,
   status: Status,
@@ -44,6 +46,7 @@ interface Outside {
   tokens: WatchdogDeps['tokens'];
   projects: Pick<ProjectDirectory, 'list'>;
   authenticator: Authenticator;
+  probes: WatchdogDeps['probes'];
   clock: Clock;
   /** `server.base_url`; with a free port it is known only once the server listens. */
   baseUrl: () => string;
@@ -62,6 +65,6 @@ export function buildServices(
   more: Pick<Outside, 'authenticator' | 'baseUrl' | 'beats' | 'timezone'>,
 ): WatchdogServices {
   scope.bind(DEPS, deps);
-  const { audit, tokens, clock, projects } = deps;
-  return { ...scope.services(SERVICES), audit, tokens, projects, clock, ...more };
+  const { audit, tokens, clock, probes, projects } = deps;
+  return { ...scope.services(SERVICES), audit, tokens, projects, probes, clock, ...more };
 }

@@ -2,7 +2,8 @@
  * What the watchdog offers the others: its events, one evaluator run for the tick, and monitors for the setup path
  * (contract 30).
  */
-import { event, token } from '../token.js';
+import type { Json } from '../store.js';
+import { event, extensionPoint, token } from '../token.js';
 
 /**
  * A monitor's source: 1 to 128 characters, without `.` or `..` as a segment; case-sensitive (contract 30, heartbeat).
@@ -161,6 +162,40 @@ export interface CheckInSender {
   token: string | null;
 }
 
+/** What the service saw when it asked a monitor's machine itself. */
+export interface Observation {
+  source: string;
+  /** `warning`: a failure that does not count yet; it never ends a down. */
+  status: 'ok' | 'warning' | 'error';
+  /** Seconds until the next one. */
+  interval: number;
+  message: string;
+  checks: Record<string, { ok: boolean; message: string }>;
+  metrics: Record<string, number>;
+}
+
+/** Who asks machines, for the monitors that it is told of: what it sees comes back by `WatchdogApi.observe`. */
+export interface MonitorProbes {
+  /**
+   * How a monitor is asked, as its caller gave it; null: it is asked no more.
+   * @param before how it is asked until now; what `given` leaves out of its secrets stays
+   * @returns what `save` takes
+   * @throws ServiceError validation_failed, its fields below `probe`
+   */
+  check(given: unknown, source: string): Promise<unknown>;
+  /** @param checked by `check`. Resolves after the commit. */
+  save(source: string, checked: unknown): Promise<void>;
+  /** As it is shown, without secrets; null: nobody asks. */
+  of(source: string): Promise<Record<string, Json> | null>;
+  /** In one line, for the monitor's page. */
+  summary(probe: Record<string, Json>): string;
+  /** The page on which it is edited; null: the one that makes a monitor with one. */
+  href(source: string | null): string;
+}
+
+/** Added by the plugin that asks machines; one at most. */
+export const MONITOR_PROBES = extensionPoint<MonitorProbes>('watchdog.probes');
+
 export interface WatchdogApi {
   /**
    * One run under the evaluator's lease. `also` runs under the same lease, after the run. Null: another run holds it.
@@ -176,6 +211,8 @@ export interface WatchdogApi {
    *   validation_failed
    */
   checkIn(checkIn: CheckIn, sender: CheckInSender): Promise<void>;
+  /** A heartbeat of a monitor that there is; an error is down at once. False: there is none. After the commit. */
+  observe(observation: Observation): Promise<boolean>;
   /** @throws ServiceError conflict (known source), validation_failed, unknown_project */
   create(fields: MonitorFields, actor: string): Promise<MonitorView>;
   /** Ended runs, newest first. */

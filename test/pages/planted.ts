@@ -179,6 +179,7 @@ export class PlantedService {
     await this.#call('POST', '/api/watchdog/v1/monitors', { source: 'U'.repeat(128), parent_source: source });
     const { id } = monitor as { id: string };
     this.addresses['/monitors/{source}'] = `/monitors/${source}`;
+    this.addresses['/probes/{source}'] = `/probes/${source}`;
     this.addresses['/monitors/{source}/edit'] = `/monitors/${source}/edit`;
     this.addresses['/status/{id}'] = `/status/${id}`;
   }

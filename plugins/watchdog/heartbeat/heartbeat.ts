@@ -4,6 +4,7 @@
  */
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
+import { jsonWithoutOwnTokens, withoutOwnTokens } from '../../../lib/text/own-tokens.js';
 
 export const STATUSES = ['ok', 'warning', 'error', 'stopped', 'maintenance'] as const;
 export type ReportedStatus = (typeof STATUSES)[number];
@@ -40,6 +41,8 @@ export interface ReceivedHeartbeat {
   status: ReportedStatus;
   /** An error is down at once, whatever `watchdog.error_status_is_down` says: a program's exit code, `/fail`. */
   grave: boolean;
+  /** A failure that may be none: it never ends a down. */
+  unsure?: boolean;
   /** An entry of `checks` says `ok: false`. */
   failed: boolean;
   interval: number | null;
@@ -55,8 +58,14 @@ export interface ReceivedHeartbeat {
   warnings: string[];
 }
 
-const cut = (text: string | null | undefined, most: number): string | null =>
-  text === null || text === undefined ? null : cleanText(text.length > most ? text.slice(0, most) : text);
+/** Without tokens before it is cut: of a token that is cut, a part would stay. */
+const kept = (text: string): string => cleanText(withoutOwnTokens(text));
+
+const cut = (text: string | null | undefined, most: number): string | null => {
+  if (text === null || text === undefined) return null;
+  const whole = withoutOwnTokens(text);
+  return cleanText(whole.length > most ? whole.slice(0, most) : whole);
+};
 
 /** @param longest message that is kept, in characters @param grave its error is down at once */
 export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = false): ReceivedHeartbeat {
@@ -74,7 +83,7 @@ export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = 
     app_version: cut(body.app_version, MAX_SHORT),
     os: cut(body.os, MAX_SHORT),
     checks: text,
-    metrics_json: body.metrics ? JSON.stringify(body.metrics) : '{}',
+    metrics_json: body.metrics ? metricsText(body.metrics) : '{}',
     samples,
     dropped,
     warnings,
@@ -83,7 +92,7 @@ export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = 
 
 function checksOf(checks: Record<string, unknown>, warnings: string[]): { failed: boolean; text: string } {
   let failed = false;
-  const kept: [string, { ok: boolean | null; message: string | null }][] = [];
+  const found: [string, { ok: boolean | null; message: string | null }][] = [];
   for (const [name, entry] of Object.entries(checks)) {
     const { ok, message } = (entry !== null && typeof entry === 'object' ? entry : {}) as {
       ok?: unknown;
@@ -94,9 +103,16 @@ function checksOf(checks: Record<string, unknown>, warnings: string[]): { failed
       warnings.push(`checks.${name.slice(0, MAX_SHORT)}: ok is not a boolean; it counts as not failed`);
     }
     const text = typeof message === 'string' ? cut(message, MAX_MESSAGE) : null;
-    kept.push([cleanText(name), { ok: typeof ok === 'boolean' ? ok : null, message: text }]);
+    found.push([kept(name), { ok: typeof ok === 'boolean' ? ok : null, message: text }]);
   }
-  return { failed, text: kept.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(kept)) };
+  return { failed, text: found.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(found)) };
+}
+
+/** As they were sent. Most are numbers with short names, which are not looked through. */
+function metricsText(metrics: Record<string, unknown>): string {
+  const plain = Object.entries(metrics).every(([name, value]) => typeof value === 'number' && name.length <= MAX_NAME);
+  const named = plain && Object.keys(metrics).every((name) => withoutOwnTokens(name) === name);
+  return JSON.stringify(named ? metrics : jsonWithoutOwnTokens(metrics));
 }
 
 function samplesOf(metrics: Record<string, unknown>): Pick<ReceivedHeartbeat, 'samples' | 'dropped'> {
@@ -105,7 +121,7 @@ function samplesOf(metrics: Record<string, unknown>): Pick<ReceivedHeartbeat, 's
   for (const name in metrics) {
     const value = metrics[name];
     if (typeof value !== 'number' || !Number.isFinite(value)) continue;
-    const clean = cleanText(name);
+    const clean = kept(name);
     if (samples.length >= MAX_METRICS || name.length > MAX_NAME || name === '') dropped.push(name);
     else samples.push([clean, value]);
   }

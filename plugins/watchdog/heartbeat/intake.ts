@@ -74,6 +74,22 @@ export class HeartbeatIntake {
    * monitors)
    */
   async beat(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller, ping: Ping | null = null): Promise<HeartbeatResult> {
+    const taken = await this.#take(heartbeat, caller, ping, true);
+    return taken as HeartbeatResult;
+  }
+
+  /** A heartbeat of a monitor that there is. False: there is none, and none is made. */
+  async observe(heartbeat: ReceivedHeartbeat, caller: WatchdogCaller): Promise<boolean> {
+    return (await this.#take(heartbeat, caller, null, false)) !== null;
+  }
+
+  /** Null: there is no such monitor, and none may be made. */
+  async #take(
+    heartbeat: ReceivedHeartbeat,
+    caller: WatchdogCaller,
+    ping: Ping | null,
+    creates: boolean,
+  ): Promise<HeartbeatResult | null> {
     mayReport(caller, heartbeat.source);
     const { source } = heartbeat;
     return this.#mutex.run(source, async () => {
@@ -81,6 +97,7 @@ export class HeartbeatIntake {
       let known = caller.project === null ? this.#recent.get(source) : undefined;
       for (;;) {
         const doc = known ?? (await this.deps.monitors.get(idOf(source)));
+        if (!creates && (doc === null || doc.deleted_at !== null)) return null;
         const result = await this.#attempt(doc, heartbeat, caller, ping);
         if (result !== null) return result;
         this.#recent.forget(source);
@@ -193,8 +210,10 @@ export class HeartbeatIntake {
   ): Promise<Attempt> {
     const { config, ids } = this.deps;
     const changeSet = new MonitorChangeSet(before, ids, now);
-    const state = stateOf(heartbeat, config.error_status_is_down);
     const held = isHeld(before, now);
+    const was = held ? before.held_state : before.state;
+    const stays = heartbeat.unsure === true && was === 'down';
+    const state = stays ? 'down' : stateOf(heartbeat, config.error_status_is_down);
     if (!held && typeof before.maintenance_id === 'string') changeSet.assign(NO_MAINTENANCE);
     if (held) changeSet.heldAs(state);
     else if (state === 'down' && before.state !== 'down') {

@@ -1,7 +1,6 @@
 /** What makes and changes a monitor by the interface and by the form (contract 30, endpoints). */
 import joi from 'joi';
 import { named } from '../../../kernel/contract.js';
-import { refused } from '../../../lib/unsupported-fields.js';
 import { MAX_GRACE_SECONDS } from '../model/timing.js';
 import { interval, sourceText } from './schemas.js';
 
@@ -25,12 +24,17 @@ const fields = {
   os: joi.string().max(200).allow(null, ''),
   project: joi.string().max(64).allow(null),
   public: joi.boolean(),
+  probe: joi
+    .object()
+    .unknown()
+    .allow(null)
+    .description('How the service asks by itself, as `Probe` says; null: it does not. Absent: as it is'),
 };
 
 export const monitorBody = named(
   'MonitorCreation',
   joi
-    .object({ source: sourceText.required(), ...fields, ...refused('monitor') })
+    .object({ source: sourceText.required(), ...fields })
     .example({ source: 'web-1', name: 'Web server', interval_seconds: 60 }),
 );
-export const editBody = named('MonitorChange', joi.object({ ...fields, ...refused('monitor') }));
+export const editBody = named('MonitorChange', joi.object(fields));

@@ -8,6 +8,7 @@ import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { HistoryQuery } from '../metrics/history.js';
 import { viewOf } from '../model/monitor.js';
 import type { MonitorEdit } from '../monitors/monitors.js';
+import type { WithProbe } from '../monitors/probed.js';
 import { editBody, monitorBody } from './monitor-bodies.js';
 import * as schemas from './schemas.js';
 import type { WatchdogServices } from '../services.js';
@@ -169,7 +170,7 @@ const metrics = ({ histories, monitors: service }: WatchdogServices): RouteSpec 
   },
 });
 
-function monitors({ monitors: service, status: lists, audit }: WatchdogServices): RouteSpec[] {
+function monitors({ probed: service, status: lists, audit }: WatchdogServices): RouteSpec[] {
   const path = `${BASE}/monitors/{source}`;
   return [
     {
@@ -198,7 +199,7 @@ function monitors({ monitors: service, status: lists, audit }: WatchdogServices)
       status: 201,
       output: schemas.monitorOutput,
       handle: async (request) => {
-        const monitor = await service.create(request.body as MonitorFields, callerOf(request.principal));
+        const monitor = await service.create(request.body as MonitorFields & WithProbe, callerOf(request.principal));
         await audit.record(request.principal, 'monitor.created', monitor.source);
         return created({ monitor });
       },
@@ -211,10 +212,7 @@ function monitors({ monitors: service, status: lists, audit }: WatchdogServices)
       access: READ,
       input: { params },
       output: schemas.monitorOutput,
-      handle: async (request) => {
-        const caller = callerOf(request.principal);
-        return { monitor: await service.view(viewOf(await service.need(nameOf(request), caller)), caller) };
-      },
+      handle: async (request) => ({ monitor: await service.view(nameOf(request), callerOf(request.principal)) }),
     },
     {
       method: 'PATCH',
@@ -226,9 +224,9 @@ function monitors({ monitors: service, status: lists, audit }: WatchdogServices)
       input: { params, body: editBody },
       output: schemas.monitorOutput,
       handle: async (request) => {
-        const edit = request.body as MonitorEdit;
+        const edit = request.body as MonitorEdit & WithProbe;
         const caller = callerOf(request.principal);
-        const before = viewOf(await service.need(nameOf(request), caller));
+        const before = await service.view(nameOf(request), caller);
         const monitor = await service.edit(nameOf(request), edit, caller);
         const change = changedFields(before, monitor, Object.keys(edit));
         await audit.record(request.principal, 'monitor.changed', monitor.source, {}, change);

@@ -167,6 +167,12 @@ export const monitor = named(
     maintenance: joi.object({ id: joi.string(), until: instant, reason: text }).allow(null),
     created_at: instant,
     updated_at: instant,
+  }).keys({
+    probe: joi
+      .object()
+      .unknown()
+      .allow(null)
+      .description('In answers about one monitor: how the service asks it, without secrets; null: it does not'),
   }),
 );
 export const monitorOutput = named('MonitorAnswer', whole({ monitor }));

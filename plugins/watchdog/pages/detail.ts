@@ -73,10 +73,12 @@ export async function detailView(
   const hours = Number(request.query['hours'] ?? 24);
   const cursor = request.query['cursor'];
   const caller = callerOf(request.principal);
-  const [history, events, tokens] = await Promise.all([
+  const probes = services.probes();
+  const [history, events, tokens, probe] = await Promise.all([
     histories.history(doc, { hours, points: 240 }),
     timeline.page({ source: doc.source, limit: TIMELINE, ...(typeof cursor === 'string' && { cursor }) }, caller),
     tokensOf(services, doc.source, request),
+    probes?.of(doc.source) ?? null,
   ]);
   const view = viewOf(doc);
   const row = { ...rowOf(doc, clock.now()), uptime: longUptimeView(doc, clock.now()) };
@@ -115,6 +117,8 @@ export async function detailView(
     lives: LIVES,
     form: typed(request),
     errors,
+    probe: probe && { ...probe, summary: probes?.summary(probe) },
+    probe_href: probes?.href(doc.source) ?? null,
     badges: badges(url, doc.id, doc.name),
     snippets: reporting(url, doc.source, '$WD_TOKEN'),
     token_command: `aos token create --name '${doc.source}' --scopes watchdog:ping --source '${doc.source}'`,

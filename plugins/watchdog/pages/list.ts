@@ -65,6 +65,7 @@ export async function listView(services: WatchdogServices, request: HttpRequest)
     parents,
     projects,
     filtered,
+    new_probe_href: services.probes()?.href(null) ?? null,
     command: 'aos token create --name web-1 --scopes watchdog:ping --source web-1',
   });
 }

@@ -27,7 +27,7 @@ const title = 'Monitors';
 const to = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
 
 export function pages(services: WatchdogServices, deferred: boolean): PageSpec[] {
-  const { monitors, status, audit } = services;
+  const { monitors, probed, status, audit } = services;
   const sourceOf = (request: HttpRequest): string => request.params['source'] ?? '';
   const need = (request: HttpRequest) => monitors.need(sourceOf(request), callerOf(request.principal));
 
@@ -133,7 +133,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
       access,
       input: { params },
       handle: async (request) => {
-        const source = await monitors.remove(sourceOf(request), callerOf(request.principal));
+        const source = await probed.remove(sourceOf(request), callerOf(request.principal));
         await audit.record(request.principal, 'monitor.deleted', source);
         return to('/monitors', `Deleted ${source} and revoked its tokens.`);
       },

@@ -88,6 +88,7 @@ export function fixtureOn(
       list: async () => [],
     },
     audit: { record: async () => undefined },
+    probes: () => null,
     projects: {
       list: async () => [],
       get: async (slug) =>

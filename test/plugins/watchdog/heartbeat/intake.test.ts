@@ -61,6 +61,30 @@ describe('watchdog heartbeat (pure)', () => {
     expect(JSON.parse(beat.metrics_json)).to.include({ text: '5', flag: true, m69: 69 });
   });
 
+  it('takes tokens of this service out of what it keeps, and loses nothing else', () => {
+    const token = `wd_live_${'a1'.repeat(21)}b`;
+    const hidden = `svc_live_\u200b${'a1'.repeat(21)}b`;
+    const beat = heartbeatOf({
+      source: 'a',
+      message: `curl /ping/${token} failed`,
+      checks: { [token]: { ok: false, message: hidden } },
+      metrics: { [token]: 3, cpu: 1, note: { deep: [token] } },
+      os: token,
+      app_version: hidden,
+    });
+    expect(beat.message).to.equal('curl /ping/[scrubbed] failed');
+    expect(JSON.stringify(beat)).not.to.include('a1a1a1');
+    expect(beat).to.include({ failed: true, os: '[scrubbed]', app_version: '[scrubbed]' });
+    expect(JSON.parse(beat.metrics_json)).to.deep.equal({
+      '[scrubbed]': 3,
+      cpu: 1,
+      note: { deep: ['[scrubbed]'] },
+    });
+    expect(beat.samples).to.deep.include(['cpu', 1]);
+    const cut = heartbeatOf({ source: 'a', message: `${'x'.repeat(980)}${token}` });
+    expect(cut.message).to.equal(`${'x'.repeat(980)}[scrubbed]`);
+  });
+
   it('cuts a long message to 1,000 characters', () => {
     expect(heartbeatOf({ source: 'a', message: 'x'.repeat(5000) }).message).to.have.lengthOf(1000);
   });

@@ -1,0 +1,36 @@
+/**
+ * Tokens of this service in what programs write of themselves (contract 20, untrusted text): a heartbeat must not be
+ * lost because its message holds one, so the token goes and the message stays. Every token goes, whether it still works
+ * or not: nobody asks the store on the busiest path. Pure, linear.
+ */
+import { asSeen } from '../unseen.js';
+
+/** What stands where a token was. */
+const SCRUBBED = '[scrubbed]';
+/** Every kind but intake keys, which are public. */
+const SHAPE = /(?:svc_(?:live|sub|setup)|wd_live)_[0-9A-Za-z]{16,}/g;
+const HINT = /svc_|wd_live_/;
+/** No token of any kind is as short: `wd_live_` and 43 letters and digits. */
+const SHORTEST = 51;
+
+const replaced = (text: string): string => (HINT.test(text) ? text.replace(SHAPE, SCRUBBED) : text);
+
+/** The text without tokens; characters that nobody sees hide none. The same text where there are none. */
+export function withoutOwnTokens(text: string): string {
+  if (text.length < SHORTEST) return text;
+  const plain = replaced(text);
+  const seen = asSeen(plain);
+  if (seen === plain) return plain;
+  const scrubbed = replaced(seen);
+  return scrubbed === seen ? plain : scrubbed;
+}
+
+/** The same for a value of JSON, names of members included. */
+export function jsonWithoutOwnTokens(value: unknown): unknown {
+  if (typeof value === 'string') return withoutOwnTokens(value);
+  if (Array.isArray(value)) return value.map(jsonWithoutOwnTokens);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [withoutOwnTokens(name), jsonWithoutOwnTokens(member)]),
+  );
+}

@@ -1,0 +1,196 @@
+/**
+ * Asks everything that is due (contract 30, probes). Of several processes the one that holds the lease asks, so each
+ * probe runs once; when it is gone another takes over. What others write it finds by the time of the last change, and
+ * every probe is read again right before it is asked: one that was changed or deleted is never asked as it was.
+ *
+ * Rejected: a job of each probe (a write per asking, and two thousand a minute), and a time in each document that
+ * whoever comes first moves on (the same).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { LeaseLost, processLease, type HeldLease, type Lease } from '../../../lib/lease.js';
+import { pages } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
+import type { ProcessOwner } from '../../../ports/processes.js';
+import { DEPS, type ProbesDeps } from '../deps.js';
+import type { ProbeDoc } from '../model/probe.js';
+import { observationOf } from '../model/seen.js';
+import { nextTime, Timetable } from '../model/timetable.js';
+import { Probes } from '../store/probes.js';
+import { Asker } from './asker.js';
+
+export const LEASE_MS = 45_000;
+/** Asked at a time; what is due beyond that waits its turn. */
+export const AT_ONCE = 64;
+const TICK_MS = 100;
+/** How often a process without the lease asks for it, and one with it looks for what others wrote. */
+const LOOK_MS = 2_000;
+/** Clocks of processes differ, and a write becomes visible a little after its time. */
+const OVERLAP_MS = 60_000;
+/** A failed probe with tries left is asked again after this, or after its interval where that is shorter. */
+const RETRY_MS = 20_000;
+const PAGE = 500;
+
+@injectable()
+export class Prober {
+  #timer: NodeJS.Timeout | null = null;
+  #lease: Lease<ProcessOwner> | null = null;
+  #held: HeldLease | null = null;
+  #table: Timetable;
+  /** `updated_at` of each, as it was last seen. */
+  readonly #known = new Map<string, string>();
+  readonly #queue: string[] = [];
+  readonly #asking = new Map<string, Promise<void>>();
+  readonly #failures = new Map<string, number>();
+  #looked = -Infinity;
+  #newest = '';
+  #ticking: Promise<void> | null = null;
+
+  constructor(
+    @inject(DEPS) private readonly deps: ProbesDeps,
+    @inject(Probes) private readonly probes: Probes,
+    @inject(Asker) private readonly asker: Asker,
+  ) {
+    this.#table = new Timetable(deps.clock.now());
+  }
+
+  /** Probes that this process asks; 0 where another one does. */
+  get size(): number {
+    return this.#known.size;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => this.#turn(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    await this.#ticking;
+    this.#queue.length = 0;
+    await Promise.all(this.#asking.values());
+    await this.#held?.release();
+    this.#held = null;
+  }
+
+  /** One turn; resolves when what is due has been begun. */
+  async tick(): Promise<void> {
+    const { clock } = this.deps;
+    if (clock.monotonic() - this.#looked >= LOOK_MS) {
+      this.#looked = clock.monotonic();
+      if (this.#held === null && !(await this.#take())) return;
+      await this.#look();
+    }
+    if (this.#held === null) return;
+    this.#queue.push(...this.#table.take(clock.now()));
+    this.#begin();
+  }
+
+  /** What was begun is over. */
+  async idle(): Promise<void> {
+    while (this.#asking.size > 0) await Promise.all(this.#asking.values());
+  }
+
+  #turn(): void {
+    if (this.#ticking !== null) return;
+    this.#ticking = this.tick()
+      .catch((err: unknown) => this.deps.log.error({ err }, 'probes could not be read; they are read again'))
+      .finally(() => (this.#ticking = null));
+  }
+
+  async #take(): Promise<boolean> {
+    const options = { id: 'prober', what: 'the prober', ttlMs: LEASE_MS, judge: 'silence' } as const;
+    this.#lease ??= await processLease(this.deps.leases, this.deps, options);
+    this.#held = await this.#lease.take();
+    if (this.#held === null) return false;
+    this.#known.clear();
+    this.#failures.clear();
+    this.#table = new Timetable(this.deps.clock.now());
+    this.#newest = '';
+    return true;
+  }
+
+  /** New and changed ones. */
+  async #look(): Promise<void> {
+    const from = this.#newest === '' ? '' : isoOf(Date.parse(this.#newest) - OVERLAP_MS);
+    const query = {
+      filter: { updated_at: { gte: from } },
+      sort: [['updated_at', 'asc']] as [string, 'asc'][],
+      limit: PAGE,
+    };
+    for await (const docs of pages(this.deps.probes, query)) {
+      for (const { id, probe, updated_at } of docs) {
+        if (updated_at > this.#newest) this.#newest = updated_at;
+        if (this.#known.get(id) === updated_at) continue;
+        // The first of a new one comes soon: somebody looks at it.
+        const fresh = !this.#known.has(id) && from !== '';
+        this.#known.set(id, updated_at);
+        this.#failures.delete(id);
+        const now = this.deps.clock.now();
+        this.#table.put(id, fresh ? now : nextTime(id, probe.interval_seconds * 1000, now));
+      }
+    }
+  }
+
+  #begin(): void {
+    while (this.#asking.size < AT_ONCE) {
+      const name = this.#queue.shift();
+      if (name === undefined) return;
+      if (this.#asking.has(name) || !this.#holds()) continue;
+      const asked = this.#ask(name)
+        .catch((err: unknown) => {
+          this.deps.log.error({ err, monitor: name }, 'a probe failed by a fault of the service');
+          this.#table.put(name, this.deps.clock.now() + RETRY_MS);
+        })
+        .finally(() => {
+          this.#asking.delete(name);
+          this.#begin();
+        });
+      this.#asking.set(name, asked);
+    }
+  }
+
+  /** False, with everything forgotten, when another process may be asking. */
+  #holds(): boolean {
+    try {
+      this.#held?.check();
+      return this.#held !== null;
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+      this.deps.log.warn({}, 'the lease of the prober was lost; another process asks');
+      this.#held = null;
+      this.#queue.length = 0;
+      return false;
+    }
+  }
+
+  async #ask(name: string): Promise<void> {
+    const doc = await this.probes.find(name);
+    if (doc === null) return this.#forget(name);
+    const seen = await this.asker.ask(this.probes.open(doc));
+    const failures = seen.ok ? 0 : (this.#failures.get(name) ?? 0) + 1;
+    const now = this.deps.clock.now();
+    const observation = observationOf(name, doc.probe, seen, failures, now);
+    if (!(await this.deps.watchdog.observe(observation))) {
+      // Its monitor is gone, and was deleted where this plugin was not asked.
+      await this.deps.probes.remove({ id: name, updated_at: doc.updated_at });
+      return this.#forget(name);
+    }
+    this.#again(doc, failures);
+  }
+
+  #again({ id, probe }: ProbeDoc, failures: number): void {
+    const now = this.deps.clock.now();
+    const interval = probe.interval_seconds * 1000;
+    if (failures > 0) this.#failures.set(id, failures);
+    else this.#failures.delete(id);
+    const retries = failures > 0 && failures <= probe.retries;
+    this.#table.put(id, retries ? now + Math.min(RETRY_MS, interval) : nextTime(id, interval, now));
+  }
+
+  #forget(name: string): void {
+    this.#known.delete(name);
+    this.#failures.delete(name);
+    this.#table.remove(name);
+  }
+}

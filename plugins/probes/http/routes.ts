@@ -1,0 +1,64 @@
+/** Asking once by the interface, to see what a probe would see (contract 30, probes). */
+import joi from 'joi';
+import { named, whole, type Clock, type RouteSpec } from '../../../kernel/contract.js';
+import type { Asker } from '../asking/asker.js';
+import { anyProbe } from '../model/schema.js';
+import { daysLeft, type ProbeResult } from '../model/seen.js';
+import type { Probes } from '../store/probes.js';
+
+export interface TryServices {
+  probes: Pick<Probes, 'opened'>;
+  asker: Pick<Asker, 'ask'>;
+  clock: Clock;
+}
+
+const text = joi.string().allow(null);
+
+/** What was asked once, for whoever asked. @param shows the answer itself is told, which may be of the own network */
+export function trialOf({ certificate, ...seen }: ProbeResult, now: number, shows: boolean): object {
+  return {
+    ...seen,
+    excerpt: shows ? seen.excerpt : null,
+    certificate: certificate && { ...certificate, days_left: daysLeft(certificate, now) },
+  };
+}
+
+export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
+  {
+    method: 'POST',
+    path: '/api/probes/v1/try',
+    operationId: 'tryProbe',
+    summary: 'Ask once, and tell what was seen; nothing is stored',
+    description:
+      'The answer is 200 also where nobody answered: `ok` says how it went. Its `excerpt` is the beginning of an HTTP answer, or the records of a name.',
+    access: { scope: 'watchdog:manage' },
+    limits: { rate: 'bulk' },
+    input: { body: named('ProbeTrial', joi.object({ probe: anyProbe.required() })) },
+    output: named(
+      'ProbeTrialAnswer',
+      whole({
+        seen: named(
+          'ProbeSeen',
+          whole({
+            ok: joi.boolean(),
+            message: joi.string(),
+            response_ms: joi.number().allow(null),
+            status: joi.number().allow(null),
+            redirects: joi.array().items(joi.string()),
+            excerpt: text,
+            certificate: whole({
+              subject: joi.string().allow(''),
+              issuer: joi.string().allow(''),
+              valid_until: joi.string().isoDate(),
+              days_left: joi.number(),
+            }).allow(null),
+          }),
+        ),
+      }),
+    ),
+    handle: async ({ body }) => {
+      const probe = await probes.opened((body as { probe: unknown }).probe, null);
+      return { seen: trialOf(await asker.ask(probe), clock.now(), true) };
+    },
+  },
+];

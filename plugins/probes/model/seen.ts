@@ -1,0 +1,71 @@
+/** What one asking saw, and what it means for the monitor. Pure. */
+import type { Observation } from '../../../ports/domain/watchdog.js';
+import type { ServerCertificate } from '../../../ports/outbound.js';
+import { DAY_MS } from '../../../lib/time.js';
+import type { Probe } from './probe.js';
+
+/** One asking. */
+export interface ProbeResult {
+  ok: boolean;
+  /** What went right or wrong, as one sentence without its full stop. */
+  message: string;
+  /** Until the answer was there; null: there was none. */
+  response_ms: number | null;
+  certificate: ServerCertificate | null;
+  /** Of an HTTP answer. */
+  status: number | null;
+  /** Addresses that redirects led to, in order. */
+  redirects: string[];
+  /** The beginning of an HTTP answer, or the records of a name. */
+  excerpt: string | null;
+}
+
+export const NOTHING: Omit<ProbeResult, 'ok' | 'message'> = {
+  response_ms: null,
+  certificate: null,
+  status: null,
+  redirects: [],
+  excerpt: null,
+};
+
+/** Whole days; negative: it has expired. */
+export const daysLeft = ({ valid_until }: ServerCertificate, now: number): number =>
+  Math.floor((Date.parse(valid_until) - now) / DAY_MS);
+
+/** In words: `expires in 6 days`. */
+export function expiry(days: number): string {
+  if (days < 0) return `expired ${-days === 1 ? 'a day' : `${-days} days`} ago`;
+  return days === 0 ? 'expires within a day' : `expires in ${days === 1 ? 'a day' : `${days} days`}`;
+}
+
+/**
+ * What the watchdog is told of it.
+ * @param failures askings that failed, this one included; 0: it went well
+ */
+export function observationOf(
+  source: string,
+  probe: Probe,
+  seen: ProbeResult,
+  failures: number,
+  now: number,
+): Observation {
+  const tries = probe.retries + 1;
+  const counts = failures >= tries;
+  const left = seen.certificate === null ? null : daysLeft(seen.certificate, now);
+  const warned = 'cert_days_warning' in probe ? probe.cert_days_warning : 0;
+  const message = failures === 0 || counts ? seen.message : `${seen.message} (try ${failures} of ${tries})`;
+  return {
+    source,
+    status: failures === 0 ? 'ok' : counts ? 'error' : 'warning',
+    interval: probe.interval_seconds,
+    message,
+    checks: {
+      answer: { ok: seen.ok, message: seen.message },
+      ...(left !== null && { certificate: { ok: left >= warned, message: `The certificate ${expiry(left)}` } }),
+    },
+    metrics: {
+      ...(seen.response_ms !== null && { response_ms: seen.response_ms }),
+      ...(left !== null && { cert_days: left }),
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** The editor's form as a probe, and a probe as the form shows it. Pure. */
+import type { HttpRequest } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+
+/** Where the probe of a monitor is edited; a source may hold slashes. */
+export const hrefOf = (source: string): string => `/probes/${encodeURIComponent(source)}`;
+
+/** Where a monitor is made together with its probe. */
+export const NEW = '/probes/new';
+
+const TEXTS = [
+  'kind',
+  'url',
+  'method',
+  'expected_status',
+  'contains',
+  'json_path',
+  'json_value',
+  'host',
+  'record_type',
+  'expected_record',
+];
+const NUMBERS = ['redirects', 'port', 'cert_days_warning', 'interval_seconds', 'timeout_ms', 'retries'];
+const HEADER = /^([^:\s]{1,100})\s{0,10}:\s{0,10}(.{0,4000})$/;
+
+export function typed(request: Pick<HttpRequest, 'body'>): Record<string, unknown> {
+  return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
+}
+
+export const textOf = (form: Record<string, unknown>, name: string): string => {
+  const value = form[name];
+  return typeof value === 'string' ? value.trim() : '';
+};
+
+/**
+ * What is empty is left to its default; headers that are not given stay.
+ * @throws ServiceError validation_failed
+ */
+export function probeForm(form: Record<string, unknown>): Record<string, unknown> {
+  const given: Record<string, unknown> = {};
+  for (const name of TEXTS) if (textOf(form, name) !== '') given[name] = textOf(form, name);
+  for (const name of NUMBERS) if (textOf(form, name) !== '') given[name] = Number(textOf(form, name));
+  const lines = textOf(form, 'headers')
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '');
+  if (form['no_headers'] === 'true') given['headers'] = null;
+  else if (lines.length > 0) given['headers'] = headersOf(lines);
+  return given;
+}
+
+function headersOf(lines: readonly string[]): Record<string, string> {
+  const pairs = lines.map((line) => HEADER.exec(line.trim()));
+  if (pairs.includes(null)) throw invalid({ 'probe.headers': 'must be lines of a name, a colon and a value' });
+  return Object.fromEntries(pairs.map((pair) => [pair?.[1] ?? '', pair?.[2] ?? '']));
+}
+
+/** Faults of the interface by the names of the form's controls. */
+export const controlErrors = (errors: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(errors).map(([path, text]) => [
+      path.replace(/^probe\./, '').replace(/^headers\..*/, 'headers'),
+      text,
+    ]),
+  );

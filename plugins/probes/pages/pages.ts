@@ -1,0 +1,155 @@
+/** The editor of a probe, with "try now" (contract 30, probes; contract 80). Members work on monitors. */
+import joi from 'joi';
+import { formPage, Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import { invalid, notFound } from '../../../kernel/errors.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import { MONITOR_SOURCE, type MonitorView, type WatchdogApi } from '../../../ports/domain/watchdog.js';
+import { RECORD_TYPES } from '../../../ports/reach.js';
+import { trialOf, type TryServices } from '../http/routes.js';
+import { KINDS, targetOf, type Probe } from '../model/probe.js';
+import type { Probes } from '../store/probes.js';
+import { controlErrors, hrefOf, NEW, probeForm, textOf, typed } from './form.js';
+
+interface ProbePages extends TryServices {
+  probes: Pick<Probes, 'opened' | 'check' | 'save' | 'view'>;
+  watchdog: Pick<WatchdogApi, 'create' | 'find'>;
+  audit: Pick<AuditLog, 'record'>;
+}
+
+const access = { session: 'member' } as const;
+const title = 'Probe';
+const source = joi.string().max(200).required();
+const DEFAULTS = { kind: 'http', method: 'GET', expected_status: '200-299', interval_seconds: 60, retries: 1 };
+const LABELS: Readonly<Record<string, string>> = {
+  http: 'HTTP: an address answers',
+  tcp: 'TCP: a port is open',
+  tls: 'TLS: a certificate is valid',
+  dns: 'DNS: a name has a record',
+  icmp: 'ICMP: a machine answers an echo',
+};
+const kinds = KINDS.map((value) => ({ value, label: LABELS[value] }));
+const monitorHref = (of: string): string => `/monitors/${encodeURIComponent(of)}`;
+
+export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): PageSpec[] {
+  const need = async (name: string): Promise<MonitorView> => {
+    const monitor = await watchdog.find(name);
+    if (monitor === null) throw notFound(`monitor ${name}`);
+    return monitor;
+  };
+
+  /** @param known its monitor; null: it is new */
+  const editor = async (
+    request: HttpRequest,
+    known: MonitorView | null,
+    more: { problem?: Problem; seen?: object } = {},
+  ): Promise<View> => {
+    const stored = known === null ? null : await probes.view(known.source);
+    const shown = request.method === 'POST' ? typed(request) : { ...DEFAULTS, ...stored };
+    const { problem, seen } = more;
+    return new View('probe', {
+      title: known === null ? 'New probe' : `Probe of ${known.name}`,
+      crumbs: [
+        { label: 'Monitors', href: '/monitors' },
+        ...(known === null ? [] : [{ label: known.source, href: monitorHref(known.source) }]),
+        { label: title },
+      ],
+      known,
+      stored,
+      header_names: ((stored?.['header_names'] ?? []) as string[]).join(', '),
+      form: shown,
+      action: known === null ? NEW : hrefOf(known.source),
+      back: known === null ? '/monitors' : monitorHref(known.source),
+      kinds,
+      methods: ['GET', 'HEAD', 'POST'].map((value) => ({ value, label: value })),
+      record_types: RECORD_TYPES.map((value) => ({ value, label: value })),
+      seen,
+      ...(problem && { message: problem.message, errors: controlErrors(problem.errors) }),
+    });
+  };
+
+  const knownOf = async (request: HttpRequest): Promise<MonitorView | null> => {
+    const name = textOf(typed(request), 'known');
+    return name === '' ? null : need(name);
+  };
+
+  const created = async (request: HttpRequest): Promise<Redirect> => {
+    const form = typed(request);
+    const name = textOf(form, 'source');
+    if (!MONITOR_SOURCE.test(name)) throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
+    const checked = await probes.check(probeForm(form), name);
+    const { principal } = request;
+    const actor = principal.kind === 'session' ? principal.username : '';
+    await watchdog.create({ source: name, name: textOf(form, 'name') || null }, actor);
+    await probes.save(name, checked);
+    await audit.record(principal, 'monitor.created', name, { probe: checked === null ? '' : targetOf(checked.probe) });
+    return new Redirect(monitorHref(name), { tone: 'success', message: 'Created. It is asked within seconds.' });
+  };
+
+  const saved = async (request: HttpRequest): Promise<Redirect> => {
+    const { source: name } = await need(request.params['source'] ?? '');
+    const checked = await probes.check(probeForm(typed(request)), name);
+    const before = await probes.view(name);
+    await probes.save(name, checked);
+    const target = checked === null ? '' : targetOf(checked.probe);
+    const was = before === null ? null : targetOf(before as unknown as Probe);
+    await audit.record(
+      request.principal,
+      'monitor.changed',
+      name,
+      {},
+      { before: { probe: was }, after: { probe: target } },
+    );
+    return new Redirect(monitorHref(name), { tone: 'success', message: 'Probe saved. It is asked within seconds.' });
+  };
+
+  const params = joi.object({ source });
+  return [
+    { path: NEW, title: 'New probe', access, handle: (request) => editor(request, null) },
+    formPage({ path: NEW, title: 'New probe', access, creates: true }, created, (request, problem) =>
+      editor(request, null, { problem }),
+    ),
+    formPage(
+      { path: '/probes/try', title, access },
+      async (request) => {
+        const known = await knownOf(request);
+        const probe = await probes.opened(probeForm(typed(request)), known?.source ?? null);
+        const seen = await asker.ask(probe);
+        const { principal } = request;
+        const shows = principal.kind === 'session' && principal.role === 'admin';
+        return editor(request, known, { seen: trialOf(seen, clock.now(), shows || probe.kind === 'dns') });
+      },
+      async (request, problem) => editor(request, await knownOf(request), { problem }),
+    ),
+    {
+      path: '/probes/{source}',
+      title,
+      access,
+      input: { params },
+      handle: async (request) => editor(request, await need(request.params['source'] ?? '')),
+    },
+    formPage({ path: '/probes/{source}', title, access, input: { params } }, saved, async (request, problem) =>
+      editor(request, await need(request.params['source'] ?? ''), { problem }),
+    ),
+    {
+      method: 'POST',
+      path: '/probes/{source}/remove',
+      title: 'Remove probe',
+      access,
+      input: { params },
+      handle: async (request) => {
+        const { source: name } = await need(request.params['source'] ?? '');
+        const before = await probes.view(name);
+        await probes.save(name, null);
+        const was = before === null ? null : targetOf(before as unknown as Probe);
+        await audit.record(
+          request.principal,
+          'monitor.changed',
+          name,
+          {},
+          { before: { probe: was }, after: { probe: null } },
+        );
+        return new Redirect(monitorHref(name), { tone: 'success', message: 'Nobody asks it any more.' });
+      },
+    },
+  ];
+}

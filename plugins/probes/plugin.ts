@@ -1,0 +1,89 @@
+/**
+ * Probes (contract 30, beyond the specification): the service asks machines itself, and what it sees is a heartbeat of
+ * the monitor. Built on ports alone; without it the watchdog waits for heartbeats, as it does otherwise.
+ */
+import joi from 'joi';
+import { definePlugin, extend } from '../../kernel/contract.js';
+import { AUDIT } from '../../ports/domain/audit.js';
+import { SYSTEM } from '../../ports/domain/system.js';
+import { MONITOR_PROBES, WATCHDOG } from '../../ports/domain/watchdog.js';
+import { Asker } from './asking/asker.js';
+import { Prober } from './asking/prober.js';
+import { DEPS, type ProbesConfig, type ProbesDeps } from './deps.js';
+import { routes } from './http/routes.js';
+import { targetOf, type Probe } from './model/probe.js';
+import { hrefOf, NEW } from './pages/form.js';
+import { pages } from './pages/pages.js';
+import { Probes, type CheckedProbe } from './store/probes.js';
+
+const config = joi.object({
+  enabled: joi
+    .boolean()
+    .default(true)
+    .description('Ask what is due; switched off in a process, another one asks, or none does'),
+  egress_policy: joi
+    .string()
+    .valid('private-ok', 'public-only')
+    .default('private-ok')
+    .description('What may be asked, as `webhooks.egress_policy`'),
+  allow_cidrs: joi
+    .array()
+    .items(joi.string().ip({ cidr: 'required' }))
+    .default([])
+    .description('Networks that `public-only` lets pass'),
+});
+
+export default definePlugin<ProbesConfig>({
+  id: 'probes',
+  version: '1.0.0',
+  api: 1,
+  title: 'Probes',
+  needs: [AUDIT.name, SYSTEM.name, WATCHDOG.name],
+  extends: [MONITOR_PROBES.point],
+  config,
+  tags: { probes: 'What the service asks by itself: over HTTP, of ports, certificates, names and machines.' },
+  collections: [
+    { name: 'probes', indexes: [{ fields: ['updated_at'] }] },
+    { name: 'leases', indexes: [] },
+  ],
+  from: import.meta.url,
+  setup(ctx) {
+    const { clock, ids, log, app } = ctx;
+    const { cipher, outbound, reach, metrics } = ctx.ports;
+    const deps: ProbesDeps = {
+      probes: ctx.collection('probes'),
+      leases: ctx.collection('leases'),
+      clock,
+      ids,
+      log,
+      cipher,
+      outbound,
+      reach,
+      processes: ctx.resolve(SYSTEM).processes,
+      watchdog: ctx.resolve(WATCHDOG),
+      policy: { mode: ctx.config.egress_policy, allow: ctx.config.allow_cidrs },
+      version: app.version,
+    };
+    ctx.bind(DEPS, deps);
+    const { probes, asker, prober } = ctx.services({ probes: Probes, asker: Asker, prober: Prober });
+    metrics.gauge('aos_probes_asked', 'Probes that this process asks; 0: another one does', () => prober.size);
+    const services = { probes, asker, clock, watchdog: ctx.resolve(WATCHDOG), audit: ctx.resolve(AUDIT) };
+    return {
+      extensions: [
+        extend(MONITOR_PROBES, {
+          check: (given, source) => probes.check(given, source),
+          save: (source, checked) => probes.save(source, checked as CheckedProbe),
+          of: (source) => probes.view(source),
+          summary: (probe) => targetOf(probe as unknown as Probe),
+          href: (source) => (source === null ? NEW : hrefOf(source)),
+        }),
+      ],
+      routes: routes(services),
+      pages: pages(services),
+      start: async () => {
+        if (ctx.config.enabled) prober.start();
+      },
+      stop: () => prober.stop(),
+    };
+  },
+});

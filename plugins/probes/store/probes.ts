@@ -1,0 +1,84 @@
+/** The probes as they are stored: checked, sealed, written (contract 30, probes). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import type { Json } from '../../../ports/store.js';
+import { DEPS, type ProbesDeps } from '../deps.js';
+import { originOf, type OpenProbe, type ProbeDoc } from '../model/probe.js';
+import { probeOf, storedOf } from '../model/schema.js';
+
+const purpose = (source: string): string => `probes/headers/${source}`;
+
+/** What `save` takes. */
+export type CheckedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
+
+@injectable()
+export class Probes {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<ProbesDeps, 'probes' | 'cipher' | 'clock' | 'outbound' | 'policy'>,
+  ) {}
+
+  find(source: string): Promise<ProbeDoc | null> {
+    return this.deps.probes.get(source);
+  }
+
+  /** @throws ServiceError validation_failed */
+  async check(given: unknown, source: string): Promise<CheckedProbe> {
+    if (given === null) return null;
+    const open = this.judged(given);
+    const headers = await this.#headersOf(open, source);
+    return {
+      probe: storedOf(open),
+      headers: headers === null ? null : this.deps.cipher.seal(JSON.stringify(headers), purpose(source)),
+      header_names: Object.keys(headers ?? {}),
+    };
+  }
+
+  /** With its headers, given or those that it has. @throws ServiceError validation_failed */
+  async opened(given: unknown, source: string | null): Promise<OpenProbe> {
+    const open = this.judged(given);
+    const headers = source === null ? (open.headers ?? null) : await this.#headersOf(open, source);
+    return { ...open, ...(headers !== null && { headers }) };
+  }
+
+  /** As it is asked. */
+  open({ id, probe, headers }: ProbeDoc): OpenProbe {
+    if (headers === null) return probe;
+    return { ...probe, headers: JSON.parse(this.deps.cipher.open(headers, purpose(id))) as Record<string, string> };
+  }
+
+  async save(source: string, checked: CheckedProbe): Promise<void> {
+    const { probes, clock } = this.deps;
+    if (checked === null) await probes.remove({ id: source });
+    else {
+      const set = { ...checked, updated_at: clock.iso() } as unknown as Record<string, Json>;
+      await probes.change({ id: source }, { set }, { upsert: true });
+    }
+  }
+
+  /** As it is shown; null: there is none. */
+  async view(source: string): Promise<Record<string, Json> | null> {
+    const doc = await this.find(source);
+    if (doc === null) return null;
+    const { probe, header_names } = doc;
+    return { ...probe, ...(probe.kind === 'http' && { header_names }) };
+  }
+
+  /** @throws ServiceError validation_failed */
+  judged(given: unknown): OpenProbe {
+    const open = probeOf(given);
+    if (open.kind !== 'http') return open;
+    const reason = this.deps.outbound.judge(open.url, this.deps.policy);
+    if (reason !== null) throw invalid({ 'probe.url': reason });
+    return open;
+  }
+
+  /** Null: none. Secrets of one host never go to another because somebody changed the address. */
+  async #headersOf(open: OpenProbe, source: string): Promise<Readonly<Record<string, string>> | null> {
+    if (open.kind !== 'http') return null;
+    const { headers } = open;
+    if (headers !== undefined) return headers === null || Object.keys(headers).length === 0 ? null : headers;
+    const before = await this.find(source);
+    if (before === null || originOf(before.probe) !== originOf(open)) return null;
+    return this.open(before).headers ?? null;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * Monitors with how they are asked (contract 30, probes): the plugin that asks keeps that, and this is where both are
+ * written. Order: what is wrong with the probe is found first; then the monitor, then its probe. At a deletion the
+ * probe goes first, so that no monitor of the same source ever finds an old one (docs/consistency.md).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import type { MonitorFields, MonitorView } from '../../../ports/domain/watchdog.js';
+import type { Json } from '../../../ports/store.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { WatchdogCaller } from '../model/caller.js';
+import { viewOf } from '../model/monitor.js';
+import { Monitors, type MonitorEdit } from './monitors.js';
+
+/** In the body of a call: absent, the probe stays as it is. */
+export interface WithProbe {
+  probe?: object | null;
+}
+
+export type ProbedView = MonitorView & { probe: Record<string, Json> | null };
+
+@injectable()
+export class ProbedMonitors {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'probes'>,
+    @inject(Monitors) private readonly monitors: Monitors,
+  ) {}
+
+  /** @throws ServiceError as `Monitors.need` */
+  async view(name: string, caller: WatchdogCaller): Promise<ProbedView> {
+    const doc = await this.monitors.need(name, caller);
+    return this.#with(await this.monitors.view(viewOf(doc), caller));
+  }
+
+  /** @throws ServiceError as `Monitors.create`, and validation_failed */
+  async create({ probe, ...fields }: MonitorFields & WithProbe, caller: WatchdogCaller): Promise<ProbedView> {
+    const checked = await this.#checked(probe, fields.source);
+    const made = await this.monitors.create(fields, caller);
+    await checked?.save();
+    return this.#with(made);
+  }
+
+  /** Writes only what is named. @throws ServiceError as `Monitors.edit`, and validation_failed */
+  async edit(name: string, { probe, ...fields }: MonitorEdit & WithProbe, caller: WatchdogCaller): Promise<ProbedView> {
+    const { source } = await this.monitors.need(name, caller);
+    const checked = await this.#checked(probe, source);
+    const edited = await this.monitors.edit(name, fields, caller);
+    await checked?.save();
+    return this.#with(edited);
+  }
+
+  /** @returns its source @throws ServiceError as `Monitors.remove` */
+  async remove(name: string, caller: WatchdogCaller): Promise<string> {
+    const { source } = await this.monitors.need(name, caller);
+    await this.deps.probes()?.save(source, null);
+    return this.monitors.remove(name, caller);
+  }
+
+  async #with(view: MonitorView): Promise<ProbedView> {
+    return { ...view, probe: (await this.deps.probes()?.of(view.source)) ?? null };
+  }
+
+  /** Null: nothing is to be written. @throws ServiceError validation_failed */
+  async #checked(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
+    const probes = this.deps.probes();
+    if (probe === undefined || (probe === null && probes === null)) return null;
+    if (probes === null) throw invalid({ probe: 'is not supported: the plugin probes is switched off' });
+    const checked = await probes.check(probe, source);
+    return { save: () => probes.save(source, checked) };
+  }
+}

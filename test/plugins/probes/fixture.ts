@@ -1,0 +1,59 @@
+/** The services of the probes over a store of the test's choice; what they see goes to a list in place of monitors. */
+import { NodeOutbound } from '../../../adapters/node/outbound.js';
+import { NodeReach } from '../../../adapters/node/reach/reach.js';
+import { RandomIds } from '../../../adapters/node/ids.js';
+import { Scope } from '../../../kernel/container.js';
+import { Asker } from '../../../plugins/probes/asking/asker.js';
+import { Prober } from '../../../plugins/probes/asking/prober.js';
+import { DEPS, type ProbesDeps } from '../../../plugins/probes/deps.js';
+import { Probes } from '../../../plugins/probes/store/probes.js';
+import type { Observation } from '../../../ports/domain/watchdog.js';
+import type { EgressPolicy } from '../../../ports/outbound.js';
+import type { DocumentStore } from '../../../ports/store.js';
+import { ManualClock } from '../../../testing/clock.js';
+import { fakeCipher, RecordingLog } from '../../../testing/fakes.js';
+
+export interface ProbeFixture {
+  deps: ProbesDeps;
+  probes: Probes;
+  asker: Asker;
+  prober: Prober;
+  clock: ManualClock;
+  told: Observation[];
+  /** Monitors that are gone. */
+  gone: Set<string>;
+}
+
+export function probesOn(
+  store: DocumentStore,
+  { clock = new ManualClock(), policy, pid = 1 }: { clock?: ManualClock; policy?: EgressPolicy; pid?: number } = {},
+): ProbeFixture {
+  const told: Observation[] = [];
+  const gone = new Set<string>();
+  const deps: ProbesDeps = {
+    probes: store.collection('probes_probes'),
+    leases: store.collection('probes_leases'),
+    clock,
+    ids: new RandomIds(clock),
+    log: new RecordingLog(),
+    cipher: fakeCipher,
+    outbound: new NodeOutbound(),
+    reach: new NodeReach(),
+    processes: {
+      self: async () => ({ host: 'test', pid, started: null }), // Its own terms end while the clock is moved: nobody renews them.
+      dead: async (owner) => owner.pid === pid,
+    },
+    watchdog: {
+      observe: async (observation) => {
+        if (gone.has(observation.source)) return false;
+        told.push(observation);
+        return true;
+      },
+    },
+    policy: policy ?? { mode: 'private-ok', allow: [] },
+    version: '0',
+  };
+  const scope = Scope.root({});
+  scope.bind(DEPS, deps);
+  return { deps, ...scope.services({ probes: Probes, asker: Asker, prober: Prober }), clock, told, gone };
+}

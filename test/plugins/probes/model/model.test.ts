@@ -1,0 +1,127 @@
+/** Probes as callers give them, what answers mean, and when which is due. Pure. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ServiceError } from '../../../../kernel/errors.js';
+import { isJsonPath, valueAt } from '../../../../plugins/probes/model/json-path.js';
+import { probeOf } from '../../../../plugins/probes/model/schema.js';
+import { expiry, NOTHING, observationOf } from '../../../../plugins/probes/model/seen.js';
+import { inStatusRange, isStatusRange } from '../../../../plugins/probes/model/status-range.js';
+import { nextTime, Timetable } from '../../../../plugins/probes/model/timetable.js';
+
+function faults(given: unknown): Record<string, string> {
+  try {
+    probeOf(given);
+    return {};
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    expect(error.code).to.equal('validation_failed');
+    return error.fields ?? {};
+  }
+}
+
+describe('probes (pure)', () => {
+  it('a probe gets its defaults, and only the fields of its kind', () => {
+    expect(probeOf({ kind: 'http', url: 'https://a.test/', host: 'x', port: 1 })).to.deep.equal({
+      kind: 'http',
+      url: 'https://a.test/',
+      method: 'GET',
+      expected_status: '200-299',
+      contains: null,
+      json_path: null,
+      json_value: null,
+      redirects: 0,
+      cert_days_warning: 14,
+      interval_seconds: 60,
+      timeout_ms: 10_000,
+      retries: 1,
+    });
+    expect(probeOf({ kind: 'tls', host: 'a.test' })).to.include({ port: 443, cert_days_warning: 14 });
+  });
+
+  it('what is wrong is named below `probe`', () => {
+    expect(faults(null)).to.have.keys('probe.kind');
+    expect(faults({ kind: 'ftp' })).to.have.keys('probe.kind');
+    expect(faults({ kind: 'http' })).to.deep.equal({ 'probe.url': 'is required' });
+    expect(
+      faults({ kind: 'tcp', host: 'a b', port: 0, interval_seconds: 19, timeout_ms: 30_001, retries: 11 }),
+    ).to.have.keys('probe.host', 'probe.port', 'probe.interval_seconds', 'probe.timeout_ms', 'probe.retries');
+    const headers = { 'X-A': 'a\r\nX-B: b' };
+    expect(faults({ kind: 'http', url: 'http://a.test', headers })).to.have.keys('probe.headers.X-A');
+  });
+
+  it('status codes and ranges', () => {
+    for (const good of ['200', '200-299', '200-299, 401', '101,599']) expect(isStatusRange(good), good).to.equal(true);
+    for (const bad of ['', '20', '299-200', '600', '200-', 'a', '200;201'])
+      expect(isStatusRange(bad), bad).to.equal(false);
+    expect([200, 299, 401].every((status) => inStatusRange(status, '200-299,401'))).to.equal(true);
+    expect([199, 300, 402].some((status) => inStatusRange(status, '200-299,401'))).to.equal(false);
+  });
+
+  it('a value by its path, of own members alone', () => {
+    const json = { a: [{ b: 'c' }], constructor: undefined, n: null };
+    expect(valueAt(json, 'a[0].b')).to.equal('c');
+    expect(valueAt([1, 2], '[1]')).to.equal(2);
+    expect(valueAt(json, 'n')).to.equal(null);
+    for (const none of ['a[1].b', 'a[0].b.length', 'toString', '__proto__.x', 'n.x']) {
+      expect(valueAt(json, none), none).to.equal(undefined);
+    }
+    for (const bad of ['', '.', 'a..b', 'a[', 'a[x]', 'a b', '[0]a']) expect(isJsonPath(bad), bad).to.equal(false);
+    fc.assert(
+      fc.property(fc.json(), fc.string(), (text, path) => {
+        if (isJsonPath(path)) valueAt(JSON.parse(text), path);
+      }),
+    );
+  });
+
+  it('a failure is a warning until its tries are used up, and a certificate that ends soon a check of its own', () => {
+    const probe = probeOf({ kind: 'http', url: 'https://a.test/', retries: 1, interval_seconds: 30 });
+    const now = Date.parse('2026-11-24T00:00:00Z');
+    const bad = { ...NOTHING, ok: false, message: 'HTTP 500' };
+    const first = observationOf('a', probe, bad, 1, now);
+    expect(first).to.include({ status: 'warning', message: 'HTTP 500 (try 1 of 2)', interval: 30 });
+    expect(observationOf('a', probe, bad, 2, now)).to.include({ status: 'error', message: 'HTTP 500' });
+    const certificate = { subject: 'a.test', issuer: 'ca', valid_until: '2026-11-30T12:00:00.000Z' };
+    const fine = observationOf(
+      'a',
+      probe,
+      { ...NOTHING, ok: true, message: 'HTTP 200', response_ms: 5, certificate },
+      0,
+      now,
+    );
+    expect(fine.status).to.equal('ok');
+    expect(fine.metrics).to.deep.equal({ response_ms: 5, cert_days: 6 });
+    expect(fine.checks['certificate']).to.deep.equal({ ok: false, message: 'The certificate expires in 6 days' });
+    expect([expiry(-1), expiry(0), expiry(1)]).to.deep.equal([
+      'expired a day ago',
+      'expires within a day',
+      'expires in a day',
+    ]);
+  });
+
+  it('two thousand probes of a minute are due some thirty a second, and each once in its minute', () => {
+    const table = new Timetable(0);
+    const names = Array.from({ length: 2_000 }, (_, i) => `shop/web-${i}`);
+    for (const name of names) table.put(name, nextTime(name, 60_000, 0));
+    const counts = new Map<string, number>();
+    let most = 0;
+    for (let now = 1_000; now <= 600_000; now += 1_000) {
+      const due = table.take(now);
+      most = Math.max(most, due.length);
+      for (const name of due) {
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+        table.put(name, nextTime(name, 60_000, now));
+      }
+    }
+    expect(most).to.be.lessThan(80);
+    for (const name of names) expect(counts.get(name), name).to.be.within(9, 10);
+    expect(table.size).to.equal(2_000);
+  });
+
+  it('after a long pause everything is due once', () => {
+    const table = new Timetable(0);
+    table.put('a', 100);
+    table.put('b', 50_000_000);
+    expect(table.take(100_000_000)).to.deep.equal(['a', 'b']);
+    expect(table.take(100_000_001)).to.deep.equal([]);
+  });
+});
