@@ -21,7 +21,7 @@ export type { AskingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Tok
 export { default as joi } from 'joi';
 export { inject, injectable, type Class, type Key } from './inject.js';
 export type { Instances } from './container.js';
-export { formPage, orAgain, problemText, type Problem } from './forms/again.js';
+export { formPage, orAgain, pageActions, problemText, type PageAction, type Problem } from './forms/again.js';
 export { fromForm } from './forms/from-form.js';
 export type { LockHeld } from './locks.js';
 export { LeaseLost } from '../lib/lease.js';

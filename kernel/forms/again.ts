@@ -57,5 +57,30 @@ export const formPage = (
     ),
 });
 
+/** What a button of a page does. @param id of the thing that the page shows */
+export type PageAction = (request: HttpRequest, id: string) => Promise<PageResult>;
+
+/**
+ * The buttons of a page of one thing: each is a form that is posted to `<path of the page>/<name>`, and a refusal is
+ * shown on the page itself.
+ * @param page the page's path (it holds `{id}`), title, access and input
+ * @param again the page, with what was refused
+ * @param mendable statuses that the page itself can show
+ * @returns makes one button; `input` where the name has parameters of its own
+ */
+export const pageActions =
+  (
+    page: Pick<PageSpec, 'path' | 'title' | 'access' | 'input'>,
+    again: (request: HttpRequest, problem: Problem) => Promise<PageResult>,
+    mendable?: readonly number[],
+  ) =>
+  (name: string, run: PageAction, input = page.input): PageSpec =>
+    formPage(
+      { ...page, path: `${page.path}/${name}`, ...(input && { input }) },
+      (request) => run(request, request.params['id'] ?? ''),
+      again,
+      mendable,
+    );
+
 /** A refusal in one text, for a page that has no control beside which a field's fault could stand. */
 export const problemText = ({ message, errors }: Problem): string => [message, ...Object.values(errors)].join(' ');

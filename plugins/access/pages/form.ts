@@ -2,6 +2,7 @@
 import {
   formPage as plainFormPage,
   orAgain as refusedAgain,
+  pageActions as plainPageActions,
   type HttpRequest,
   type PageResult,
   type PageSpec,
@@ -36,6 +37,12 @@ export const formPage = (
   run: Parameters<typeof plainFormPage>[1],
   again: Parameters<typeof plainFormPage>[2],
 ): PageSpec => plainFormPage(page, run, again, MENDABLE);
+
+/** The buttons of a page that shows such refusals. */
+export const pageActions = (
+  page: Parameters<typeof plainPageActions>[0],
+  again: Parameters<typeof plainPageActions>[1],
+): ReturnType<typeof plainPageActions> => plainPageActions(page, again, MENDABLE);
 
 /** Where to go after the login: a path of this service, never another host. */
 export function localPath(given: string): string {

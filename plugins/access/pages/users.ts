@@ -3,7 +3,7 @@ import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { accountView, isActiveAdmin, ROLES, type AccountView } from '../model/account.js';
 import type { AccessServices } from '../assemble.js';
-import { field, formPage, orAgain, signedIn } from './form.js';
+import { field, orAgain, pageActions, signedIn } from './form.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Users';
@@ -35,12 +35,9 @@ export function userPages(services: AccessServices): PageSpec[] {
   };
 
   /** A form on the detail page, which shows what was refused. */
-  const form = (name: string, run: (request: HttpRequest, id: string) => Promise<Redirect>): PageSpec =>
-    formPage(
-      { path: `/users/{id}/${name}`, title, access, input: { params } },
-      (request) => run(request, request.params['id'] ?? ''),
-      (request, problem) => detail(request, problem),
-    );
+  const form = pageActions({ path: '/users/{id}', title, access, input: { params } }, (request, problem) =>
+    detail(request, problem),
+  );
 
   /** A change of the account. A user who takes away their own right to this page is redirected elsewhere. */
   const action = (

@@ -1,7 +1,7 @@
 /** /ignore-rules: the rules with their counters, each rule's page, and the addresses of its form (contract 80). */
 import joi from 'joi';
 import {
-  formPage,
+  pageActions,
   type Problem,
   Redirect,
   View,
@@ -86,13 +86,10 @@ class RulePages {
 export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
   const pages = new RulePages(registry, clock);
   const editor = new RuleEditor(registry, clock);
-  /** A button of a rule's page. An error appears on the same page. */
-  const action = (name: string, run: (request: HttpRequest, id: string) => Promise<PageResult>): PageSpec =>
-    formPage(
-      { path: `/ignore-rules/{id}/${name}`, title: TITLE, access, input: { params } },
-      (request) => run(request, request.params['id'] ?? ''),
-      (request, problem) => pages.detail(request, problem),
-    );
+  const action = pageActions(
+    { path: '/ignore-rules/{id}', title: TITLE, access, input: { params } },
+    (request, problem) => pages.detail(request, problem),
+  );
   return [
     {
       path: '/ignore-rules',

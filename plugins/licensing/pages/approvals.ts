@@ -3,7 +3,7 @@
  * 80).
  */
 import {
-  formPage,
+  pageActions,
   problemText,
   Redirect,
   View,
@@ -55,15 +55,15 @@ async function queue(parts: LicensePageParts, request: HttpRequest, problem?: st
 
 export function approvalPages(parts: LicensePageParts): PageSpec[] {
   const { licenses } = parts;
-  const post = (path: string, message: string, run: (request: HttpRequest) => Promise<unknown>): PageSpec =>
-    formPage(
-      { path: `/license-approvals/{id}/${path}`, title, access: acting, input: { params } },
-      async (request) => {
-        await run(request);
-        return new Redirect('/license-approvals', { tone: 'success', message });
-      },
-      (request, problem) => queue(parts, request, problemText(problem)),
-    );
+  const action = pageActions(
+    { path: '/license-approvals/{id}', title, access: acting, input: { params } },
+    (request, problem) => queue(parts, request, problemText(problem)),
+  );
+  const post = (name: string, message: string, run: (request: HttpRequest) => Promise<unknown>): PageSpec =>
+    action(name, async (request) => {
+      await run(request);
+      return new Redirect('/license-approvals', { tone: 'success', message });
+    });
   return [
     {
       path: '/license-approvals',

@@ -1,13 +1,12 @@
 /** /licenses/{id}: one license with its machines, its history and its buttons (contract 80). */
 import joi from 'joi';
 import {
-  formPage,
+  pageActions,
   problemText,
   Redirect,
   text,
   View,
   type HttpRequest,
-  type PageResult,
   type PageSpec,
 } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -77,17 +76,9 @@ async function detailView(
   });
 }
 
-/** A button of a license's page. A refusal is shown on the same page. */
-const action = (
-  parts: LicensePageParts,
-  name: string,
-  run: (request: HttpRequest, id: string) => Promise<PageResult>,
-  input = { params },
-): PageSpec =>
-  formPage(
-    { path: `/licenses/{id}/${name}`, title, access: acting, input },
-    (request) => run(request, idOf(request)),
-    (request, problem) => detailView(parts, request, { problem: problemText(problem) }),
+const actionsOf = (parts: LicensePageParts): ReturnType<typeof pageActions> =>
+  pageActions({ path: '/licenses/{id}', title, access: acting, input: { params } }, (request, problem) =>
+    detailView(parts, request, { problem: problemText(problem) }),
   );
 
 const DONE: Readonly<Record<Exclude<LicenseMove, 'extend'>, string>> = {
@@ -100,23 +91,24 @@ const DONE: Readonly<Record<Exclude<LicenseMove, 'extend'>, string>> = {
 
 function actionPages(parts: LicensePageParts): PageSpec[] {
   const { licenses, online } = parts;
+  const action = actionsOf(parts);
   return [
     ...(Object.keys(DONE) as Exclude<LicenseMove, 'extend'>[]).map((move) =>
-      action(parts, move, async (request, id) => {
+      action(move, async (request, id) => {
         await licenses.move(request.principal, id, move, textOf(request, 'reason') || undefined);
         return to(id, DONE[move]);
       }),
     ),
-    action(parts, 'extend', async (request, id) => {
+    action('extend', async (request, id) => {
       const { expires_at } = licenseEnd(request);
       await licenses.extend(request.principal, id, expires_at);
       return to(id, 'The end of the license was changed.');
     }),
-    action(parts, 'key', async (request, id) => {
+    action('key', async (request, id) => {
       const key = await licenses.reveal(request.principal, id);
       return (await detailView(parts, request, { key })).header('cache-control', 'no-store');
     }),
-    action(parts, 'file', async (request, id) => {
+    action('file', async (request, id) => {
       const doc = await licenses.need(request.principal, id);
       const file = await online.fileFor(
         doc,
@@ -151,9 +143,9 @@ const OF_MACHINES: Readonly<Record<MachineMove, string>> = {
 
 function machinePages(parts: LicensePageParts): PageSpec[] {
   const input = { params: params.keys({ aid: joi.string().hex().length(32).required() }) };
+  const action = actionsOf(parts);
   return MACHINE_MOVES.map((move) =>
     action(
-      parts,
       `machines/{aid}/${move}`,
       async (request, id) => {
         await parts.activations.move(request.principal, id, request.params['aid'] ?? '', move);

@@ -3,10 +3,10 @@ import joi from 'joi';
 import {
   fromForm,
   formPage,
+  pageActions,
   Redirect,
   View,
   type HttpRequest,
-  type PageResult,
   type PageSpec,
   type PanelSpec,
   type Problem,
@@ -23,6 +23,7 @@ const title = 'Notifications';
 const crumb = { label: title, href: '/notifications' };
 const id = joi.string().guid().required();
 const params = joi.object({ id });
+const ofRule = joi.object({ id, rule: id });
 
 export interface NotificationPageParts {
   channels: Channels;
@@ -109,23 +110,10 @@ async function shown(
   });
 }
 
-/** A button of a channel's page. What is refused is said on the same page. */
-function action(
-  parts: NotificationPageParts,
-  name: string,
-  run: (request: HttpRequest) => Promise<PageResult>,
-): PageSpec {
-  return formPage(
-    {
-      path: `/notifications/{id}/${name}`,
-      title,
-      access,
-      input: { params: name.includes('{rule}') ? joi.object({ id, rule: id }) : params },
-    },
-    (request) => run(request),
-    (request, { message, errors }) => shown(parts, request, { problem: message, errors, form: typed(request) }),
+const actionsOf = (parts: NotificationPageParts): ReturnType<typeof pageActions> =>
+  pageActions({ path: '/notifications/{id}', title, access, input: { params } }, (request, { message, errors }) =>
+    shown(parts, request, { problem: message, errors, form: typed(request) }),
   );
-}
 
 const back = (request: HttpRequest, message: string): Redirect =>
   new Redirect(`/notifications/${request.params['id'] ?? ''}`, { tone: 'success', message });
@@ -153,6 +141,7 @@ async function test(parts: NotificationPageParts, request: HttpRequest): Promise
 
 export function pages(parts: NotificationPageParts): PageSpec[] {
   const { channels } = parts;
+  const action = actionsOf(parts);
   return [
     {
       path: '/notifications',
@@ -197,21 +186,21 @@ export function pages(parts: NotificationPageParts): PageSpec[] {
       },
       (request, problem) => editor(parts, request, problem),
     ),
-    action(parts, 'test', (request) => test(parts, request)),
-    action(parts, 'rules', async (request) => {
-      await channels.addRule(
-        request.principal,
-        request.params['id'] ?? '',
-        fromForm(ruleFields, typed(request)) as NotificationRuleFields,
-      );
+    action('test', (request) => test(parts, request)),
+    action('rules', async (request, id) => {
+      await channels.addRule(request.principal, id, fromForm(ruleFields, typed(request)) as NotificationRuleFields);
       return back(request, 'Rule added.');
     }),
-    action(parts, 'rules/{rule}/delete', async (request) => {
-      await channels.removeRule(request.principal, request.params['id'] ?? '', request.params['rule'] ?? '');
-      return back(request, 'Rule removed.');
-    }),
-    action(parts, 'delete', async (request) => {
-      await channels.remove(request.principal, request.params['id'] ?? '');
+    action(
+      'rules/{rule}/delete',
+      async (request, id) => {
+        await channels.removeRule(request.principal, id, request.params['rule'] ?? '');
+        return back(request, 'Rule removed.');
+      },
+      { params: ofRule },
+    ),
+    action('delete', async (request, id) => {
+      await channels.remove(request.principal, id);
       return new Redirect('/notifications', { tone: 'success', message: 'Channel deleted.' });
     }),
   ];

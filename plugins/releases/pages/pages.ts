@@ -1,7 +1,7 @@
 /** /releases: members read, administrators withdraw, roll out and promote (contract 80). */
 import joi from 'joi';
 import {
-  formPage,
+  pageActions,
   Redirect,
   View,
   type HttpRequest,
@@ -94,16 +94,18 @@ function percentOf(value: unknown): number {
   return percent;
 }
 
-/** A form of the detail page. */
+/** A button of the detail page, with the release that the page shows. */
 function change(
   services: ReleaseServices,
-  action: string,
+  name: string,
   run: (parts: Parts, body: Record<string, unknown>) => Promise<PageResult>,
 ): PageSpec {
-  return formPage(
-    { path: `/releases/{id}/${action}`, title, access: changing, input: { params } },
-    async (request) => run(await partsOf(services, request), (request.body ?? {}) as Record<string, unknown>),
+  const action = pageActions(
+    { path: '/releases/{id}', title, access: changing, input: { params } },
     async (request, problem) => detail(await partsOf(services, request), problem),
+  );
+  return action(name, async (request) =>
+    run(await partsOf(services, request), (request.body ?? {}) as Record<string, unknown>),
   );
 }
 

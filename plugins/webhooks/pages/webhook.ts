@@ -1,14 +1,6 @@
 /** /webhooks/{id}: one webhook, its deliveries, and its buttons (contract 80). */
 import joi from 'joi';
-import {
-  formPage,
-  problemText,
-  Redirect,
-  View,
-  type HttpRequest,
-  type PageResult,
-  type PageSpec,
-} from '../../../kernel/contract.js';
+import { pageActions, problemText, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { liveSubject } from '../../../ports/domain/live.js';
 import type { DeliveryQuery } from '../deliveries/log.js';
@@ -86,18 +78,6 @@ export const withSecret = async (
 ): Promise<View> =>
   (await shown(parts, request, id, made)).shownOnce({ label: 'The webhook', href: `/webhooks/${id}` });
 
-/** A button of a webhook's page. A refusal is shown on the same page. */
-const action = (
-  parts: WebhookPageParts,
-  name: string,
-  run: (request: HttpRequest, id: string) => Promise<PageResult>,
-): PageSpec =>
-  formPage(
-    { path: `/webhooks/{id}/${name}`, title, access: changing, input: { params } },
-    (request) => run(request, request.params['id'] ?? ''),
-    (request, problem) => shown(parts, request, request.params['id'] ?? '', { problem: problemText(problem) }),
-  );
-
 /** What was held may be on its way by itself once the webhook is enabled. */
 async function sendAgain(
   { registry, log }: WebhookPageParts,
@@ -116,6 +96,10 @@ async function sendAgain(
 
 export function detailPages(parts: WebhookPageParts): PageSpec[] {
   const { registry } = parts;
+  const action = pageActions(
+    { path: '/webhooks/{id}', title, access: changing, input: { params } },
+    (request, problem) => shown(parts, request, request.params['id'] ?? '', { problem: problemText(problem) }),
+  );
   return [
     {
       path: '/webhooks/{id}',
@@ -124,14 +108,14 @@ export function detailPages(parts: WebhookPageParts): PageSpec[] {
       input: { params, query: joi.object({ cursor, state: joi.valid(...STATES) }) },
       handle: (request) => shown(parts, request, request.params['id'] ?? ''),
     },
-    action(parts, 'test', async (request, id) =>
+    action('test', async (request, id) =>
       shown(parts, request, id, { test: await registry.test(request.principal, id) }),
     ),
-    action(parts, 'rotate', async (request, id) => {
+    action('rotate', async (request, id) => {
       const { secret } = await registry.rotate(request.principal, id);
       return withSecret(parts, request, id, { heading: 'New secret', secret, rotated: true });
     }),
-    action(parts, 'enable', async (request, id) => {
+    action('enable', async (request, id) => {
       const enabled = await registry.enable(request.principal, id);
       const delivery = uuid.validate(typed(request)['redeliver']);
       if (delivery.error !== undefined)
@@ -142,10 +126,10 @@ export function detailPages(parts: WebhookPageParts): PageSpec[] {
         message: 'Webhook enabled, and the delivery is on its way again.',
       });
     }),
-    action(parts, 'disable', async (request, id) =>
+    action('disable', async (request, id) =>
       to(await registry.disable(request.principal, id), 'Webhook disabled: what waits is held for 24 hours.'),
     ),
-    action(parts, 'delete', async (request, id) => {
+    action('delete', async (request, id) => {
       await registry.remove(request.principal, id);
       return new Redirect('/webhooks', { tone: 'success', message: 'Webhook deleted with its deliveries.' });
     }),

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { formPage, problemText } from '../../../kernel/contract.js';
+import joi from 'joi';
+import { formPage, pageActions, problemText } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { Redirect, View, type HttpRequest } from '../../../ports/http.js';
 
@@ -37,5 +38,31 @@ describe('a page that takes a form', () => {
     });
     const error = await Promise.resolve(gone.handle(request)).catch((thrown: unknown) => thrown);
     expect(error).to.include({ code: 'not_found' });
+  });
+});
+
+describe('the buttons of a page', () => {
+  const id = 'u1';
+  const pressed = { params: { id, key: 'k' } } as unknown as HttpRequest;
+  const page = { path: '/users/{id}', title: 'Users', access: 'public', input: { params: joi.object() } } as const;
+  const button = pageActions(page, async (_, { message }) => new View('user', { message }));
+
+  it('post below the page, with its access and input, and are told which thing it shows', async () => {
+    const spec = button('disable', async (_, of) => new Redirect(`/users/${of}`));
+    expect(spec).to.include({ method: 'POST', path: '/users/{id}/disable', access: 'public', input: page.input });
+    expect(await spec.handle(pressed)).to.deep.equal(new Redirect('/users/u1'));
+  });
+
+  it('may have parameters of their own', () => {
+    const input = { params: joi.object({ id: joi.any(), key: joi.any() }) };
+    const spec = button('keys/{key}/delete', async () => new Redirect('/users'), input);
+    expect(spec).to.include({ path: '/users/{id}/keys/{key}/delete', input });
+  });
+
+  it('show what was refused on the page', async () => {
+    const spec = button('disable', async () => {
+      throw conflict('Taken.');
+    });
+    expect(await spec.handle(pressed)).to.deep.include({ name: 'user', status: 409, context: { message: 'Taken.' } });
   });
 });
