@@ -1,7 +1,8 @@
 /**
  * Where packages lie (contract 40, files): the tree below `/releases/`, which a web server may serve from the same
  * disk. What is received is staged on the same file system, read strictly, and put in place by renames, so that a
- * half-received file is never offered. The fake in memory passes the same suite as the file system.
+ * half-received file is never offered. The adapters on the file system, in MongoDB's GridFS and in memory pass the same
+ * suite.
  */
 
 /** One package's place: `<product>/<channel>/<version>/<platform>/`. Each is a checked name, never a path. */
@@ -101,6 +102,14 @@ export class FileReplaced extends Error {
   override name = 'FileReplaced';
 }
 
+/** What a look through the whole store has come to. */
+export interface Swept {
+  /** Files that nothing named any more, and that are gone. */
+  removed: number;
+  /** Packages of which a part is missing. */
+  damaged: readonly ReleasePlace[];
+}
+
 /** Packages: received, read, put in place, and taken out again. Whatever writes throws DiskFull and DiskUnwritable. */
 export interface PackageStore {
   /**
@@ -130,7 +139,15 @@ export interface PackageStore {
   held(place: ReleasePlace): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null>;
   /** Every place that holds a package or part of one: for the reconciler. */
   places(): AsyncIterable<ReleasePlace>;
+  /**
+   * Removes for good what was replaced or withdrawn and could still be read by who had begun, and what a crash has left
+   * without a name; a file system does both by itself. For the reconciler: it looks at every file.
+   */
+  sweep(signal?: AbortSignal): Promise<Swept>;
 }
+
+/** A store that looks after its files by itself. */
+export const NOTHING_SWEPT: Swept = { removed: 0, damaged: [] };
 
 /** What a channel, or a whole product, offers now: `latest.json`. */
 export interface ChannelTexts {
@@ -164,4 +181,6 @@ export interface ReleaseStore {
    * links).
    */
   open(segments: readonly string[]): Promise<StoredFile | null>;
+  /** Gives up its connections; nothing is asked of it afterwards. */
+  close(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import { chmod, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../lib/sync-folder.js';
-import { textPieces } from '../../formats/text-pieces.js';
+import { textPieces } from '../../lib/text/pieces.js';
 
 /** What a web server may read (contract 40, files). */
 export const OPEN_FOLDER = 0o755;

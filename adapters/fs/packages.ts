@@ -2,12 +2,14 @@
 import { rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncFolder } from '../../lib/sync-folder.js';
-import type {
-  ManifestTexts,
-  PackageContents,
-  PackageStore,
-  ReleasePlace,
-  StagedPackage,
+import {
+  NOTHING_SWEPT,
+  type ManifestTexts,
+  type PackageContents,
+  type PackageStore,
+  type ReleasePlace,
+  type StagedPackage,
+  type Swept,
 } from '../../ports/release-store.js';
 import { codeOf, makeFolder, OPEN_FOLDER, putText } from './durable.js';
 import type { Incoming } from './incoming.js';
@@ -128,6 +130,10 @@ export class FsPackages implements PackageStore {
         }
       }
     }
+  }
+
+  async sweep(): Promise<Swept> {
+    return NOTHING_SWEPT;
   }
 
   freeBytes(): Promise<number> {

@@ -52,4 +52,6 @@ export class FsReleaseStore implements ReleaseStore {
       throw error;
     }
   }
+
+  async close(): Promise<void> {}
 }

@@ -10,9 +10,11 @@ import { UnsafePackage, readPackage } from '../../formats/archive.js';
 import { KeptText } from '../../formats/kept-text.js';
 import { MAX_SETUP_BYTES, type PackagedFile } from '../../ports/release-store.js';
 
-export type Job = { path: string } & ({ kind: 'hash' } | { kind: 'inspect'; platform: string; entry: string | null });
+/** Without a path the main thread hands the bytes on, piece by piece. */
+export type Job = { path: string | null } & ({ kind: 'hash' } | { kind: 'inspect'; platform: string; entry: string | null });
 
 export type Told =
+  | { wants: 'a piece' }
   | { files: PackagedFile[] }
   | { read: { unpacked: number; setup: string | null } }
   | { hashed: { sha256: string; size: number } }
@@ -25,24 +27,36 @@ const PORTION = 500;
 const port = parentPort;
 if (!port) throw new Error('this module is a worker thread');
 const tell = (told: Told): void => port.postMessage(told);
-/** The main thread answers each portion. */
-const taken = (): Promise<void> => new Promise((resolve) => port.once('message', () => resolve()));
+/** The main thread answers each portion, and each wish for a piece. */
+const answer = (): Promise<unknown> => new Promise((resolve) => port.once('message', resolve));
 
-async function inspect({ path, platform, entry }: Job & { kind: 'inspect' }): Promise<void> {
+async function* handedOn(): AsyncGenerator<Uint8Array> {
+  for (;;) {
+    tell({ wants: 'a piece' });
+    const piece = (await answer()) as Uint8Array | null;
+    if (piece === null) return;
+    yield piece;
+  }
+}
+
+const bytesOf = ({ path }: Job): AsyncIterable<Uint8Array> =>
+  path === null ? handedOn() : createReadStream(path, { highWaterMark: PIECE });
+
+async function inspect(job: Job & { kind: 'inspect' }): Promise<void> {
+  const { platform, entry } = job;
   const setup = new KeptText('setup.json', MAX_SETUP_BYTES);
-  const source = createReadStream(path, { highWaterMark: PIECE });
-  const { files, unpackedBytes } = await readPackage(source, { platform, entry, onFile: setup.onFile });
+  const { files, unpackedBytes } = await readPackage(bytesOf(job), { platform, entry, onFile: setup.onFile });
   for (let at = 0; at < files.length; at += PORTION) {
     tell({ files: files.slice(at, at + PORTION) });
-    await taken();
+    await answer();
   }
   tell({ read: { unpacked: unpackedBytes, setup: setup.text } });
 }
 
-async function hash({ path }: Job): Promise<void> {
+async function hash(job: Job): Promise<void> {
   const sum = createHash('sha256');
   let size = 0;
-  for await (const piece of createReadStream(path, { highWaterMark: PIECE }) as AsyncIterable<Buffer>) {
+  for await (const piece of bytesOf(job)) {
     sum.update(piece);
     size += piece.length;
   }

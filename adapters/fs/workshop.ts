@@ -1,7 +1,11 @@
-/** Packages read and hashed in threads, two at once: the cores are for answers. */
+/**
+ * Packages read and hashed in threads, two at once: the cores are for answers. A thread reads a file by its path; what
+ * lies elsewhere it is handed piece by piece, each when it asks for one.
+ */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
+import type { PackageReader } from '../../ports/package-reader.js';
 import { PackageRejected, type PackageContents, type PackagedFile } from '../../ports/release-store.js';
 import type { Job, Told } from './worker.js';
 
@@ -14,29 +18,48 @@ const hashHere = (bytes: Uint8Array): { sha256: string; size: number } => ({
   size: bytes.length,
 });
 
-export class Workshop {
+/** A path, or the bytes. */
+type Source = string | AsyncIterable<Uint8Array>;
+
+export class Workshop implements PackageReader {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
   /** @throws PackageRejected */
-  async inspect(path: string, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
+  async inspect(source: Source, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
     const files: PackagedFile[] = [];
-    const { read } = (await this.#run({ kind: 'inspect', path, ...rules }, files)) as Told & { read: object };
+    const { read } = (await this.#run({ kind: 'inspect', path: pathIn(source), ...rules }, source, files)) as Told & { read: object };
     return { files, ...(read as { unpacked: number; setup: string | null }) };
   }
 
-  async hash(path: string): Promise<{ sha256: string; size: number }> {
-    const { size } = await stat(path);
-    if (size <= SMALL_BYTES) return hashHere(await readFile(path));
-    const told = (await this.#run({ kind: 'hash', path }, [])) as Told & { hashed: object };
+  async hash(source: Source): Promise<{ sha256: string; size: number }> {
+    if (typeof source !== 'string') return this.#hashBytes(source);
+    const { size } = await stat(source);
+    return size <= SMALL_BYTES ? hashHere(await readFile(source)) : this.#hashThere(source);
+  }
+
+  async #hashBytes(bytes: AsyncIterable<Uint8Array>): Promise<{ sha256: string; size: number }> {
+    const pieces = bytes[Symbol.asyncIterator]();
+    const begun: Uint8Array[] = [];
+    for (let held = 0; held <= SMALL_BYTES;) {
+      const { done, value } = await pieces.next();
+      if (done === true) return hashHere(Buffer.concat(begun));
+      begun.push(value);
+      held += value.length;
+    }
+    return this.#hashThere(resumed(begun, pieces));
+  }
+
+  async #hashThere(source: Source): Promise<{ sha256: string; size: number }> {
+    const told = (await this.#run({ kind: 'hash', path: pathIn(source) }, source, [])) as Told & { hashed: object };
     return told.hashed as { sha256: string; size: number };
   }
 
-  async #run(job: Job, files: PackagedFile[]): Promise<Told> {
+  async #run(job: Job, source: Source, files: PackagedFile[]): Promise<Told> {
     if (this.#running >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {
-      return await ask(job, files);
+      return await ask(job, source, files);
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
@@ -45,19 +68,46 @@ export class Workshop {
   }
 }
 
+const pathIn = (source: Source): string | null => (typeof source === 'string' ? source : null);
+
+async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* begun;
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
+  } finally {
+    await rest.return?.();
+  }
+}
+
 /** One job in a thread of its own. @param files takes the files of a package */
-function ask(job: Job, files: PackagedFile[]): Promise<Told> {
-  return new Promise((resolve, reject) => {
-    const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: job });
-    worker.on('message', (told: Told) => {
-      if ('files' in told) {
-        files.push(...told.files);
-        worker.postMessage('go on', []);
-      } else if ('rejected' in told) reject(new PackageRejected(told.rejected.entry, told.rejected.why));
-      else if ('failed' in told) reject(Object.assign(new Error(told.failed.message), { code: told.failed.code }));
-      else resolve(told);
+async function ask(job: Job, source: Source, files: PackagedFile[]): Promise<Told> {
+  const pieces = typeof source === 'string' ? null : source[Symbol.asyncIterator]();
+  const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: job });
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.on('message', (told: Told) => {
+        if ('files' in told) {
+          files.push(...told.files);
+          worker.postMessage('go on', []);
+        } else if ('wants' in told) handOn(worker, pieces).catch(reject);
+        else if ('rejected' in told) reject(new PackageRejected(told.rejected.entry, told.rejected.why));
+        else if ('failed' in told) reject(Object.assign(new Error(told.failed.message), { code: told.failed.code }));
+        else resolve(told);
+      });
+      worker.on('error', reject);
+      worker.on('exit', (code) => reject(new Error(`the thread that reads packages ended with code ${code}`)));
     });
-    worker.on('error', reject);
-    worker.on('exit', (code) => reject(new Error(`the thread that reads packages ended with code ${code}`)));
-  });
+  } finally {
+    // A package that is refused is not read to its end, and one whose bytes failed leaves a thread that waits.
+    await pieces?.return?.();
+    if (pieces !== null) await worker.terminate();
+  }
+}
+
+/** The next piece, as a copy that the thread keeps: the piece's own buffer may be a part of another's. */
+async function handOn(worker: Worker, pieces: AsyncIterator<Uint8Array> | null): Promise<void> {
+  const next = await pieces?.next();
+  if (next === undefined || next.done === true) return worker.postMessage(null, []);
+  const copy = new Uint8Array(next.value);
+  worker.postMessage(copy, [copy.buffer]);
 }

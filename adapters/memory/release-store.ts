@@ -7,6 +7,7 @@ import { readPackage, UnsafePackage as Rejected } from '../../formats/archive.js
 import { KeptText } from '../../formats/kept-text.js';
 import {
   MAX_SETUP_BYTES,
+  NOTHING_SWEPT,
   PackageRejected,
   PackageTooLarge,
   type AccessFile,
@@ -19,6 +20,7 @@ import {
   type ReleaseStore,
   type StagedPackage,
   type StoredFile,
+  type Swept,
 } from '../../ports/release-store.js';
 
 interface Kept {
@@ -138,6 +140,10 @@ class MemoryPackages implements PackageStore {
     }
   }
 
+  async sweep(): Promise<Swept> {
+    return NOTHING_SWEPT;
+  }
+
   #stagedBytes(id: string): Buffer {
     const staged = this.#staged.get(id);
     if (staged === undefined) throw new Error(`nothing is staged under ${id}`);
@@ -212,4 +218,6 @@ export class MemoryReleaseStore implements ReleaseStore {
       },
     };
   }
+
+  async close(): Promise<void> {}
 }

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { manifestPieces, type ManifestInput } from '../../formats/manifest.js';
-import { textPieces } from '../../formats/text-pieces.js';
+import { textPieces } from '../../lib/text/pieces.js';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -4,7 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
-import { textPieces } from '../../../formats/text-pieces.js';
+import { textPieces } from '../../../lib/text/pieces.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { hashOf } from '../manifest-bytes.js';
 

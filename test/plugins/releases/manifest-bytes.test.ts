@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { createHash } from 'node:crypto';
 import { manifestText } from '../../../formats/manifest.js';
-import { textPieces } from '../../../formats/text-pieces.js';
+import { textPieces } from '../../../lib/text/pieces.js';
 import { buildManifest, hashOf } from '../../../plugins/releases/manifest-bytes.js';
 
 const HASH = 'a'.repeat(64);

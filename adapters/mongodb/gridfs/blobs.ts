@@ -1,0 +1,131 @@
+/**
+ * Bytes in GridFS. Written by the driver's own stream; read piece by piece, each by a question of its own: the driver's
+ * stream fetches up to 16 MiB ahead for every reader, and its cursor ends while a slow reader waits.
+ */
+import { GridFSBucket, type GridFSBucketWriteStream, type ObjectId } from 'mongodb';
+import { BUCKET, type GridFsDatabase, type Kept } from './database.js';
+
+/** What a download sends at once, so that each piece is one question. */
+export const CHUNK_BYTES = 256 * 1024;
+/** Sent to the server at once: four pieces under way together. */
+const WRITE_BYTES = 4 * CHUNK_BYTES;
+/** Pieces that one operation removes. */
+const REMOVE = 256;
+
+const newRoom = (): Uint8Array => Buffer.allocUnsafeSlow(CHUNK_BYTES);
+
+export class Blobs {
+  constructor(private readonly database: GridFsDatabase) {}
+
+  /**
+   * A new file; what is written when it throws is the caller's to remove.
+   * @param name for people who look with other tools
+   * @throws what `bytes` throws, and as `GridFsDatabase.write`
+   */
+  async write(id: ObjectId, name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<number> {
+    const bucket = new GridFSBucket(this.database.db, { bucketName: BUCKET });
+    const stream = bucket.openUploadStreamWithId(id, name, { chunkSizeBytes: CHUNK_BYTES });
+    // Whoever writes is told by the call that failed.
+    stream.on('error', () => undefined);
+    let size = 0;
+    try {
+      for await (const whole of gathered(bytes)) {
+        size += whole.length;
+        await this.database.write(() => sent(stream, whole));
+      }
+      await this.database.write(() => ended(stream));
+      return size;
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
+  }
+
+  /**
+   * The bytes from `start` up to, and without, `end`, in pieces of 256 KiB; the last is what is left.
+   * @param room makes a buffer for the next piece
+   * @throws Error for a file of which a piece is missing
+   */
+  async *read(
+    { file, chunk: length = CHUNK_BYTES }: Pick<Kept, 'file' | 'chunk'>,
+    { start, end }: { start: number; end: number },
+    room: () => Uint8Array = newRoom,
+  ): AsyncGenerator<Uint8Array> {
+    let n = -1;
+    let piece: Uint8Array = new Uint8Array(0);
+    for (let at = start; at < end;) {
+      const buffer = room();
+      const wanted = Math.min(buffer.length, end - at);
+      let filled = 0;
+      while (filled < wanted) {
+        const next = Math.floor(at / length);
+        if (next !== n) piece = await this.#piece(file as ObjectId, next);
+        n = next;
+        const part = piece.subarray(at % length, (at % length) + wanted - filled);
+        if (part.length === 0) throw new Error(`piece ${n} of the package ${String(file)} is shorter than it was`);
+        buffer.set(part, filled);
+        filled += part.length;
+        at += part.length;
+      }
+      yield filled === buffer.length ? buffer : buffer.subarray(0, filled);
+    }
+  }
+
+  /** How many pieces are there. */
+  pieces(file: ObjectId): Promise<number> {
+    return this.database.run(() => this.database.chunks.countDocuments({ files_id: file }));
+  }
+
+  /** In steps, each within its deadline; the name goes first, so that other tools see no half of a file. */
+  async remove(file: ObjectId): Promise<void> {
+    await this.database.write(() => this.database.files.deleteOne({ _id: file }));
+    for (;;) {
+      const [first] = await this.database.run(() =>
+        this.database.chunks
+          .find({ files_id: file }, { projection: { n: 1 } })
+          .sort({ files_id: 1, n: 1 })
+          .limit(1)
+          .toArray(),
+      );
+      if (first === undefined) return;
+      const part = { files_id: file, n: { $lt: first.n + REMOVE } };
+      await this.database.write(() => this.database.chunks.deleteMany(part));
+    }
+  }
+
+  async #piece(file: ObjectId, n: number): Promise<Uint8Array> {
+    const found = await this.database.run(() =>
+      this.database.chunks.findOne({ files_id: file, n }, { projection: { _id: 0, data: 1 } }),
+    );
+    if (found === null) throw new Error(`piece ${n} of the package ${String(file)} is missing in MongoDB`);
+    return found.data.buffer.subarray(0, found.data.position);
+  }
+}
+
+/** In pieces of 1 MiB, whatever the network's pieces are. */
+async function* gathered(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let pieces: Uint8Array[] = [];
+  let held = 0;
+  for await (const piece of bytes) {
+    pieces.push(piece);
+    held += piece.length;
+    if (held < WRITE_BYTES) continue;
+    yield Buffer.concat(pieces);
+    pieces = [];
+    held = 0;
+  }
+  if (held > 0) yield Buffer.concat(pieces);
+}
+
+/** Resolves when the server has every whole piece of it. */
+const sent = (stream: GridFSBucketWriteStream, bytes: Uint8Array): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+
+const ended = (stream: GridFSBucketWriteStream): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.once('finish', resolve);
+    stream.once('error', reject);
+    stream.end();
+  });

@@ -1,0 +1,161 @@
+/**
+ * Packages in GridFS (release-store.ts). The order of every change: a mark → the bytes → the folder, which is the
+ * moment at which readers see it → the mark goes, and what was replaced is marked. What a crash leaves is marked.
+ */
+import type { PackageReader } from '../../../ports/package-reader.js';
+import {
+  DiskFull,
+  PackageTooLarge,
+  type ManifestTexts,
+  type PackageContents,
+  type PackageStore,
+  type ReleasePlace,
+  type StagedPackage,
+  type Swept,
+} from '../../../ports/release-store.js';
+import { CHUNK_BYTES, type Blobs } from './blobs.js';
+import { idOf, type GridFsDatabase, type Kept } from './database.js';
+import { placePath, replacedIn, type Folders } from './folders.js';
+import type { Marks } from './marks.js';
+import type { Sweep } from './sweep.js';
+import type { Texts } from './texts.js';
+
+/** How much may come before the free space is asked for again. */
+const ASK_BYTES = 32 * 1024 * 1024;
+const FILE = 'package.tar.gz';
+
+export interface PackageParts {
+  database: GridFsDatabase;
+  folders: Folders;
+  blobs: Blobs;
+  marks: Marks;
+  texts: Texts;
+  sweep: Sweep;
+  /** Hashes and inspects off the event loop. */
+  reader: PackageReader;
+  /** Hears of what could not be tidied; the reconciler does it later. */
+  failed: (error: unknown) => void;
+}
+
+export class GridFsPackages implements PackageStore {
+  constructor(private readonly parts: PackageParts) {}
+
+  /** Hashed from what the server has, which is what will be offered. */
+  async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
+    const { blobs, marks, reader, failed } = this.parts;
+    const id = await marks.begin();
+    try {
+      const size = await blobs.write(id, FILE, marks.renewing(id, this.#judged(bytes, limits)));
+      const { sha256 } = await reader.hash(blobs.read({ file: id, chunk: CHUNK_BYTES }, { start: 0, end: size }));
+      await marks.staged(id, { size, sha256 });
+      return { id: id.toHexString(), size, sha256 };
+    } catch (error) {
+      await marks.discard(id).catch(failed);
+      throw error;
+    }
+  }
+
+  async staged(): Promise<{ id: string; modifiedAt: Date }[]> {
+    const found: { id: string; modifiedAt: Date }[] = [];
+    for await (const { id, ageMs } of this.parts.marks.waiting())
+      found.push({ id: id.toHexString(), modifiedAt: new Date(Date.now() - ageMs) });
+    return found;
+  }
+
+  discard(id: string): Promise<void> {
+    return this.parts.marks.discard(idOf(id));
+  }
+
+  async inspect(id: string, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
+    const { blobs, marks, reader } = this.parts;
+    const file = idOf(id);
+    const { size } = await marks.whole(file);
+    return reader.inspect(blobs.read({ file, chunk: CHUNK_BYTES }, { start: 0, end: size }), rules);
+  }
+
+  async put(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
+    const { marks } = this.parts;
+    const file = idOf(id);
+    const { size, sha256 } = await marks.whole(file);
+    await this.#place(place, { tag: id, size, sha256, at: new Date(), file, chunk: CHUNK_BYTES }, texts);
+    await marks.settle(file);
+  }
+
+  async link(from: ReleasePlace, to: ReleasePlace, texts: ManifestTexts): Promise<boolean> {
+    const held = await this.parts.folders.get(placePath(from), 'package');
+    if (held === null) return false;
+    await this.#place(to, held, texts);
+    return true;
+  }
+
+  describe(place: ReleasePlace, texts: ManifestTexts): Promise<void> {
+    return this.#place(place, null, texts);
+  }
+
+  async withdraw(place: ReleasePlace): Promise<boolean> {
+    const { folders, marks } = this.parts;
+    const before = await folders.remove(placePath(place));
+    await marks.retire(replacedIn(before, { package: null, manifest: null, signature: null }));
+    return before?.package !== undefined;
+  }
+
+  async held(place: ReleasePlace): Promise<{ size: number; sha256: string; texts: ManifestTexts | null } | null> {
+    const { folders, blobs, texts, reader } = this.parts;
+    const folder = await folders.folder(placePath(place));
+    if (folder?.package === undefined) return null;
+    const { size, sha256 } = await reader.hash(blobs.read(folder.package, { start: 0, end: folder.package.size }));
+    const [manifest, signature] = await Promise.all([texts.read(folder.manifest), texts.read(folder.signature)]);
+    return { size, sha256, texts: manifest === null ? null : { manifest, signature } };
+  }
+
+  async *places(): AsyncGenerator<ReleasePlace> {
+    for await (const { _id } of this.parts.folders.all('place')) {
+      const [product = '', channel = '', version = '', platform = ''] = _id.split('/');
+      yield { product, channel, version, platform };
+    }
+  }
+
+  sweep(signal?: AbortSignal): Promise<Swept> {
+    return this.parts.sweep.run(signal);
+  }
+
+  /** In one write: who asks finds package and texts of before, or those of now. @param held null: it stays */
+  async #place(place: ReleasePlace, held: Kept | null, { manifest, signature }: ManifestTexts): Promise<void> {
+    const { folders, marks, texts } = this.parts;
+    const described = await texts.keep(manifest);
+    const signed = signature === null ? null : await texts.keep(signature);
+    const files = {
+      ...(held === null ? {} : { package: held }),
+      manifest: described.kept,
+      signature: signed?.kept ?? null,
+    };
+    const path = placePath(place);
+    await folders.product(place.product);
+    const before = await folders.set(path, 'place', files);
+    await described.settle();
+    await signed?.settle();
+    await marks.retire(replacedIn(before, files));
+  }
+
+  async *#judged(
+    bytes: AsyncIterable<Uint8Array>,
+    { bytes: most, keepFree }: { bytes: number; keepFree: number },
+  ): AsyncGenerator<Uint8Array> {
+    let size = 0;
+    let asked = 0;
+    await this.#judge(keepFree);
+    for await (const piece of bytes) {
+      size += piece.length;
+      if (size > most) throw new PackageTooLarge(`more than ${most} bytes`);
+      yield piece;
+      if (size - asked < ASK_BYTES) continue;
+      asked = size;
+      await this.#judge(keepFree);
+    }
+  }
+
+  async #judge(keepFree: number): Promise<void> {
+    const free = keepFree > 0 ? await this.parts.database.freeBytes() : null;
+    if (free !== null && free < keepFree) throw new DiskFull(`less than ${keepFree} bytes are free at MongoDB`);
+  }
+}

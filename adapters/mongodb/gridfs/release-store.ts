@@ -1,0 +1,92 @@
+/**
+ * The release store in MongoDB (`releases.url=mongodb:`; contract 95, several processes): packages in GridFS, and what
+ * is served of them in one document for each folder, so that package, signature and manifest change in one write. Every
+ * process reads the documents themselves: nothing is kept in memory that another could change.
+ */
+import type { PackageReader } from '../../../ports/package-reader.js';
+import { FileReplaced, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
+import { Blobs } from './blobs.js';
+import { GridFsDatabase, type GridFsOptions, type Kept, type Slot } from './database.js';
+import { Folders, isName } from './folders.js';
+import { Marks } from './marks.js';
+import { GridFsPackages } from './packages.js';
+import { Sweep } from './sweep.js';
+import { GridFsAccessFiles, GridFsChannelTexts, Texts } from './texts.js';
+
+const SERVED: Readonly<Record<string, Slot>> = {
+  'package.tar.gz': 'package',
+  'manifest.json': 'manifest',
+  'manifest.sig': 'signature',
+  'latest.json': 'latest',
+};
+const DEEPEST = 5;
+const PIECE = 256 * 1024;
+
+export class GridFsReleaseStore implements ReleaseStore {
+  /** No web server finds it: this service serves it. */
+  readonly folder = null;
+  readonly packages: GridFsPackages;
+  readonly channels: GridFsChannelTexts;
+  readonly access: GridFsAccessFiles;
+  readonly #database: GridFsDatabase;
+  readonly #folders: Folders;
+  readonly #blobs: Blobs;
+
+  /**
+   * Connects with the first question.
+   * @param reader reads packages off the event loop
+   * @param keepMs milliseconds for which a replaced package stays readable for who has begun
+   * @throws MongoParseError on a malformed URL
+   */
+  constructor(options: GridFsOptions, reader: PackageReader, keepMs?: number) {
+    const { failed = () => undefined } = options;
+    const database = new GridFsDatabase(options);
+    const blobs = new Blobs(database);
+    const folders = new Folders(database);
+    const marks = new Marks(database, blobs);
+    const texts = new Texts(blobs, marks);
+    const sweep = new Sweep({ database, folders, blobs, marks }, keepMs);
+    this.packages = new GridFsPackages({ database, folders, blobs, marks, texts, sweep, reader, failed });
+    this.channels = new GridFsChannelTexts({ folders, texts, marks });
+    this.access = new GridFsAccessFiles({ folders, texts, marks });
+    this.#database = database;
+    this.#folders = folders;
+    this.#blobs = blobs;
+  }
+
+  async open(segments: readonly string[]): Promise<StoredFile | null> {
+    const slot = Object.hasOwn(SERVED, segments.at(-1) ?? '') ? SERVED[segments.at(-1) ?? ''] : undefined;
+    if (slot === undefined || segments.length < 2 || segments.length > DEEPEST || !segments.every(isName)) return null;
+    const path = segments.slice(0, -1).join('/');
+    const kept = await this.#folders.look(path, slot);
+    if (kept === null) return null;
+    return {
+      size: kept.size,
+      modifiedAt: kept.at,
+      tag: kept.tag,
+      read: (start, end, room) => this.#read({ path, slot, kept }, { start, end }, room),
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+
+  async *#read(
+    { path, slot, kept }: { path: string; slot: Slot; kept: Kept },
+    part: { start: number; end: number },
+    room: (() => Uint8Array) | undefined,
+  ): AsyncGenerator<Uint8Array> {
+    const replaced = (): never => {
+      throw new FileReplaced('another file took its place, or it was withdrawn');
+    };
+    if (kept.file !== undefined) {
+      if (!(await this.#folders.holds(path, slot, kept.tag))) replaced();
+      yield* this.#blobs.read(kept, part, room);
+      return;
+    }
+    const { text } = (await this.#folders.get(path, slot, kept.tag)) ?? replaced();
+    const bytes = Buffer.from(text ?? '');
+    for (let at = part.start; at < part.end; at += PIECE) yield bytes.subarray(at, Math.min(part.end, at + PIECE));
+  }
+}
