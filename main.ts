@@ -31,7 +31,7 @@ import { refuseHalfImported } from './adapters/archive/moving/import.js';
 import { backupsOf, settleRestore } from './composition/backups.js';
 import { BUILTIN } from './composition/builtin.js';
 import { isFirstStart, keysOf, NO_KEYS } from './composition/keys.js';
-import { accessModeOf, announced, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
+import { accessModeOf, announced, inMongo, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
 import { folderOf, listenUrl } from './composition/places.js';
 import { connectionEars, storeOf } from './composition/store.js';
 import { webServer } from './composition/web-server.js';
@@ -51,7 +51,7 @@ export { freeBytes } from './adapters/node/freebytes.js';
 export { newestBackupOf } from './composition/backups.js';
 export { BUILTIN } from './composition/builtin.js';
 export { fingerprintsFit, keysOf } from './composition/keys.js';
-export { accessModeOf, installersOf, releasesOn } from './composition/releases.js';
+export { accessModeOf, inMongo, installersOf, releasesOn } from './composition/releases.js';
 export { storeOf } from './composition/store.js';
 export { unlistedProxiesOf } from './composition/web-server.js';
 
@@ -119,6 +119,7 @@ async function examine(configuration: Configuration): Promise<void> {
   const { core } = configuration;
   if (!(await isFirstStart(core))) return;
   await keysOf(core, false);
+  inMongo(configuration);
   await accessModeOf(configuration);
   const trial = await blueprint({ configuration });
   try {
@@ -151,7 +152,6 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const faults = new RepeatedLines(() => clock.monotonic());
   const log = new StoreFaultLog(lines, faults);
   const installers = installersOf(configuration);
-  const releaseStore = given.keys === undefined ? await releasesOn(configuration, log) : new MemoryReleaseStore();
   if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
 
   const ids = new RandomIds(clock);
@@ -160,7 +160,10 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const hasher = new ThreadHasher();
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
-  const store = given.store ?? (await storeOf(config, shared ? connectionEars(lines, metrics, clock, giveUp) : {}));
+  const ears = shared ? connectionEars(lines, metrics, clock, giveUp) : {};
+  const store = given.store ?? (await storeOf(config, ears));
+  const releaseStore =
+    given.keys === undefined ? await releasesOn(configuration, log, ears.further) : new MemoryReleaseStore();
   const jobs = new AgendaJobs({ store, clock, ids, log: lines, metrics, faults });
   const { host, port, base_url } = config.server;
   // A command's links and DSNs lead to the server beside it, whose port may be one that it picked.
@@ -248,6 +251,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const stop = async (): Promise<void> => {
     await fleet?.stop();
     await kernel.stop();
+    await releaseStore.close();
     await unlisted.flush();
     await placing;
     await hasher.close();

@@ -87,9 +87,13 @@ export async function exportTo(path: string, { releases }: { releases: boolean }
   await refuseExisting(file);
   const keys = await keysOf(core, false);
   const about = { version: await version(), created_at: new Date().toISOString(), keys: printsOf(keys) };
-  const packages = releases ? await releasesOf(configuration) : null;
   if (core.storage.file === null)
-    return withStore(await storeOf(core), (store) => writeExport(file, about, store, packages));
+    return withStore(await storeOf(core), (store) =>
+      releases
+        ? withReleases(configuration, (packages) => writeExport(file, about, store, packages))
+        : writeExport(file, about, store, null),
+    );
+  const packages = releases ? await releasesOf(configuration) : null;
   const source = await existingFile(core, '');
   const copy = `${file}.${randomUUID().slice(0, 8)}.copy`;
   try {
@@ -120,8 +124,7 @@ export async function importFrom(path: string): Promise<Imported> {
   await refuseOtherKeys(head, core);
   const declared = await declaredBy(configuration);
   refuseUnknownMigrations(head, declared.migrations);
-  const { packages } = await releasesOf(configuration);
-  const work = async (): Promise<Imported> =>
+  const work = async ({ packages }: ReleaseStore): Promise<Imported> =>
     withStore(await storeOf(core), async (store) => {
       const there = (await isHalfImported(store)) ? null : await contentOf(store, FIRST_START);
       if (there !== null) throw notEmpty(core.storage.file ?? 'storage.url', there);
@@ -129,7 +132,8 @@ export async function importFrom(path: string): Promise<Imported> {
       const done = await importDocuments(file, { store, packages, collections, now: () => new Date().toISOString() });
       return { head, ...done, sha256: contents.sha256 };
     });
-  return core.storage.engine === 'sqlite' ? locked(core, work) : work();
+  const run = (): Promise<Imported> => withReleases(configuration, work);
+  return core.storage.engine === 'sqlite' ? locked(core, run) : run();
 }
 
 /** What a first start makes by itself, and what a look at it leaves: it does not keep a store from being empty. */
@@ -156,6 +160,18 @@ async function withStore<T>(store: DocumentStore, work: (store: DocumentStore) =
     return await work(store);
   } finally {
     await store.close();
+  }
+}
+
+async function withReleases<T>(
+  configuration: Configuration,
+  work: (releases: ReleaseStore) => Promise<T>,
+): Promise<T> {
+  const releases = await releasesOf(configuration);
+  try {
+    return await work(releases);
+  } finally {
+    await releases.close();
   }
 }
 

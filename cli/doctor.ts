@@ -12,6 +12,7 @@ import {
   blueprint,
   compose,
   fingerprintsFit,
+  inMongo,
   installersOf,
   keysOf,
   newestBackupOf,
@@ -37,6 +38,7 @@ function node(): string {
 
 /** Who may read the hashes in `.htpasswd` (contract 40, files). */
 async function accessFiles(configuration: Configuration): Promise<string> {
+  if (inMongo(configuration)) return 'in MongoDB with the packages: this service alone serves them';
   const { mode, gid } = await accessModeOf(configuration);
   if ((mode & 0o004) !== 0) throw new Error('every local user can read .htpasswd, since no group is named');
   return gid === null ? '.htpasswd is for this service alone' : `.htpasswd is for this service and the group ${gid}`;

@@ -44,8 +44,9 @@ export async function settleRestore(configuration: Configuration): Promise<void>
   if (storage.file === null || !(await isRestoreReady(data_dir))) return;
   const lock = await InstanceLock.acquire(data_dir);
   try {
-    const { packages } = await releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
-    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles, packages });
+    const releases = await releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
+    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles, packages: releases.packages });
+    await releases.close();
   } finally {
     await lock.release();
   }

@@ -1,14 +1,16 @@
-/** Where packages and installers lie on this disk. */
+/** Where packages and installers lie: on this disk, or in the database. */
 import { join, resolve } from 'node:path';
 import { accessMode, type AccessMode } from '../adapters/fs/access-mode.js';
 import { FsInstallers } from '../adapters/fs/installers.js';
 import { settleModes } from '../adapters/fs/modes.js';
 import { FsReleaseStore } from '../adapters/fs/release-store.js';
+import { Workshop } from '../adapters/fs/workshop.js';
 import { ConfigError, packageRoot, type Configuration } from '../config/load.js';
 import { releasesConfig } from '../plugins/releases/config.js';
 import { setupConfig } from '../plugins/setup/config.js';
 import type { Logger } from '../ports/logger.js';
 import type { ReleaseStore } from '../ports/release-store.js';
+import type { ConnectionEars } from './store.js';
 
 /** Of `.htpasswd`. @throws ConfigError for a group that is not there, or that this process is not in */
 export function accessModeOf(configuration: Configuration): Promise<AccessMode> {
@@ -17,16 +19,43 @@ export function accessModeOf(configuration: Configuration): Promise<AccessMode> 
   });
 }
 
-/** The release store on this disk; a web server's user reaches it, and nothing else of the data directory. */
-export async function releasesOn(configuration: Configuration, log: Logger): Promise<ReleaseStore> {
-  const { data_dir } = configuration.core;
+/**
+ * Whether packages lie in MongoDB.
+ * @throws ConfigError where there is none, or where a web server shall serve them from a disk
+ */
+export function inMongo(configuration: Configuration): boolean {
+  const { url, web_path, web_group } = configuration.section('releases', releasesConfig);
+  if (url === null) return false;
+  const from = configuration.origin('releases.url');
+  if (configuration.core.storage.engine !== 'mongodb')
+    throw new ConfigError('releases.url', 'wants storage.url to name MongoDB, whose database it is kept in', from);
+  for (const [key, value] of Object.entries({ web_path, web_group }))
+    if (value !== null)
+      throw new ConfigError('releases.url', `leaves no directory for a web server: take out releases.${key}`, from);
+  return true;
+}
+
+/**
+ * The release store. On this disk a web server's user reaches it, and nothing else of the data directory.
+ * @param tell hears of the connection that packages in MongoDB have
+ * @throws ConfigError
+ */
+export async function releasesOn(
+  configuration: Configuration,
+  log: Logger,
+  tell?: ConnectionEars['tell'],
+): Promise<ReleaseStore> {
+  const { data_dir, storage } = configuration.core;
+  const remote = inMongo(configuration);
   const path = resolve(data_dir, configuration.section('releases', releasesConfig).path);
   const access = await accessModeOf(configuration);
   const foreign = await settleModes(data_dir, path, access);
   if (foreign.length > 0) log.warn({ paths: foreign }, 'belong to another user: their modes stay as they are');
-  return new FsReleaseStore(path, access, (err) =>
-    log.error({ err }, 'the release store cannot be written; the first write after the mend finds out'),
-  );
+  const failed = (err: unknown): void =>
+    log.error({ err }, 'the release store cannot be written; the first write after the mend finds out');
+  if (!remote) return new FsReleaseStore(path, access, failed);
+  const { GridFsReleaseStore } = await import('../adapters/mongodb/gridfs/release-store.js');
+  return new GridFsReleaseStore({ url: storage.url, ...(tell !== undefined && { tell }), failed }, new Workshop());
 }
 
 /** The update agents of the data directory, and where a build leaves new ones. */

@@ -11,7 +11,10 @@ import type { Metrics } from '../ports/metrics.js';
 import type { DocumentStore } from '../ports/store.js';
 
 /** What hears of the connection to a server. */
-export type ConnectionEars = Pick<MongoOptions, 'tell' | 'answered'>;
+export interface ConnectionEars extends Pick<MongoOptions, 'tell' | 'answered'> {
+  /** Hears of a further connection to the same server: what both say is one line. */
+  further?: MongoOptions['tell'];
+}
 
 /** The log and the numbers of a service hear of its connection. @param lost called when only a new process can help */
 export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost: () => void): ConnectionEars {
@@ -23,15 +26,19 @@ export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost
       lines(state, cause);
     },
     answered: (ms) => numbers.answered(ms),
+    further: lines,
   };
 }
 
 /** Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work. */
-export async function storeOf({ storage }: Core, ears: ConnectionEars = {}): Promise<DocumentStore> {
+export async function storeOf(
+  { storage }: Core,
+  { tell, answered }: ConnectionEars = {},
+): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
   if (storage.engine === 'sqlite') {
     return new SqliteStore({ path: storage.file as string, durability: storage.durability });
   }
   const { MongoStore } = await import('../adapters/mongodb/store.js');
-  return new MongoStore({ url: storage.url, ...ears });
+  return new MongoStore({ url: storage.url, ...(tell && { tell }), ...(answered && { answered }) });
 }

@@ -1,7 +1,8 @@
-/** The section `releases` of the configuration. main.ts reads `path` of it, to make the store. */
+/** The section `releases` of the configuration. The composition reads `url` and `path` of it, to make the store. */
 import joi from 'joi';
 
 export interface ReleasesConfig {
+  url: 'mongodb:' | null;
   path: string;
   web_path: string | null;
   web_group: string | null;
@@ -27,16 +28,33 @@ function webPath(value: string): string {
   return value;
 }
 
+/** Packages go where the documents are: another server would need credentials, backups and bad days of its own. */
+function storeUrl(value: string): string {
+  if (value !== 'mongodb:')
+    throw new Error('must be `mongodb:`, which means the database of storage.url, or not be given');
+  return value;
+}
+
 function webGroup(value: string): string {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,31}$/.test(value)) throw new Error('must be the name or the number of a group');
   return value;
 }
 
 export const releasesConfig = joi.object<ReleasesConfig>({
+  url: joi
+    .string()
+    .allow(null)
+    .default(null)
+    .custom(storeUrl)
+    .description(
+      '`mongodb:` keeps packages in GridFS of the database that `storage.url` names, for several processes without a shared directory; this service alone serves them then. Not given: the directory `releases.path`.',
+    ),
   path: joi
     .string()
     .default('releases')
-    .description('Directory of the release store. A relative path lies in the data directory.'),
+    .description(
+      'Directory of the release store, unless `releases.url` is given. A relative path lies in the data directory.',
+    ),
   web_path: joi
     .string()
     .allow(null)

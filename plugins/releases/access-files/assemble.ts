@@ -44,6 +44,10 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, { releases, leases, audit, l
         .catch((err: unknown) => log.warn({ err, product, version }, 'a download was not counted'));
     },
     webPath: ctx.config.web_path,
+    place:
+      ctx.config.url === null
+        ? (ctx.ports.releaseStore.folder ?? 'memory')
+        : 'MongoDB (GridFS), served by this service alone',
     readers: readersOf(ctx.config),
     address: () => (ctx.config.selftest_url ?? ctx.app.base_url).replace(/\/+$/, ''),
   };

@@ -61,6 +61,8 @@ export interface AccessDeps {
   downloaded: (place: ReleasePlace) => void;
   /** `releases.web_path`, else where the store lies. */
   webPath: string | null;
+  /** Where packages lie, for people. */
+  place: string;
   /** Who may read `.htpasswd` on this disk (contract 40, files). */
   readers: 'service' | 'group' | 'everybody';
   /** Where the self-test asks: without a final slash. */

@@ -29,7 +29,7 @@ export function protectionPages(
   care: StoreCare,
   files: AccessFiles,
   projects: Pick<ProjectDirectory, 'list'>,
-  { audit, readers }: Pick<AccessDeps, 'audit' | 'readers'>,
+  { audit, readers, place }: Pick<AccessDeps, 'audit' | 'readers' | 'place'>,
 ): PageSpec[] {
   return [
     {
@@ -70,6 +70,7 @@ export function protectionPages(
           readable: readers === 'everybody',
           unreadable: readers === 'service' && state?.self_test?.in_front === true,
           facts: [
+            { label: 'Packages lie in', value: place },
             { label: 'Last self-test', at: last_selftest_at },
             { label: 'Asked at', value: state?.self_test?.address ?? null },
             { label: 'Files written', at: state?.run_at ?? null },

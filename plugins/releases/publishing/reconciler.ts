@@ -6,6 +6,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import { StoredManifests } from '../asking/manifest-texts.js';
+import type { ReleasePlace } from '../../../ports/release-store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { placeOf, type ReleaseDoc } from '../model.js';
 import { sha256 } from '../place.js';
@@ -94,11 +95,13 @@ export class Reconciler {
         if (signal?.aborted === true) return;
         if (doc.open_at === undefined && !(await this.#agrees(doc))) {
           const held = await this.lock.run(doc.product, () => this.#mendFiles(doc.id));
-          if (!held) lost.push(`${doc.product} ${doc.version} (${doc.channel}, ${doc.platform})`);
+          if (!held) lost.push(named(doc));
         }
       }
     }
     await this.latest.mend({ all: true, signal });
+    const { damaged } = await this.deps.store.packages.sweep(signal);
+    for (const place of damaged) if (!lost.includes(named(place))) lost.push(named(place));
     if (lost.length > 0) this.deps.log.error({ lost }, 'packages are missing in the release store');
     this.#lost = lost;
   }
@@ -160,6 +163,9 @@ export class Reconciler {
     return textIn(this.deps.store, segments(doc, name));
   }
 }
+
+const named = ({ product, version, channel, platform }: ReleasePlace): string =>
+  `${product} ${version} (${channel}, ${platform})`;
 
 const segments = ({ product, channel, version, platform }: ReleaseDoc, name: string): string[] => [
   product,
