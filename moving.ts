@@ -163,10 +163,7 @@ async function withStore<T>(store: DocumentStore, work: (store: DocumentStore) =
   }
 }
 
-async function withReleases<T>(
-  configuration: Configuration,
-  work: (releases: ReleaseStore) => Promise<T>,
-): Promise<T> {
+async function withReleases<T>(configuration: Configuration, work: (releases: ReleaseStore) => Promise<T>): Promise<T> {
   const releases = await releasesOf(configuration);
   try {
     return await work(releases);

@@ -31,10 +31,7 @@ export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost
 }
 
 /** Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work. */
-export async function storeOf(
-  { storage }: Core,
-  { tell, answered }: ConnectionEars = {},
-): Promise<DocumentStore> {
+export async function storeOf({ storage }: Core, { tell, answered }: ConnectionEars = {}): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
   if (storage.engine === 'sqlite') {
     return new SqliteStore({ path: storage.file as string, durability: storage.durability });

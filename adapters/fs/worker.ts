@@ -11,7 +11,9 @@ import { KeptText } from '../../formats/kept-text.js';
 import { MAX_SETUP_BYTES, type PackagedFile } from '../../ports/release-store.js';
 
 /** Without a path the main thread hands the bytes on, piece by piece. */
-export type Job = { path: string | null } & ({ kind: 'hash' } | { kind: 'inspect'; platform: string; entry: string | null });
+export type Job = { path: string | null } & (
+  { kind: 'hash' } | { kind: 'inspect'; platform: string; entry: string | null }
+);
 
 export type Told =
   | { wants: 'a piece' }

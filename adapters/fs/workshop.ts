@@ -28,7 +28,9 @@ export class Workshop implements PackageReader {
   /** @throws PackageRejected */
   async inspect(source: Source, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
     const files: PackagedFile[] = [];
-    const { read } = (await this.#run({ kind: 'inspect', path: pathIn(source), ...rules }, source, files)) as Told & { read: object };
+    const { read } = (await this.#run({ kind: 'inspect', path: pathIn(source), ...rules }, source, files)) as Told & {
+      read: object;
+    };
     return { files, ...(read as { unpacked: number; setup: string | null }) };
   }
 

@@ -50,7 +50,7 @@ export interface MarkDoc {
   sha256?: string;
 }
 
-export interface ChunkDoc {
+export interface PieceDoc {
   _id: ObjectId;
   files_id: ObjectId;
   n: number;
@@ -105,8 +105,8 @@ export class GridFsDatabase {
     return this.db.collection<{ _id: ObjectId }>(`${BUCKET}.files`);
   }
 
-  get chunks(): Collection<ChunkDoc> {
-    return this.db.collection<ChunkDoc>(`${BUCKET}.chunks`);
+  get chunks(): Collection<PieceDoc> {
+    return this.db.collection<PieceDoc>(`${BUCKET}.chunks`);
   }
 
   /** One operation with its deadline. @throws StoreUnavailable; else the driver's error */

@@ -33,9 +33,7 @@ export class Folders {
   /** One file as it lies there now, with its text. @param tag given: null when it is another by now */
   async get(path: string, slot: Slot, tag?: string): Promise<Kept | null> {
     const filter = { _id: path, ...(tag === undefined ? {} : { [`${slot}.tag`]: tag }) };
-    const folder = await this.database.run(() =>
-      this.database.folders.findOne(filter, { projection: { [slot]: 1 } }),
-    );
+    const folder = await this.database.run(() => this.database.folders.findOne(filter, { projection: { [slot]: 1 } }));
     return folder?.[slot] ?? null;
   }
 
@@ -60,11 +58,7 @@ export class Folders {
    * Puts files into a folder, and makes it. Answers what was there before.
    * @param files null: it goes; absent: it stays
    */
-  set(
-    path: string,
-    kind: FolderDoc['kind'],
-    files: Partial<Record<Slot, Kept | null>>,
-  ): Promise<FolderDoc | null> {
+  set(path: string, kind: FolderDoc['kind'], files: Partial<Record<Slot, Kept | null>>): Promise<FolderDoc | null> {
     const put = Object.entries(files).filter(([, kept]) => kept !== null);
     const gone = Object.entries(files).filter(([, kept]) => kept === null);
     const update = {

@@ -6,7 +6,7 @@ import type { Blobs } from './blobs.js';
 /** An upload that goes on says so this often. */
 const RENEW_MS = 60_000;
 
-export class Marks {
+export class FileMarks {
   constructor(
     private readonly database: GridFsDatabase,
     private readonly blobs: Blobs,
@@ -19,7 +19,10 @@ export class Marks {
     return id;
   }
 
-  /** The bytes as they come; while they do, the mark stays young. @throws Error when the upload was given up by another */
+  /**
+   * The bytes as they come; while they do, the mark stays young.
+   * @throws Error when the upload was given up by another
+   */
   async *renewing(id: ObjectId, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     let renewedAt = performance.now();
     for await (const piece of bytes) {
@@ -115,7 +118,9 @@ export class Marks {
   #all(state: MarkDoc['state']): AsyncGenerator<MarkDoc[]> {
     return paged<MarkDoc>((after, limit) => {
       const filter = after === null ? { state } : { state, _id: { $gt: after } };
-      return this.database.run(() => this.database.marks.find(filter).sort({ state: 1, _id: 1 }).limit(limit).toArray());
+      return this.database.run(() =>
+        this.database.marks.find(filter).sort({ state: 1, _id: 1 }).limit(limit).toArray(),
+      );
     });
   }
 

@@ -16,9 +16,9 @@ import {
 import { CHUNK_BYTES, type Blobs } from './blobs.js';
 import { idOf, type GridFsDatabase, type Kept } from './database.js';
 import { placePath, replacedIn, type Folders } from './folders.js';
-import type { Marks } from './marks.js';
+import type { FileMarks } from './marks.js';
 import type { Sweep } from './sweep.js';
-import type { Texts } from './texts.js';
+import type { FolderTexts } from './texts.js';
 
 /** How much may come before the free space is asked for again. */
 const ASK_BYTES = 32 * 1024 * 1024;
@@ -28,8 +28,8 @@ export interface PackageParts {
   database: GridFsDatabase;
   folders: Folders;
   blobs: Blobs;
-  marks: Marks;
-  texts: Texts;
+  marks: FileMarks;
+  texts: FolderTexts;
   sweep: Sweep;
   /** Hashes and inspects off the event loop. */
   reader: PackageReader;

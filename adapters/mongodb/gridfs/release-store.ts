@@ -8,10 +8,10 @@ import { FileReplaced, type ReleaseStore, type StoredFile } from '../../../ports
 import { Blobs } from './blobs.js';
 import { GridFsDatabase, type GridFsOptions, type Kept, type Slot } from './database.js';
 import { Folders, isName } from './folders.js';
-import { Marks } from './marks.js';
+import { FileMarks } from './marks.js';
 import { GridFsPackages } from './packages.js';
 import { Sweep } from './sweep.js';
-import { GridFsAccessFiles, GridFsChannelTexts, Texts } from './texts.js';
+import { GridFsAccessFiles, GridFsChannelTexts, FolderTexts } from './texts.js';
 
 const SERVED: Readonly<Record<string, Slot>> = {
   'package.tar.gz': 'package',
@@ -43,8 +43,8 @@ export class GridFsReleaseStore implements ReleaseStore {
     const database = new GridFsDatabase(options);
     const blobs = new Blobs(database);
     const folders = new Folders(database);
-    const marks = new Marks(database, blobs);
-    const texts = new Texts(blobs, marks);
+    const marks = new FileMarks(database, blobs);
+    const texts = new FolderTexts(blobs, marks);
     const sweep = new Sweep({ database, folders, blobs, marks }, keepMs);
     this.packages = new GridFsPackages({ database, folders, blobs, marks, texts, sweep, reader, failed });
     this.channels = new GridFsChannelTexts({ folders, texts, marks });

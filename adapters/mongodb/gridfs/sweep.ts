@@ -8,7 +8,7 @@ import type { ReleasePlace, Swept } from '../../../ports/release-store.js';
 import { CHUNK_BYTES, type Blobs } from './blobs.js';
 import { paged, type GridFsDatabase, type Kept } from './database.js';
 import type { Folders } from './folders.js';
-import type { Marks } from './marks.js';
+import type { FileMarks } from './marks.js';
 
 /** How long a replaced file can still be read by who has begun: a large package over a slow line. */
 const KEEP_MS = 6 * HOUR_MS;
@@ -17,7 +17,7 @@ const BATCH = 200;
 export class Sweep {
   /** @param keepMs milliseconds */
   constructor(
-    private readonly parts: { database: GridFsDatabase; folders: Folders; blobs: Blobs; marks: Marks },
+    private readonly parts: { database: GridFsDatabase; folders: Folders; blobs: Blobs; marks: FileMarks },
     private readonly keepMs = KEEP_MS,
   ) {}
 
@@ -33,8 +33,8 @@ export class Sweep {
   }
 
   /**
-   * Files and pieces that neither a mark nor a folder names: of a write that came after its upload was given up, or of a
-   * crash between a folder and the mark of what it replaced. They are removed as everything that is retired.
+   * Files and pieces that neither a mark nor a folder names: of a write that came after its upload was given up, or of
+   * a crash between a folder and the mark of what it replaced. They are removed as everything that is retired.
    */
   async #markOrphans(signal?: AbortSignal): Promise<void> {
     for await (const ids of this.#stored()) {

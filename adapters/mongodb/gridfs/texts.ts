@@ -5,16 +5,16 @@ import type { AccessFile, AccessFileStore, ChannelTexts } from '../../../ports/r
 import { CHUNK_BYTES, type Blobs } from './blobs.js';
 import type { Kept, Slot } from './database.js';
 import { pathOf, replacedIn, type Folders } from './folders.js';
-import type { Marks } from './marks.js';
+import type { FileMarks } from './marks.js';
 
 /** Three texts of a place together are far from the 16 MB that a document may have. */
 const INLINE_UNITS = 512 * 1024;
 const PIECE_UNITS = 256 * 1024;
 
-export class Texts {
+export class FolderTexts {
   constructor(
     private readonly blobs: Blobs,
-    private readonly marks: Marks,
+    private readonly marks: FileMarks,
   ) {}
 
   /** The text as a folder keeps it. `settle` is called once the folder does. */
@@ -46,8 +46,8 @@ function* utf8(text: string): Generator<Uint8Array> {
 /** What both kinds of texts are made of. */
 export interface TextParts {
   folders: Folders;
-  texts: Texts;
-  marks: Marks;
+  texts: FolderTexts;
+  marks: FileMarks;
 }
 
 async function write(
