@@ -146,6 +146,21 @@ export interface PackageStore {
   sweep(signal?: AbortSignal): Promise<Swept>;
 }
 
+/** Reads packages off the event loop, wherever their bytes lie: for a store that is no file system. */
+export interface PackageReader {
+  /** @throws what the bytes throw */
+  hash(bytes: AsyncIterable<Uint8Array>): Promise<{ sha256: string; size: number }>;
+  /**
+   * Reads a package strictly (contract 40, publishing).
+   * @param rules `entry`: path of the file that is started, which is executable whatever its mode
+   * @throws PackageRejected, and what the bytes throw
+   */
+  inspect(
+    bytes: AsyncIterable<Uint8Array>,
+    rules: { platform: string; entry: string | null },
+  ): Promise<PackageContents>;
+}
+
 /** A store that looks after its files by itself. */
 export const NOTHING_SWEPT: Swept = { removed: 0, damaged: [] };
 

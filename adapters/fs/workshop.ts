@@ -5,8 +5,12 @@
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
-import type { PackageReader } from '../../ports/package-reader.js';
-import { PackageRejected, type PackageContents, type PackagedFile } from '../../ports/release-store.js';
+import {
+  PackageRejected,
+  type PackageContents,
+  type PackagedFile,
+  type PackageReader,
+} from '../../ports/release-store.js';
 import type { Job, Told } from './worker.js';
 
 const AT_ONCE = 2;

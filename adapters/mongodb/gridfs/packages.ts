@@ -2,12 +2,12 @@
  * Packages in GridFS (release-store.ts). The order of every change: a mark → the bytes → the folder, which is the
  * moment at which readers see it → the mark goes, and what was replaced is marked. What a crash leaves is marked.
  */
-import type { PackageReader } from '../../../ports/package-reader.js';
 import {
   DiskFull,
   PackageTooLarge,
   type ManifestTexts,
   type PackageContents,
+  type PackageReader,
   type PackageStore,
   type ReleasePlace,
   type StagedPackage,

@@ -3,8 +3,7 @@
  * is served of them in one document for each folder, so that package, signature and manifest change in one write. Every
  * process reads the documents themselves: nothing is kept in memory that another could change.
  */
-import type { PackageReader } from '../../../ports/package-reader.js';
-import { FileReplaced, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
+import { FileReplaced, type PackageReader, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
 import { Blobs } from './blobs.js';
 import { GridFsDatabase, type GridFsOptions, type Kept, type Slot } from './database.js';
 import { Folders, isName } from './folders.js';
