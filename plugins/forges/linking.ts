@@ -1,0 +1,75 @@
+/** A genuine delivery: every item that it names learns of it, and what it fixes is resolved (contract 20, forges). */
+import { inject, injectable } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import { ITEMS, type ForgeChange, type ForgeOutcome, type TrackedItems } from '../../ports/domain/bugs.js';
+import { mentions } from './mentions.js';
+import type { Change } from './payloads/change.js';
+import { KnownPullRequests } from './pull-requests.js';
+
+/** Refs of one delivery that are looked at. */
+const MOST_REFS = 50;
+
+/** What became of the refs, each in the list of what was done first; the order is that of the delivery. */
+export interface Linked {
+  resolved: string[];
+  commented: string[];
+  linked: string[];
+  /** Known from an earlier delivery, or no item of this project. */
+  unchanged: string[];
+  /** Named beyond the fifty. */
+  left_out: number;
+}
+
+interface Mention {
+  ref: string;
+  change: Change;
+  fixes: boolean;
+}
+
+@injectable()
+export class Linking {
+  constructor(
+    @inject(ITEMS) private readonly items: TrackedItems,
+    @inject(KnownPullRequests) private readonly pulls: KnownPullRequests,
+  ) {}
+
+  async apply(project: string, changes: readonly Change[]): Promise<Linked> {
+    const named = changes.flatMap((change) => mentionsOf(project, change));
+    // A fix is not lost to the fifty.
+    const chosen = [...named.filter(({ fixes }) => fixes), ...named.filter(({ fixes }) => !fixes)].slice(0, MOST_REFS);
+    const done: Linked = { resolved: [], commented: [], linked: [], unchanged: [], left_out: 0 };
+    done.left_out = named.length - chosen.length;
+    for (const change of changes) await this.pulls.heard(project, change);
+    for (const mention of chosen) {
+      const list = done[await this.#tell(mention)];
+      if (!list.includes(mention.ref)) list.push(mention.ref);
+    }
+    return done;
+  }
+
+  /** An item that does not exist, or cannot be told, keeps the others from nothing. */
+  async #tell({ ref, change, fixes }: Mention): Promise<ForgeOutcome> {
+    const { kind, url, commit, title, author, state } = change;
+    const key = kind === 'commit' ? `commit ${commit}` : `pull request ${url} ${state}`;
+    const told: ForgeChange = {
+      key: fixes ? `${key} fixes` : key,
+      kind,
+      url,
+      commit,
+      title,
+      state,
+      fixes,
+      actor: author,
+    };
+    try {
+      return await this.items.linkChange(ref, told);
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'not_found') return 'unchanged';
+      throw error;
+    }
+  }
+}
+
+/** What says that it fixes an item does so once it is on the default branch. */
+const mentionsOf = (project: string, change: Change): Mention[] =>
+  [...mentions(change.text, project)].map(([ref, fixes]) => ({ ref, change, fixes: fixes && change.landed }));

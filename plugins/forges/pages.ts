@@ -1,0 +1,45 @@
+/** On a project's page: where its forge sends webhooks, and the button that makes the secret, shown once. */
+import joi from 'joi';
+import { View, type PageSpec } from '../../kernel/contract.js';
+import type { ProjectSections } from '../../ports/domain/projects.js';
+import { addressesOf } from './addresses.js';
+import type { ForgeSecrets } from './secrets.js';
+
+const pathOf = (slug: string): string => `/projects/${slug}/forge-secret`;
+
+export const pages = (secrets: ForgeSecrets, baseUrl: () => string): PageSpec[] => [
+  {
+    method: 'POST',
+    path: '/projects/{slug}/forge-secret',
+    title: 'Forge secret',
+    access: { session: 'admin' },
+    input: { params: joi.object({ slug: joi.string().max(64).required() }) },
+    handle: async ({ principal, params: { slug = '' } }) => {
+      const secret = await secrets.make(principal, slug);
+      const back = { label: slug, href: `/projects/${slug}` };
+      const addresses = addressesOf(baseUrl(), slug);
+      return new View('forge-secret', { title: 'Forge secret', slug, secret, addresses }).shownOnce(back);
+    },
+  },
+];
+
+export const section = (secrets: ForgeSecrets, baseUrl: () => string): ProjectSections => ({
+  of: async (project) => {
+    const made = await secrets.about(project);
+    return {
+      heading: 'Webhooks of the forge',
+      text: 'GitHub, GitLab or Gitea tells of commits and pull requests: those that name an item are linked to it, and “fixes shop-17” resolves it once it is merged.'.replace(
+        'shop-17',
+        `${project.slug}-17`,
+      ),
+      guide: { label: 'Set it up', href: '/docs/forges' },
+      lines: addressesOf(baseUrl(), project.slug).map(({ name, url }) => ({ label: name, value: url })),
+      note: made === null ? null : { text: `Secret made by ${made.made_by}`, at: made.made_at },
+      action: {
+        path: pathOf(project.slug),
+        label: made === null ? 'Make the secret' : 'Make a new secret',
+        confirm: made === null ? null : 'The secret of before is worth nothing from then on: enter the new one at the forge.',
+      },
+    };
+  },
+});

@@ -1,0 +1,59 @@
+/** Deliveries of GitHub, and of Gitea and Forgejo, which took its form over. Pure. */
+import { BRANCH, type Change } from './change.js';
+import { commitOf, listOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type Loose } from './reading.js';
+
+/** @param event of `X-GitHub-Event` or `X-Gitea-Event`; what neither links nor fixes tells of nothing */
+export function changesOfGithub(event: string, body: Loose): Change[] {
+  if (event === 'push') return pushed(body);
+  return event.startsWith('pull_request') ? pulled(body) : [];
+}
+
+/** The branch that the repository's own pages show first; null where the body does not say. */
+const defaultBranch = (body: Loose): string | null => textOf(members(body['repository'])['default_branch']) || null;
+
+function pushed(body: Loose): Change[] {
+  const ref = textOf(body['ref']);
+  const branch = defaultBranch(body);
+  if (!ref.startsWith(BRANCH)) return [];
+  const landed = branch !== null && ref === BRANCH + branch;
+  return listOf(body['commits']).flatMap((one) => {
+    const commit = members(one);
+    const sha = commitOf(commit['id']);
+    if (sha === null) return [];
+    const author = members(commit['author']);
+    const text = textOf(commit['message']);
+    return {
+      kind: 'commit',
+      commit: sha,
+      url: urlOf(commit['url']),
+      title: titleOf(text),
+      text,
+      author: nameOf(author['username'], author['name'], members(body['sender'])['login']),
+      state: landed ? 'merged' : 'pushed',
+      landed,
+      at: timeOf(commit['timestamp']),
+    };
+  });
+}
+
+function pulled(body: Loose): Change[] {
+  const pull = members(body['pull_request']);
+  const url = urlOf(pull['html_url']);
+  if (url === null) return [];
+  const title = textOf(pull['title']);
+  const merged = pull['merged'] === true;
+  const state = merged ? 'merged' : pull['state'] === 'closed' ? 'closed' : pull['draft'] === true ? 'draft' : 'open';
+  return [
+    {
+      kind: 'pull_request',
+      commit: merged ? commitOf(pull['merge_commit_sha']) : null,
+      url,
+      title: titleOf(title),
+      text: `${title}\n\n${textOf(pull['body'])}`,
+      author: nameOf(members(pull['user'])['login']),
+      state,
+      landed: merged && textOf(members(pull['base'])['ref']) === defaultBranch(body),
+      at: timeOf(pull['updated_at']),
+    },
+  ];
+}

@@ -1,0 +1,72 @@
+/** Deliveries of GitLab: push and merge request hooks. Pure. */
+import type { PullRequestState } from '../../../ports/domain/bugs.js';
+import { BRANCH, type Change } from './change.js';
+import { commitOf, listOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type Loose } from './reading.js';
+
+const STATES: Readonly<Record<string, PullRequestState>> = {
+  opened: 'open',
+  // While it is being merged.
+  locked: 'open',
+  merged: 'merged',
+  closed: 'closed',
+};
+
+export function changesOfGitlab(body: Loose): Change[] {
+  if (body['object_kind'] === 'push') return pushed(body);
+  return body['object_kind'] === 'merge_request' ? requested(body) : [];
+}
+
+const defaultBranch = (body: Loose): string | null => textOf(members(body['project'])['default_branch']) || null;
+
+function pushed(body: Loose): Change[] {
+  const ref = textOf(body['ref']);
+  const branch = defaultBranch(body);
+  if (!ref.startsWith(BRANCH)) return [];
+  const landed = branch !== null && ref === BRANCH + branch;
+  return listOf(body['commits']).flatMap((one) => {
+    const commit = members(one);
+    const sha = commitOf(commit['id']);
+    if (sha === null) return [];
+    const text = textOf(commit['message']);
+    return {
+      kind: 'commit',
+      commit: sha,
+      url: urlOf(commit['url']),
+      title: titleOf(text),
+      text,
+      author: nameOf(members(commit['author'])['name'], body['user_username']),
+      state: landed ? 'merged' : 'pushed',
+      landed,
+      at: timeOf(commit['timestamp']),
+    };
+  });
+}
+
+function requested(body: Loose): Change[] {
+  const request = members(body['object_attributes']);
+  const url = urlOf(request['url']);
+  const known = STATES[textOf(request['state'])];
+  if (url === null || known === undefined) return [];
+  const title = textOf(request['title']);
+  const state = known === 'open' && request['draft'] === true ? 'draft' : known;
+  return [
+    {
+      kind: 'pull_request',
+      commit: state === 'merged' ? mergedAs(request) : null,
+      url,
+      title: titleOf(title),
+      text: `${title}\n\n${textOf(request['description'])}`,
+      // The body names who acted, and the author by number alone; the last commit has a name.
+      author: nameOf(members(members(request['last_commit'])['author'])['name'], members(body['user'])['username']),
+      state,
+      landed: state === 'merged' && textOf(request['target_branch']) === defaultBranch(body),
+      at: timeOf(request['updated_at']),
+    },
+  ];
+}
+
+/** A merge that only moved the branch forward made no commit of its own. */
+const mergedAs = (request: Loose): string | null =>
+  commitOf(request['merge_commit_sha']) ??
+  commitOf(request['squash_commit_sha']) ??
+  commitOf(members(request['last_commit'])['id']);

@@ -1,0 +1,40 @@
+/**
+ * Forges (contract 20, forges): the webhooks of GitHub, GitLab and Gitea link commits and pull requests to the items
+ * that they name, and resolve what they fix. Nothing else depends on this folder.
+ */
+import { definePlugin, extend } from '../../kernel/contract.js';
+import { AUDIT } from '../../ports/domain/audit.js';
+import { ITEMS, PULL_REQUESTS } from '../../ports/domain/bugs.js';
+import { PROJECT_SECTIONS, PROJECTS } from '../../ports/domain/projects.js';
+import { Linking } from './linking.js';
+import { pages, section } from './pages.js';
+import { KnownPullRequests } from './pull-requests.js';
+import { routes } from './routes.js';
+import { ForgeSecrets } from './secrets.js';
+
+export default definePlugin({
+  id: 'forges',
+  version: '1.0.0',
+  api: 1,
+  title: 'Webhooks of forges',
+  needs: [ITEMS.name, PROJECTS.name, AUDIT.name],
+  extends: [PULL_REQUESTS.point, PROJECT_SECTIONS.point],
+  collections: [
+    { name: 'secrets', indexes: [] },
+    { name: 'pull_requests', indexes: [{ fields: ['heard_at'] }] },
+  ],
+  from: import.meta.url,
+  setup(ctx) {
+    const services = ctx.services({ secrets: ForgeSecrets, linking: Linking, pulls: KnownPullRequests });
+    const baseUrl = (): string => ctx.app.base_url;
+    return {
+      routes: routes({ ...services, clock: ctx.clock, baseUrl }),
+      pages: pages(services.secrets, baseUrl),
+      extensions: [
+        extend(PULL_REQUESTS, services.pulls),
+        extend(PROJECT_SECTIONS, section(services.secrets, baseUrl)),
+      ],
+      jobs: [{ name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, run: () => services.pulls.forget() }],
+    };
+  },
+});

@@ -1,0 +1,57 @@
+/**
+ * What forges said last of each pull or merge request, by its address: an item that names the address shows it,
+ * whichever came first.
+ */
+import { hash } from 'node:crypto';
+import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
+import { isoOf } from '../../lib/time.js';
+import type { PullRequest, PullRequests } from '../../ports/domain/bugs.js';
+import type { Clock } from '../../ports/clock.js';
+import { StoreConflict, type Collection, type Doc } from '../../ports/store.js';
+import type { Change } from './payloads/change.js';
+
+/** The document's id is a hash of project and address. */
+export interface StoredPullRequest extends Doc, PullRequest {
+  project: string;
+  heard_at: string;
+}
+
+/** Nobody looks at an older one, and a forge tells of it again when it changes. */
+const KEPT_MS = 400 * 24 * 3_600_000;
+
+const idOf = (project: string, url: string): string => hash('sha256', `${project}\u001f${url}`).slice(0, 40);
+
+@injectable()
+export class KnownPullRequests implements PullRequests {
+  constructor(
+    @inject(collection<StoredPullRequest>('pull_requests')) private readonly rows: Collection<StoredPullRequest>,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {}
+
+  async find(project: string, url: string): Promise<PullRequest | null> {
+    const found = await this.rows.get(idOf(project, url));
+    if (found === null) return null;
+    const { state, title, author, commit, at } = found;
+    return { url: found.url, state, title, author, commit, at };
+  }
+
+  /** A delivery that is older than what is known changes nothing. */
+  async heard(project: string, change: Change): Promise<void> {
+    const { url, state, title, author, commit } = change;
+    if (change.kind !== 'pull_request' || url === null || state === 'pushed') return;
+    const heard_at = this.clock.iso();
+    const at = change.at ?? heard_at;
+    const told = { state, title, author, commit, at, heard_at };
+    const id = idOf(project, url);
+    try {
+      await this.rows.insert({ id, project, url, ...told });
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      await this.rows.change({ id, at: { lte: at } }, { set: told });
+    }
+  }
+
+  async forget(): Promise<void> {
+    await this.rows.remove({ heard_at: { lt: isoOf(this.clock.now() - KEPT_MS) } });
+  }
+}

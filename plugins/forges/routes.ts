@@ -1,0 +1,135 @@
+/** Where forges send their webhooks, and where a project's secret is made (contract 20, forges). */
+import joi from 'joi';
+import { created, named, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import type { Clock } from '../../ports/clock.js';
+import { addressesOf } from './addresses.js';
+import type { Linked, Linking } from './linking.js';
+import type { Change } from './payloads/change.js';
+import { changesOfGithub } from './payloads/github.js';
+import { changesOfGitlab } from './payloads/gitlab.js';
+import { members, type Loose } from './payloads/reading.js';
+import type { ForgeSecrets } from './secrets.js';
+import { FORGES, isGenuine, type Forge } from './verification.js';
+
+/** A push of hundreds of commits; parsed within 20 ms. */
+const MOST_BYTES = 1_048_576;
+/** Judged in place of a secret that does not exist, so that the answer takes as long. */
+const NO_SECRET = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=';
+
+const slug = joi
+  .string()
+  .pattern(/^[a-z0-9][a-z0-9._-]{0,63}$/, 'slug')
+  .required();
+const refs = joi.array().items(joi.string());
+
+const linkedShape = named(
+  'ForgeDelivery',
+  whole({
+    resolved: refs.description('Resolved by this delivery'),
+    commented: refs.description('Fixed by it, and held by an agent: the item has a comment'),
+    linked: refs.description('Named by it'),
+    unchanged: refs.description('Told of it before, or no item of this project'),
+    left_out: joi.number().integer().description('Names beyond the 50 of a delivery'),
+  }),
+);
+
+const CHANGES: Readonly<Record<Forge, (headers: HttpRequest['headers'], body: Loose) => Change[]>> = {
+  github: (headers, body) => changesOfGithub(headers['x-github-event'] ?? '', body),
+  gitea: (headers, body) => changesOfGithub(headers['x-gitea-event'] ?? '', body),
+  gitlab: (_headers, body) => changesOfGitlab(body),
+};
+
+export interface RouteParts {
+  secrets: ForgeSecrets;
+  linking: Linking;
+  clock: Clock;
+  baseUrl: () => string;
+}
+
+export const routes = (parts: RouteParts): RouteSpec[] => [takes(parts), makes(parts)];
+
+const takes = ({ secrets, linking, clock }: RouteParts): RouteSpec => ({
+  method: 'POST',
+  path: '/api/bugtracker/v1/forges/{forge}/{project}',
+  operationId: 'takeForgeDelivery',
+  tag: 'bugtracker',
+  summary: 'Take a webhook of GitHub, GitLab or Gitea',
+  description:
+    'Pushes and pull or merge requests, as the forge sends them, as JSON of at most 1 MiB. It is believed by its signature ' +
+    '(`X-Hub-Signature-256`, `X-Gitea-Signature`, `webhook-signature`) or token (`X-Gitlab-Token`) with the project’s ' +
+    '`forge_secret`; any other is 401. Items that a commit or a pull request names (`shop-17`) are linked to it, and those that it ' +
+    '`fixes`, `closes` or `resolves` are resolved once it is on the default branch. A repeat changes nothing.',
+  access: 'public',
+  input: {
+    params: joi.object({
+      forge: joi
+        .string()
+        .valid(...FORGES)
+        .required(),
+      project: slug,
+    }),
+    mediaType: 'application/json',
+    headers: {
+      'X-GitHub-Event': 'What GitHub tells of: `push` or `pull_request`, others change nothing',
+      'X-Hub-Signature-256': 'GitHub: `sha256=` and the HMAC-SHA256 of the body in hex',
+      'X-Gitlab-Token': 'GitLab: the secret itself',
+      'Webhook-Signature': 'GitLab with a signing token: `v1,` and the signature in base64 (Standard Webhooks)',
+      'X-Gitea-Event': 'What Gitea and Forgejo tell of',
+      'X-Gitea-Signature': 'Gitea and Forgejo: the HMAC-SHA256 of the body in hex',
+    },
+  },
+  output: linkedShape,
+  errors: ['unauthorized', 'invalid_json'],
+  limits: {
+    bytes: MOST_BYTES,
+    payload: 'raw',
+    proves: ({ params: { project = '' } }) => `forge ${project}`,
+  },
+  handle: async ({ params: { forge, project = '' }, headers, body }): Promise<Linked> => {
+    const bytes = body as Buffer;
+    const secret = await secrets.of(project);
+    const genuine = isGenuine(forge as Forge, { headers, body: bytes, secret: secret ?? NO_SECRET, now: clock.now() });
+    if (secret === null || !genuine)
+      throw new ServiceError('unauthorized', 'The delivery is not signed with this project’s forge secret.');
+    return linking.apply(project, CHANGES[forge as Forge](headers, parsed(bytes)));
+  },
+});
+
+/** @throws ServiceError invalid_json */
+function parsed(bytes: Buffer): Loose {
+  try {
+    return members(JSON.parse(bytes.toString('utf8')));
+  } catch (error) {
+    throw new ServiceError('invalid_json', 'The body is not JSON: choose application/json at the forge.', {
+      cause: error,
+    });
+  }
+}
+
+const makes = ({ secrets, baseUrl }: RouteParts): RouteSpec => ({
+  method: 'POST',
+  path: '/api/projects/v1/projects/{slug}/forge-secret',
+  operationId: 'makeForgeSecret',
+  tag: 'projects',
+  summary: 'Make the secret with which a forge signs its webhooks; it is shown once',
+  description: 'One that was made before is worth nothing from then on.',
+  access: { scope: 'projects:manage' },
+  input: { params: joi.object({ slug }), body: joi.object({}), optionalBody: true },
+  status: 201,
+  output: named(
+    'ForgeSecret',
+    whole({
+      forge_secret: joi.string(),
+      addresses: whole({ github: joi.string(), gitlab: joi.string(), gitea: joi.string() }).description(
+        'Where each forge sends its webhooks',
+      ),
+    }),
+  ),
+  errors: ['not_found'],
+  handle: async ({ principal, params: { slug: project = '' } }) => {
+    const forge_secret = await secrets.make(principal, project);
+    const addresses = Object.fromEntries(addressesOf(baseUrl(), project).map(({ forge, url }) => [forge, url]));
+    return created({ forge_secret, addresses }).header('cache-control', 'no-store');
+  },
+});

@@ -1,0 +1,88 @@
+/**
+ * The `forge_secret` of a project (contract 20, forges): made and shown once, sealed at rest, since a signature is
+ * computed with the secret itself.
+ */
+import { randomBytes } from 'node:crypto';
+import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract.js';
+import { denied, notFound } from '../../kernel/errors.js';
+import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
+import { PROJECTS, type ProjectDirectory, type ProjectInfo } from '../../ports/domain/projects.js';
+import type { Cipher } from '../../ports/cipher.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Collection, Doc } from '../../ports/store.js';
+
+/** The document's id is the project's slug. */
+export interface StoredSecret extends Doc {
+  /** Of the project: a later project of the same slug has another, and none of this one's secret. */
+  number: number;
+  /** Sealed. */
+  secret: string;
+  made_at: string;
+  made_by: string;
+}
+
+const purpose = (project: ProjectInfo): string => `forges/secret/${project.slug}/${project.number}`;
+
+@injectable()
+export class ForgeSecrets {
+  constructor(
+    @inject(collection<StoredSecret>('secrets')) private readonly rows: Collection<StoredSecret>,
+    @inject(PROJECTS) private readonly projects: ProjectDirectory,
+    @inject(AUDIT) private readonly audit: AuditLog,
+    @inject(PORT.cipher) private readonly cipher: Cipher,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {}
+
+  /** The only time that anybody sees it; one from before is worth nothing from now on. @throws ServiceError not_found */
+  async make(principal: Principal, slug: string): Promise<string> {
+    const project = await this.#need(principal, slug);
+    const secret = `whsec_${randomBytes(32).toString('base64')}`;
+    const before = await this.about(project);
+    await this.rows.change(
+      { id: slug },
+      {
+        set: {
+          number: project.number,
+          secret: this.cipher.seal(secret, purpose(project)),
+          made_at: this.clock.iso(),
+          made_by: nameOf(principal),
+        },
+      },
+      { upsert: true },
+    );
+    await this.audit.record(
+      principal,
+      'project.forge_secret_made',
+      slug,
+      {},
+      { before: { forge_secret: before === null ? null : 'set' }, after: { forge_secret: 'set' } },
+    );
+    return secret;
+  }
+
+  /** When it was made and by whom; null: the project has none. */
+  async about(project: ProjectInfo): Promise<Pick<StoredSecret, 'made_at' | 'made_by'> | null> {
+    const row = await this.rows.get(project.slug);
+    return row !== null && row.number === project.number ? row : null;
+  }
+
+  /** Null: there is no such project, or it has none. */
+  async of(slug: string): Promise<string | null> {
+    const [project, row] = await Promise.all([this.projects.get(slug), this.rows.get(slug)]);
+    if (project === null || row === null || row.number !== project.number) return null;
+    return this.cipher.open(row.secret, purpose(project));
+  }
+
+  async #need(principal: Principal, slug: string): Promise<ProjectInfo> {
+    if (principal.kind === 'token' && principal.project !== null && principal.project !== slug)
+      throw denied(`The token is for the project ${principal.project} only.`);
+    const project = await this.projects.get(slug);
+    if (project === null) throw notFound(`project ${slug.slice(0, 64)}`);
+    return project;
+  }
+}
+
+function nameOf(principal: Principal): string {
+  if (principal.kind === 'session') return principal.username;
+  return principal.kind === 'token' ? `token ${principal.name}` : principal.kind;
+}
