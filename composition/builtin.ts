@@ -4,6 +4,7 @@ import backups from '../plugins/backups/plugin.js';
 import bugs from '../plugins/bugs/plugin.js';
 import dashboard from '../plugins/dashboard/plugin.js';
 import errorstream from '../plugins/errorstream/plugin.js';
+import forges from '../plugins/forges/plugin.js';
 import health from '../plugins/health/plugin.js';
 import licensing from '../plugins/licensing/plugin.js';
 import live from '../plugins/live/plugin.js';
@@ -28,6 +29,7 @@ export const BUILTIN = [
   dashboard,
   bugs,
   errorstream,
+  forges,
   search,
   sentry,
   webhooks,

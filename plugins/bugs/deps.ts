@@ -4,6 +4,7 @@ import type { AccountDirectory } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
 import type { ReportFilter, VersionFaultWatcher } from '../../ports/domain/bugs.js';
+import type { PullRequests } from '../../ports/domain/forge-changes.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
@@ -67,6 +68,8 @@ export interface BugDeps {
   builds: Collection<BuildDoc>;
   /** What mutes occurrences. */
   filters: () => readonly ReportFilter[];
+  /** What forges say of pull requests. */
+  pullRequests: () => readonly PullRequests[];
   /** Who wants to know at once that a fault of a version counts. */
   faultWatchers: () => readonly VersionFaultWatcher[];
   /** For the hashes of senders' addresses. */

@@ -17,6 +17,7 @@ import {
   VERSION_FAULT_WATCHERS,
   VERSION_FAULTS,
 } from '../../ports/domain/bugs.js';
+import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
@@ -79,7 +80,7 @@ export default definePlugin<BugsConfig>({
   needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name],
   uses: [AUDIT.name],
   provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS].map(({ name }) => name),
-  extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point, VERSION_FAULT_WATCHERS.point],
+  extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point, VERSION_FAULT_WATCHERS.point, PULL_REQUESTS.point],
   extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
   config,
   tags: {
@@ -121,6 +122,7 @@ export default definePlugin<BugsConfig>({
       liveTokens: ctx.resolve(LIVE_TOKENS),
       builds: ctx.collection('builds'),
       filters: () => ctx.extensions(REPORT_FILTERS),
+      pullRequests: () => ctx.extensions(PULL_REQUESTS),
       faultWatchers: () => ctx.extensions(VERSION_FAULT_WATCHERS),
       senderKey: ctx.ports.cipher.derive('bugs.senders'),
       audit: () => ctx.find(AUDIT),

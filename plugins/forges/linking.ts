@@ -1,7 +1,8 @@
 /** A genuine delivery: every item that it names learns of it, and what it fixes is resolved (contract 20, forges). */
 import { inject, injectable } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
-import { ITEMS, type ForgeChange, type ForgeOutcome, type TrackedItems } from '../../ports/domain/bugs.js';
+import { ITEMS, type TrackedItems } from '../../ports/domain/bugs.js';
+import type { ForgeChange, ForgeOutcome } from '../../ports/domain/forge-changes.js';
 import { mentions } from './mentions.js';
 import type { Change } from './payloads/change.js';
 import { KnownPullRequests } from './pull-requests.js';

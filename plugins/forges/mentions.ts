@@ -45,7 +45,7 @@ class Walk {
 
   found(): Map<string, boolean> {
     const { text } = this;
-    for (let at = 0; at < text.length; ) {
+    for (let at = 0; at < text.length;) {
       if (!isWord(text.charCodeAt(at))) {
         this.#between(text.charAt(at));
         at += 1;

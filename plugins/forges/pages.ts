@@ -38,7 +38,8 @@ export const section = (secrets: ForgeSecrets, baseUrl: () => string): ProjectSe
       action: {
         path: pathOf(project.slug),
         label: made === null ? 'Make the secret' : 'Make a new secret',
-        confirm: made === null ? null : 'The secret of before is worth nothing from then on: enter the new one at the forge.',
+        confirm:
+          made === null ? null : 'The secret of before is worth nothing from then on: enter the new one at the forge.',
       },
     };
   },

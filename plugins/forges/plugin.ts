@@ -4,7 +4,8 @@
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
-import { ITEMS, PULL_REQUESTS } from '../../ports/domain/bugs.js';
+import { ITEMS } from '../../ports/domain/bugs.js';
+import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_SECTIONS, PROJECTS } from '../../ports/domain/projects.js';
 import { Linking } from './linking.js';
 import { pages, section } from './pages.js';
@@ -30,10 +31,7 @@ export default definePlugin({
     return {
       routes: routes({ ...services, clock: ctx.clock, baseUrl }),
       pages: pages(services.secrets, baseUrl),
-      extensions: [
-        extend(PULL_REQUESTS, services.pulls),
-        extend(PROJECT_SECTIONS, section(services.secrets, baseUrl)),
-      ],
+      extensions: [extend(PULL_REQUESTS, services.pulls), extend(PROJECT_SECTIONS, section(services.secrets, baseUrl))],
       jobs: [{ name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, run: () => services.pulls.forget() }],
     };
   },

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
 import { isoOf } from '../../lib/time.js';
-import type { PullRequest, PullRequests } from '../../ports/domain/bugs.js';
+import type { PullRequest, PullRequests } from '../../ports/domain/forge-changes.js';
 import type { Clock } from '../../ports/clock.js';
 import { StoreConflict, type Collection, type Doc } from '../../ports/store.js';
 import type { Change } from './payloads/change.js';

@@ -8,7 +8,7 @@ import type { Linked, Linking } from './linking.js';
 import type { Change } from './payloads/change.js';
 import { changesOfGithub } from './payloads/github.js';
 import { changesOfGitlab } from './payloads/gitlab.js';
-import { members, type Loose } from './payloads/reading.js';
+import { members, type ForgePayload } from './payloads/reading.js';
 import type { ForgeSecrets } from './secrets.js';
 import { FORGES, isGenuine, type Forge } from './verification.js';
 
@@ -34,7 +34,7 @@ const linkedShape = named(
   }),
 );
 
-const CHANGES: Readonly<Record<Forge, (headers: HttpRequest['headers'], body: Loose) => Change[]>> = {
+const CHANGES: Readonly<Record<Forge, (headers: HttpRequest['headers'], body: ForgePayload) => Change[]>> = {
   github: (headers, body) => changesOfGithub(headers['x-github-event'] ?? '', body),
   gitea: (headers, body) => changesOfGithub(headers['x-gitea-event'] ?? '', body),
   gitlab: (_headers, body) => changesOfGitlab(body),
@@ -97,7 +97,7 @@ const takes = ({ secrets, linking, clock }: RouteParts): RouteSpec => ({
 });
 
 /** @throws ServiceError invalid_json */
-function parsed(bytes: Buffer): Loose {
+function parsed(bytes: Buffer): ForgePayload {
   try {
     return members(JSON.parse(bytes.toString('utf8')));
   } catch (error) {

@@ -33,7 +33,10 @@ export class ForgeSecrets {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  /** The only time that anybody sees it; one from before is worth nothing from now on. @throws ServiceError not_found */
+  /**
+   * The only time that anybody sees it; one from before is worth nothing from now on.
+   * @throws ServiceError not_found, insufficient_scope
+   */
   async make(principal: Principal, slug: string): Promise<string> {
     const project = await this.#need(principal, slug);
     const secret = `whsec_${randomBytes(32).toString('base64')}`;

@@ -26,7 +26,8 @@ const TOLERANCE_MS = 5 * 60_000;
 const MOST_SIGNATURES = 5;
 
 /** Equal texts, in a time that depends on neither. */
-const same = (a: string, b: string): boolean => timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+const same = (a: string, b: string): boolean =>
+  timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
 
 const hmac = (secret: string | Buffer, body: Buffer): string => createHmac('sha256', secret).update(body).digest('hex');
 

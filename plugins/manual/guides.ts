@@ -25,7 +25,10 @@ export interface GuideGroup {
 /** Groups by what one wants to do, in the order of the README; what no group names stands in the last one. */
 const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = [
   ['Run it', ['operations', 'archives', 'scaling', 'runbook', 'configuration', 'keys', 'security', 'errors']],
-  ['Send errors and work on them', ['developers', 'clients', 'sdk-api', 'grouping', 'ignore-rules', 'bugs', 'agents']],
+  [
+    'Send errors and work on them',
+    ['developers', 'clients', 'sdk-api', 'grouping', 'ignore-rules', 'bugs', 'forges', 'agents'],
+  ],
   ['Ship and update', ['packager', 'releases', 'update-agent', 'installing', 'setup', 'setup-json', 'loop']],
   ['Sell, watch and tell', ['licensing', 'watchdog', 'webhooks', 'notifications']],
   ['Use the pages', ['ui', 'daily-tasks', 'glossary']],

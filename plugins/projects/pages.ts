@@ -10,9 +10,10 @@ import {
   type PageResult,
   type PageSpec,
 } from '../../kernel/contract.js';
+import type { ProjectSections } from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import type { IntakeKeys } from './intake-keys.js';
-import { changeBody, createBody, projectView, SLUG, type ProjectFields } from './project.js';
+import { changeBody, createBody, projectInfo, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
 
 const read = { session: 'member' } as const;
@@ -43,7 +44,15 @@ function bodyOf(request: HttpRequest, schema: joi.ObjectSchema): ProjectFields &
 /** Forms that make something. */
 const MAKES: ReadonlySet<string> = new Set(['/projects', '/projects/{slug}/intake-keys']);
 
-export function pages(projects: Projects, keys: IntakeKeys, catalog: Pick<ServiceCatalog, 'scopes'>): PageSpec[] {
+export interface PageParts {
+  projects: Projects;
+  keys: IntakeKeys;
+  catalog: Pick<ServiceCatalog, 'scopes'>;
+  /** What other plugins add to a project's page. */
+  sections: () => readonly ProjectSections[];
+}
+
+export function pages({ projects, keys, catalog, sections }: PageParts): PageSpec[] {
   const slugOf = (request: HttpRequest): string => request.params['slug'] ?? '';
   const mayManage = (request: HttpRequest): boolean =>
     request.principal.kind === 'session' && request.principal.role === 'admin';
@@ -54,12 +63,14 @@ export function pages(projects: Projects, keys: IntakeKeys, catalog: Pick<Servic
   };
 
   const detail = async (request: HttpRequest, more: Record<string, unknown> = {}): Promise<View> => {
-    const project = projectView(await projects.need(request.principal, slugOf(request)));
+    const known = await projects.need(request.principal, slugOf(request));
+    const project = projectView(known);
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: project.slug }];
     const intake = await keys.list(request.principal, project.slug);
     const live = intake.filter(({ revoked_at }) => revoked_at === null).length;
     const admin = mayManage(request);
-    return new View('project', { title: project.name, project, intake, live, admin, crumbs, ...more });
+    const cards = admin ? await Promise.all(sections().map((section) => section.of(projectInfo(known)))) : [];
+    return new View('project', { title: project.name, project, intake, live, admin, cards, crumbs, ...more });
   };
 
   const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {

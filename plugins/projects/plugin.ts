@@ -3,7 +3,7 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
-import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_SECTIONS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { commands } from './commands.js';
@@ -22,7 +22,7 @@ export default definePlugin({
   after: ['access'],
   needs: [AUDIT.name, TOKENS.name, CATALOG.name],
   provides: [PROJECTS.name],
-  extensionPoints: [PROJECT_USAGE.point],
+  extensionPoints: [PROJECT_USAGE.point, PROJECT_SECTIONS.point],
   extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
@@ -35,7 +35,12 @@ export default definePlugin({
     const { projects, keys } = ctx.services({ projects: Projects, keys: IntakeKeys });
     return {
       routes: routes(projects, keys),
-      pages: pages(projects, keys, ctx.resolve(CATALOG)),
+      pages: pages({
+        projects,
+        keys,
+        catalog: ctx.resolve(CATALOG),
+        sections: () => ctx.extensions(PROJECT_SECTIONS),
+      }),
       commands: commands(projects, keys),
       services: { [PROJECTS.name]: projects },
       extensions: [

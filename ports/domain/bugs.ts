@@ -3,6 +3,7 @@
  * Contracts 20 and 21.
  */
 import { event, extensionPoint, token } from '../token.js';
+import type { ForgeChange, ForgeOutcome } from './forge-changes.js';
 import type { Details, ErrorLevel, Item, ItemStatus, Mute, Recorded, Report } from './item.js';
 
 export type * from './item.js';
@@ -105,6 +106,12 @@ export interface TrackedItems {
    *   validation_failed
    */
   resolve(item: string, how?: { build?: string | null; comment?: string | null; actor?: string | null }): Promise<Item>;
+  /**
+   * Links a commit or a pull request to an item, and resolves what it `fixes`, with its commit as `fix_commit`, where
+   * the status allows it and no agent holds the item. Resolves after the commit.
+   * @throws ServiceError not_found
+   */
+  linkChange(item: string, change: ForgeChange): Promise<ForgeOutcome>;
 }
 
 export const ITEMS = token<TrackedItems>('bugs.items');

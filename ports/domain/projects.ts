@@ -36,4 +36,24 @@ export interface ProjectUsage {
 /** Added by each plugin that keeps documents of a project. */
 export const PROJECT_USAGE = extensionPoint<ProjectUsage>('projects.usage');
 
+/** A card on a project's page, which an administrator sees: what another plugin offers for the project. */
+export interface ProjectSection {
+  heading: string;
+  text: string;
+  /** A page of the manual. */
+  guide: { label: string; href: string };
+  /** To be copied, each under its name. */
+  lines: readonly { label: string; value: string }[];
+  note: { text: string; at: string } | null;
+  /** A button that posts to a page of the plugin; `confirm`: it is asked first. */
+  action: { path: string; label: string; confirm: string | null };
+}
+
+export interface ProjectSections {
+  of(project: ProjectInfo): Promise<ProjectSection>;
+}
+
+/** Shown in the order of the plugins. */
+export const PROJECT_SECTIONS = extensionPoint<ProjectSections>('projects.sections');
+
 export const PROJECTS = token<ProjectDirectory>('projects.directory');

@@ -149,10 +149,22 @@ const changedPage = named(
 /** `GET /bugs` answers a list, or with `action=next` one item, which openapi.json has at POST. */
 export const bugsOutput = joi.alternatives(changedPage, unlisted(next));
 export const nextOutput = next;
+const pullRequest = named(
+  'PullRequest',
+  whole({
+    url: joi.string(),
+    state: joi.string().valid('draft', 'open', 'merged', 'closed'),
+    title: joi.string().allow(''),
+    author: text,
+    commit: text.description('The commit that merged it'),
+    at: instant,
+  }),
+);
 export const detailOutput = named(
   'ItemDetail',
   whole({
     item,
+    pull_request: pullRequest.allow(null).description('What the forge said last of `pr_url`; null: nothing'),
     occurrences: joi.array().items(occurrence),
     comments: joi.array().items(comment),
     activity: joi.array().items(activity),

@@ -105,5 +105,6 @@ export const detail = (data: Data): Answer => {
     occurrences: newest === undefined ? [] : [newest, ...others.map((other) => difference(other, newest))],
     comments: data['comments'],
     activity: history.slice(0, HISTORY).map(entryOf),
+    ...(isData(data['pull_request']) && { pull_request: data['pull_request'] }),
   };
 };

@@ -94,9 +94,9 @@ export class ChangeSet {
     return this;
   }
 
-  /** An entry of the item's history. */
-  note(action: string, data: { [key: string]: Json } = {}): this {
-    this.entries.push({ id: this.ids.uuid(), kind: 'activity', name: action, at: this.at, actor: this.actor, data });
+  /** An entry of the item's history. @param id where a repeat must find it again */
+  note(action: string, data: { [key: string]: Json } = {}, id = this.ids.uuid()): this {
+    this.entries.push({ id, kind: 'activity', name: action, at: this.at, actor: this.actor, data });
     return this;
   }
 
@@ -172,9 +172,11 @@ export class ChangeSet {
   /** Back to open from a state that was final: a new cycle begins. */
   reopen(data: { [key: string]: Json } = {}): this {
     const { item } = this;
-    this.status('open', { resolved_in_build: item.resolved_in_build, ...data });
+    const { resolved_in_build, fix_commit } = item;
+    this.status('open', { resolved_in_build, ...(fix_commit && { fix_commit }), ...data });
     return this.assign({
       resolved_in_build: null,
+      ...(fix_commit && { fix_commit: null }),
       resolved_at: null,
       closed_at: null,
       duplicate_of: null,

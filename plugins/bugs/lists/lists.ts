@@ -7,6 +7,7 @@
 import { inject, injectable, JsonText } from '../../../kernel/contract.js';
 import { invalidQuery } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
+import type { PullRequest } from '../../../ports/domain/forge-changes.js';
 import { findRendered, type Rendered } from '../../../ports/rendering.js';
 import { InvalidCursor, type Filter, type Find, type Sort } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
@@ -35,6 +36,11 @@ export interface ListAnswer {
   has_more: boolean;
   total?: number;
   server_time?: string;
+}
+
+export interface ItemDetail extends Record<'occurrences' | 'comments' | 'activity', object[]> {
+  item: Item;
+  pull_request: PullRequest | null;
 }
 
 /** What an item's detail shows of each part. */
@@ -131,20 +137,31 @@ export class Lists {
     name: string,
     caller: BugCaller,
     { occurrences: wanted = LAST }: { occurrences?: number } = {},
-  ): Promise<{ item: Item } & Record<'occurrences' | 'comments' | 'activity', object[]>> {
+  ): Promise<ItemDetail> {
     const doc = await this.items.need(name, caller);
     const last = async (part: Part, limit = LAST): Promise<object[]> => {
       if (limit === 0) return [];
       const page: PageAnswer = await this.parts.partOf(doc.id, part, { limit });
       return page.items;
     };
-    const [item, occurrences, comments, activity] = await Promise.all([
+    const [item, occurrences, comments, activity, pull_request] = await Promise.all([
       this.items.view(doc),
       last('occurrences', wanted),
       last('comments'),
       last('activity'),
+      this.#pullRequest(doc),
     ]);
-    return { item, occurrences, comments, activity };
+    return { item, occurrences, comments, activity, pull_request };
+  }
+
+  /** What a forge said last of the item's pull request. */
+  async #pullRequest({ project, pr_url }: ItemDoc): Promise<PullRequest | null> {
+    if (!pr_url) return null;
+    for (const known of this.deps.pullRequests()) {
+      const found = await known.find(project, pr_url);
+      if (found !== null) return found;
+    }
+    return null;
   }
 
   /** The projects that take reports and that the caller may see, with their open items and the newest version. */

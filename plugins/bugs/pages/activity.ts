@@ -20,6 +20,8 @@ export interface Line {
   reason: string | null;
   /** The other item that the sentence ends with. */
   ref?: string;
+  /** The page of a forge that it ends with. */
+  url?: string;
 }
 
 const text = (value: Json | undefined): string =>
@@ -41,6 +43,7 @@ const WHY: Record<string, string> = {
   'lease expired': 'the lease ran out',
   released: 'given back',
   release: 'its release was published',
+  merged: 'its fix is on the default branch',
   regression: 'it happened again',
   rate: 'so many in one hour',
   error_level: 'a graver error level was reported',
@@ -109,6 +112,14 @@ function createdLine({ at, data }: Entry): Line {
   return { at, actor: null, icon: 'plus', text: `${who} reported it first`, reason: null };
 }
 
+/** A commit or a pull request that names the item. */
+function linkText({ data }: Entry): string {
+  const commit = text(data['commit']).slice(0, 12);
+  const what = data['kind'] === 'commit' ? `commit ${commit}` : 'a pull request';
+  const title = text(data['title']);
+  return `named it in ${what}, ${text(data['state'])}${title === '' ? '' : `: ${title}`}`;
+}
+
 const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   claimed: ['robot', claimText],
   reclaimed: ['robot', () => 'claimed it again with a new token'],
@@ -123,6 +134,7 @@ const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   unmuted: ['eye', () => 'unmuted it'],
   merged: ['merge', () => 'merged into this one:'],
   split: ['copy', () => 'split off again:'],
+  linked: ['merge', linkText],
 };
 
 export function lineOf(entry: Entry): Line {
@@ -133,5 +145,6 @@ export function lineOf(entry: Entry): Line {
     return { at, actor, icon: ICONS[text(data['to'])] ?? 'history', text: statusText(entry), reason };
   const [icon, say] = SAYS[action] ?? ['history', () => spaced(action)];
   const ref = text(data['ref']);
-  return { at, actor, icon, text: say(entry), reason, ...(ref !== '' && { ref }) };
+  const url = action === 'linked' ? text(data['url']) : '';
+  return { at, actor, icon, text: say(entry), reason, ...(ref !== '' && { ref }), ...(url !== '' && { url }) };
 }

@@ -1,12 +1,13 @@
 /** What the side of an item's page says in rows: facts, lease, commands for an agent. Pure. */
 import type { Item } from '../../../ports/domain/bugs.js';
+import type { PullRequest } from '../../../ports/domain/forge-changes.js';
 import { SOURCES } from './activity.js';
 
 const filled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: unknown }): boolean =>
   [fact.value, fact.url, fact.at, fact.badge].some((v) => v !== undefined && v !== null && v !== '');
 
-/** Where and how often; empty ones are left out. @param project its name */
-export function factsOf(item: Item, project: string): object[] {
+/** Where and how often; empty ones are left out. @param project its name. @param pull as the forge said last */
+export function factsOf(item: Item, project: string, pull: PullRequest | null): object[] {
   return [
     { label: 'Project', value: project, href: `/projects/${item.project}` },
     {
@@ -25,8 +26,10 @@ export function factsOf(item: Item, project: string): object[] {
     { label: 'From older versions since', value: item.late_count > 0 ? item.late_count : null },
     { label: 'Further messages by the flood rule', value: item.flooded_count > 0 ? item.flooded_count : null },
     { label: 'File', value: placeOf(item), mono: true },
-    { label: 'Commit', value: item.commit_sha, mono: true },
+    { label: 'Commit that failed', value: item.commit_sha, mono: true },
+    { label: 'Commit of the fix', value: item.fix_commit, mono: true },
     { label: 'Pull request', url: item.pr_url },
+    { label: 'Pull request is', value: pull && stateOf(pull) },
     { label: 'Push', value: item.push_id, mono: true },
     { label: 'Repository', url: item.repo_url },
     // A form's own, against being sent twice, says nothing to people.
@@ -39,6 +42,8 @@ export function factsOf(item: Item, project: string): object[] {
     { label: 'Grouping key', value: item.dedup_key, mono: true },
   ].filter(filled);
 }
+
+const stateOf = ({ state, author }: PullRequest): string => (author === null ? state : `${state}, by ${author}`);
 
 const times = (n: number): string => (n === 1 ? 'once' : `${n} times`);
 

@@ -52,7 +52,7 @@ export async function itemView(
   problem: Partial<FormProblem> = {},
 ): Promise<View> {
   const { services, deps, reader } = page;
-  const { item } = await services.lists.detail(refOf(request), callerOf(request.principal));
+  const { item, pull_request } = await services.lists.detail(refOf(request), callerOf(request.principal));
   const doc = await deps.items.get(item.id);
   if (doc === null) throw notFound('item with this id');
   const find = queryText(request, 'find');
@@ -88,7 +88,7 @@ export async function itemView(
     undoable: problem.form === undefined ? undoable(item, newest, name, deps.clock.now()) : null,
     alike,
     item,
-    facts: factsOf(item, project_name),
+    facts: factsOf(item, project_name, pull_request),
     project_name,
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
     claim: claimOf(item, deps.clock.now()),

@@ -36,6 +36,11 @@ export class SecretGuard {
     if (Object.keys(wrong).length > 0) throw invalid(wrong);
   }
 
+  /** Whether the text would publish one. */
+  async holds(text: string): Promise<boolean> {
+    return (await this.deps.liveTokens.heldIn(text)) || (await this.#holdsClaim(text));
+  }
+
   async #holdsClaim(text: string): Promise<boolean> {
     const seen = asSeen(text);
     // Both: a character that is not seen may divide a token, or divide it from its neighbours.

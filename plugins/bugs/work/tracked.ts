@@ -3,16 +3,20 @@ import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { Item, PluginComment, TrackedItems } from '../../../ports/domain/bugs.js';
+import type { ForgeChange, ForgeOutcome } from '../../../ports/domain/forge-changes.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
+import { ForgeChanges } from './forge-changes.js';
 import { Items } from '../store/items.js';
 import { LONGEST_COMMENT, type ItemDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
 const LONGEST_KEY = 200;
+/** An address of 500 characters is in it. */
+const LONGEST_LINK_KEY = 1000;
 const LONGEST_ACTOR = 100;
 const LONGEST_BUILD = 200;
 
@@ -29,6 +33,7 @@ export class Tracked {
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'comments'>,
     @inject(Items) private readonly items: Items,
     @inject(Edits) private readonly edits: Edits,
+    @inject(ForgeChanges) private readonly changes: ForgeChanges,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
@@ -38,6 +43,7 @@ export class Tracked {
       get: (name) => this.#get(name),
       comment: (name, comment) => this.#comment(plugin, name, comment),
       resolve: (name, how = {}) => this.#resolve(plugin, name, how),
+      linkChange: (name, change) => this.#link(plugin, name, change),
     };
   }
 
@@ -80,6 +86,11 @@ export class Tracked {
       if (!(error instanceof Done)) throw error;
       return this.items.view(await this.#need(name));
     }
+  }
+
+  async #link(plugin: string, name: string, change: ForgeChange): Promise<ForgeOutcome> {
+    textOf('key', change.key, LONGEST_LINK_KEY);
+    return this.changes.link(name, callerOf(plugin, change.actor), change);
   }
 
   /** @throws ServiceError not_found */

@@ -1,5 +1,5 @@
 /** What all forges tell of, in one shape: a commit that was pushed, or a pull or merge request. */
-import type { PullRequestState } from '../../../ports/domain/bugs.js';
+import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 
 export interface Change {
   kind: 'commit' | 'pull_request';

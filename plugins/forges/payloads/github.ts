@@ -1,17 +1,18 @@
 /** Deliveries of GitHub, and of Gitea and Forgejo, which took its form over. Pure. */
 import { BRANCH, type Change } from './change.js';
-import { commitOf, listOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type Loose } from './reading.js';
+import { commitOf, listOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type ForgePayload } from './reading.js';
 
 /** @param event of `X-GitHub-Event` or `X-Gitea-Event`; what neither links nor fixes tells of nothing */
-export function changesOfGithub(event: string, body: Loose): Change[] {
+export function changesOfGithub(event: string, body: ForgePayload): Change[] {
   if (event === 'push') return pushed(body);
   return event.startsWith('pull_request') ? pulled(body) : [];
 }
 
 /** The branch that the repository's own pages show first; null where the body does not say. */
-const defaultBranch = (body: Loose): string | null => textOf(members(body['repository'])['default_branch']) || null;
+const defaultBranch = (body: ForgePayload): string | null =>
+  textOf(members(body['repository'])['default_branch']) || null;
 
-function pushed(body: Loose): Change[] {
+function pushed(body: ForgePayload): Change[] {
   const ref = textOf(body['ref']);
   const branch = defaultBranch(body);
   if (!ref.startsWith(BRANCH)) return [];
@@ -36,7 +37,7 @@ function pushed(body: Loose): Change[] {
   });
 }
 
-function pulled(body: Loose): Change[] {
+function pulled(body: ForgePayload): Change[] {
   const pull = members(body['pull_request']);
   const url = urlOf(pull['html_url']);
   if (url === null) return [];

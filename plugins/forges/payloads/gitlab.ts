@@ -1,7 +1,7 @@
 /** Deliveries of GitLab: push and merge request hooks. Pure. */
-import type { PullRequestState } from '../../../ports/domain/bugs.js';
+import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 import { BRANCH, type Change } from './change.js';
-import { commitOf, listOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type Loose } from './reading.js';
+import { commitOf, listOf, members, nameOf, textOf, timeOf, titleOf, urlOf, type ForgePayload } from './reading.js';
 
 const STATES: Readonly<Record<string, PullRequestState>> = {
   opened: 'open',
@@ -11,14 +11,14 @@ const STATES: Readonly<Record<string, PullRequestState>> = {
   closed: 'closed',
 };
 
-export function changesOfGitlab(body: Loose): Change[] {
+export function changesOfGitlab(body: ForgePayload): Change[] {
   if (body['object_kind'] === 'push') return pushed(body);
   return body['object_kind'] === 'merge_request' ? requested(body) : [];
 }
 
-const defaultBranch = (body: Loose): string | null => textOf(members(body['project'])['default_branch']) || null;
+const defaultBranch = (body: ForgePayload): string | null => textOf(members(body['project'])['default_branch']) || null;
 
-function pushed(body: Loose): Change[] {
+function pushed(body: ForgePayload): Change[] {
   const ref = textOf(body['ref']);
   const branch = defaultBranch(body);
   if (!ref.startsWith(BRANCH)) return [];
@@ -42,7 +42,7 @@ function pushed(body: Loose): Change[] {
   });
 }
 
-function requested(body: Loose): Change[] {
+function requested(body: ForgePayload): Change[] {
   const request = members(body['object_attributes']);
   const url = urlOf(request['url']);
   const known = STATES[textOf(request['state'])];
@@ -66,7 +66,7 @@ function requested(body: Loose): Change[] {
 }
 
 /** A merge that only moved the branch forward made no commit of its own. */
-const mergedAs = (request: Loose): string | null =>
+const mergedAs = (request: ForgePayload): string | null =>
   commitOf(request['merge_commit_sha']) ??
   commitOf(request['squash_commit_sha']) ??
   commitOf(members(request['last_commit'])['id']);

@@ -2,7 +2,7 @@
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { LONGEST_TEXT } from '../mentions.js';
 
-export type Loose = Readonly<Record<string, unknown>>;
+export type ForgePayload = Readonly<Record<string, unknown>>;
 
 const LONGEST_URL = 500;
 const LONGEST_TITLE = 200;
@@ -11,8 +11,8 @@ const LONGEST_NAME = 80;
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 
 /** An object's members; none of anything else. */
-export const members = (value: unknown): Loose =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Loose) : {};
+export const members = (value: unknown): ForgePayload =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as ForgePayload) : {};
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
@@ -28,7 +28,11 @@ export function titleOf(text: string): string {
 /** The first that is a name. */
 export function nameOf(...candidates: readonly unknown[]): string | null {
   for (const candidate of candidates) {
-    const name = textOf(candidate).replaceAll(/\p{Cc}/gu, ' ').trim().slice(0, LONGEST_NAME).toWellFormed();
+    const name = textOf(candidate)
+      .replaceAll(/\p{Cc}/gu, ' ')
+      .trim()
+      .slice(0, LONGEST_NAME)
+      .toWellFormed();
     if (name !== '') return name;
   }
   return null;

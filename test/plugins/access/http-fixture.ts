@@ -13,6 +13,7 @@ import { AUDIT, type AuditLog } from '../../../ports/domain/audit.js';
 import { TOKENS, type TokenIssuer } from '../../../ports/domain/tokens.js';
 import { PROJECT_USAGE, PROJECTS, type ProjectDirectory, type ProjectUsage } from '../../../ports/domain/projects.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
+import type { DocumentStore } from '../../../ports/store.js';
 import { boot, type Harness } from '../../harness.js';
 import { fakeMetrics } from '../../../testing/fakes.js';
 import { cipher, FakeHasher, ids, ManualClock, PASSWORD, SHARED_KEY } from './fixture.js';
@@ -96,7 +97,7 @@ export class HttpFixture {
 
   static async open(
     options: {
-      store?: MemoryStore;
+      store?: DocumentStore;
       plugins?: readonly Plugin[];
       parts?: Partial<KernelParts>;
       limits?: Record<string, number>;

@@ -117,6 +117,7 @@ export function fixtureOn(
     liveTokens,
     builds: store.collection(nameOf('builds')),
     filters: () => [],
+    pullRequests: () => [],
     faultWatchers: () => [],
     senderKey: Buffer.from('senders'),
     audit: () => undefined,
