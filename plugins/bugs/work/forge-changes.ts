@@ -42,7 +42,7 @@ export class ForgeChanges {
       const known = item.outbox.some((entry) => entry.id === id) || (await this.deps.activity.get(id)) !== null;
       outcome = known ? 'unchanged' : planChange(item, plan, change, { id, by: caller.id, now: this.deps.clock.now() });
     });
-    await this.builds.settle(doc);
+    await this.builds.closeIfPublished(doc);
     return outcome;
   }
 
