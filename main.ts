@@ -27,6 +27,7 @@ import { processMetrics } from './adapters/node/process-metrics.js';
 import { HostProcesses } from './adapters/node/processes.js';
 import { StoreFaultLog } from './adapters/node/store-fault-log.js';
 import { UnlistedProxies } from './adapters/node/unlisted-proxies.js';
+import { ThreadSourceMaps } from './adapters/sourcemaps/source-maps.js';
 import { refuseHalfImported } from './adapters/archive/moving/import.js';
 import { backupsOf, settleRestore } from './composition/backups.js';
 import { BUILTIN } from './composition/builtin.js';
@@ -158,6 +159,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const metrics = new PrometheusMetrics();
   if (mode === 'serve') processMetrics(metrics, Date.now() - process.uptime() * 1000);
   const hasher = new ThreadHasher();
+  const sourceMaps = new ThreadSourceMaps();
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
   const ears = shared ? connectionEars(lines, metrics, clock, giveUp) : {};
@@ -233,6 +235,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     installers,
     manual: new FsManual(join(packageRoot(), 'docs')),
     signers: rings,
+    sourceMaps,
     backups: given.keys === undefined ? backupsOf(configuration, keys, app.version) : NO_BACKUPS,
     builtin: BUILTIN,
     plugins: config.plugins,
@@ -255,6 +258,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     await unlisted.flush();
     await placing;
     await hasher.close();
+    await sourceMaps.close();
     if (lock) await lock.release();
     else if ((await InstanceLock.running(config.data_dir))?.pid === process.pid) await rm(serverFile, { force: true });
     await lines.flush();

@@ -16,6 +16,7 @@ import projects from '../plugins/projects/plugin.js';
 import releases from '../plugins/releases/plugin.js';
 import search from '../plugins/search/plugin.js';
 import sentry from '../plugins/sentry/plugin.js';
+import sourcemaps from '../plugins/sourcemaps/plugin.js';
 import watchdog from '../plugins/watchdog/plugin.js';
 import setup from '../plugins/setup/plugin.js';
 import webhooks from '../plugins/webhooks/plugin.js';
@@ -32,6 +33,7 @@ export const BUILTIN = [
   forges,
   search,
   sentry,
+  sourcemaps,
   webhooks,
   watchdog,
   probes,

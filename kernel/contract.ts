@@ -82,6 +82,17 @@ export {
   type StagedPackage,
   type StoredFile,
 } from '../ports/release-store.js';
+export {
+  MapRefused,
+  type BundledFile,
+  type MapQuestion,
+  type PackedBytes,
+  type PackedFile,
+  type ScriptPosition,
+  type SourceMaps,
+  type SourcePosition,
+  type UploadedBytes,
+} from '../ports/source-maps.js';
 export { cached, findCached, getCached } from '../ports/cached-reads.js';
 export { changeRendered, findRendered } from '../ports/rendering.js';
 export { InvalidCursor, StoreConflict } from '../ports/store.js';

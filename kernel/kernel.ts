@@ -190,8 +190,8 @@ export class Kernel {
   async #setUp(): Promise<void> {
     const { config, store, jobs } = this.parts;
     const { clock, ids, log, hasher, cipher, outbound, reach, metrics, releaseStore } = this.parts;
-    const { installers, manual, signers, backups } = this.parts;
-    const files = { releaseStore, installers, manual, backups };
+    const { installers, manual, signers, backups, sourceMaps } = this.parts;
+    const files = { releaseStore, installers, manual, backups, sourceMaps };
     const ports = { clock, ids, log, hasher, cipher, outbound, reach, metrics, signers, ...files };
     const root = Scope.root({ ...ports, app: config.app });
     const shared: Shared = {

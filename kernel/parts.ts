@@ -16,6 +16,7 @@ import type { Installers } from '../ports/installers.js';
 import type { Manual } from '../ports/manual.js';
 import type { ReleaseStore } from '../ports/release-store.js';
 import type { Signers } from '../ports/signer.js';
+import type { SourceMaps } from '../ports/source-maps.js';
 import type { CollectionSpec, DocumentStore } from '../ports/store.js';
 import type { AppSettings, CommandSpec, Plugin } from './contract.js';
 import type { Sections } from './registry.js';
@@ -51,6 +52,7 @@ export interface KernelParts {
   signers: Signers;
   /** Also before a migration of a store that is in use. */
   backups: Backups;
+  sourceMaps: SourceMaps;
   /** Absent: this process is the only one that is known. */
   processes?: Processes;
   builtin: readonly Plugin[];

@@ -12,6 +12,7 @@ import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import { OutboundError, type Outbound } from '../ports/outbound.js';
 import type { Reach } from '../ports/reach.js';
+import { MapRefused, type SourceMaps } from '../ports/source-maps.js';
 import type { RouteTools } from '../ports/tools.js';
 
 /** Counts upwards, in the shape of a UUIDv7. */
@@ -155,6 +156,15 @@ const unreached = async (): Promise<never> => {
   throw new OutboundError('connect', 'nobody answers');
 };
 export const fakeReach: Reach = { connect: unreached, lookup: unreached, echo: unreached };
+
+/** Nothing was ever uploaded that could be read. */
+export const fakeSourceMaps: SourceMaps = {
+  unpack: async () => {
+    throw new MapRefused('is not read by this fake');
+  },
+  locate: async ({ positions }) => positions.map(() => null),
+  close: async () => undefined,
+};
 
 export const fakeMetrics: Metrics = {
   counter: () => ({ inc: () => undefined }),

@@ -17,6 +17,7 @@ import {
   fakeMetrics,
   fakeOutbound,
   fakeReach,
+  fakeSourceMaps,
   RecordingLog,
 } from './fakes.js';
 
@@ -70,6 +71,7 @@ export function kernelParts(given: Fakes, app: Partial<AppSettings> = {}): Kerne
     manual: new MemoryManual(),
     signers: memorySigners(),
     backups: NO_BACKUPS,
+    sourceMaps: fakeSourceMaps,
     builtin: [],
     plugins: [],
     bases: ['.'],

@@ -14,6 +14,7 @@ import type { Metrics } from '../../ports/metrics.js';
 import type { Outbound } from '../../ports/outbound.js';
 import type { Reach } from '../../ports/reach.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
+import type { SourceMaps } from '../../ports/source-maps.js';
 import type { Signers } from '../../ports/signer.js';
 import type { Collection, Doc } from '../../ports/store.js';
 import { token, type ExtensionPoint, type Token } from '../../ports/token.js';
@@ -39,6 +40,8 @@ export interface Ports {
   signers: Signers;
   /** Copies of the embedded store. */
   backups: Backups;
+  /** What builds upload so that stack traces of minified scripts can be read. */
+  sourceMaps: SourceMaps;
   jobs: Pick<Jobs, 'enqueue' | 'runNow' | 'list'>;
 }
 
@@ -71,6 +74,7 @@ export const PORT: { readonly [N in keyof Ports]: Token<Ports[N]> } & { readonly
   manual: token('manual'),
   signers: token('signers'),
   backups: token('backups'),
+  sourceMaps: token('sourceMaps'),
   jobs: token('jobs'),
   app: token('app'),
 };

@@ -2,6 +2,7 @@
  * The rest of an event, as the report's `context`. The most useful members come first, because the end is cut when the
  * context is too large (contract 21, intake). Pure.
  */
+import type { MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
 import type { Thrown } from './chain.js';
 import { ownFrame, type StackFrame } from './frames.js';
@@ -21,8 +22,14 @@ const LONGEST_LOCAL = 1024;
 /** Characters of all frames, of the 32,768 that a context has. */
 const MOST_FRAME_TEXT = 14_336;
 
-/** @param chain as it was written. @param message a log message beside an exception */
-export function contextOf(event: Loose, chain: readonly Thrown[], message: string | null): JsonObject | null {
+export interface Beside {
+  /** A log message beside an exception. */
+  message: string | null;
+  missing: readonly MissingMap[];
+}
+
+/** @param chain as it was written */
+export function contextOf(event: Loose, chain: readonly Thrown[], { message, missing }: Beside): JsonObject | null {
   const own = ownFrame(framesIn(chain));
   const context: JsonObject = {};
   const put = (name: string, value: Json | null): void => {
@@ -30,6 +37,7 @@ export function contextOf(event: Loose, chain: readonly Thrown[], message: strin
   };
   for (const name of ['transaction', 'logger', 'platform', 'dist', 'release'] as const) put(name, line(event[name]));
   put('message', message);
+  put('missing_source_maps', missing.length === 0 ? null : missing.map((map) => ({ ...map })));
   put('sdk', sdkOf(event['sdk']));
   put('source', own === null ? null : sourceOf(own));
   put('locals', own === null ? null : localsOf(own, MOST_LOCALS));
@@ -94,6 +102,7 @@ function stated({ given, module, inApp }: StackFrame): JsonObject | null {
   put('abs_path', path);
   put('package', origin);
   put('in_app', inApp);
+  put('raw', filled(given['raw']));
   return kept;
 }
 

@@ -4,6 +4,7 @@
  */
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
+import type { MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
 import { contextOf } from './context.js';
 import { chainOf, reframed, type Thrown } from './chain.js';
@@ -61,8 +62,17 @@ export interface ReadEvent {
   details: () => ErrorDetails;
 }
 
-/** @param about the project's slug, and the id that the answer names */
-export function reportOf(event: Loose, about: { project: string; id: string }): ReadEvent {
+/** What is known of an event beside what it says itself. */
+export interface AboutEvent {
+  /** The project's slug. */
+  project: string;
+  /** What the answer names. */
+  id: string;
+  /** Source maps that its frames would need. */
+  missing?: readonly MissingMap[];
+}
+
+export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
   const platform = line(event['platform'])?.toLowerCase() ?? null;
   const chain = withFrames(chainOf(event), event, platform);
   const [top] = chain;
@@ -93,7 +103,10 @@ export function reportOf(event: Loose, about: { project: string; id: string }): 
     fingerprint: fingerprintOf(event['fingerprint']),
   };
   const details = (): ErrorDetails => ({
-    context: contextOf(event, chain, logged?.shown === message ? null : (logged?.shown ?? null)),
+    context: contextOf(event, chain, {
+      message: logged?.shown === message ? null : (logged?.shown ?? null),
+      missing: about.missing ?? [],
+    }),
     breadcrumbs: breadcrumbsOf(event['breadcrumbs']),
   });
   return { report, details };

@@ -1,7 +1,8 @@
 /** Envelopes and stored events on their way to the error stream (contract 21, Sentry SDK intake). */
-import { inject, injectable, PORT, type Ids } from '../../kernel/contract.js';
+import { inject, injectable, PORT, token, type Ids } from '../../kernel/contract.js';
 import { denied, notFound, ServiceError } from '../../kernel/errors.js';
 import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
+import type { FrameRewriter, MissingMap } from '../../ports/domain/frames.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
 import { isCheckIn } from './check-in.js';
@@ -10,6 +11,7 @@ import type { Envelope } from './envelope.js';
 import { eventIdOf, reportOf } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from './json.js';
+import { scriptFramesOf } from './scripts.js';
 import { record, type Loose } from './values.js';
 
 /** Who sent a request, and where from. */
@@ -18,12 +20,16 @@ export interface SentryCaller {
   address: string;
 }
 
+/** Who rewrites the frames of minified scripts; undefined where nobody does. */
+export const FIND_FRAMES = token<() => FrameRewriter | undefined>('sentry.frames');
+
 @injectable()
 export class SentryIntake {
   constructor(
     @inject(ERROR_INTAKE) private readonly errors: ErrorIntake,
     @inject(PROJECTS) private readonly projects: ProjectDirectory,
     @inject(CheckIns) private readonly checkIns: CheckIns,
+    @inject(FIND_FRAMES) private readonly frames: () => FrameRewriter | undefined,
     @inject(PORT.ids) private readonly ids: Pick<Ids, 'uuid'>,
   ) {}
 
@@ -105,8 +111,17 @@ export class SentryIntake {
   }
 
   async #record(event: Loose, project: string, id: string, caller: SentryCaller): Promise<void> {
-    const { report, details } = reportOf(event, { project, id });
+    const missing = await this.#rewritten(event, project);
+    const { report, details } = reportOf(event, { project, id, missing });
     await this.errors.record(report, senderOf(caller), details);
+  }
+
+  /** Frames of minified scripts become those of the sources, in the event. @returns the maps that are missing */
+  async #rewritten(event: Loose, project: string): Promise<MissingMap[]> {
+    const rewriter = this.frames();
+    const scripts = rewriter === undefined ? null : scriptFramesOf(event, project);
+    const asked = scripts === null ? null : (rewriter?.rewrite(scripts.question) ?? null);
+    return scripts === null || asked === null ? [] : scripts.apply(await asked);
   }
 
   #newId(): string {

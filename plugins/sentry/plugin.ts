@@ -4,10 +4,11 @@
  */
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
+import { FRAME_REWRITER } from '../../ports/domain/frames.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { CheckIns, FIND_WATCHDOG } from './check-ins.js';
-import { SentryIntake } from './intake.js';
+import { FIND_FRAMES, SentryIntake } from './intake.js';
 import { routes } from './routes.js';
 
 export default definePlugin({
@@ -16,10 +17,11 @@ export default definePlugin({
   api: 1,
   title: 'Sentry SDK intake',
   needs: [ERROR_INTAKE.name, PROJECTS.name],
-  uses: [WATCHDOG.name],
+  uses: [WATCHDOG.name, FRAME_REWRITER.name],
   tags: { sentry: 'What SDKs of Sentry send.' },
   setup(ctx) {
     ctx.bind(FIND_WATCHDOG, () => ctx.find(WATCHDOG));
+    ctx.bind(FIND_FRAMES, () => ctx.find(FRAME_REWRITER));
     const { intake } = ctx.services({ checkIns: CheckIns, intake: SentryIntake });
     return { routes: routes(intake) };
   },

@@ -9,6 +9,7 @@ export * from './dashboard.js';
 export * from './errors.js';
 export * from './event-page.js';
 export * from './forge-changes.js';
+export * from './frames.js';
 export * from './health.js';
 export * from './licensing.js';
 export * from './live.js';

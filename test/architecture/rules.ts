@@ -34,6 +34,8 @@ const DRIVERS: Readonly<Record<string, RegExp>> = {
   mongodb: /^mongodb$/,
   hapi: /^(@hapi\/.*|@fastify\/busboy|handlebars|joi|ipaddr\.js)$/,
   agenda: /^agenda$/,
+  // Maps are decoded by the one, names of functions found by the other.
+  sourcemaps: /^(@jridgewell\/trace-mapping|acorn)$/,
   node: /^(bcryptjs|hash-wasm|pino|pino-pretty|prom-client|ipaddr\.js)$/,
 };
 

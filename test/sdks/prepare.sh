@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets what the tests with Sentry's SDKs for Python, Java, Go and Rust need, into a folder that is kept; a second run does nothing
+# Gets what the tests with Sentry's SDKs for Python, Java, Go, Rust and browsers need, into a folder that is kept; a second run does nothing
 # unless a pinned version has changed. The Node SDK comes with the project's own packages.
 #
 #   prepare.sh [folder, default: aos-test-sdks-<uid> below the temporary directory]
@@ -35,6 +35,13 @@ get_rust() {
   rm -rf "$1/target"
 }
 
+get_javascript() {
+  cp "$here/javascript/package.json" "$1/package.json"
+  # Without scripts: the program of sentry-cli comes in a package of its own.
+  (cd "$1" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
+}
+
+part javascript "$here/javascript/package.json"
 part python "$here/python/requirements.txt"
 part java "$here/java/pom.xml"
 part go "$here/go/go.mod" "$here/go/go.sum" "$here/go/main.go"

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** What `prepare.sh` filled; its default is the same. */
-const CACHE = process.env['SVC_TEST_SDKS'] ?? join(tmpdir(), `aos-test-sdks-${userInfo().uid}`);
+export const CACHE = process.env['SVC_TEST_SDKS'] ?? join(tmpdir(), `aos-test-sdks-${userInfo().uid}`);
 export const REQUIRED = (process.env['SVC_TEST_REQUIRE'] ?? '').split(',').includes('sdks');
 export const MODES = ['report', 'limited', 'cases'] as const;
 export type Mode = (typeof MODES)[number];

@@ -1,0 +1,72 @@
+/**
+ * Whose work is next: owners take turns, and an owner that has used up its share of a minute gets no more until the
+ * minute is over. So one that sends what is slow to read costs the others one job's time at most. Pure but for the clock.
+ */
+import { MapRefused } from '../../ports/source-maps.js';
+import { LIMITS } from './limits.js';
+
+const MINUTE_MS = 60_000;
+
+interface Owner {
+  waiting: (() => void)[];
+  usedMs: number;
+  since: number;
+}
+
+export class Turns {
+  /** In the order of their turns. */
+  readonly #owners = new Map<string, Owner>();
+  #busy = false;
+
+  /** @param now monotonic milliseconds */
+  constructor(
+    private readonly now: () => number,
+    private readonly shareMs: number = LIMITS.shareMs,
+  ) {}
+
+  /** Runs `work` alone. @throws MapRefused where the owner's share is used up, and what `work` throws */
+  async take<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const owner = this.#owner(name);
+    if (owner.usedMs >= this.shareMs || owner.waiting.length >= LIMITS.waiting) {
+      throw new MapRefused('is one of too many that its project asks for', false);
+    }
+    if (this.#busy) await new Promise<void>((resolve) => owner.waiting.push(resolve));
+    this.#busy = true;
+    const from = this.now();
+    try {
+      return await work();
+    } finally {
+      owner.usedMs += this.now() - from;
+      this.#next();
+    }
+  }
+
+  #owner(name: string): Owner {
+    const now = this.now();
+    const found = this.#owners.get(name);
+    if (found !== undefined) {
+      if (now - found.since >= MINUTE_MS) Object.assign(found, { usedMs: 0, since: now });
+      return found;
+    }
+    for (const [other, { waiting, since }] of this.#owners) {
+      if (waiting.length === 0 && now - since >= MINUTE_MS) this.#owners.delete(other);
+    }
+    const owner = { waiting: [], usedMs: 0, since: now };
+    this.#owners.set(name, owner);
+    return owner;
+  }
+
+  #next(): void {
+    this.#busy = false;
+    for (const [name, owner] of this.#owners) {
+      const go = owner.waiting.shift();
+      if (go === undefined) continue;
+      // Behind the others.
+      this.#owners.delete(name);
+      this.#owners.set(name, owner);
+      this.#busy = true;
+      go();
+      return;
+    }
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * The directory of a zip archive, and one of its files. Own code: the archive lies in pieces in a store, so a library
+ * that wants a file or the whole archive does not fit, and only what Sentry's tools write is needed: one volume, files
+ * stored or deflated, sizes below 4 GiB. Every number that the archive states is checked against its bounds before it
+ * is used, and a file is inflated no further than its bounds. Pure.
+ */
+import { inflateRawSync } from 'node:zlib';
+import { MapRefused, type PackedBytes, type PackedFile } from '../../ports/source-maps.js';
+import { LIMITS } from './limits.js';
+
+const END = 0x06054b50;
+const END_BYTES = 22;
+const LONGEST_COMMENT = 0xffff;
+const ENTRY = 0x02014b50;
+const ENTRY_BYTES = 46;
+const LOCAL = 0x04034b50;
+const LOCAL_BYTES = 30;
+/** Extra fields that a file's own header may have beyond those of the directory. */
+const LOCAL_EXTRA = 1_024;
+
+/** How much of the archive's end holds the record that closes it. */
+export const TAIL = END_BYTES + LONGEST_COMMENT;
+
+export interface Directory {
+  /** Where it begins in the upload. */
+  start: number;
+  bytes: number;
+  count: number;
+  /** Bytes before the archive itself: a signature of the tool. */
+  shift: number;
+}
+
+/** @param tail the last bytes of an upload of `size` bytes @throws MapRefused */
+export function directoryOf(tail: Buffer, size: number): Directory {
+  for (let at = tail.length - END_BYTES; at >= 0; at--) {
+    if (tail.readUInt32LE(at) !== END || at + END_BYTES + tail.readUInt16LE(at + 20) !== tail.length) continue;
+    const count = tail.readUInt16LE(at + 10);
+    const bytes = tail.readUInt32LE(at + 12);
+    const start = size - tail.length + at - bytes;
+    const shift = start - tail.readUInt32LE(at + 16);
+    if (start < 0 || shift < 0) throw new MapRefused('has a directory outside of its bounds');
+    if (count > LIMITS.files) throw new MapRefused(`has more than ${LIMITS.files} files`);
+    if (bytes > LIMITS.directory) throw new MapRefused(`has a directory of more than ${LIMITS.directory} bytes`);
+    return { start, bytes, count, shift };
+  }
+  throw new MapRefused('is no zip archive');
+}
+
+/** The files of a directory, by name. @throws MapRefused */
+export function entriesOf(directory: Buffer, { start, count, shift }: Directory): Map<string, PackedFile> {
+  const entries = new Map<string, PackedFile>();
+  let at = 0;
+  for (let i = 0; i < count; i++) {
+    if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY) {
+      throw new MapRefused('has a damaged directory');
+    }
+    const method = directory.readUInt16LE(at + 10);
+    const packed = directory.readUInt32LE(at + 20);
+    const size = directory.readUInt32LE(at + 24);
+    const nameBytes = directory.readUInt16LE(at + 28);
+    const offset = directory.readUInt32LE(at + 42) + shift;
+    const name = directory.toString('utf8', at + ENTRY_BYTES, at + ENTRY_BYTES + nameBytes);
+    if (offset + LOCAL_BYTES + packed > start) throw new MapRefused('has a file outside of its bounds');
+    if (method !== 0 && method !== 8) throw new MapRefused('has a file that is neither stored nor deflated');
+    const length = Math.min(start - offset, LOCAL_BYTES + nameBytes + LOCAL_EXTRA + packed);
+    entries.set(name, { offset, length, packed, size, form: method === 0 ? 'stored' : 'deflated' });
+    at += ENTRY_BYTES + nameBytes + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
+  }
+  return entries;
+}
+
+/** The file itself. @param most bytes, unpacked @throws MapRefused */
+export function unpacked({ file, bytes }: PackedBytes, most: number): Buffer {
+  const { packed, size, form } = file;
+  if (size > most) throw new MapRefused(`is larger than ${most} bytes`);
+  const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (form === 'plain') return given;
+  if (given.length < LOCAL_BYTES || given.readUInt32LE(0) !== LOCAL) throw new MapRefused('is damaged');
+  const begin = LOCAL_BYTES + given.readUInt16LE(26) + given.readUInt16LE(28);
+  const body = given.subarray(begin, begin + packed);
+  if (body.length !== packed) throw new MapRefused('is damaged');
+  return form === 'stored' ? body : inflated(body, most);
+}
+
+/** What the archive says of a size is its word alone. */
+function inflated(body: Buffer, most: number): Buffer {
+  try {
+    return inflateRawSync(body, { maxOutputLength: most });
+  } catch (error) {
+    const tooLarge = error instanceof RangeError;
+    throw new MapRefused(tooLarge ? `is larger than ${most} bytes` : 'is damaged', true);
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The frames of scripts within an event, and what source maps say of them (contract 21, Beyond the specification: what
+ * JavaScript and releases need). A frame of a known map is rewritten where it stands, before the event is read, so that
+ * grouping, trace and context agree; the raw one stays beside it.
+ */
+import type { FrameQuestion, MissingMap, RewrittenFrames } from '../../ports/domain/frames.js';
+import type { SourcePosition } from '../../ports/source-maps.js';
+import { line, list, record, records, type Loose } from './values.js';
+
+/** Of one event. A chain of ten causes has fewer that matter. */
+const MOST_FRAMES = 500;
+const MOST_IMAGES = 500;
+const LONGEST_ADDRESS = 1_000;
+const DEBUG_ID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/;
+const VENDOR = /(?:^|\/)(?:node_modules|bower_components)\//;
+
+/** A frame with line and column: the engines of scripts give both. */
+interface Found {
+  given: Record<string, unknown>;
+  file: string;
+  line: number;
+  column: number;
+}
+
+const counted = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value < 2 ** 31;
+
+function foundIn(stacktrace: unknown): Found[] {
+  return records(record(stacktrace)?.['frames']).flatMap((given) => {
+    const { lineno, colno } = given;
+    const file = line(given['abs_path']) ?? line(given['filename']);
+    if (!counted(lineno) || !counted(colno) || file === null || file.length > LONGEST_ADDRESS) return [];
+    return [{ given: given as Record<string, unknown>, file, line: lineno, column: colno }];
+  });
+}
+
+/** The frames nearest to the crash: SDKs send them last. */
+function framesIn(event: Loose): Found[] {
+  const holders = [...records(event['exception']), event, ...records(event['threads'])];
+  return holders.flatMap((holder) => foundIn(holder['stacktrace'])).slice(-MOST_FRAMES);
+}
+
+/** Debug ids by the addresses of scripts. */
+function debugIdsIn(event: Loose): Map<string, string> {
+  const ids = new Map<string, string>();
+  for (const image of list(record(event['debug_meta'])?.['images']).slice(0, MOST_IMAGES)) {
+    const about = record(image);
+    const file = line(about?.['code_file']);
+    const id = line(about?.['debug_id'])?.toLowerCase();
+    if (about?.['type'] !== 'sourcemap' || file === null || id === undefined || !DEBUG_ID.test(id)) continue;
+    ids.set(file, id.replaceAll('-', '').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'));
+  }
+  return ids;
+}
+
+export interface ScriptFrames {
+  question: FrameQuestion;
+  /** Writes the answer into the event. @returns the maps that are missing */
+  apply(answer: RewrittenFrames): MissingMap[];
+}
+
+/** Null: the event has no frame that a map could speak of. */
+export function scriptFramesOf(event: Loose, project: string): ScriptFrames | null {
+  const found = framesIn(event);
+  if (found.length === 0) return null;
+  return {
+    question: {
+      project,
+      release: line(event['release']),
+      dist: line(event['dist']),
+      debugIds: debugIdsIn(event),
+      frames: found.map(({ file, line: at, column }) => ({ file, line: at, column })),
+    },
+    apply: ({ frames, missing }) => {
+      frames.forEach((position, i) => {
+        const frame = found[i];
+        if (position !== null && frame !== undefined) rewrite(frame, position);
+      });
+      return missing;
+    },
+  };
+}
+
+function rewrite({ given, file, line: at, column }: Found, position: SourcePosition): void {
+  const raw = { filename: file, lineno: at, colno: column, function: line(given['function']) };
+  const { source } = position;
+  delete given['raw_function'];
+  Object.assign(given, {
+    raw,
+    filename: position.file,
+    abs_path: position.file,
+    lineno: position.line,
+    colno: position.column,
+    function: position.function,
+    // An SDK takes all that a page loads for the application's.
+    in_app: given['in_app'] !== false && !VENDOR.test(position.file),
+    ...(source !== null && { pre_context: source.before, context_line: source.line, post_context: source.after }),
+  });
+}

@@ -1,0 +1,28 @@
+/** Addresses of scripts as bundles name them: `~` stands for scheme and host. Pure. */
+
+const SCHEME = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^/]{0,300}/i;
+const ORIGIN = 'http://host';
+
+/** What a script may be called in a bundle: its own address, and the one without scheme and host. */
+export function namesOf(file: string): string[] {
+  const own = file.split(/[?#]/, 1)[0] ?? '';
+  const host = SCHEME.exec(own)?.[0];
+  if (host === undefined) return own === '' ? [] : own.startsWith('/') ? [`~${own}`, own] : [`~/${own}`, own];
+  const path = own.slice(host.length);
+  return path === '' ? [own] : [`~${path}`, own];
+}
+
+/** Where a script's map lies. @param script `~/assets/index.js` @param map as the script states it; null: beside it */
+export function mapNameOf(script: string, map: string | null): string | null {
+  if (map === null) return `${script}.map`;
+  const host = script.startsWith('~/') ? '' : (SCHEME.exec(script)?.[0] ?? null);
+  if (host === null) return null;
+  const path = script.slice(host === '' ? 1 : host.length);
+  try {
+    const url = new URL(map, ORIGIN + path);
+    if (url.origin !== ORIGIN) return url.href;
+    return `${host === '' ? '~' : host}${decodeURI(url.pathname)}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,113 @@
+/** Finds the map of a script: by its debug id, else by release and address. Remembered for some seconds. */
+import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
+import { BoundedMap } from '../../lib/bounded-map.js';
+import { mapNameOf, namesOf } from './addresses.js';
+import { Bundles } from './bundles.js';
+import { keyOf, type Artifact } from './model.js';
+
+/** How long another process may not know of an upload. */
+const KNOWN_MS = 5_000;
+const MOST_KNOWN = 2_000;
+/** Uploads of one script that are looked at, the newest first. */
+const MOST_ALIKE = 50;
+
+/** A script's map, and the script itself where the upload has it. */
+export interface MapPair {
+  map: Artifact;
+  script: Artifact | null;
+}
+
+/** A script as a report names it. */
+export interface ScriptName {
+  project: string;
+  release: string | null;
+  dist: string | null;
+  file: string;
+  debugId: string | null;
+}
+
+@injectable()
+export class Artifacts {
+  readonly #pairs: BoundedMap<{ pair: MapPair | null }>;
+  readonly #projects: BoundedMap<{ some: boolean }>;
+
+  constructor(
+    @inject(collection<Artifact>('artifacts')) private readonly artifacts: Collection<Artifact>,
+    @inject(Bundles) private readonly bundles: Bundles,
+    @inject(PORT.clock) clock: Clock,
+  ) {
+    const bounds = { most: MOST_KNOWN, ttlMs: KNOWN_MS, now: () => clock.monotonic() };
+    this.#pairs = new BoundedMap(bounds);
+    this.#projects = new BoundedMap(bounds);
+  }
+
+  /** Whether the project has maps; undefined: the store must be asked. */
+  hasSomeNow(project: string): boolean | undefined {
+    return this.#projects.get(project)?.some;
+  }
+
+  async hasSome(project: string): Promise<boolean> {
+    const some = this.hasSomeNow(project) ?? (await this.bundles.some(project));
+    this.#projects.set(project, { some });
+    return some;
+  }
+
+  forget(): void {
+    this.#pairs.clear();
+    this.#projects.clear();
+  }
+
+  async find(script: ScriptName): Promise<MapPair | null> {
+    const { project, release, dist, file, debugId } = script;
+    const name = JSON.stringify([project, release, dist, file, debugId]);
+    const known = this.#pairs.get(name);
+    if (known !== undefined) return known.pair;
+    const pair =
+      (debugId === null ? null : await this.#byDebugId(project, debugId)) ?? (await this.#byRelease(script));
+    this.#pairs.set(name, { pair });
+    return pair;
+  }
+
+  /** A map turned out to be of no use; asked again, it is not read again. */
+  async faulty(artifact: Artifact, why: string): Promise<void> {
+    artifact.fault = why;
+    await this.artifacts.change({ id: artifact.id }, { set: { fault: why } });
+  }
+
+  async #byDebugId(project: string, debug_id: string): Promise<MapPair | null> {
+    const { items } = await this.artifacts.find({ filter: { project, debug_id }, limit: MOST_ALIKE });
+    return this.#newest(items.filter(({ file }) => file.kind === 'map'), items);
+  }
+
+  async #byRelease({ project, release, dist, file }: ScriptName): Promise<MapPair | null> {
+    if (release === null) return null;
+    for (const of of dist === null ? [null] : [dist, null]) {
+      for (const name of namesOf(file)) {
+        const scripts = await this.#keyed(project, keyOf(release, of, name), 'script');
+        const script = scripts[0];
+        const at = mapNameOf(name, script?.file.mapUrl ?? null);
+        if (at === null) continue;
+        const found = await this.#newest(await this.#keyed(project, keyOf(release, of, at), 'map'), scripts);
+        if (found !== null) return found;
+      }
+    }
+    return null;
+  }
+
+  /** The newest first. */
+  async #keyed(project: string, key: string, kind: 'script' | 'map'): Promise<Artifact[]> {
+    const { items } = await this.artifacts.find({ filter: { project, key }, limit: MOST_ALIKE });
+    return items.filter(({ file }) => file.kind === kind).toSorted((a, b) => (a.at < b.at ? 1 : -1));
+  }
+
+  /** The newest map of a bundle that is whole, with the script of the same bundle, else of any. */
+  async #newest(maps: readonly Artifact[], scripts: readonly Artifact[]): Promise<MapPair | null> {
+    for (const map of maps.toSorted((a, b) => (a.at < b.at ? 1 : -1))) {
+      const bundle = await this.bundles.known(map.bundle);
+      if (bundle?.state !== 'ready') continue;
+      const own = scripts.filter(({ file }) => file.kind === 'script');
+      return { map, script: own.find((script) => script.bundle === map.bundle) ?? own[0] ?? null };
+    }
+    return null;
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Bundles of scripts and maps: made of pieces, listed, and removed. The store has no transactions, so a bundle's state
+ * says how far it is (docs/consistency.md): `assembling`, then its pieces and artifacts, then `ready`; `leaving`, then
+ * its artifacts and pieces go, then itself. Only artifacts of a ready bundle are used.
+ */
+import { createHash } from 'node:crypto';
+import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
+import { StoreConflict } from '../../ports/store.js';
+import type { BundledFile, SourceMaps, UploadedBytes } from '../../ports/source-maps.js';
+import { keyOf, PIECE_BYTES, type Artifact, type Bundle, type Piece } from './model.js';
+
+/** Written or removed at a time: pieces have some hundred kilobytes each, artifacts some hundred bytes. */
+const PIECES_AT_ONCE = 8;
+const ARTIFACTS_AT_ONCE = 200;
+/** An assembly takes seconds. One this old was cut off. */
+const CUT_OFF_MS = 3_600_000;
+
+/** What is to become a bundle. */
+export interface BundlePlan {
+  project: string;
+  /** SHA-1 of the whole upload, in hex. */
+  checksum: string;
+  release: string | null;
+  dist: string | null;
+  /** Bytes. */
+  size: number;
+  /** The piece of this number, in base64. */
+  piece(number: number): Promise<string>;
+  /** What the upload holds. */
+  files(bytes: UploadedBytes): Promise<BundledFile[]>;
+  by: string;
+}
+
+@injectable()
+export class Bundles {
+  constructor(
+    @inject(collection<Bundle>('bundles')) private readonly bundles: Collection<Bundle>,
+    @inject(collection<Piece>('pieces')) private readonly pieces: Collection<Piece>,
+    @inject(collection<Artifact>('artifacts')) private readonly artifacts: Collection<Artifact>,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.sourceMaps) readonly maps: SourceMaps,
+  ) {}
+
+  static idOf({ project, checksum, release, dist }: Pick<Bundle, 'project' | 'checksum' | 'release' | 'dist'>): string {
+    const told = createHash('sha256').update(JSON.stringify([checksum, release, dist])).digest('hex');
+    return `${project}:${told.slice(0, 32)}`;
+  }
+
+  /** Null: there is none, or it is being removed. */
+  async known(id: string): Promise<Bundle | null> {
+    const found = await this.bundles.get(id);
+    return found === null || found.state === 'leaving' ? null : found;
+  }
+
+  /**
+   * Makes a bundle of its pieces, and resolves once it is used. False: another call is at it.
+   * @throws MapRefused, and nothing of it stays
+   */
+  async make(plan: BundlePlan): Promise<boolean> {
+    const id = Bundles.idOf(plan);
+    const { project, checksum, release, dist, size, by } = plan;
+    const at = this.clock.iso();
+    const about = { id, project, checksum, release, dist, size, files: 0, created_by: by, created_at: at, used_at: at };
+    try {
+      await this.bundles.insert({ ...about, state: 'assembling' });
+    } catch (error) {
+      if (error instanceof StoreConflict) return false;
+      throw error;
+    }
+    try {
+      await this.#fill(id, plan);
+      const files = await plan.files(this.bytesOf({ id, size }));
+      await this.#list(about, files);
+      await this.bundles.change({ id, state: 'assembling' }, { set: { state: 'ready', files: files.length } });
+      return true;
+    } catch (error) {
+      await this.remove(id);
+      throw error;
+    }
+  }
+
+  async #fill(id: string, { size, piece }: BundlePlan): Promise<void> {
+    const count = Math.ceil(size / PIECE_BYTES);
+    for (let from = 0; from < count; from += PIECES_AT_ONCE) {
+      const numbers = Array.from({ length: Math.min(PIECES_AT_ONCE, count - from) }, (_, i) => from + i);
+      const docs = await Promise.all(numbers.map(async (n) => ({ id: `${id}:${n}`, data: await piece(n) })));
+      await this.pieces.bulk(docs.map((put) => ({ put })));
+    }
+  }
+
+  async #list({ id, project, release, dist, created_at }: Omit<Bundle, 'state'>, files: readonly BundledFile[]): Promise<void> {
+    for (let from = 0; from < files.length; from += ARTIFACTS_AT_ONCE) {
+      const docs = files.slice(from, from + ARTIFACTS_AT_ONCE).map((file, i) => ({
+        id: `${id}:${from + i}`,
+        bundle: id,
+        project,
+        key: release === null ? null : keyOf(release, dist, file.url),
+        debug_id: file.debugId,
+        file,
+        at: created_at,
+        fault: null,
+      }));
+      await this.artifacts.bulk(docs.map((put) => ({ put })));
+    }
+  }
+
+  /** The upload of a bundle, read piece by piece. */
+  bytesOf({ id, size }: Pick<Bundle, 'id' | 'size'>): UploadedBytes {
+    return {
+      size,
+      read: async (start, end) => {
+        const last = Math.min(end, size);
+        const bytes = Buffer.alloc(Math.max(0, last - start));
+        for (let n = Math.floor(start / PIECE_BYTES); n * PIECE_BYTES < last; n++) {
+          const from = n * PIECE_BYTES;
+          const piece = Buffer.from((await this.pieces.get(`${id}:${n}`))?.data ?? '', 'base64');
+          piece.copy(bytes, Math.max(0, from - start), Math.max(0, start - from), Math.min(piece.length, last - from));
+        }
+        return bytes;
+      },
+    };
+  }
+
+  /** Removes a bundle with all that it has; what a crash interrupts, `finish` ends. */
+  async remove(id: string): Promise<void> {
+    const found = await this.bundles.change({ id }, { set: { state: 'leaving' } });
+    if (found === null) return;
+    while ((await this.artifacts.remove({ id: { prefix: `${id}:` } }, ARTIFACTS_AT_ONCE)) === ARTIFACTS_AT_ONCE);
+    while ((await this.pieces.remove({ id: { prefix: `${id}:` } }, PIECES_AT_ONCE)) === PIECES_AT_ONCE);
+    await this.bundles.remove({ id });
+  }
+
+  /** Removes what a crash left half made or half removed. */
+  async finish(signal: AbortSignal): Promise<void> {
+    const before = new Date(this.clock.now() - CUT_OFF_MS).toISOString();
+    await this.#removeAll({ state: 'leaving' }, signal);
+    await this.#removeAll({ state: 'assembling', created_at: { lt: before } }, signal);
+  }
+
+  /** Removes what no frame was rewritten by since `before`. */
+  async expire(before: string, signal: AbortSignal): Promise<void> {
+    await this.#removeAll({ state: 'ready', used_at: { lt: before } }, signal);
+  }
+
+  async #removeAll(filter: Parameters<Collection<Bundle>['count']>[0], signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const { items } = await this.bundles.find({ filter: filter ?? {}, limit: 50 });
+      for (const { id } of items) {
+        if (signal.aborted) return;
+        await this.remove(id);
+      }
+      if (items.length < 50) return;
+    }
+  }
+
+  /** Removes the oldest of a project until the others have at most `most` bytes. */
+  async fit(project: string, most: number): Promise<void> {
+    let after: string | null = null;
+    let sum = 0;
+    const tooMuch: string[] = [];
+    do {
+      const page: { items: Bundle[]; next: string | null } = await this.bundles.find({
+        filter: { project, state: 'ready' },
+        sort: [['created_at', 'desc']],
+        limit: 200,
+        after,
+      });
+      for (const { id, size } of page.items) {
+        sum += size;
+        if (sum > most) tooMuch.push(id);
+      }
+      after = page.next;
+    } while (after !== null);
+    for (const id of tooMuch) await this.remove(id);
+  }
+
+  async some(project: string): Promise<boolean> {
+    return (await this.bundles.find({ filter: { project, state: 'ready' }, limit: 1 })).items.length > 0;
+  }
+
+  async used(id: string, at: string): Promise<void> {
+    await this.bundles.change({ id }, { max: { used_at: at } });
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * Rewrites frames of minified scripts (contract 21, Beyond the specification: what JavaScript and releases need). A
+ * place that was looked up once is remembered, since known errors come again and again. No error waits longer than some
+ * seconds for its maps, and none is lost for them: a frame that cannot be rewritten stays as it is.
+ */
+import { inject, injectable, PORT, type AppSettings, type Clock, type Logger } from '../../kernel/contract.js';
+import { BoundedMap } from '../../lib/bounded-map.js';
+import type { FrameQuestion, FrameRewriter, MissingMap, RewrittenFrames, ScriptFrame } from '../../ports/domain/frames.js';
+import { MapRefused, type PackedBytes, type SourceMaps, type SourcePosition } from '../../ports/source-maps.js';
+import { Artifacts, type MapPair } from './artifacts.js';
+import { Bundles } from './bundles.js';
+import type { Artifact } from './model.js';
+
+/** How long an error waits for its frames. */
+const LONGEST_MS = 10_000;
+/** Places, each with eleven lines of source. */
+const MOST_PLACES = 4_000;
+/** Scripts of one report that are looked at. */
+const MOST_SCRIPTS = 20;
+const MOST_MISSING = 5;
+/** Bytes of a packed map or script: the unpacked ones have smaller bounds of their own. */
+const MOST_PACKED = 64 * 1024 * 1024;
+const DAY = 10;
+
+interface Place {
+  position: SourcePosition | null;
+}
+
+@injectable()
+export class Frames implements FrameRewriter {
+  readonly #places = new BoundedMap<Place>({ most: MOST_PLACES });
+  /** Bundle → the day on which its use was noted. */
+  readonly #used = new BoundedMap<string>({ most: 1_000 });
+
+  constructor(
+    @inject(Artifacts) private readonly artifacts: Artifacts,
+    @inject(Bundles) private readonly bundles: Bundles,
+    @inject(PORT.sourceMaps) private readonly maps: SourceMaps,
+    @inject(PORT.app) private readonly app: AppSettings,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.log) private readonly log: Logger,
+  ) {}
+
+  /** The project has other maps than before. */
+  changed(project: string): void {
+    this.artifacts.forget();
+    this.log.debug({ project }, 'source maps have changed');
+  }
+
+  rewrite(question: FrameQuestion): Promise<RewrittenFrames> | null {
+    const { project, debugIds, frames } = question;
+    if (frames.length === 0) return null;
+    if (this.artifacts.hasSomeNow(project) === false && debugIds.size === 0) return null;
+    const asTheyAre = (): RewrittenFrames => ({ frames: frames.map(() => null), missing: [] });
+    const rewritten = this.#rewritten(question).catch((err: unknown) => {
+      this.log.error({ err, project }, 'the frames of an error could not be rewritten');
+      return asTheyAre();
+    });
+    return this.#inTime(rewritten, () => {
+      this.log.warn({ project }, 'the source maps of an error were not read in time: its frames stay as they are');
+      return asTheyAre();
+    });
+  }
+
+  /** What comes too late is of use to the next error: it is remembered. */
+  async #inTime<T>(work: Promise<T>, late: () => T): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<T>((resolve) => {
+      timer = setTimeout(() => resolve(late()), LONGEST_MS);
+    });
+    return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+  }
+
+  async #rewritten(question: FrameQuestion): Promise<RewrittenFrames> {
+    const { project, frames, debugIds } = question;
+    const positions: (SourcePosition | null)[] = frames.map(() => null);
+    const missing: MissingMap[] = [];
+    const some = await this.artifacts.hasSome(project);
+    for (const [file, indexes] of byFile(frames)) {
+      const debugId = debugIds.get(file) ?? null;
+      const miss = (why: string): void => {
+        if (debugId !== null && missing.length < MOST_MISSING) missing.push(this.#missing(project, file, debugId, why));
+      };
+      const pair = some ? await this.artifacts.find({ ...question, file, debugId }) : null;
+      if (pair === null) miss(`The source map with the debug id ${debugId ?? ''} was not uploaded.`);
+      else if (pair.map.fault !== null) miss(`The source map with the debug id ${debugId ?? ''} ${pair.map.fault}.`);
+      else {
+        const why = await this.#locate(project, pair, frames, indexes, positions);
+        if (why !== null) miss(`The source map with the debug id ${debugId ?? ''} ${why}.`);
+      }
+    }
+    return { frames: positions, missing };
+  }
+
+  /** Fills in the positions of a script's frames; a clause where its map cannot be used. */
+  async #locate(
+    project: string,
+    pair: MapPair,
+    frames: readonly ScriptFrame[],
+    indexes: readonly number[],
+    positions: (SourcePosition | null)[],
+  ): Promise<string | null> {
+    const nameOf = ({ line, column }: ScriptFrame): string => `${pair.map.id}:${line}:${column}`;
+    const unknown: ScriptFrame[] = [];
+    for (const index of indexes) {
+      const frame = frames[index];
+      if (frame !== undefined && this.#places.get(nameOf(frame)) === undefined) unknown.push(frame);
+    }
+    if (unknown.length > 0) {
+      try {
+        const found = await this.#ask(project, pair, unknown);
+        unknown.forEach((frame, i) => this.#places.set(nameOf(frame), { position: found[i] ?? null }));
+      } catch (error) {
+        if (!(error instanceof MapRefused)) throw error;
+        if (error.lasting) await this.artifacts.faulty(pair.map, error.why);
+        return error.why;
+      }
+    }
+    for (const index of indexes) {
+      const frame = frames[index];
+      if (frame !== undefined) positions[index] = this.#places.get(nameOf(frame))?.position ?? null;
+    }
+    await this.#note(pair.map.bundle);
+    return null;
+  }
+
+  #ask(owner: string, { map, script }: MapPair, positions: readonly ScriptFrame[]): Promise<(SourcePosition | null)[]> {
+    const load = async (): Promise<{ map: PackedBytes; script: PackedBytes | null }> => ({
+      map: await this.#bytes(map),
+      script: script === null || script.file.length > MOST_PACKED ? null : await this.#bytes(script),
+    });
+    return this.maps.locate({ owner, id: map.id, positions: positions.map(({ line, column }) => ({ line, column })), load });
+  }
+
+  async #bytes({ bundle, file }: Artifact): Promise<PackedBytes> {
+    if (file.length > MOST_PACKED) throw new MapRefused(`is larger than ${MOST_PACKED} bytes`);
+    const { offset, length } = file;
+    const bytes = await this.bundles.bytesOf({ id: bundle, size: offset + length }).read(offset, offset + length);
+    return { file, bytes };
+  }
+
+  /** Once a day for each bundle: what is used stays. */
+  async #note(bundle: string): Promise<void> {
+    const now = this.clock.iso();
+    const day = now.slice(0, DAY);
+    if (this.#used.get(bundle) === day) return;
+    this.#used.set(bundle, day);
+    await this.bundles.used(bundle, now);
+  }
+
+  #missing(project: string, file: string, debug_id: string, problem: string): MissingMap {
+    const url = this.app.base_url;
+    const command = `sentry-cli --url ${url} sourcemaps upload --org aos --project ${project} ./dist`;
+    return { file, debug_id, problem, command };
+  }
+}
+
+/** Indexes of frames by their scripts, in the order of the first frame of each. */
+function byFile(frames: readonly ScriptFrame[]): Map<string, number[]> {
+  const files = new Map<string, number[]>();
+  frames.forEach(({ file }, i) => {
+    const indexes = files.get(file);
+    if (indexes !== undefined) indexes.push(i);
+    else if (files.size < MOST_SCRIPTS) files.set(file, [i]);
+  });
+  return files;
+}

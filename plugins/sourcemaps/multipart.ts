@@ -1,0 +1,26 @@
+/**
+ * Forms as Sentry's tools send them: `multipart/form-data`, small and whole. Read by the platform's own reader of
+ * responses; the number of parts is bounded before it begins.
+ */
+import { ServiceError } from '../../kernel/errors.js';
+
+const MOST_PARTS = 80;
+const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))\s*(?:;|$)/i;
+
+const malformed = (): ServiceError => new ServiceError('invalid_request', 'The body is no multipart form.');
+
+/** @throws ServiceError invalid_request */
+export async function formOf(body: Buffer, contentType: string | undefined): Promise<FormData> {
+  const [, quoted, plain] = BOUNDARY.exec(contentType ?? '') ?? [];
+  const boundary = quoted ?? plain;
+  if (boundary === undefined || !/^multipart\/form-data\b/i.test(contentType ?? '')) throw malformed();
+  let parts = 0;
+  for (let at = body.indexOf(`--${boundary}`); at >= 0; at = body.indexOf(`--${boundary}`, at + 1)) {
+    if (++parts > MOST_PARTS) throw new ServiceError('invalid_request', `The form has more than ${MOST_PARTS} parts.`);
+  }
+  try {
+    return await new Response(body, { headers: { 'content-type': contentType ?? '' } }).formData();
+  } catch {
+    throw malformed();
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Source maps (contract 21, Beyond the specification: what JavaScript and releases need): takes them from an unmodified
+ * `sentry-cli` and the bundler plugins, and turns frames of minified scripts into those of the sources. Without this
+ * folder frames stay as they are.
+ */
+import { definePlugin, extend } from '../../kernel/contract.js';
+import { FRAME_REWRITER } from '../../ports/domain/frames.js';
+import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { Bundles } from './bundles.js';
+import { sourceMapConfig, type SourceMapConfig } from './config.js';
+import { Frames } from './frames.js';
+import { COLLECTIONS } from './model.js';
+import { Retention } from './retention.js';
+import { routes } from './routes.js';
+import { CONFIG, Uploads } from './uploads.js';
+
+const CLEAN_MS = 3_600_000;
+
+export default definePlugin<SourceMapConfig>({
+  id: 'sourcemaps',
+  section: 'errors',
+  version: '1.0.0',
+  api: 1,
+  title: 'Source maps',
+  needs: [PROJECTS.name],
+  provides: [FRAME_REWRITER.name],
+  extends: [PROJECT_USAGE.point],
+  tags: { 0: 'What `sentry-cli` and the bundler plugins upload: source maps.' },
+  config: sourceMapConfig,
+  collections: COLLECTIONS,
+  setup(ctx) {
+    ctx.bind(CONFIG, ctx.config);
+    const { uploads, frames, bundles, retention } = ctx.services({
+      uploads: Uploads,
+      frames: Frames,
+      bundles: Bundles,
+      retention: Retention,
+    });
+    return {
+      routes: routes(uploads, { url: () => ctx.app.base_url, now: () => ctx.clock.iso() }),
+      services: { [FRAME_REWRITER.name]: frames },
+      extensions: [extend(PROJECT_USAGE, { noun: 'source maps', inUse: (slug) => bundles.some(slug) })],
+      jobs: [
+        { name: 'clean', everyMs: CLEAN_MS, timeoutMs: CLEAN_MS, run: ({ signal }) => retention.run(signal) },
+      ],
+    };
+  },
+});

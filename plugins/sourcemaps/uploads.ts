@@ -1,0 +1,169 @@
+/** What tools upload: bundles by their pieces, and single files (contract 21, Beyond the specification). */
+import { createHash } from 'node:crypto';
+import { inject, injectable, token } from '../../kernel/contract.js';
+import { denied, invalid, ServiceError } from '../../kernel/errors.js';
+import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
+import type { TokenPrincipal } from '../../ports/http.js';
+import { MapRefused, type BundledFile } from '../../ports/source-maps.js';
+import { Bundles, type BundlePlan } from './bundles.js';
+import type { SourceMapConfig } from './config.js';
+import { Frames } from './frames.js';
+import { Inbox, spaceOf } from './inbox.js';
+import { PIECE_BYTES } from './model.js';
+
+export const CONFIG = token<SourceMapConfig>('sourcemaps.config');
+
+/** As Sentry's tools know the states of an upload. */
+export interface AssembleAnswer {
+  state: 'not_found' | 'assembling' | 'ok' | 'error';
+  missingChunks: string[];
+  detail: string | null;
+}
+
+export interface AssembleRequest {
+  checksum: string;
+  chunks: string[];
+  projects: string[];
+  version: string | null;
+  dist: string | null;
+}
+
+export interface SingleFile {
+  project: string;
+  release: string;
+  dist: string | null;
+  /** `~/assets/index.js.map` */
+  url: string;
+  mapUrl: string | null;
+  bytes: Buffer;
+}
+
+const LONGEST_COMMENT = 1_024;
+const MAP_COMMENT = /\/[/*][#@] ?sourceMappingURL=([^\s'"*]{1,900})/g;
+
+@injectable()
+export class Uploads {
+  constructor(
+    @inject(Bundles) private readonly bundles: Bundles,
+    @inject(Inbox) private readonly inbox: Inbox,
+    @inject(Frames) private readonly frames: Frames,
+    @inject(PROJECTS) private readonly projects: ProjectDirectory,
+    @inject(CONFIG) private readonly config: SourceMapConfig,
+  ) {}
+
+  /** Keeps the pieces of a form. @throws ServiceError as `Inbox.put` */
+  async keep({ project }: TokenPrincipal, pieces: readonly { name: string; bytes: Uint8Array }[]): Promise<void> {
+    for (const { name, bytes } of pieces) await this.inbox.put(spaceOf(project), name, bytes);
+  }
+
+  /**
+   * Makes a bundle of pieces, for each project that is named; without one for the token's own.
+   * @throws ServiceError insufficient_scope, unknown_project, validation_failed
+   */
+  async assemble(principal: TokenPrincipal, asked: AssembleRequest): Promise<AssembleAnswer> {
+    const projects = await this.#projects(principal, asked.projects);
+    const { checksum, version: release, dist, chunks } = asked;
+    const found = await Promise.all(
+      projects.map((project) => this.bundles.known(Bundles.idOf({ project, checksum, release, dist }))),
+    );
+    if (found.every((bundle) => bundle?.state === 'ready')) return answer('ok');
+    const space = spaceOf(principal.project);
+    const missingChunks = await this.inbox.missing(space, chunks);
+    if (missingChunks.length > 0) return { state: 'not_found', missingChunks, detail: null };
+    const last = await this.#size(space, chunks.at(-1) ?? '');
+    const size = (chunks.length - 1) * PIECE_BYTES + last;
+    for (const [i, project] of projects.entries()) {
+      if (found[i]?.state === 'ready') continue;
+      const made = await this.#make({
+        project,
+        checksum,
+        release,
+        dist,
+        size,
+        by: principal.name,
+        piece: (n) => this.#piece(space, chunks[n] ?? '', n === chunks.length - 1 ? last : PIECE_BYTES),
+        files: (bytes) => this.bundles.maps.unpack(project, bytes),
+      });
+      if (made !== 'ok') return answer(made === 'assembling' ? made : 'error', made === 'assembling' ? null : made);
+    }
+    await this.inbox.forget(space, chunks);
+    return answer('ok');
+  }
+
+  /** Keeps one file of a release, as older tools send it. @throws ServiceError unknown_project, payload_too_large */
+  async file(principal: TokenPrincipal, given: SingleFile): Promise<{ sha1: string }> {
+    const { release, dist, url, bytes } = given;
+    const [project = ''] = await this.#projects(principal, [given.project]);
+    const sha1 = createHash('sha1').update(bytes).digest('hex');
+    const about = { offset: 0, length: bytes.length, packed: bytes.length, size: bytes.length, form: 'plain' } as const;
+    const isMap = /\.map(?:[?#]|$)/i.test(url);
+    const file: BundledFile = {
+      ...about,
+      kind: isMap ? 'map' : 'script',
+      url,
+      debugId: null,
+      mapUrl: isMap ? null : (given.mapUrl ?? namedMap(bytes)),
+    };
+    const made = await this.#make({
+      project,
+      // The same bytes may have several addresses.
+      checksum: createHash('sha1').update(`${sha1}\n${url}`).digest('hex'),
+      release,
+      dist,
+      size: bytes.length,
+      by: principal.name,
+      piece: async (n) => bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES).toString('base64'),
+      files: async () => [file],
+    });
+    if (made !== 'ok' && made !== 'assembling') throw new ServiceError('payload_too_large', `The file ${made}.`);
+    return { sha1 };
+  }
+
+  /** `ok`, `assembling`, or a clause that says why it cannot be. */
+  async #make(plan: BundlePlan): Promise<string> {
+    const most = this.config.sourcemap_bytes;
+    if (plan.size > most) return `is larger than all that a project may keep (errors.sourcemap_bytes, ${most} bytes)`;
+    try {
+      if (!(await this.bundles.make(plan))) return 'assembling';
+    } catch (error) {
+      if (error instanceof MapRefused) return error.why;
+      throw error;
+    }
+    await this.bundles.fit(plan.project, most);
+    this.frames.changed(plan.project);
+    return 'ok';
+  }
+
+  /** Slugs of the projects that the caller means. */
+  async #projects({ project }: TokenPrincipal, named: readonly string[]): Promise<string[]> {
+    const slugs = [...new Set(named.length === 0 && project !== null ? [project] : named)];
+    if (slugs.length === 0) throw invalid({ projects: 'must name a project where the token is bound to none' });
+    if (project !== null && slugs.some((slug) => slug !== project)) throw denied('This token belongs to another project.');
+    for (const slug of slugs) await this.projects.accepting(slug, 'reports');
+    return slugs;
+  }
+
+  async #size(space: string, name: string): Promise<number> {
+    return Buffer.byteLength((await this.inbox.data(space, name)) ?? '', 'base64');
+  }
+
+  /** @throws MapRefused for a piece of another size: what lies where follows from the number */
+  async #piece(space: string, name: string, size: number): Promise<string> {
+    const data = await this.inbox.data(space, name);
+    if (data === null) throw new MapRefused('has lost a piece on its way; send it again');
+    if (Buffer.byteLength(data, 'base64') !== size) throw new MapRefused(`has a piece of another size than ${PIECE_BYTES}`);
+    return data;
+  }
+}
+
+const answer = (state: AssembleAnswer['state'], why: string | null = null): AssembleAnswer => ({
+  state,
+  missingChunks: [],
+  detail: why === null ? null : `The bundle ${why}.`,
+});
+
+/** The address in the comment at a script's end. */
+function namedMap(script: Buffer): string | null {
+  const end = script.toString('latin1', Math.max(0, script.length - LONGEST_COMMENT));
+  return [...end.matchAll(MAP_COMMENT)].at(-1)?.[1] ?? null;
+}

@@ -1,0 +1,47 @@
+/**
+ * The way from a minified script's frames back to the sources (contract 21, Beyond the specification: what JavaScript
+ * and releases need): asked by an intake before an error is grouped, answered by the plugin that keeps source maps.
+ */
+import type { SourcePosition } from '../source-maps.js';
+import { token } from '../token.js';
+
+/** A frame as the engine gave it. Line and column count from 1. */
+export interface ScriptFrame {
+  /** The script's address: `https://shop.example/assets/index.js`. */
+  file: string;
+  line: number;
+  column: number;
+}
+
+export interface FrameQuestion {
+  project: string;
+  /** As the SDK names it: `shop@1.4.2`. */
+  release: string | null;
+  dist: string | null;
+  /** Debug ids by the addresses of their scripts. */
+  debugIds: ReadonlyMap<string, string>;
+  frames: readonly ScriptFrame[];
+}
+
+/** A script that states a debug id, and whose map is not there or cannot be used. */
+export interface MissingMap {
+  file: string;
+  debug_id: string;
+  /** A sentence for people. */
+  problem: string;
+  /** Uploads it; without a secret. */
+  command: string;
+}
+
+export interface RewrittenFrames {
+  /** One for each frame, in their order; null: it stays as it is. */
+  frames: (SourcePosition | null)[];
+  missing: MissingMap[];
+}
+
+export interface FrameRewriter {
+  /** Null, at once: no frame of this project is rewritten. Never rejects: an error is recorded, whatever its maps are. */
+  rewrite(question: FrameQuestion): Promise<RewrittenFrames> | null;
+}
+
+export const FRAME_REWRITER = token<FrameRewriter>('sourcemaps.frames');
