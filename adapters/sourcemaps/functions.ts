@@ -61,7 +61,13 @@ function collected(root: Node): ScriptFunction[] {
     const { node, name, owner } = visit;
     if (FUNCTIONS.has(node.type)) {
       const own = isNode(node['id']) ? identifier(node['id']) : name;
-      found.push({ start: node.start, end: node.end, name: own, owner, constructs: owner !== null && isConstructor(own) });
+      found.push({
+        start: node.start,
+        end: node.end,
+        name: own,
+        owner,
+        constructs: owner !== null && isConstructor(own),
+      });
     }
     for (const [key, value] of Object.entries(node)) {
       if (Array.isArray(value)) for (const each of value) push(rest, visit, key, each);

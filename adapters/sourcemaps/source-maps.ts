@@ -37,7 +37,8 @@ export class ThreadSourceMaps implements SourceMaps {
   locate({ owner, id, positions, load }: MapQuestion): Promise<(SourcePosition | null)[]> {
     return this.#turns.take(owner, async () => {
       const known = await this.#thread.run({ kind: 'locate', id, positions, files: null });
-      const answer = 'wanted' in known ? await this.#thread.run({ kind: 'locate', id, positions, files: await load() }) : known;
+      const answer =
+        'wanted' in known ? await this.#thread.run({ kind: 'locate', id, positions, files: await load() }) : known;
       return 'places' in answer ? answer.places : [];
     });
   }

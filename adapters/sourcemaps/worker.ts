@@ -78,7 +78,8 @@ function work(job: MapJob): MapAnswer {
     return map === null ? { wanted: true } : { places: job.positions.map((position) => map.locate(position)) };
   }
   const entries = entriesOf(Buffer.from(job.bytes), job.directory);
-  if (job.kind === 'files') return { files: filesOf(unpacked(job.manifest, LIMITS.manifest).toString('utf8'), entries) };
+  if (job.kind === 'files')
+    return { files: filesOf(unpacked(job.manifest, LIMITS.manifest).toString('utf8'), entries) };
   const manifest = entries.get(MANIFEST);
   if (manifest === undefined) throw new MapRefused(`has no ${MANIFEST}`);
   return { manifest };

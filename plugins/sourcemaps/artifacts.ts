@@ -62,8 +62,7 @@ export class Artifacts {
     const name = JSON.stringify([project, release, dist, file, debugId]);
     const known = this.#pairs.get(name);
     if (known !== undefined) return known.pair;
-    const pair =
-      (debugId === null ? null : await this.#byDebugId(project, debugId)) ?? (await this.#byRelease(script));
+    const pair = (debugId === null ? null : await this.#byDebugId(project, debugId)) ?? (await this.#byRelease(script));
     this.#pairs.set(name, { pair });
     return pair;
   }
@@ -76,7 +75,10 @@ export class Artifacts {
 
   async #byDebugId(project: string, debug_id: string): Promise<MapPair | null> {
     const { items } = await this.artifacts.find({ filter: { project, debug_id }, limit: MOST_ALIKE });
-    return this.#newest(items.filter(({ file }) => file.kind === 'map'), items);
+    return this.#newest(
+      items.filter(({ file }) => file.kind === 'map'),
+      items,
+    );
   }
 
   async #byRelease({ project, release, dist, file }: ScriptName): Promise<MapPair | null> {

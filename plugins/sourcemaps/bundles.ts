@@ -42,7 +42,9 @@ export class Bundles {
   ) {}
 
   static idOf({ project, checksum, release, dist }: Pick<Bundle, 'project' | 'checksum' | 'release' | 'dist'>): string {
-    const told = createHash('sha256').update(JSON.stringify([checksum, release, dist])).digest('hex');
+    const told = createHash('sha256')
+      .update(JSON.stringify([checksum, release, dist]))
+      .digest('hex');
     return `${project}:${told.slice(0, 32)}`;
   }
 
@@ -88,7 +90,10 @@ export class Bundles {
     }
   }
 
-  async #list({ id, project, release, dist, created_at }: Omit<Bundle, 'state'>, files: readonly BundledFile[]): Promise<void> {
+  async #list(
+    { id, project, release, dist, created_at }: Omit<Bundle, 'state'>,
+    files: readonly BundledFile[],
+  ): Promise<void> {
     for (let from = 0; from < files.length; from += ARTIFACTS_AT_ONCE) {
       const docs = files.slice(from, from + ARTIFACTS_AT_ONCE).map((file, i) => ({
         id: `${id}:${from + i}`,

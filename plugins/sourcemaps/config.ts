@@ -22,5 +22,7 @@ export const sourceMapConfig = joi.object<SourceMapConfig>({
     .max(1_099_511_627_776)
     .unit('bytes')
     .default(2_147_483_648)
-    .description('Size of the source maps of one project, as they were uploaded; beyond it the oldest go. 0: takes none.'),
+    .description(
+      'Size of the source maps of one project, as they were uploaded; beyond it the oldest go. 0: takes none.',
+    ),
 });

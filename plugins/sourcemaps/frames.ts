@@ -5,7 +5,13 @@
  */
 import { inject, injectable, PORT, type AppSettings, type Clock, type Logger } from '../../kernel/contract.js';
 import { BoundedMap } from '../../lib/bounded-map.js';
-import type { FrameQuestion, FrameRewriter, MissingMap, RewrittenFrames, ScriptFrame } from '../../ports/domain/frames.js';
+import type {
+  FrameQuestion,
+  FrameRewriter,
+  MissingMap,
+  RewrittenFrames,
+  ScriptFrame,
+} from '../../ports/domain/frames.js';
 import { MapRefused, type PackedBytes, type SourceMaps, type SourcePosition } from '../../ports/source-maps.js';
 import { Artifacts, type MapPair } from './artifacts.js';
 import { Bundles } from './bundles.js';
@@ -129,7 +135,12 @@ export class Frames implements FrameRewriter {
       map: await this.#bytes(map),
       script: script === null || script.file.length > MOST_PACKED ? null : await this.#bytes(script),
     });
-    return this.maps.locate({ owner, id: map.id, positions: positions.map(({ line, column }) => ({ line, column })), load });
+    return this.maps.locate({
+      owner,
+      id: map.id,
+      positions: positions.map(({ line, column }) => ({ line, column })),
+      load,
+    });
   }
 
   async #bytes({ bundle, file }: Artifact): Promise<PackedBytes> {

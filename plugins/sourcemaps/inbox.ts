@@ -35,11 +35,18 @@ export class Inbox {
     const sha1 = createHash('sha1').update(bytes).digest('hex');
     if (sha1 !== name.toLowerCase()) throw invalid({ file: 'is not the content of the SHA-1 that names it' });
     if ((await this.chunks.count({ space })) >= MOST_CHUNKS) {
-      throw new ServiceError('insufficient_storage', 'Too many pieces wait for their bundles; they leave within a day.');
+      throw new ServiceError(
+        'insufficient_storage',
+        'Too many pieces wait for their bundles; they leave within a day.',
+      );
     }
     const at = this.clock.iso();
     const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
-    await this.chunks.change({ id: `${space}:${sha1}` }, { set: { at }, setOnInsert: { space, data } }, { upsert: true });
+    await this.chunks.change(
+      { id: `${space}:${sha1}` },
+      { set: { at }, setOnInsert: { space, data } },
+      { upsert: true },
+    );
   }
 
   /** Those that have not been sent yet. */

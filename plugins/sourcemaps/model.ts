@@ -66,7 +66,11 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'pieces', indexes: [] },
   {
     name: 'bundles',
-    indexes: [{ fields: ['project', 'state', 'created_at'] }, { fields: ['state', 'created_at'] }, { fields: ['state', 'used_at'] }],
+    indexes: [
+      { fields: ['project', 'state', 'created_at'] },
+      { fields: ['state', 'created_at'] },
+      { fields: ['state', 'used_at'] },
+    ],
   },
   { name: 'artifacts', indexes: [{ fields: ['project', 'debug_id'] }, { fields: ['project', 'key'] }] },
 ];

@@ -40,9 +40,7 @@ export default definePlugin<SourceMapConfig>({
       routes: routes(uploads, { url: () => ctx.app.base_url, now: () => ctx.clock.iso() }),
       services: { [FRAME_REWRITER.name]: frames },
       extensions: [extend(PROJECT_USAGE, { noun: 'source maps', inUse: (slug) => bundles.some(slug) })],
-      jobs: [
-        { name: 'clean', everyMs: CLEAN_MS, timeoutMs: CLEAN_MS, run: ({ signal }) => retention.run(signal) },
-      ],
+      jobs: [{ name: 'clean', everyMs: CLEAN_MS, timeoutMs: CLEAN_MS, run: ({ signal }) => retention.run(signal) }],
     };
   },
 });

@@ -79,7 +79,10 @@ const releaseAnswer = named(
   }),
 );
 const releaseBody = joi.object({ version: joi.string().max(200) }).unknown(true);
-const fileAnswer = named('ReleaseFile', whole({ id: joi.string(), name: joi.string(), sha1: joi.string(), dist: joi.string().allow(null) }));
+const fileAnswer = named(
+  'ReleaseFile',
+  whole({ id: joi.string(), name: joi.string(), sha1: joi.string(), dist: joi.string().allow(null) }),
+);
 
 const callerOf = ({ principal }: HttpRequest): TokenPrincipal => {
   if (principal.kind === 'token') return principal;
@@ -87,7 +90,10 @@ const callerOf = ({ principal }: HttpRequest): TokenPrincipal => {
 };
 
 /** With and without the slash at its end: tools write it, people leave it out. */
-const at = (path: string): { path: string; aliases: string[] } => ({ path: `${BASE}${path}/`, aliases: [`${BASE}${path}`] });
+const at = (path: string): { path: string; aliases: string[] } => ({
+  path: `${BASE}${path}/`,
+  aliases: [`${BASE}${path}`],
+});
 
 /** @param about base URL and time */
 export const routes = (uploads: Uploads, about: { url(): string; now(): string }): RouteSpec[] => [
@@ -260,7 +266,11 @@ function fileRoutes(uploads: Uploads): RouteSpec[] {
         if (name.length > 1_000) throw invalid({ name: 'must have at most 1000 characters' });
         const dist = worded(form.get('dist'));
         const bytes = Buffer.from(await file.arrayBuffer());
-        const mapUrl = form.getAll('header').map(mapHeader).find((url) => url !== null) ?? null;
+        const mapUrl =
+          form
+            .getAll('header')
+            .map(mapHeader)
+            .find((url) => url !== null) ?? null;
         const { sha1 } = await uploads.file(callerOf(request), { project, release, dist, url: name, mapUrl, bytes });
         return new Reply(201, { id: sha1, name, sha1, dist });
       },
@@ -268,7 +278,8 @@ function fileRoutes(uploads: Uploads): RouteSpec[] {
   ];
 }
 
-const worded = (value: unknown): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null);
+const worded = (value: unknown): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : null;
 
 const mapHeader = (header: unknown): string | null =>
   typeof header === 'string' ? (/^(?:x-)?sourcemap:\s*(\S{1,900})\s*$/i.exec(header)?.[1] ?? null) : null;

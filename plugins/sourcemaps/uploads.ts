@@ -138,7 +138,8 @@ export class Uploads {
   async #projects({ project }: TokenPrincipal, named: readonly string[]): Promise<string[]> {
     const slugs = [...new Set(named.length === 0 && project !== null ? [project] : named)];
     if (slugs.length === 0) throw invalid({ projects: 'must name a project where the token is bound to none' });
-    if (project !== null && slugs.some((slug) => slug !== project)) throw denied('This token belongs to another project.');
+    if (project !== null && slugs.some((slug) => slug !== project))
+      throw denied('This token belongs to another project.');
     for (const slug of slugs) await this.projects.accepting(slug, 'reports');
     return slugs;
   }
@@ -151,7 +152,8 @@ export class Uploads {
   async #piece(space: string, name: string, size: number): Promise<string> {
     const data = await this.inbox.data(space, name);
     if (data === null) throw new MapRefused('has lost a piece on its way; send it again');
-    if (Buffer.byteLength(data, 'base64') !== size) throw new MapRefused(`has a piece of another size than ${PIECE_BYTES}`);
+    if (Buffer.byteLength(data, 'base64') !== size)
+      throw new MapRefused(`has a piece of another size than ${PIECE_BYTES}`);
     return data;
   }
 }

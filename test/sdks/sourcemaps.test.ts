@@ -106,7 +106,9 @@ suite('source maps of real builds', function () {
   /** Opens the page until it says that its error is reported. */
   async function visit({ slug, dsn }: Shop, release = ''): Promise<void> {
     const tab = await browser.newPage();
-    await tab.goto(`${address}/${slug}/?${new URLSearchParams({ dsn, ...(release !== '' && { release }) }).toString()}`);
+    await tab.goto(
+      `${address}/${slug}/?${new URLSearchParams({ dsn, ...(release !== '' && { release }) }).toString()}`,
+    );
     await tab.waitForFunction('document.title === "reported"');
     await tab.close();
   }
@@ -123,12 +125,13 @@ suite('source maps of real builds', function () {
     const [newest] = (found?.['occurrences'] ?? []) as Loose[];
     return (newest?.['context'] ?? {}) as Loose;
   };
-  const lineOf = (source: string, text: string): number => source.split('\n').findIndex((line) => line.includes(text)) + 1;
+  const lineOf = (source: string, text: string): number =>
+    source.split('\n').findIndex((line) => line.includes(text)) + 1;
 
   async function expectSources(found: Loose | undefined): Promise<void> {
     const written = await readFile(join(SOURCES, 'cart.mjs'), 'utf8');
     const thrown = lineOf(written, 'throw new');
-    expect(itemOf(found)).to.include({ exception_class: 'RangeError', file: 'src/cart.mjs', line: thrown });
+    expect(itemOf(found)).to.include({ exception_class: 'RangeError', file_path: 'src/cart.mjs', line_no: thrown });
     const context = contextOf(found);
     const lines = written.split('\n').slice(thrown - 6, thrown + 5);
     expect(context['source']).to.deep.equal(Object.fromEntries(lines.map((text, i) => [String(thrown - 5 + i), text])));
@@ -149,7 +152,7 @@ suite('source maps of real builds', function () {
     await page(debug, 'dist/app.js');
     await visit(debug);
     const [before] = await items(debug);
-    expect(itemOf(before)['file']).to.equal('dist/app.js');
+    expect(itemOf(before)['file_path']).to.equal(`${address}/debug/dist/app.js`);
     const [id] = /[0-9a-f-]{36}(?=\s*$)/.exec(await readFile(join(debug.folder, 'dist', 'app.js'), 'utf8')) ?? [];
     const [missing] = contextOf(before)['missing_source_maps'] as Loose[];
     expect(missing).to.include({
@@ -161,7 +164,7 @@ suite('source maps of real builds', function () {
     await visit(debug);
     const found = await items(debug);
     expect(found).to.have.length(2);
-    await expectSources(found.find((one) => itemOf(one)['file'] !== 'dist/app.js'));
+    await expectSources(found.find((one) => itemOf(one)['id'] !== itemOf(before)['id']));
   });
 
   it('takes those of sentry-cli by release and address', async () => {
@@ -175,7 +178,8 @@ suite('source maps of real builds', function () {
     const found = await items(older);
     expect(found).to.have.length(2);
     await expectSources(found.find((one) => itemOf(one)['first_build'] === '1.4.2'));
-    expect(itemOf(found.find((one) => itemOf(one)['first_build'] === '1.4.3'))['file']).to.equal('dist/app.js');
+    const other = itemOf(found.find((one) => itemOf(one)['first_build'] === '1.4.3'));
+    expect(other['file_path']).to.equal(`${address}/older/dist/app.js`);
   });
 
   it('takes those of the plugin for Vite', async () => {

@@ -1,0 +1,306 @@
+/** Maps and bundles from anybody, read in a thread (ports/source-maps.ts): hostile ones cost their owner alone. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { build } from 'esbuild-wasm';
+import { ThreadSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
+import { fileOf } from '../../../adapters/sourcemaps/loaded-map.js';
+import { MapRefused, type PackedBytes, type ScriptPosition, type SourcePosition } from '../../../ports/source-maps.js';
+import { archive, bundle, bytesOf } from './archives.js';
+
+const SLOW_MS = 60_000;
+
+const plain = (text: string | Buffer): PackedBytes => {
+  const bytes = Buffer.from(text);
+  const size = bytes.length;
+  return { file: { offset: 0, length: size, packed: size, size, form: 'plain' }, bytes };
+};
+
+async function why(work: Promise<unknown>): Promise<string> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof MapRefused)) throw new Error('was not refused', { cause: error });
+  return error.why;
+}
+
+describe('source maps in a thread', function () {
+  this.timeout(SLOW_MS);
+  let maps: ThreadSourceMaps;
+  let asked = 0;
+  before(() => {
+    maps = new ThreadSourceMaps();
+  });
+  after(() => maps.close());
+
+  const locate = (
+    map: string | Buffer,
+    script: string | null,
+    positions: readonly ScriptPosition[],
+    owner = 'shop',
+  ): Promise<(SourcePosition | null)[]> =>
+    maps.locate({
+      owner,
+      id: String(++asked),
+      positions,
+      load: async () => ({ map: plain(map), script: script === null ? null : plain(script) }),
+    });
+
+  const mapOf = (over: object): string =>
+    JSON.stringify({ version: 3, sources: ['../src/a.ts'], names: [], mappings: 'AAAA', ...over });
+  const FIRST = [{ line: 1, column: 1 }];
+
+  it('gives file, line, function and five lines of source, whatever way a function got its name', async () => {
+    const source = [
+      'const shop = { price() { throw new Error("1"); } };',
+      'class Cart {',
+      '  #sum() { throw new Error("2"); }',
+      '  static of = () => { throw new Error("3"); };',
+      '  constructor() { if (globalThis.x) this.#sum(); throw new Error("4"); }',
+      '}',
+      'function plain() { throw new Error("5"); }',
+      'const arrow = () => { throw new Error("6"); };',
+      '[1].map(() => { throw new Error("7"); });',
+      'export { shop, Cart, plain, arrow };',
+    ].join('\n');
+    const { outputFiles } = await build({
+      stdin: { contents: source, sourcefile: 'src/shop.ts', loader: 'ts' },
+      bundle: true,
+      minify: true,
+      sourcemap: 'external',
+      format: 'iife',
+      globalName: 'page',
+      write: false,
+      outfile: 'out.js',
+    });
+    const [map = '', script = ''] = ['.map', '.js'].map(
+      (end) => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? '',
+    );
+    const lines = script.split('\n');
+    const positions = [1, 2, 3, 4, 5, 6, 7].map((n) => {
+      const line = lines.findIndex((text) => text.includes(`"${n}"`));
+      return { line: line + 1, column: (lines[line]?.indexOf(`"${n}"`) ?? 0) + 1 };
+    });
+    const found = await locate(map, script, positions);
+    expect(found.map((place) => [place?.file, place?.line, place?.function])).to.deep.equal([
+      ['src/shop.ts', 1, 'price'],
+      ['src/shop.ts', 3, 'Cart.#sum'],
+      ['src/shop.ts', 4, 'Cart.of'],
+      ['src/shop.ts', 5, 'new Cart'],
+      ['src/shop.ts', 7, 'plain'],
+      ['src/shop.ts', 8, 'arrow'],
+      ['src/shop.ts', 9, null],
+    ]);
+    const all = source.split('\n');
+    expect(found[4]?.source).to.deep.equal({ before: all.slice(1, 6), line: all[6], after: all.slice(7) });
+    expect(found[0]?.source).to.deep.equal({ before: [], line: all[0], after: all.slice(1, 6) });
+  });
+
+  it('reads index maps, names from the map, and keeps no function where there is no script', async () => {
+    const map = JSON.stringify({
+      version: 3,
+      sections: [
+        { offset: { line: 0, column: 0 }, map: JSON.parse(mapOf({})) as object },
+        {
+          offset: { line: 9, column: 0 },
+          map: JSON.parse(mapOf({ sources: ['webpack://shop/./src/b.ts?1f'] })) as object,
+        },
+      ],
+    });
+    const found = await locate(map, null, [...FIRST, { line: 10, column: 1 }]);
+    expect(found).to.deep.equal(
+      ['src/a.ts', 'src/b.ts'].map((file) => ({ file, line: 1, column: 1, function: null, source: null })),
+    );
+  });
+
+  it('knows nothing of places outside of a map, and of numbers that lead nowhere', async () => {
+    expect(await locate(mapOf({}), null, [{ line: 9_000_000, column: 7 }, ...FIRST])).to.deep.include(null);
+    // Source 1000, line -1, and a line far beyond the source.
+    for (const mappings of ['Aw+BAA', 'AADA', 'AAggggB']) {
+      const found = await locate(mapOf({ mappings, sourcesContent: ['one line'] }), 'x()', FIRST);
+      expect(found[0]?.source ?? null, mappings).to.equal(null);
+    }
+  });
+
+  const hostile: [name: string, map: () => string | Buffer, says: RegExp][] = [
+    ['no JSON', () => 'no map', /^is no JSON$/],
+    ['a page in its place', () => '<!doctype html>', /^is no JSON$/],
+    ['another object', () => '{"version":3}', /^is no source map$/],
+    ['a list', () => '[]', /^is no source map$/],
+    [
+      'sections within sections',
+      () =>
+        '{"version":3,"sections":[{"offset":{"line":0,"column":0},"map":'.repeat(20_000) + '1' + '}]}'.repeat(20_000),
+      /^is (?:damaged|nested too deeply)$/,
+    ],
+    ['a larger size than is read', () => Buffer.alloc(49 * 1024 * 1024, ' '), /^is larger than \d+ bytes$/],
+  ];
+  for (const [name, map, says] of hostile) {
+    it(`refuses ${name}`, async () => {
+      expect(await why(locate(map(), null, FIRST))).to.match(says);
+      expect(await locate(mapOf({}), null, FIRST)).to.have.length(1);
+    });
+  }
+
+  it('survives whatever stands in a map', async () => {
+    const json = fc.jsonValue({ maxDepth: 4 });
+    const field = fc.constantFrom(
+      'version',
+      'sources',
+      'names',
+      'mappings',
+      'sections',
+      'sourcesContent',
+      'sourceRoot',
+      'file',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(field, fc.oneof(json, fc.base64String())), async (fields) => {
+        const found = await locate(JSON.stringify(fields), 'a(b)', FIRST).catch((error: unknown) => error);
+        expect(Array.isArray(found) || found instanceof MapRefused).to.equal(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('reads scripts of any depth, and without their functions where they cannot be read', async () => {
+    for (const script of ['('.repeat(100_000), 'function a(){'.repeat(20_000), 'no script at all {{{', '']) {
+      expect((await locate(mapOf({}), script, FIRST))[0]).to.include({ file: 'src/a.ts', function: null });
+    }
+  });
+
+  it('unpacks the scripts and maps of a bundle, by their headers of any case', async () => {
+    const id = 'AABBCCDDEEFF00112233445566778899';
+    const files = await maps.unpack(
+      'shop',
+      bytesOf(
+        bundle([
+          {
+            path: 'files/a.js',
+            type: 'minified_source',
+            url: '~/a.js',
+            headers: { 'Debug-Id': id, Sourcemap: 'a.js.map' },
+            text: 'a()',
+          },
+          {
+            path: 'files/a.js.map',
+            type: 'source_map',
+            url: '~/a.js.map',
+            headers: { 'debug-id': id.toLowerCase() },
+            text: mapOf({}),
+          },
+          { path: 'files/a.css', type: 'other', url: '~/a.css', text: 'a{}' },
+        ]),
+      ),
+    );
+    const debugId = 'aabbccdd-eeff-0011-2233-445566778899';
+    expect(files).to.have.length(2);
+    expect(files[0]).to.include({ kind: 'script', url: '~/a.js', debugId, mapUrl: 'a.js.map', form: 'deflated' });
+    expect(files[1]).to.include({ kind: 'map', url: '~/a.js.map', debugId, mapUrl: null });
+  });
+
+  it('finds a file by what the bundle says of it, and inflates it no further than its bounds', async () => {
+    const whole = bundle([{ path: 'm', type: 'source_map', url: '~/m', text: mapOf({}) }]);
+    const [file] = await maps.unpack('shop', bytesOf(whole));
+    if (file === undefined) throw new Error('nothing was found');
+    const bytes = whole.subarray(file.offset, file.offset + file.length);
+    const load = async (): Promise<{ map: PackedBytes; script: null }> => ({ map: { file, bytes }, script: null });
+    expect(await maps.locate({ owner: 'shop', id: 'in a bundle', positions: FIRST, load })).to.have.length(1);
+    // A bomb: it says that it is small.
+    const bomb = archive([{ name: 'm', bytes: Buffer.alloc(200 * 1024 * 1024), says: { size: 10 } }], Buffer.alloc(0));
+    const small = {
+      offset: 0,
+      length: bomb.length,
+      packed: bomb.readUInt32LE(18),
+      size: 10,
+      form: 'deflated',
+    } as const;
+    const explode = async (): Promise<{ map: PackedBytes; script: null }> => ({
+      map: { file: small, bytes: bomb },
+      script: null,
+    });
+    expect(await why(maps.locate({ owner: 'shop', id: 'bomb', positions: FIRST, load: explode }))).to.match(
+      /^is larger than/,
+    );
+  });
+
+  const broken: [name: string, bytes: () => Buffer, says: RegExp][] = [
+    ['nothing', () => Buffer.alloc(0), /^is no zip archive$/],
+    ['noise', () => Buffer.alloc(100_000, 'PK'), /^is no zip archive$/],
+    ['no manifest', () => archive([{ name: 'a', bytes: Buffer.from('a') }]), /^has no manifest\.json$/],
+    [
+      'a manifest that is no JSON',
+      () => archive([{ name: 'manifest.json', bytes: Buffer.from('{') }]),
+      /^has a manifest that is no JSON$/,
+    ],
+    [
+      'a manifest without files',
+      () => archive([{ name: 'manifest.json', bytes: Buffer.from('{}') }]),
+      /^has a manifest without files$/,
+    ],
+    [
+      'a manifest that explodes',
+      () => archive([{ name: 'manifest.json', bytes: Buffer.alloc(9 * 1024 * 1024), says: { size: 2 } }]),
+      /^is larger than/,
+    ],
+    [
+      'a file outside',
+      () => archive([{ name: 'manifest.json', bytes: Buffer.from('{}'), says: { offset: 4_000_000 } }]),
+      /^has a file outside of its bounds$/,
+    ],
+    [
+      'a file of another method',
+      () => archive([{ name: 'manifest.json', bytes: Buffer.from('{}'), says: { method: 99 } }]),
+      /^has a file that is neither/,
+    ],
+    [
+      'too many files',
+      () => archive(Array.from({ length: 10_001 }, (_, i) => ({ name: String(i), bytes: Buffer.alloc(0) }))),
+      /^has more than 10000 files$/,
+    ],
+  ];
+  for (const [name, bytes, says] of broken) {
+    it(`refuses a bundle with ${name}`, async () => {
+      expect(await why(maps.unpack('shop', bytesOf(bytes())))).to.match(says);
+    });
+  }
+
+  it('names sources as people do', () => {
+    const names: [string, string][] = [
+      ['webpack:///./src/cart.ts', 'src/cart.ts'],
+      ['webpack://shop/src/cart.ts?4f2a', 'src/cart.ts'],
+      ['../../../src/cart.ts', 'src/cart.ts'],
+      ['file:///home/ann/shop/src/cart.ts', 'home/ann/shop/src/cart.ts'],
+      ['https://cdn.example/lib.js', 'cdn.example/lib.js'],
+      ['', ''],
+    ];
+    for (const [source, file] of names) expect(fileOf(source), source).to.equal(file);
+  });
+});
+
+describe('source maps that cost too much', function () {
+  this.timeout(SLOW_MS);
+
+  it('ends a question that takes too long, answers the next, and gives its owner no more than a share', async () => {
+    const maps = new ThreadSourceMaps({ bounds: { runMs: 300, idleMs: 1_000, heapMb: 256 }, shareMs: 250 });
+    // Millions of sections are read one by one.
+    const section = '{"offset":{"line":0,"column":0},"map":{"version":3,"sources":["a"],"names":[],"mappings":"AAAA"}}';
+    const slow = `{"version":3,"sections":[${Array.from({ length: 400_000 }, () => section).join(',')}]}`;
+    const ask = (owner: string, map: string): Promise<unknown> =>
+      maps.locate({
+        owner,
+        id: `${owner}:${map.length}`,
+        positions: [{ line: 1, column: 1 }],
+        load: async () => ({ map: plain(map), script: null }),
+      });
+    try {
+      expect(await why(ask('hostile', slow))).to.match(/^takes (?:longer|more memory) than a map may$/);
+      const refused = await ask('hostile', '{}').catch((error: unknown) => error);
+      expect(refused).to.be.instanceOf(MapRefused);
+      expect((refused as MapRefused).lasting).to.equal(false);
+      expect(await ask('other', '{"version":3,"sources":["a"],"names":[],"mappings":"AAAA"}')).to.have.length(1);
+    } finally {
+      await maps.close();
+    }
+  });
+});

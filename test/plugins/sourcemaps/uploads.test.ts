@@ -1,0 +1,284 @@
+/** What tools upload, and the errors that it makes readable (contract 21, Beyond the specification). */
+import { expect } from 'chai';
+import type { Loose } from '../../adapters/hapi/support.js';
+import {
+  ASSEMBLE,
+  built,
+  CHUNKS,
+  DEBUG_ID,
+  debugMeta,
+  filesOf,
+  Fixture,
+  OF_SHOP,
+  SCRIPT,
+  sha1,
+  type Built,
+} from './fixture.js';
+
+const SLOW_MS = 60_000;
+const REWRITTEN = { file_path: 'src/cart.js', line_no: 3 };
+const RAW = { file_path: SCRIPT, line_no: 1 };
+
+describe('uploads of source maps', function () {
+  this.timeout(SLOW_MS);
+  let app: Built;
+  let fixture: Fixture;
+  before(async () => {
+    app = await built();
+  });
+  beforeEach(async () => {
+    fixture = await Fixture.create();
+  });
+  afterEach(() => fixture.stop());
+
+  const count = (name: string): Promise<number> => fixture.service.store.collection(`sourcemaps_${name}`).count();
+
+  it('rewrites a frame by its debug id before grouping, and keeps the raw one', async () => {
+    expect((await fixture.upload(filesOf(app, DEBUG_ID))).body).to.deep.equal({
+      state: 'ok',
+      missingChunks: [],
+      detail: null,
+    });
+    await fixture.report(app, debugMeta);
+    // A build later, the same source is at another place of the script.
+    await fixture.report(app, { ...debugMeta, release: 'shop@9' });
+    const [{ item, context } = { item: {} as Loose, context: {} as Loose }, ...others] = await fixture.items();
+    expect(others).to.deep.equal([]);
+    expect(item).to.include({ ...REWRITTEN, hit_count: 2 });
+    expect((context['frames'] as unknown as Loose[])[0]).to.deep.include({
+      filename: 'src/cart.js',
+      function: 'total',
+      lineno: 3,
+      raw: { filename: SCRIPT, function: 't', ...app.at },
+    });
+    expect(context['source']).to.deep.include({
+      1: 'export function total(lines) {',
+      3: "    throw new Error('empty');",
+      6: '}',
+    });
+    expect(context).not.to.have.property('missing_source_maps');
+  });
+
+  it('says which debug id is missing and the command, in an answer to the reporter never', async () => {
+    await fixture.report(app, debugMeta);
+    const [found] = await fixture.items();
+    expect(found?.item).to.include(RAW);
+    expect(found?.context['missing_source_maps']).to.deep.equal([
+      {
+        file: SCRIPT,
+        debug_id: DEBUG_ID,
+        problem: `The source map with the debug id ${DEBUG_ID} was not uploaded.`,
+        command: 'sentry-cli --url http://127.0.0.1:8080 sourcemaps upload --org aos --project shop ./dist',
+      },
+    ]);
+  });
+
+  it('finds maps by release and address, of the event’s dist or of none', async () => {
+    await fixture.upload(filesOf(app, null), { projects: ['shop'], version: 'shop@1.4.2' });
+    await fixture.report(app, { release: 'shop@1.4.2', dist: 'web' });
+    await fixture.report(app, { release: 'shop@1.4.3' });
+    const items = await fixture.items();
+    expect(items.map(({ item }) => item['file_path'])).to.have.members(['src/cart.js', SCRIPT]);
+  });
+
+  it('takes single files of a release, as older tools send them', async () => {
+    const files = '/api/0/projects/acme/shop/releases/shop%402.0.0/files/';
+    const script = `${app.text}\n//# sourceMappingURL=app.js.map\n`;
+    const sent = await fixture.form(files, [
+      ['name', '~/assets/app.js'],
+      ['file', script, 'app.js'],
+    ]);
+    expect(sent.status).to.equal(201);
+    expect(sent.body).to.deep.equal({ id: sha1(script), name: '~/assets/app.js', sha1: sha1(script), dist: null });
+    await fixture.form(files, [
+      ['name', '~/assets/app.js.map'],
+      ['file', app.map, 'app.js.map'],
+      ['header', 'Content-Type: application/json'],
+    ]);
+    await fixture.report(app, { release: 'shop@2.0.0' });
+    expect((await fixture.items())[0]?.item).to.include(REWRITTEN);
+  });
+
+  it('keeps projects apart', async () => {
+    await fixture.upload(filesOf(app, DEBUG_ID));
+    await fixture.report(app, debugMeta, 8);
+    expect((await fixture.items())[0]?.item).to.include({ ...RAW, project: 'other' });
+  });
+
+  it('takes a token of one project for that one alone, also where no project is named', async () => {
+    const refused = await fixture.upload(filesOf(app, DEBUG_ID), { projects: ['other'] }, OF_SHOP);
+    expect([refused.status, refused.body['error']?.['code']]).to.deep.equal([403, 'insufficient_scope']);
+    expect((await fixture.upload(filesOf(app, DEBUG_ID), {}, OF_SHOP)).body['state']).to.equal('ok');
+    const unnamed = await fixture.upload(filesOf(app, DEBUG_ID), {});
+    expect([unnamed.status, unnamed.body['error']?.['fields']]).to.deep.equal([
+      422,
+      { projects: 'must name a project where the token is bound to none' },
+    ]);
+    const unknown = await fixture.upload(filesOf(app, DEBUG_ID), { projects: ['nowhere'] });
+    expect([unknown.status, unknown.body['error']?.['code']]).to.deep.equal([422, 'unknown_project']);
+  });
+
+  it('asks for the pieces that are missing, and knows what was sent before', async () => {
+    const files = filesOf(app, DEBUG_ID);
+    const chunks = [sha1('never sent')];
+    const asked = await fixture.ask('POST', ASSEMBLE, { checksum: sha1('x'), chunks, projects: ['shop'] });
+    expect(asked.body).to.deep.equal({ state: 'not_found', missingChunks: chunks, detail: null });
+    await fixture.upload(files);
+    expect(await count('chunks')).to.equal(0);
+    const again = await fixture.upload(files);
+    expect(again.body['state']).to.equal('ok');
+    expect(await count('bundles')).to.equal(1);
+  });
+
+  it('refuses pieces that are not what they say, too large, or no form', async () => {
+    const wrong = await fixture.form(CHUNKS, [['file', 'content', sha1('other content')]]);
+    expect([wrong.status, wrong.body['error']?.['fields']]).to.deep.equal([
+      422,
+      { file: 'is not the content of the SHA-1 that names it' },
+    ]);
+    const large = Buffer.alloc(262_145);
+    expect((await fixture.form(CHUNKS, [['file', large, sha1(large)]])).status).to.equal(422);
+    expect((await fixture.form(CHUNKS, [['other', 'x']])).body['error']?.['fields']).to.deep.equal({
+      file: 'is required',
+    });
+    const none = await fixture.server.ask('POST', CHUNKS, {
+      bearer: 'master:bugtracker:manage',
+      payload: 'no form',
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+    });
+    expect([none.status, none.body['error']?.['code']]).to.deep.equal([400, 'invalid_request']);
+    const many = await fixture.form(
+      CHUNKS,
+      Array.from({ length: 100 }, () => ['file', 'a', sha1('a')]),
+    );
+    expect(many.status).to.equal(400);
+    expect(await count('chunks')).to.equal(0);
+  });
+
+  it('says what is wrong with a bundle, and keeps nothing of it', async () => {
+    const bytes = Buffer.from('no archive');
+    await fixture.form(CHUNKS, [['file', bytes, sha1(bytes)]]);
+    const answer = await fixture.ask('POST', ASSEMBLE, {
+      checksum: sha1(bytes),
+      chunks: [sha1(bytes)],
+      projects: ['shop'],
+    });
+    expect(answer.body).to.deep.equal({ state: 'error', missingChunks: [], detail: 'The bundle is no zip archive.' });
+    expect([await count('bundles'), await count('pieces'), await count('artifacts')]).to.deep.equal([0, 0, 0]);
+  });
+
+  it('reads a hostile map once, and says why it is of no use', async () => {
+    const bad: Built = { ...app, map: '{"version":3,"sections":['.repeat(5_000) };
+    await fixture.upload(filesOf(bad, DEBUG_ID));
+    await fixture.report(app, debugMeta);
+    await fixture.report(app, debugMeta);
+    const [found] = await fixture.items();
+    expect(found?.item).to.include({ ...RAW, hit_count: 2 });
+    const [missing] = found?.context['missing_source_maps'] as unknown as Loose[];
+    expect(missing?.['problem']).to.equal(`The source map with the debug id ${DEBUG_ID} is no JSON.`);
+    const { items } = await fixture.service.store
+      .collection<{ id: string; fault: string | null }>('sourcemaps_artifacts')
+      .find();
+    expect(items.map(({ fault }) => fault)).to.have.members([null, 'is no JSON']);
+  });
+
+  it('answers what tools ask beside, and needs a credential', async () => {
+    const releases = '/api/0/organizations/any/releases/';
+    expect((await fixture.ask('POST', releases, { version: 'shop@1', projects: ['shop'] })).status).to.equal(201);
+    const put = await fixture.ask('PUT', `${releases}shop%401/`, { dateReleased: '2026-11-24T00:00:00Z' });
+    expect([put.status, put.body['version']]).to.deep.equal([200, 'shop@1']);
+    expect((await fixture.ask('GET', '/api/0/organizations/any/repos/')).status).to.equal(200);
+    const options = await fixture.ask('GET', CHUNKS);
+    expect(options.body).to.include({
+      chunkSize: 262_144,
+      hashAlgorithm: 'sha1',
+      url: `http://127.0.0.1:8080${CHUNKS}`,
+    });
+    expect(options.body['accept']).to.include('artifact_bundles_v2');
+    for (const path of [CHUNKS, releases]) {
+      expect((await fixture.server.ask('POST', path, {})).status, path).to.equal(401);
+      expect((await fixture.ask('POST', path, {}, 'intake:bugtracker:report')).status, path).to.equal(403);
+    }
+  });
+});
+
+describe('what is kept of source maps', function () {
+  this.timeout(SLOW_MS);
+  const DAY_MS = 86_400_000;
+  let app: Built;
+  let fixture: Fixture;
+  before(async () => {
+    app = await built();
+  });
+  afterEach(() => fixture.stop());
+
+  const ids = async (): Promise<string[]> => {
+    const { items } = await fixture.service.store
+      .collection<{ id: string; release: string }>('sourcemaps_bundles')
+      .find();
+    return items.map(({ release }) => release);
+  };
+  const clean = (): Promise<unknown> => fixture.service.jobs.runNow('sourcemaps.clean');
+  const upload = (version: string): Promise<unknown> =>
+    fixture.upload(filesOf(app, null), { projects: ['shop'], version });
+
+  it('is at most so much for a project: the oldest goes', async () => {
+    fixture = await Fixture.create({ errors: { sourcemap_bytes: 2_500 } });
+    for (const version of ['1', '2', '3', '4']) {
+      await upload(version);
+      fixture.service.clock.advance(1_000);
+    }
+    const kept = await ids();
+    expect(kept).to.include('4');
+    expect(kept).not.to.include('1');
+    const pieces = await fixture.service.store.collection('sourcemaps_pieces').count();
+    expect(pieces).to.equal(kept.length);
+  });
+
+  it('refuses what is larger than all that a project may keep', async () => {
+    fixture = await Fixture.create({ errors: { sourcemap_bytes: 100 } });
+    const { body } = await fixture.upload(filesOf(app, null));
+    expect(body['state']).to.equal('error');
+    expect(body['detail']).to.match(/^The bundle is larger than all that a project may keep/);
+  });
+
+  it('is used, or leaves when its days are over', async () => {
+    fixture = await Fixture.create({ errors: { sourcemap_days: 10 } });
+    await upload('used');
+    await upload('unused');
+    fixture.service.clock.advance(8 * DAY_MS);
+    await fixture.report(app, { release: 'used' });
+    fixture.service.clock.advance(3 * DAY_MS);
+    await clean();
+    expect(await ids()).to.deep.equal(['used']);
+  });
+
+  it('is nothing of what a crash left half made', async () => {
+    fixture = await Fixture.create();
+    await upload('whole');
+    const bundles = fixture.service.store.collection<{ id: string; state: string }>('sourcemaps_bundles');
+    const [whole] = (await bundles.find()).items;
+    if (whole === undefined) throw new Error('no bundle');
+    await bundles.insert({ ...whole, id: `${whole.id}x`, state: 'assembling' });
+    await bundles.change({ id: whole.id }, { set: { state: 'leaving' } });
+    // A map of a bundle that is leaving is none.
+    await fixture.report(app, { release: 'whole' });
+    expect((await fixture.items())[0]?.item).to.include(RAW);
+    fixture.service.clock.advance(2 * 3_600_000);
+    await clean();
+    for (const name of ['bundles', 'pieces', 'artifacts']) {
+      expect(await fixture.service.store.collection(`sourcemaps_${name}`).count(), name).to.equal(0);
+    }
+  });
+
+  it('is no piece that belongs to nothing for longer than a day', async () => {
+    fixture = await Fixture.create();
+    await fixture.form(CHUNKS, [['file', 'left behind', sha1('left behind')]]);
+    await clean();
+    const chunks = fixture.service.store.collection('sourcemaps_chunks');
+    expect(await chunks.count()).to.equal(1);
+    fixture.service.clock.advance(DAY_MS + 1_000);
+    await clean();
+    expect(await chunks.count()).to.equal(0);
+  });
+});
