@@ -1,7 +1,7 @@
 /** `manifest.json` of an artifact bundle: what each file is. Written by tools, sent by anybody. Pure. */
+import { guidOf } from '../../lib/text/guid.js';
 import { MapRefused, type BundledFile, type PackedFile } from '../../ports/source-maps.js';
 
-const DEBUG_ID = /^([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})$/;
 const LONGEST_URL = 1_000;
 
 const KINDS: Readonly<Record<string, BundledFile['kind']>> = { minified_source: 'script', source_map: 'map' };
@@ -10,13 +10,6 @@ type Loose = Readonly<Record<string, unknown>>;
 
 const record = (value: unknown): Loose | null =>
   value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Loose) : null;
-
-/** With dashes, in lower case; null: it is none. */
-export function debugIdOf(value: unknown): string | null {
-  if (typeof value !== 'string' || value.length > 40) return null;
-  const found = DEBUG_ID.exec(value.toLowerCase());
-  return found === null ? null : found.slice(1).join('-');
-}
 
 /** The scripts and maps that the manifest names and the archive holds. @throws MapRefused */
 export function filesOf(manifest: string, entries: ReadonlyMap<string, PackedFile>): BundledFile[] {
@@ -30,13 +23,14 @@ export function filesOf(manifest: string, entries: ReadonlyMap<string, PackedFil
     const url = about?.['url'];
     if (entry === undefined || kind === undefined || typeof url !== 'string' || url.length > LONGEST_URL) return [];
     const headers = lowerCased(record(about?.['headers']) ?? {});
+    const { 'debug-id': debugId } = headers;
     const mapUrl = headers['sourcemap'] ?? headers['x-sourcemap'];
     return [
       {
         ...entry,
         kind,
         url,
-        debugId: debugIdOf(headers['debug-id']),
+        debugId: typeof debugId === 'string' ? guidOf(debugId) : null,
         mapUrl: typeof mapUrl === 'string' && mapUrl.length <= LONGEST_URL ? mapUrl : null,
       },
     ];

@@ -34,11 +34,14 @@ export class ThreadSourceMaps implements SourceMaps {
     });
   }
 
-  locate({ owner, id, positions, load }: MapQuestion): Promise<(SourcePosition | null)[]> {
+  locate(question: MapQuestion): Promise<(SourcePosition | null)[]> {
+    const { owner, id, positions } = question;
     return this.#turns.take(owner, async () => {
       const known = await this.#thread.run({ kind: 'locate', id, positions, files: null });
       const answer =
-        'wanted' in known ? await this.#thread.run({ kind: 'locate', id, positions, files: await load() }) : known;
+        'wanted' in known
+          ? await this.#thread.run({ kind: 'locate', id, positions, files: await question.load() })
+          : known;
       return 'places' in answer ? answer.places : [];
     });
   }

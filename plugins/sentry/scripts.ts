@@ -5,13 +5,13 @@
  */
 import type { FrameQuestion, MissingMap, RewrittenFrames } from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps.js';
+import { guidOf } from '../../lib/text/guid.js';
 import { line, list, record, records, type Loose } from './values.js';
 
 /** Of one event. A chain of ten causes has fewer that matter. */
 const MOST_FRAMES = 500;
 const MOST_IMAGES = 500;
 const LONGEST_ADDRESS = 1_000;
-const DEBUG_ID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/;
 const VENDOR = /(?:^|\/)(?:node_modules|bower_components)\//;
 
 /** A frame with line and column: the engines of scripts give both. */
@@ -30,7 +30,7 @@ function foundIn(stacktrace: unknown): Found[] {
     const { lineno, colno } = given;
     const file = line(given['abs_path']) ?? line(given['filename']);
     if (!counted(lineno) || !counted(colno) || file === null || file.length > LONGEST_ADDRESS) return [];
-    return [{ given: given as Record<string, unknown>, file, line: lineno, column: colno }];
+    return [{ given, file, line: lineno, column: colno }];
   });
 }
 
@@ -46,9 +46,8 @@ function debugIdsIn(event: Loose): Map<string, string> {
   for (const image of list(record(event['debug_meta'])?.['images']).slice(0, MOST_IMAGES)) {
     const about = record(image);
     const file = line(about?.['code_file']);
-    const id = line(about?.['debug_id'])?.toLowerCase();
-    if (about?.['type'] !== 'sourcemap' || file === null || id === undefined || !DEBUG_ID.test(id)) continue;
-    ids.set(file, id.replaceAll('-', '').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'));
+    const id = guidOf(line(about?.['debug_id']) ?? '');
+    if (about?.['type'] === 'sourcemap' && file !== null && id !== null) ids.set(file, id);
   }
   return ids;
 }

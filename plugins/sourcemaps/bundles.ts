@@ -81,11 +81,11 @@ export class Bundles {
     }
   }
 
-  async #fill(id: string, { size, piece }: BundlePlan): Promise<void> {
-    const count = Math.ceil(size / PIECE_BYTES);
+  async #fill(id: string, plan: BundlePlan): Promise<void> {
+    const count = Math.ceil(plan.size / PIECE_BYTES);
     for (let from = 0; from < count; from += PIECES_AT_ONCE) {
       const numbers = Array.from({ length: Math.min(PIECES_AT_ONCE, count - from) }, (_, i) => from + i);
-      const docs = await Promise.all(numbers.map(async (n) => ({ id: `${id}:${n}`, data: await piece(n) })));
+      const docs = await Promise.all(numbers.map(async (n) => ({ id: `${id}:${n}`, data: await plan.piece(n) })));
       await this.pieces.bulk(docs.map((put) => ({ put })));
     }
   }

@@ -97,8 +97,8 @@ const at = (path: string): { path: string; aliases: string[] } => ({
 
 /** @param about base URL and time */
 export const routes = (uploads: Uploads, about: { url(): string; now(): string }): RouteSpec[] => [
-  ...chunkRoutes(uploads, about.url),
-  ...releaseRoutes(about.now),
+  ...chunkRoutes(uploads, () => about.url()),
+  ...releaseRoutes(() => about.now()),
   ...fileRoutes(uploads),
 ];
 

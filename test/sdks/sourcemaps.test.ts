@@ -198,7 +198,7 @@ suite('source maps of real builds', function () {
       cwd: vite.folder,
       env: settings(vite),
     });
-    const [script] = (await readdir(join(vite.folder, 'dist', 'assets'))).filter((name) => name.endsWith('.js'));
+    const script = (await readdir(join(vite.folder, 'dist', 'assets'))).find((name) => name.endsWith('.js'));
     await page(vite, `dist/assets/${script ?? ''}`);
     await visit(vite);
     await expectSources((await items(vite))[0]);

@@ -12,6 +12,7 @@ import type { FormProblem } from './shared/form.js';
 import { movesFrom } from './moves.js';
 import { occurrenceRow } from './occurrences.js';
 import { refOf, type PageDeps } from './shared/page-deps.js';
+import { missingMapsOf } from './missing-maps.js';
 import { FrameOwners } from './trace/frame-owners.js';
 import { traceOf } from './trace/trace.js';
 import { undoable } from '../work/undo.js';
@@ -39,6 +40,9 @@ async function part(
 /** Of the item's own stack: what the occurrences on the page say of their frames. Those of one error are alike. */
 const ownersOf = (occurrences: readonly object[]): FrameOwners =>
   new FrameOwners((occurrences as { context?: Json }[]).find(({ context }) => hasFrames(context))?.context);
+
+/** Of the newest occurrence: a map that came later is missing no more. */
+const newestContext = (occurrences: readonly { context?: Json }[]): Json => occurrences[0]?.context ?? null;
 
 const hasFrames = (context: Json | undefined): boolean =>
   typeof context === 'object' && context !== null && 'frames' in context;
@@ -105,6 +109,7 @@ export async function itemView(
     rule_url,
     severities: SEVERITIES.toReversed(),
     trace: traceOf(item.stack_trace, { file: item.file_path, line: item.line_no, owners: ownersOf(occurrences.items) }),
+    missing_maps: missingMapsOf(newestContext(occurrences.items), item.project, page.baseUrl()),
     commands: commandsOf(item, page.baseUrl()),
     actions: page.actions().flatMap((action) => {
       const { label, icon, shortcut = null } = action;

@@ -1,6 +1,6 @@
 /** GUIDs as text. */
 import { expect } from 'chai';
-import { GUID, GUID_START, isGuid, timeInGuid } from '../../../lib/text/guid.js';
+import { GUID, GUID_START, guidOf, isGuid, timeInGuid } from '../../../lib/text/guid.js';
 
 const SOME = '01941f29-7c00-7000-8000-000000000001';
 
@@ -20,5 +20,12 @@ describe('lib: guid', () => {
     expect(timeInGuid(SOME)).to.equal(Date.parse('2025-01-01T00:00:00Z'));
     expect(timeInGuid('3f2504e0-4f89-41d3-9a0c-0305e82c3301')).to.equal(null);
     expect(timeInGuid('shop-17')).to.equal(null);
+  });
+
+  it('gets its dashes and lower case where it came without', () => {
+    for (const given of [SOME, SOME.toUpperCase(), SOME.replaceAll('-', '')]) expect(guidOf(given)).to.equal(SOME);
+    for (const other of ['', `${SOME}0`, SOME.slice(1), 'z'.repeat(32), `${SOME.slice(0, -1)}\n`]) {
+      expect(guidOf(other), other).to.equal(null);
+    }
   });
 });

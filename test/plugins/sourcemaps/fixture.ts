@@ -184,11 +184,11 @@ export class Fixture {
   /** Every item with its newest occurrence. */
   async items(): Promise<{ item: Loose; context: Loose }[]> {
     const list = await this.ask('GET', '/api/bugtracker/v1/bugs?limit=200');
-    const found = list.body['items'] as unknown as Loose[];
-    const whole = found.map(({ id }) => this.ask('GET', `/api/bugtracker/v1/bugs/${String(id)}`));
+    const found = list.body['items'] as unknown as { id: string }[];
+    const whole = found.map(({ id }) => this.ask('GET', `/api/bugtracker/v1/bugs/${id}`));
     return (await Promise.all(whole)).map(({ body }) => {
       const [newest] = body['occurrences'] as unknown as Loose[];
-      return { item: body['item'] as Loose, context: (newest?.['context'] ?? {}) as Loose };
+      return { item: body['item'] as Loose, context: newest?.['context'] ?? {} };
     });
   }
 

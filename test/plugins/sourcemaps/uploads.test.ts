@@ -174,7 +174,7 @@ describe('uploads of source maps', function () {
     await fixture.report(app, debugMeta);
     const [found] = await fixture.items();
     expect(found?.item).to.include({ ...RAW, hit_count: 2 });
-    const [missing] = found?.context['missing_source_maps'] as unknown as Loose[];
+    const [missing] = (found?.context['missing_source_maps'] ?? []) as unknown as Loose[];
     expect(missing?.['problem']).to.equal(`The source map with the debug id ${DEBUG_ID} is no JSON.`);
     const { items } = await fixture.service.store
       .collection<{ id: string; fault: string | null }>('sourcemaps_artifacts')

@@ -1,0 +1,29 @@
+/**
+ * Source maps that an occurrence names as missing (contract 21, Beyond the specification: what JavaScript and releases
+ * need). A context comes from outside, so the page believes nothing of it but the form of a debug id, and writes the
+ * command by itself: nobody can put one there for others to run. Pure.
+ */
+import { isGuid } from '../../../lib/text/guid.js';
+import type { Json } from '../../../ports/store.js';
+
+const MOST = 5;
+
+export interface MissingMaps {
+  debug_ids: string[];
+  command: string;
+}
+
+/** Null: the occurrence names none. */
+export function missingMapsOf(context: Json, project: string, baseUrl: string): MissingMaps | null {
+  if (context === null || typeof context !== 'object' || Array.isArray(context)) return null;
+  const given = context['missing_source_maps'];
+  if (!Array.isArray(given)) return null;
+  const ids = given.slice(0, MOST).flatMap((one) => {
+    const id = one !== null && typeof one === 'object' && !Array.isArray(one) ? one['debug_id'] : null;
+    return typeof id === 'string' && isGuid(id) ? [id] : [];
+  });
+  if (ids.length === 0) return null;
+  const url = baseUrl.replace(/\/$/, '');
+  const command = `sentry-cli --url ${url} sourcemaps upload --org aos --project ${project} ./dist`;
+  return { debug_ids: [...new Set(ids)], command };
+}
