@@ -257,8 +257,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     await releaseStore.close();
     await unlisted.flush();
     await placing;
-    await hasher.close();
-    await sourceMaps.close();
+    await Promise.all([hasher.close(), sourceMaps.close()]);
     if (lock) await lock.release();
     else if ((await InstanceLock.running(config.data_dir))?.pid === process.pid) await rm(serverFile, { force: true });
     await lines.flush();

@@ -92,7 +92,7 @@ export {
   type SourceMaps,
   type SourcePosition,
   type UploadedBytes,
-} from '../ports/source-maps.js';
+} from '../ports/source-maps/reader.js';
 export { cached, findCached, getCached } from '../ports/cached-reads.js';
 export { changeRendered, findRendered } from '../ports/rendering.js';
 export { InvalidCursor, StoreConflict } from '../ports/store.js';

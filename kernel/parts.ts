@@ -16,7 +16,7 @@ import type { Installers } from '../ports/installers.js';
 import type { Manual } from '../ports/manual.js';
 import type { ReleaseStore } from '../ports/release-store.js';
 import type { Signers } from '../ports/signer.js';
-import type { SourceMaps } from '../ports/source-maps.js';
+import type { SourceMaps } from '../ports/source-maps/reader.js';
 import type { CollectionSpec, DocumentStore } from '../ports/store.js';
 import type { AppSettings, CommandSpec, Plugin } from './contract.js';
 import type { Sections } from './registry.js';

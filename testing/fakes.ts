@@ -12,7 +12,7 @@ import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
 import { OutboundError, type Outbound } from '../ports/outbound.js';
 import type { Reach } from '../ports/reach.js';
-import { MapRefused, type SourceMaps } from '../ports/source-maps.js';
+import { MapRefused, type SourceMaps } from '../ports/source-maps/reader.js';
 import type { RouteTools } from '../ports/tools.js';
 
 /** Counts upwards, in the shape of a UUIDv7. */

@@ -3,7 +3,7 @@
  * `@jridgewell/trace-mapping`; every number that it gives is looked up as one that may lead nowhere. Pure.
  */
 import { AnyMap, originalPositionFor, sourceContentFor, type TraceMap } from '@jridgewell/trace-mapping';
-import { MapRefused, type ScriptPosition, type SourcePosition } from '../../ports/source-maps.js';
+import { MapRefused, type ScriptPosition, type SourcePosition } from '../../ports/source-maps/reader.js';
 import { functionAt, functionsOf, type ScriptFunction } from './functions.js';
 
 /** Lines of source on each side (contract 21, Beyond the specification: what JavaScript and releases need). */

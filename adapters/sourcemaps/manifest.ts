@@ -1,6 +1,6 @@
 /** `manifest.json` of an artifact bundle: what each file is. Written by tools, sent by anybody. Pure. */
 import { guidOf } from '../../lib/text/guid.js';
-import { MapRefused, type BundledFile, type PackedFile } from '../../ports/source-maps.js';
+import { MapRefused, type BundledFile, type PackedFile } from '../../ports/source-maps/reader.js';
 
 const LONGEST_URL = 1_000;
 

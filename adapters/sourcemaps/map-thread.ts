@@ -4,7 +4,7 @@
  * 60 ms more, and what a job may read is bounded before it starts.
  */
 import { Worker } from 'node:worker_threads';
-import { MapRefused } from '../../ports/source-maps.js';
+import { MapRefused } from '../../ports/source-maps/reader.js';
 import { LIMITS } from './limits.js';
 import type { MapAnswer, MapJob } from './worker.js';
 

@@ -1,4 +1,4 @@
-/** Source maps and artifact bundles, read in a thread (ports/source-maps.ts). */
+/** Source maps and artifact bundles, read in a thread (ports/source-maps/reader.ts). */
 import {
   MapRefused,
   type BundledFile,
@@ -6,18 +6,18 @@ import {
   type SourceMaps,
   type SourcePosition,
   type UploadedBytes,
-} from '../../ports/source-maps.js';
+} from '../../ports/source-maps/reader.js';
 import { MapThread, type ThreadBounds } from './map-thread.js';
-import { Turns } from './turns.js';
+import { OwnerTurns } from './owner-turns.js';
 import { directoryOf, TAIL } from './zip.js';
 
 export class ThreadSourceMaps implements SourceMaps {
   readonly #thread: MapThread;
-  readonly #turns: Turns;
+  readonly #turns: OwnerTurns;
 
   constructor({ bounds, shareMs }: { bounds?: ThreadBounds; shareMs?: number } = {}) {
     this.#thread = new MapThread(bounds);
-    this.#turns = new Turns(() => performance.now(), shareMs);
+    this.#turns = new OwnerTurns(() => performance.now(), shareMs);
   }
 
   async unpack(owner: string, bundle: UploadedBytes): Promise<BundledFile[]> {

@@ -7,15 +7,15 @@ import {
   type PackedFile,
   type ScriptPosition,
   type SourcePosition,
-} from '../../ports/source-maps.js';
+} from '../../ports/source-maps/reader.js';
 import { LIMITS } from './limits.js';
 import { LoadedMap } from './loaded-map.js';
 import { filesOf } from './manifest.js';
-import { entriesOf, unpacked, type Directory } from './zip.js';
+import { entriesOf, unpacked, type ZipDirectory } from './zip.js';
 
 export type MapJob =
-  | { kind: 'manifest'; directory: Directory; bytes: Uint8Array }
-  | { kind: 'files'; directory: Directory; bytes: Uint8Array; manifest: PackedBytes }
+  | { kind: 'manifest'; directory: ZipDirectory; bytes: Uint8Array }
+  | { kind: 'files'; directory: ZipDirectory; bytes: Uint8Array; manifest: PackedBytes }
   | {
       kind: 'locate';
       id: string;

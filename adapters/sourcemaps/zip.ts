@@ -5,7 +5,7 @@
  * is used, and a file is inflated no further than its bounds. Pure.
  */
 import { inflateRawSync } from 'node:zlib';
-import { MapRefused, type PackedBytes, type PackedFile } from '../../ports/source-maps.js';
+import { MapRefused, type PackedBytes, type PackedFile } from '../../ports/source-maps/reader.js';
 import { LIMITS } from './limits.js';
 
 const END = 0x06054b50;
@@ -21,7 +21,7 @@ const LOCAL_EXTRA = 1_024;
 /** How much of the archive's end holds the record that closes it. */
 export const TAIL = END_BYTES + LONGEST_COMMENT;
 
-export interface Directory {
+export interface ZipDirectory {
   /** Where it begins in the upload. */
   start: number;
   bytes: number;
@@ -31,7 +31,7 @@ export interface Directory {
 }
 
 /** @param tail the last bytes of an upload of `size` bytes @throws MapRefused */
-export function directoryOf(tail: Buffer, size: number): Directory {
+export function directoryOf(tail: Buffer, size: number): ZipDirectory {
   for (let at = tail.length - END_BYTES; at >= 0; at--) {
     if (tail.readUInt32LE(at) !== END || at + END_BYTES + tail.readUInt16LE(at + 20) !== tail.length) continue;
     const count = tail.readUInt16LE(at + 10);
@@ -47,7 +47,7 @@ export function directoryOf(tail: Buffer, size: number): Directory {
 }
 
 /** The files of a directory, by name. @throws MapRefused */
-export function entriesOf(directory: Buffer, { start, count, shift }: Directory): Map<string, PackedFile> {
+export function entriesOf(directory: Buffer, { start, count, shift }: ZipDirectory): Map<string, PackedFile> {
   const entries = new Map<string, PackedFile>();
   let at = 0;
   for (let i = 0; i < count; i++) {

@@ -14,7 +14,7 @@ import type { Metrics } from '../../ports/metrics.js';
 import type { Outbound } from '../../ports/outbound.js';
 import type { Reach } from '../../ports/reach.js';
 import type { ReleaseStore } from '../../ports/release-store.js';
-import type { SourceMaps } from '../../ports/source-maps.js';
+import type { SourceMaps } from '../../ports/source-maps/reader.js';
 import type { Signers } from '../../ports/signer.js';
 import type { Collection, Doc } from '../../ports/store.js';
 import { token, type ExtensionPoint, type Token } from '../../ports/token.js';

@@ -4,7 +4,7 @@
  * grouping, trace and context agree; the raw one stays beside it.
  */
 import type { FrameQuestion, MissingMap, RewrittenFrames } from '../../ports/domain/frames.js';
-import type { SourcePosition } from '../../ports/source-maps.js';
+import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import { guidOf } from '../../lib/text/guid.js';
 import { line, list, record, records, type Loose } from './values.js';
 

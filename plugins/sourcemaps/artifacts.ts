@@ -8,7 +8,7 @@ import { keyOf, type Artifact } from './model.js';
 /** How long another process may not know of an upload. */
 const KNOWN_MS = 5_000;
 const MOST_KNOWN = 2_000;
-/** Uploads of one script that are looked at, the newest first. */
+/** MapUploads of one script that are looked at, the newest first. */
 const MOST_ALIKE = 50;
 
 /** A script's map, and the script itself where the upload has it. */

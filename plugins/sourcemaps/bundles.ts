@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
 import { StoreConflict } from '../../ports/store.js';
-import type { BundledFile, SourceMaps, UploadedBytes } from '../../ports/source-maps.js';
-import { keyOf, PIECE_BYTES, type Artifact, type Bundle, type Piece } from './model.js';
+import type { BundledFile, SourceMaps, UploadedBytes } from '../../ports/source-maps/reader.js';
+import { keyOf, PIECE_BYTES, type Artifact, type Bundle, type BundlePiece } from './model.js';
 
 /** Written or removed at a time: pieces have some hundred kilobytes each, artifacts some hundred bytes. */
 const PIECES_AT_ONCE = 8;
@@ -35,7 +35,7 @@ export interface BundlePlan {
 export class Bundles {
   constructor(
     @inject(collection<Bundle>('bundles')) private readonly bundles: Collection<Bundle>,
-    @inject(collection<Piece>('pieces')) private readonly pieces: Collection<Piece>,
+    @inject(collection<BundlePiece>('pieces')) private readonly pieces: Collection<BundlePiece>,
     @inject(collection<Artifact>('artifacts')) private readonly artifacts: Collection<Artifact>,
     @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.sourceMaps) readonly maps: SourceMaps,

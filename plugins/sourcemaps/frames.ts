@@ -12,7 +12,7 @@ import type {
   RewrittenFrames,
   ScriptFrame,
 } from '../../ports/domain/frames.js';
-import { MapRefused, type PackedBytes, type SourceMaps, type SourcePosition } from '../../ports/source-maps.js';
+import { MapRefused, type PackedBytes, type SourceMaps, type SourcePosition } from '../../ports/source-maps/reader.js';
 import { Artifacts, type MapPair } from './artifacts.js';
 import { Bundles } from './bundles.js';
 import type { Artifact } from './model.js';

@@ -1,6 +1,6 @@
 /** What the plugin keeps, and its collections. */
 import type { CollectionSpec } from '../../kernel/contract.js';
-import type { BundledFile } from '../../ports/source-maps.js';
+import type { BundledFile } from '../../ports/source-maps/reader.js';
 
 /**
  * Every piece of an upload but the last has this size: tools are told so, and what lies where follows from it. In the
@@ -22,7 +22,7 @@ export interface Chunk {
 }
 
 /** A piece of a bundle. */
-export interface Piece {
+export interface BundlePiece {
   /** `<bundle>:<number from 0>` */
   id: string;
   data: string;

@@ -12,7 +12,7 @@ import { Frames } from './frames.js';
 import { COLLECTIONS } from './model.js';
 import { Retention } from './retention.js';
 import { routes } from './routes.js';
-import { CONFIG, Uploads } from './uploads.js';
+import { CONFIG, MapUploads } from './uploads.js';
 
 const CLEAN_MS = 3_600_000;
 
@@ -31,7 +31,7 @@ export default definePlugin<SourceMapConfig>({
   setup(ctx) {
     ctx.bind(CONFIG, ctx.config);
     const { uploads, frames, bundles, retention } = ctx.services({
-      uploads: Uploads,
+      uploads: MapUploads,
       frames: Frames,
       bundles: Bundles,
       retention: Retention,

@@ -8,7 +8,7 @@ import { invalid, ServiceError } from '../../kernel/errors.js';
 import type { TokenPrincipal } from '../../ports/http.js';
 import { MOST_PIECES, PIECE_BYTES } from './model.js';
 import { formOf } from './multipart.js';
-import type { AssembleRequest, Uploads } from './uploads.js';
+import type { AssembleRequest, MapUploads } from './uploads.js';
 
 const BASE = '/api/0';
 const PIECES_PER_CALL = 16;
@@ -96,13 +96,13 @@ const at = (path: string): { path: string; aliases: string[] } => ({
 });
 
 /** @param about base URL and time */
-export const routes = (uploads: Uploads, about: { url(): string; now(): string }): RouteSpec[] => [
+export const routes = (uploads: MapUploads, about: { url(): string; now(): string }): RouteSpec[] => [
   ...chunkRoutes(uploads, () => about.url()),
   ...releaseRoutes(() => about.now()),
   ...fileRoutes(uploads),
 ];
 
-function chunkRoutes(uploads: Uploads, url: () => string): RouteSpec[] {
+function chunkRoutes(uploads: MapUploads, url: () => string): RouteSpec[] {
   const params = joi.object({ org: organization });
   return [
     {
@@ -238,7 +238,7 @@ function releaseRoutes(now: () => string): RouteSpec[] {
   ];
 }
 
-function fileRoutes(uploads: Uploads): RouteSpec[] {
+function fileRoutes(uploads: MapUploads): RouteSpec[] {
   return [
     {
       ...shared,

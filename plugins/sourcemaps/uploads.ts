@@ -4,7 +4,7 @@ import { inject, injectable, token } from '../../kernel/contract.js';
 import { denied, invalid, ServiceError } from '../../kernel/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
-import { MapRefused, type BundledFile } from '../../ports/source-maps.js';
+import { MapRefused, type BundledFile } from '../../ports/source-maps/reader.js';
 import { Bundles, type BundlePlan } from './bundles.js';
 import type { SourceMapConfig } from './config.js';
 import { Frames } from './frames.js';
@@ -42,7 +42,7 @@ const LONGEST_COMMENT = 1_024;
 const MAP_COMMENT = /\/[/*][#@] ?sourceMappingURL=([^\s'"*]{1,900})/g;
 
 @injectable()
-export class Uploads {
+export class MapUploads {
   constructor(
     @inject(Bundles) private readonly bundles: Bundles,
     @inject(Inbox) private readonly inbox: Inbox,

@@ -2,7 +2,7 @@
  * The way from a minified script's frames back to the sources (contract 21, Beyond the specification: what JavaScript
  * and releases need): asked by an intake before an error is grouped, answered by the plugin that keeps source maps.
  */
-import type { SourcePosition } from '../source-maps.js';
+import type { SourcePosition } from '../source-maps/reader.js';
 import { token } from '../token.js';
 
 /** A frame as the engine gave it. Line and column count from 1. */
@@ -40,7 +40,7 @@ export interface RewrittenFrames {
 }
 
 export interface FrameRewriter {
-  /** Null, at once: no frame of this project is rewritten. Never rejects: an error is recorded, whatever its maps are. */
+  /** Null, at once: nothing of this project is rewritten. Never rejects: an error is recorded whatever its maps are. */
   rewrite(question: FrameQuestion): Promise<RewrittenFrames> | null;
 }
 

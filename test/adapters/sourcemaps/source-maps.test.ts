@@ -1,10 +1,15 @@
-/** Maps and bundles from anybody, read in a thread (ports/source-maps.ts): hostile ones cost their owner alone. */
+/** Maps and bundles from anybody, read in a thread (ports/source-maps/reader.ts): hostile ones cost their owner alone. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { build } from 'esbuild-wasm';
 import { ThreadSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
 import { fileOf } from '../../../adapters/sourcemaps/loaded-map.js';
-import { MapRefused, type PackedBytes, type ScriptPosition, type SourcePosition } from '../../../ports/source-maps.js';
+import {
+  MapRefused,
+  type PackedBytes,
+  type ScriptPosition,
+  type SourcePosition,
+} from '../../../ports/source-maps/reader.js';
 import { archive, bundle, bytesOf } from './archives.js';
 
 const SLOW_MS = 60_000;

@@ -1,8 +1,9 @@
 /**
  * Whose work is next: owners take turns, and an owner that has used up its share of a minute gets no more until the
- * minute is over. So one that sends what is slow to read costs the others one job's time at most. Pure but for the clock.
+ * minute is over. So one that sends what is slow to read costs the others one job's time at most. Pure but for the
+ * clock.
  */
-import { MapRefused } from '../../ports/source-maps.js';
+import { MapRefused } from '../../ports/source-maps/reader.js';
 import { LIMITS } from './limits.js';
 
 const MINUTE_MS = 60_000;
@@ -13,7 +14,7 @@ interface Owner {
   since: number;
 }
 
-export class Turns {
+export class OwnerTurns {
   /** In the order of their turns. */
   readonly #owners = new Map<string, Owner>();
   #busy = false;
