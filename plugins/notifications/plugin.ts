@@ -4,9 +4,10 @@
  * there is a channel; built on the plugin contract and the domain's ports alone, as a plugin from outside is.
  */
 import joi from 'joi';
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
+import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';
 import { KIND_NAMES, type Channel } from './channels/channel.js';
@@ -18,6 +19,7 @@ import type { NotificationRule } from './rules/rule.js';
 import { Dispatcher } from './sending/dispatcher.js';
 import { EmailSender, type SmtpConfig } from './sending/email.js';
 import { NtfySender, SlackSender, TeamsSender } from './sending/hooks.js';
+import { told } from './notes/told.js';
 import { NoteQueue } from './sending/queue.js';
 
 /** What was sent is kept as long as the deliveries of webhooks. */
@@ -61,6 +63,7 @@ export default definePlugin<NotificationsConfig>({
   api: 1,
   title: 'Notifications',
   needs: [AUDIT.name, PROJECTS.name],
+  extends: [ALARM_RECEIVERS.point],
   config,
   collections: [
     { name: 'channels', indexes: [{ fields: ['name'] }] },
@@ -116,6 +119,7 @@ export default definePlugin<NotificationsConfig>({
     return {
       pages: pages({ channels, dispatcher, kinds, timezone: app.timezone, baseUrl, now: () => clock.iso(), projects }),
       panels: panels(channels),
+      extensions: [extend(ALARM_RECEIVERS, { told: ({ id }) => told(notes, channelRows, id) })],
       listens: EVENTS.map((event) => ({
         event,
         durable: true,

@@ -40,4 +40,13 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'outages', indexes: [{ fields: ['to'] }] },
   { name: 'marks', indexes: [] },
   { name: 'windows', indexes: [] },
+  {
+    name: 'incidents',
+    indexes: [
+      { fields: ['began_at'] },
+      { fields: ['source', 'began_at'] },
+      { fields: ['project', 'began_at'] },
+      { fields: ['ended_at', 'began_at'] },
+    ],
+  },
 ];

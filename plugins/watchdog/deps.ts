@@ -2,7 +2,7 @@
 import { token } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
-import type { MonitorProbes } from '../../ports/domain/watchdog.js';
+import type { AlarmReceivers, MonitorProbes } from '../../ports/domain/watchdog.js';
 import type { TokenIssuer } from '../../ports/domain/tokens.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';
@@ -20,6 +20,7 @@ import type {
   RunDoc,
   TimelineDoc,
 } from './model/documents.js';
+import type { IncidentDoc } from './model/incident.js';
 import type { WindowDoc } from './model/window.js';
 
 export interface WatchdogConfig {
@@ -39,6 +40,7 @@ export interface WatchdogDeps {
   outages: Collection<OutageDoc>;
   marks: Collection<TimeMarkDoc>;
   windows: Collection<WindowDoc>;
+  incidents: Collection<IncidentDoc>;
   clock: Clock;
   ids: Ids;
   log: Logger;
@@ -52,6 +54,8 @@ export interface WatchdogDeps {
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
   /** Who asks machines; null: nobody, for its plugin is switched off. */
   probes: () => MonitorProbes | null;
+  /** Who passes alarms on to people and programs. */
+  receivers: () => readonly AlarmReceivers[];
   emit: (
     event: string,
     data: object,

@@ -10,7 +10,7 @@ import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import { MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
+import { ALARM_RECEIVERS, MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
@@ -22,6 +22,7 @@ import { viewOf } from './model/monitor.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { badges } from './http/badges.js';
+import { incidentRoutes } from './http/incident-routes.js';
 import { maintenanceRoutes } from './http/maintenance-routes.js';
 import { pingUrls } from './http/ping-urls.js';
 import { routes } from './http/routes.js';
@@ -106,7 +107,7 @@ export default definePlugin<WatchdogConfig>({
   title: 'Watchdog',
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS].map(({ name }) => name),
   provides: [WATCHDOG.name],
-  extensionPoints: [MONITOR_PROBES.point],
+  extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point],
   extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
@@ -131,6 +132,7 @@ export default definePlugin<WatchdogConfig>({
       outages: ctx.collection('outages'),
       marks: ctx.collection('marks'),
       windows: ctx.collection('windows'),
+      incidents: ctx.collection('incidents'),
       clock: ctx.clock,
       ids: ctx.ids,
       log: ctx.log,
@@ -141,6 +143,7 @@ export default definePlugin<WatchdogConfig>({
       audit: ctx.resolve(AUDIT),
       projects,
       probes: () => ctx.extensions(MONITOR_PROBES)[0] ?? null,
+      receivers: () => ctx.extensions(ALARM_RECEIVERS),
       monitorsPerToken: ctx.app.limits['monitors_per_token'] ?? 10_000,
       emit: (event, data, options) => ctx.emit(event, data, options),
     };
@@ -173,7 +176,13 @@ export default definePlugin<WatchdogConfig>({
         }),
         ...monitorTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
       ],
-      routes: [...routes(services), ...maintenanceRoutes(services), ...pingUrls(services), badges(services)],
+      routes: [
+        ...routes(services),
+        ...maintenanceRoutes(services),
+        ...incidentRoutes(services),
+        ...pingUrls(services),
+        badges(services),
+      ],
       pages: pages(services, ctx.config.deferred_alarms),
       panels: panels(services),
       jobs: [

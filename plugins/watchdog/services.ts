@@ -11,6 +11,7 @@ import { MonitorCheckIns } from './heartbeat/check-ins.js';
 import { HeartbeatIntake } from './heartbeat/intake.js';
 import { Histories } from './metrics/history.js';
 import { Series } from './metrics/series.js';
+import { Incidents } from './incidents/incidents.js';
 import { MaintenanceWindows } from './maintenance/windows.js';
 import { Adoption } from './monitors/adoption.js';
 import { Ancestry } from './tree/ancestry.js';
@@ -38,6 +39,7 @@ const SERVICES = {
   status: Status,
   snapshots: Snapshots,
   windows: MaintenanceWindows,
+  incidents: Incidents,
 };
 
 /** What comes from outside of the plugin's container. */

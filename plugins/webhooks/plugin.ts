@@ -6,11 +6,13 @@ import joi from 'joi';
 import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
+import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import type { WebhookDeps, WebhooksConfig } from './deps.js';
+import { told } from './deliveries/told.js';
 import { TEST_EVENT } from './model/event-names.js';
 import { pages, panels } from './pages/pages.js';
 import { routes } from './http/routes.js';
@@ -64,7 +66,7 @@ export default definePlugin<WebhooksConfig>({
   api: 1,
   title: 'Events and webhooks',
   needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
-  extends: [SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point],
+  extends: [SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point, ALARM_RECEIVERS.point],
   config,
   scopes: ['webhooks:manage'],
   events: [TEST_EVENT, WEBHOOK_DISABLED.event],
@@ -116,6 +118,7 @@ export default definePlugin<WebhooksConfig>({
       panels: panels(registry),
       extensions: [
         extend(SEARCH_PROVIDERS, webhookSearch(registry)),
+        extend(ALARM_RECEIVERS, { told: (event) => told(deps, event) }),
         ...webhookTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
         extend(AUDIT_TARGETS, {
           noun: 'webhook',

@@ -196,6 +196,28 @@ export interface MonitorProbes {
 /** Added by the plugin that asks machines; one at most. */
 export const MONITOR_PROBES = extensionPoint<MonitorProbes>('watchdog.probes');
 
+/** Whom an alarm was passed on to. */
+export interface AlarmReceiver {
+  /** `webhook`, `channel`. */
+  kind: string;
+  name: string;
+  event: 'monitor.down' | 'monitor.recovered';
+  /** How far it is, in the words of its plugin: `success`, `sent`, `waiting`. */
+  state: string;
+  at: string | null;
+  /** Its page. */
+  href: string;
+}
+
+/** Knows who was told of an event. */
+export interface AlarmReceivers {
+  /** @param event as it was emitted */
+  told(event: { id: string; timestamp: string }): Promise<Omit<AlarmReceiver, 'event'>[]>;
+}
+
+/** Added by the plugins that pass alarms on. */
+export const ALARM_RECEIVERS = extensionPoint<AlarmReceivers>('watchdog.alarm_receivers');
+
 export interface WatchdogApi {
   /**
    * One run under the evaluator's lease. `also` runs under the same lease, after the run. Null: another run holds it.

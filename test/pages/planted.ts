@@ -179,6 +179,7 @@ export class PlantedService {
     await this.#call('POST', '/api/watchdog/v1/monitors', { source: 'U'.repeat(128), parent_source: source });
     const { id } = monitor as { id: string };
     this.addresses['/monitors/{source}'] = `/monitors/${source}`;
+    await this.#incident();
     this.addresses['/probes/{source}'] = `/probes/${source}`;
     this.addresses['/monitors/{source}/edit'] = `/monitors/${source}/edit`;
     this.addresses['/status/{id}'] = `/status/${id}`;
@@ -211,6 +212,19 @@ export class PlantedService {
     this.addresses['/webhooks/{id}'] = `/webhooks/${id}`;
     this.addresses['/webhooks/{id}/edit'] = `/webhooks/${id}/edit`;
     this.addresses['/webhooks/{id}/deliveries/{delivery}'] = `/webhooks/${id}/deliveries/${delivery}`;
+  }
+
+  /** A job that failed, with its message. */
+  async #incident(): Promise<void> {
+    const asked = ['--name', 'fallen', '--scopes', 'watchdog:ping', '--source', 'fallen'];
+    const { token } = await command<{ token: string }>(this.service.env, ['token', 'create', ...asked]);
+    await fetch(`${this.service.url}/ping/${token}/fail`, { method: 'POST', body: PLANTED });
+    const path = '/api/watchdog/v1/incidents';
+    const { body } = await this.service.request('GET', path, this.token);
+    const [incident] = body['items'] as { id: string }[];
+    await this.#call('PATCH', `${path}/${incident?.id}`, { cause: PLANTED });
+    await this.#call('POST', `${path}/${incident?.id}/comments`, { text: PLANTED });
+    this.addresses['/incidents/{id}'] = `/incidents/${incident?.id}`;
   }
 
   async #releases(): Promise<void> {

@@ -12,6 +12,8 @@ import { NO_CLEANUP } from './runs.js';
 const DAY_MS = 24 * HOUR_MS;
 export const KEEP_SAMPLES_MS = 14 * DAY_MS;
 const KEEP_RUNS_MS = 14 * DAY_MS;
+/** As long as the uptime of each day. */
+const KEEP_INCIDENTS_MS = 400 * DAY_MS;
 /** Longer than four of the longest intervals: an older gap credits no monitor. */
 const KEEP_OUTAGES_MS = 5 * 366 * DAY_MS;
 const BATCH = 500;
@@ -39,7 +41,7 @@ export class Cleanup {
   }
 
   async #sweep(now: number, more: () => boolean): Promise<RunCleanup> {
-    const { chunks, rollups, runs, timeline, outages, config } = this.deps;
+    const { chunks, rollups, runs, timeline, outages, incidents, config } = this.deps;
     const done: RunCleanup = { ...NO_CLEANUP, ran: true };
     const samples = now - KEEP_SAMPLES_MS;
     const parts: [keyof RunCleanup | null, Pick<Collection<Doc>, 'remove'>, Filter][] = [
@@ -47,6 +49,7 @@ export class Cleanup {
       ['rollups', rollups, { hour: { lt: Math.floor(samples / HOUR_MS) } }],
       ['runs', runs, { started_at: { lt: isoOf(now - KEEP_RUNS_MS) } }],
       ['events', timeline, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
+      [null, incidents, { ended_at: { gt: '', lt: isoOf(now - KEEP_INCIDENTS_MS) } }],
       [null, outages, { to: { lt: isoOf(now - KEEP_OUTAGES_MS) } }],
     ];
     for (const [name, collection, filter] of parts) {

@@ -217,7 +217,7 @@ export class HeartbeatIntake {
     if (!held && typeof before.maintenance_id === 'string') changeSet.assign(NO_MAINTENANCE);
     if (held) changeSet.heldAs(state);
     else if (state === 'down' && before.state !== 'down') {
-      changeSet.down(now, 'Reported an error');
+      changeSet.down(now, 'Reported an error', heartbeat.message);
       const by = await this.ancestry.suppressor(before);
       if (by === null) changeSet.alarm(false, true);
       else changeSet.suppress(by);

@@ -2,23 +2,31 @@
 import joi from 'joi';
 import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
+import { dailyUptime, KEPT_DAYS, percent } from '../model/uptime.js';
 import { looksLikeId } from '../model/source.js';
 import type { WatchdogServices } from '../services.js';
 import { badgeSvg } from './badge.js';
 
-export const badges = ({ monitors }: WatchdogServices): RouteSpec => ({
+export const badges = ({ monitors, clock }: WatchdogServices): RouteSpec => ({
   method: 'GET',
   path: '/badge/{file}',
   operationId: 'getBadge',
   summary: 'State of a public monitor as an image: /badge/<id>.svg',
+  description: 'With `uptime`, the share of so many days in which it was not down, in place of its state.',
   access: 'public',
-  input: { params: joi.object({ file: joi.string().max(100).required() }) },
+  input: {
+    params: joi.object({ file: joi.string().max(100).required() }),
+    query: joi.object({ uptime: joi.number().integer().min(1).max(KEPT_DAYS).description('Days') }),
+  },
   output: stated({ contentMediaType: 'image/svg+xml' }, joi.string()),
   handle: async (request) => {
     const [, id = ''] = /^(.+)\.svg$/.exec(request.params['file'] ?? '') ?? [];
     const monitor = looksLikeId(id) ? await monitors.find(id) : null;
     if (!monitor?.public) throw notFound('such badge');
-    return text(badgeSvg(monitor.name, monitor.state), 'image/svg+xml; charset=utf-8').header(
+    const { uptime: days } = request.query as { uptime?: number };
+    const share = days === undefined ? null : dailyUptime(monitor, clock.now(), days).share;
+    const label = days === undefined ? monitor.state : `${percent(share)} in ${days} d`;
+    return text(badgeSvg(monitor.name, monitor.state, label), 'image/svg+xml; charset=utf-8').header(
       'cache-control',
       'public, max-age=30',
     );

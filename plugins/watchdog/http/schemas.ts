@@ -13,7 +13,9 @@ const LEVELS = ['info', 'warning', 'error'];
 const MAX_DATA = 8 * 1024;
 
 const level = named('EventLevel', joi.string().valid(...LEVELS));
-const state = named('MonitorState', joi.string().valid(...STATES));
+export const monitorState = named('MonitorState', joi.string().valid(...STATES));
+
+const state = monitorState;
 
 export const sourceText = joi
   .string()

@@ -20,6 +20,9 @@ const LEVELS: Readonly<Record<MonitorState, Level>> = {
   maintenance: 'info',
 };
 
+/** Of what a heartbeat said, in the incident that it began. */
+const MAX_NOTE = 500;
+
 /** A monitor as it will be, and its new timeline entries. */
 export class MonitorChangeSet {
   readonly next: MonitorDoc;
@@ -42,23 +45,25 @@ export class MonitorChangeSet {
   }
 
   /** To another state; leaving `down` ends its alarm. Nothing when it is in that state already. */
-  to(state: MonitorState, message: string): this {
+  to(state: MonitorState, message: string, more: Pick<TimelineOutboxEntry, 'since' | 'note'> = {}): this {
     const { next } = this;
     const from = next.state;
     if (from === state) return this;
     const { at } = this;
-    this.#entry('transition', 'state.changed', LEVELS[state], { from, to: state, message });
+    if (state === 'down') this.assign({ incident_id: this.ids.uuid() });
+    this.#entry('transition', 'state.changed', LEVELS[state], { from, to: state, message, ...more });
     if (from === 'down') {
       this.recover(state, state === 'stopped' || state === 'maintenance' ? state : null);
-      this.assign({ left_down_at: at, down_since_utc: null, down_from: null });
+      this.assign({ left_down_at: at, down_since_utc: null, down_from: null, incident_id: null });
     }
     return this.assign({ uptime: recorded(next, this.now), state, last_state_change_utc: at });
   }
 
-  /** Down; `alarm` or `suppress` must follow. */
-  down(since: number, message: string): this {
+  /** Down; `alarm` or `suppress` must follow. @param note what its heartbeat said of it */
+  down(since: number, message: string, note: string | null = null): this {
     const from = this.next.state;
-    return this.to('down', message).assign({ down_since_utc: isoOf(since), down_from: from });
+    const more = { since: isoOf(since), ...(note !== null && { note: note.slice(0, MAX_NOTE) }) };
+    return this.to('down', message, more).assign({ down_since_utc: isoOf(since), down_from: from });
   }
 
   /** Into a maintenance window, or from one to another. An open alarm ends; the state that it has is held. */
@@ -127,6 +132,7 @@ export class MonitorChangeSet {
   }
 
   #entry(kind: TimelineOutboxEntry['kind'], type: string, level: Level, more: Partial<TimelineOutboxEntry>): this {
+    const { incident_id } = this.next;
     this.entries.push({
       id: `evt_${this.ids.uuid()}`,
       at: this.at,
@@ -134,6 +140,7 @@ export class MonitorChangeSet {
       type,
       level,
       message: '',
+      ...(typeof incident_id === 'string' && { incident: incident_id }),
       ...more,
     });
     return this;

@@ -68,6 +68,8 @@ export interface MonitorDoc extends Doc {
    */
   uptime?: string | null;
   down_since_utc: string | null;
+  /** The incident that goes on; null or absent: none. */
+  incident_id?: string | null;
 
   /** The maintenance window that it is in; null or absent: none. The members below mean nothing then. */
   maintenance_id?: string | null;
@@ -127,6 +129,12 @@ export interface TimelineOutboxEntry {
   message: string;
   data?: Omit<MonitorEvent, 'source'>;
   suppressed_by?: string;
+  /** The incident that it belongs to. */
+  incident?: string;
+  /** Of a transition to `down`: since when. */
+  since?: string;
+  /** What its heartbeat said of that. */
+  note?: string;
 }
 
 export interface TimelineDoc extends Doc {

@@ -4,7 +4,7 @@
  * ms.
  *
  * An hour or a day that was up from its beginning to its end has no cell: most monitors carry a few cells, and one that
- * changes its state every minute carries 139 at most.
+ * is down every day carries some 425 at most.
  */
 import { HOUR_MS } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
@@ -12,7 +12,10 @@ import type { MonitorDoc } from './documents.js';
 
 const DAY_MS = 24 * HOUR_MS;
 export const HOURS = 24;
+/** Shown on pages. */
 export const DAYS = 90;
+/** Kept, for whoever asks for more. */
+export const KEPT_DAYS = 400;
 
 /** Hours or days since 1970, then the seconds in each state; none where it was stopped, in maintenance or unknown. */
 type Cell = readonly [index: number, up: number, warning: number, down: number];
@@ -26,7 +29,7 @@ interface UptimeRecord {
 
 const UNITS = [
   { name: 'hours', ms: HOUR_MS, keep: HOURS },
-  { name: 'days', ms: DAY_MS, keep: DAYS },
+  { name: 'days', ms: DAY_MS, keep: KEPT_DAYS },
 ] as const;
 
 /**
@@ -111,7 +114,9 @@ export function recorded({ uptime, state, last_state_change_utc }: Watched, now:
 export function uptimeOf(doc: Watched, now: number): Uptime {
   const from = Date.parse(doc.last_state_change_utc);
   const record = opened(doc.uptime, from);
-  const [hours, days] = UNITS.map((unit) => cellsOf(record, unit, doc.state, from, now)) as [Cell[], Cell[]];
+  const [hourly, daily] = UNITS;
+  const hours = cellsOf(record, hourly, doc.state, from, now);
+  const days = cellsOf(record, { ...daily, keep: DAYS }, doc.state, from, now);
   return {
     hours: hours.map(shown),
     days: days.map(shown),
@@ -121,10 +126,32 @@ export function uptimeOf(doc: Watched, now: number): Uptime {
   };
 }
 
+export interface DayUptime {
+  /** When the day begins, UTC, in ms. */
+  at: number;
+  up_seconds: number;
+  warning_seconds: number;
+  down_seconds: number;
+  share: number | null;
+}
+
+/** Each of the last days, oldest first, and the share of all of them. @param days 1 to 400 */
+export function dailyUptime(doc: Watched, now: number, days: number): { share: number | null; days: DayUptime[] } {
+  const from = Date.parse(doc.last_state_change_utc);
+  const cells = cellsOf(opened(doc.uptime, from), { ...UNITS[1], keep: days }, doc.state, from, now);
+  const oldest = Math.floor(now / DAY_MS) - days + 1;
+  const shownDays = cells.map((cell, i) => {
+    const [, up, warning, down] = cell.map(Math.round) as [number, number, number, number];
+    const at = (oldest + i) * DAY_MS;
+    return { at, up_seconds: up, warning_seconds: warning, down_seconds: down, share: share([cell]) };
+  });
+  return { share: share(cells), days: shownDays };
+}
+
 /** The cells of a list, oldest first: what `extended` would record, without its arrays for what is whole. */
 function cellsOf(
   record: UptimeRecord,
-  { name, ms, keep }: (typeof UNITS)[number],
+  { name, ms, keep }: { name: 'hours' | 'days'; ms: number; keep: number },
   state: MonitorState,
   from: number,
   now: number,
@@ -169,3 +196,6 @@ function share(cells: readonly Cell[]): number | null {
   }
   return all === 0 ? null : working / all;
 }
+
+/** `99.98%`; rounded down, because 100% means that it was never down. */
+export const percent = (part: number | null): string => (part === null ? '–' : `${Math.floor(part * 10_000) / 100}%`);

@@ -139,11 +139,19 @@ export class Monitors {
         ? (await monitors.remove(same)) > 0
         : (await monitors.change(same, changeSet.update())) !== null;
       if (!gone) continue;
+      await this.#endIncident(doc);
       if (!quiet) await this.outbox.flush([changeSet.next]);
       if (doc.state === 'down') await this.#release();
       for (const one of cutOff) await this.alarms.relook(one, now);
       return doc.source;
     }
+  }
+
+  /** The incident of a monitor that is gone. What a crash leaves undone stays open until it is past its time. */
+  async #endIncident({ incident_id }: MonitorDoc): Promise<void> {
+    if (typeof incident_id !== 'string') return;
+    const { incidents, clock } = this.deps;
+    await incidents.change({ id: incident_id, ended_at: null }, { set: { ended_at: clock.iso() } });
   }
 
   /**

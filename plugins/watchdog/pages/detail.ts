@@ -9,6 +9,7 @@ import type { WatchdogServices } from '../services.js';
 import { nextDue } from '../model/cron.js';
 import { alarmAt, intervalOf, isLearning, limitsOf } from '../model/timing.js';
 import { hrefOf, typed } from './form.js';
+import { incidentRow } from './incidents.js';
 import { longUptimeView } from './uptime.js';
 import { rowOf } from './row.js';
 import { shortNumber, unitOf } from './numbers.js';
@@ -22,6 +23,7 @@ const SPANS = [
   { hours: 336, label: '14 d' },
 ];
 const TIMELINE = 20;
+const INCIDENTS = 5;
 /** Due times of a schedule that are shown. */
 const DUES = 5;
 
@@ -74,11 +76,12 @@ export async function detailView(
   const cursor = request.query['cursor'];
   const caller = callerOf(request.principal);
   const probes = services.probes();
-  const [history, events, tokens, probe] = await Promise.all([
+  const [history, events, tokens, probe, incidents] = await Promise.all([
     histories.history(doc, { hours, points: 240 }),
     timeline.page({ source: doc.source, limit: TIMELINE, ...(typeof cursor === 'string' && { cursor }) }, caller),
     tokensOf(services, doc.source, request),
     probes?.of(doc.source) ?? null,
+    services.incidents.page({ source: doc.source, limit: INCIDENTS }, caller),
   ]);
   const view = viewOf(doc);
   const row = { ...rowOf(doc, clock.now()), uptime: longUptimeView(doc, clock.now()) };
@@ -117,6 +120,8 @@ export async function detailView(
     lives: LIVES,
     form: typed(request),
     errors,
+    incidents: incidents.items.map(incidentRow),
+    incidents_href: incidents.has_more ? `/incidents?source=${encodeURIComponent(doc.source)}` : null,
     probe: probe && { ...probe, summary: probes?.summary(probe) },
     probe_href: probes?.href(doc.source) ?? null,
     badges: badges(url, doc.id, doc.name),

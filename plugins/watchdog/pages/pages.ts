@@ -11,6 +11,7 @@ import { callerOf } from '../model/caller.js';
 import { projectsIn, proposed } from './choices.js';
 import { detailView } from './detail.js';
 import { hierarchyView } from './hierarchy.js';
+import { incidentPages } from './incidents.js';
 import { maintenancePages } from './maintenance.js';
 import { listView } from './list.js';
 import { publicView } from './status.js';
@@ -106,6 +107,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
     },
     ...tokenPages(services, detail),
     ...maintenancePages(services),
+    ...incidentPages(services),
     {
       path: '/monitors/{source}/edit',
       title: 'Edit monitor',

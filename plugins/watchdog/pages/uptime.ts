@@ -1,6 +1,6 @@
 /** Uptime as pages show it: columns of hours or days, and shares in percent. */
 import type { MonitorDoc } from '../model/documents.js';
-import { uptimeOf, type Uptime, type UptimeCell } from '../model/uptime.js';
+import { percent, uptimeOf, type Uptime, type UptimeCell } from '../model/uptime.js';
 
 const TONES: Readonly<Record<UptimeCell['state'], string>> = {
   up: 'success',
@@ -26,9 +26,6 @@ export interface UptimeView {
 export interface LongUptimeView extends UptimeView {
   days: Column[];
 }
-
-/** `99.98%`; rounded down, because 100% means that it was never down. */
-const percent = (share: number | null): string => (share === null ? '–' : `${Math.floor(share * 10_000) / 100}%`);
 
 /** Most columns are one of these. */
 const PLAIN: Readonly<Partial<Record<UptimeCell['state'], Column>>> = {

@@ -2,7 +2,7 @@
  * The outbox of a monitor: its new timeline entries, and the events among them (lib/outbox.ts). One flush at a time per
  * monitor, its entries in their order, so that a recovery never overtakes its alarm.
  *
- * Order: the change with its entries → timeline documents (ids known, so twice is once) → events → the outbox is
+ * Order: the change with its entries → timeline and incidents (ids known, so twice is once) → events → the outbox is
  * emptied.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -11,6 +11,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';
+import { incidentWrites } from '../model/incident.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
@@ -28,8 +29,10 @@ export class MonitorOutbox {
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {
     this.#outbox = new Outbox({
       rows: deps.monitors,
-      place: async (doc, entries) =>
-        void (await deps.timeline.bulk(entries.map((entry) => ({ insert: timelineOf(doc, entry) })))),
+      place: async (doc, entries) => {
+        await deps.timeline.bulk(entries.map((entry) => ({ insert: timelineOf(doc, entry) })));
+        await this.#incidents(incidentWrites(doc, entries));
+      },
       deliver: ({ project, source }, { id, type, at, data }) =>
         data === undefined
           ? Promise.resolve(true)
@@ -66,7 +69,8 @@ export class MonitorOutbox {
     for (let i = 0; i < docs.length; i += GROUP) {
       const part = docs.slice(i, i + GROUP);
       const entries = part.flatMap((doc) => doc.outbox.map((entry) => ({ insert: timelineOf(doc, entry) })));
-      await this.deps.timeline.bulk(entries);
+      const incidents = part.flatMap((doc) => incidentWrites(doc, doc.outbox));
+      await Promise.all([this.deps.timeline.bulk(entries), this.#incidents(incidents)]);
       const placed = new Set(entries.map(({ insert }) => insert.id));
       for (const doc of part) void this.#outbox.sendAll(doc.id, placed);
     }
@@ -85,6 +89,10 @@ export class MonitorOutbox {
   /** Tells what a crash or a failed listener left behind. Answers how many monitors had something. */
   reconcile(filter: Filter = this.#leftover(), signal?: AbortSignal): Promise<number> {
     return this.#outbox.reconcile(signal, filter);
+  }
+
+  async #incidents(writes: ReturnType<typeof incidentWrites>): Promise<void> {
+    if (writes.length > 0) await this.deps.incidents.bulk(writes);
   }
 
   #leftover(): Filter {

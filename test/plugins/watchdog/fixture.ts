@@ -70,6 +70,7 @@ export function fixtureOn(
     outages: store.collection(nameOf('outages')),
     marks: store.collection(nameOf('marks')),
     windows: store.collection(nameOf('windows')),
+    incidents: store.collection(nameOf('incidents')),
     clock,
     ids: new RandomIds(clock),
     log,
@@ -89,6 +90,7 @@ export function fixtureOn(
     },
     audit: { record: async () => undefined },
     probes: () => null,
+    receivers: () => [],
     projects: {
       list: async () => [],
       get: async (slug) =>

@@ -1,0 +1,26 @@
+/** Which channels have a note of an event, for the page of an incident. */
+import type { Collection } from '../../../kernel/contract.js';
+import type { AlarmReceiver } from '../../../ports/domain/watchdog.js';
+import type { Channel } from '../channels/channel.js';
+import type { StoredNote } from './stored-note.js';
+
+/** Channels that are looked through. */
+const MOST = 200;
+
+export async function told(
+  notes: Pick<Collection<StoredNote>, 'find'>,
+  channels: Pick<Collection<Channel>, 'find'>,
+  event: string,
+): Promise<Omit<AlarmReceiver, 'event'>[]> {
+  const known = (await channels.find({ limit: MOST })).items;
+  const ids = known.map(({ id }) => `${event}:${id}`);
+  const { items } = await notes.find({ filter: { id: { in: ids } }, limit: MOST });
+  const names = new Map(known.map(({ id, name }) => [id, name]));
+  return items.map(({ channel_id, state, sent_at }) => ({
+    kind: 'channel',
+    name: names.get(channel_id) ?? channel_id,
+    state,
+    at: sent_at,
+    href: `/notifications/${channel_id}`,
+  }));
+}

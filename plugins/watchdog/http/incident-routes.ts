@@ -1,0 +1,164 @@
+/** Incidents and the uptime of days by the interface (contract 30, beyond the specification). */
+import joi from 'joi';
+import { created, named, pageOf, text, timeParameter, whole, type RouteSpec } from '../../../kernel/contract.js';
+import { isoOf } from '../../../lib/time.js';
+import { csvOf, INCIDENT_COLUMNS, incidentRows } from '../incidents/csv.js';
+import type { IncidentQuery } from '../incidents/incidents.js';
+import { callerOf } from '../model/caller.js';
+import { dailyUptime, KEPT_DAYS } from '../model/uptime.js';
+import type { WatchdogServices } from '../services.js';
+import { instant, monitorState, sourceParam } from './schemas.js';
+
+const BASE = '/api/watchdog/v1';
+const PATH = `${BASE}/incidents`;
+const READ = [{ anyScope: ['watchdog:read', 'watchdog:manage'] }, { sharedKey: true }] as const;
+const MANAGE = { scope: 'watchdog:manage' } as const;
+const CSV = 'text/csv; charset=utf-8';
+
+const words = joi.string().allow(null);
+const at = instant.allow(null);
+const incident = named(
+  'Incident',
+  whole({
+    id: joi.string(),
+    source: joi.string(),
+    project: words,
+    began_at: instant,
+    ended_at: at.description('Null: it goes on'),
+    ended_in: monitorState.allow(null),
+    duration_seconds: joi.number(),
+    message: joi.string().allow(''),
+    note: words.allow('').description('What its heartbeat said, where it reported the error itself'),
+    alarm_id: words,
+    alarm_at: at,
+    recovered_at: at,
+    deferred: joi.boolean(),
+    suppressed_by: words,
+    cause: words.description('What people found out'),
+    comments: joi.array().items(whole({ at: instant, by: joi.string(), text: joi.string() })),
+  }),
+);
+const receiver = named(
+  'AlarmReceiver',
+  whole({ kind: joi.string(), name: joi.string(), event: joi.string(), state: joi.string(), at, href: joi.string() }),
+);
+const answer = named('IncidentAnswer', whole({ incident }));
+const format = joi.string().valid('json', 'csv').description('`csv`: the same as a table');
+const params = joi.object({ id: joi.string().guid().required() });
+const seconds = joi.number().integer().min(0);
+const share = joi.number().allow(null).description('Of the watched time, that was not down; null: it was not watched');
+
+export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogServices): RouteSpec[] {
+  return [
+    {
+      method: 'GET',
+      path: PATH,
+      operationId: 'listIncidents',
+      summary: 'Times in which monitors were down, newest first; kept for 400 days',
+      access: READ,
+      input: {
+        query: joi.object({
+          source: joi.string().max(128),
+          open: joi.boolean().truthy('1').falsy('0').description('True: those that go on; false: those that ended'),
+          since: instant.description('Those that began then or later'),
+          until: instant,
+          format,
+          limit: joi.number().integer().min(1).max(200),
+          cursor: joi.string().max(20_000),
+        }),
+      },
+      strictQuery: true,
+      output: pageOf('IncidentPage', incident),
+      handle: async ({ query, principal }) => {
+        const { format: as = 'json', since, until, ...given } = query as IncidentQuery & { format?: string };
+        const times = { since: timeParameter('since', since), until: timeParameter('until', until) };
+        const known = Object.fromEntries(Object.entries(times).filter(([, value]) => value !== undefined));
+        const page = await incidents.page({ ...given, ...known }, callerOf(principal));
+        return as === 'csv' ? text(csvOf([INCIDENT_COLUMNS, ...incidentRows(page.items)]), CSV) : page;
+      },
+    },
+    {
+      method: 'GET',
+      path: `${PATH}/{id}`,
+      operationId: 'getIncident',
+      errors: ['not_found'],
+      summary: 'One incident, and who was told of it',
+      access: READ,
+      input: { params },
+      output: named('IncidentDetail', whole({ incident, told: joi.array().items(receiver) })),
+      handle: async ({ params: { id = '' }, principal }) => {
+        const caller = callerOf(principal);
+        const doc = await incidents.need(id, caller);
+        return { incident: await incidents.view(id, caller), told: await incidents.told(doc) };
+      },
+    },
+    {
+      method: 'PATCH',
+      path: `${PATH}/{id}`,
+      operationId: 'explainIncident',
+      errors: ['not_found'],
+      summary: 'Say what the cause was',
+      access: MANAGE,
+      input: {
+        params,
+        body: named('IncidentChange', joi.object({ cause: joi.string().max(2_000).allow(null, '').required() })),
+      },
+      output: answer,
+      handle: async ({ params: { id = '' }, body, principal }) => {
+        const { cause } = body as { cause: string | null };
+        const explained = await incidents.explain(id, cause, callerOf(principal));
+        await audit.record(principal, 'incident.explained', id, { source: explained.source });
+        return { incident: explained };
+      },
+    },
+    {
+      method: 'POST',
+      path: `${PATH}/{id}/comments`,
+      operationId: 'commentIncident',
+      errors: ['not_found', 'conflict'],
+      summary: 'Comment an incident',
+      access: MANAGE,
+      input: {
+        params,
+        body: named('IncidentCommentCreation', joi.object({ text: joi.string().min(1).max(5_000).required() })),
+      },
+      status: 201,
+      output: answer,
+      handle: async ({ params: { id = '' }, body, principal }) =>
+        created({ incident: await incidents.comment(id, (body as { text: string }).text, callerOf(principal)) }),
+    },
+    {
+      method: 'GET',
+      path: `${BASE}/monitors/{source}/uptime`,
+      operationId: 'getUptime',
+      errors: ['not_found'],
+      summary: 'How long a monitor was up, in warning and down, by day (UTC), oldest first',
+      access: READ,
+      input: {
+        params: sourceParam,
+        query: joi.object({ days: joi.number().integer().min(1).max(KEPT_DAYS).default(90), format }),
+      },
+      output: named(
+        'Uptime',
+        whole({
+          source: joi.string(),
+          share,
+          days: joi
+            .array()
+            .items(
+              whole({ day: joi.string(), up_seconds: seconds, warning_seconds: seconds, down_seconds: seconds, share }),
+            ),
+        }),
+      ),
+      handle: async ({ params: { source = '' }, query, principal }) => {
+        const { days: asked = 90, format: as = 'json' } = query as { days?: number; format?: string };
+        const doc = await monitors.need(source, callerOf(principal));
+        const { share: all, days } = dailyUptime(doc, clock.now(), asked);
+        const rows = days.map(({ at: ms, ...day }) => Object.assign({ day: isoOf(ms).slice(0, 10) }, day));
+        if (as === 'json') return { source: doc.source, share: all, days: rows };
+        const head = ['day', 'up_seconds', 'warning_seconds', 'down_seconds', 'share'];
+        return text(csvOf([head, ...rows.map((row) => Object.values(row))]), CSV);
+      },
+    },
+  ];
+}

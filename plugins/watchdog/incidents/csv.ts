@@ -1,0 +1,32 @@
+/** Rows as CSV (RFC 4180), which spreadsheets open: a cell never begins as a formula does. Pure. */
+import type { IncidentView } from '../model/incident.js';
+
+const FORMULA = /^[=+\-@\t\r]/;
+
+function cell(value: string | number | boolean | null): string {
+  if (value === null) return '';
+  const text = String(value);
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
+
+export const csvOf = (rows: readonly (readonly (string | number | boolean | null)[])[]): string =>
+  rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+
+export const INCIDENT_COLUMNS = [
+  'id',
+  'source',
+  'project',
+  'began_at',
+  'ended_at',
+  'duration_seconds',
+  'ended_in',
+  'alarm_at',
+  'suppressed_by',
+  'message',
+  'note',
+  'cause',
+] as const satisfies readonly (keyof IncidentView)[];
+
+export const incidentRows = (incidents: readonly IncidentView[]): (string | number | boolean | null)[][] =>
+  incidents.map((incident) => INCIDENT_COLUMNS.map((name) => incident[name]));

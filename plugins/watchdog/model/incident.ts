@@ -1,0 +1,85 @@
+/**
+ * An incident: one time in which a monitor was down, from the silence that began it to its end (contract 30, alarms).
+ * Made of the entries that a change of state leaves in the outbox, under an id that those carry, so that an entry that
+ * comes twice writes the same. Pure.
+ */
+import type { WriteOp, Doc } from '../../../ports/store.js';
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { MonitorDoc, TimelineOutboxEntry } from './documents.js';
+
+export type IncidentComment = Record<'at' | 'by' | 'text', string>;
+
+export interface IncidentDoc extends Doc {
+  source: string;
+  project: string | null;
+  began_at: string;
+  ended_at: string | null;
+  /** The state that it went on in; null while it is down, and where the monitor was deleted. */
+  ended_in: MonitorState | null;
+  /** Why it counts as down. */
+  message: string;
+  /** What its heartbeat said, where it reported the error itself. */
+  note: string | null;
+  alarm_id: string | null;
+  alarm_at: string | null;
+  /** The events of its alarm and of the end of that, by which receivers know them. */
+  alarm_event: string | null;
+  recovered_event: string | null;
+  recovered_at: string | null;
+  deferred: boolean;
+  /** The ancestor that held its alarm back, at first. */
+  suppressed_by: string | null;
+  /** What people found out. */
+  cause: string | null;
+  comments: IncidentComment[];
+}
+
+const FRESH: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' | 'message' | 'note'> = {
+  ended_at: null,
+  ended_in: null,
+  alarm_id: null,
+  alarm_at: null,
+  alarm_event: null,
+  recovered_event: null,
+  recovered_at: null,
+  deferred: false,
+  suppressed_by: null,
+  cause: null,
+  comments: [],
+};
+
+type Write = WriteOp<IncidentDoc>;
+
+/** What these entries say of incidents, in their order. */
+export function incidentWrites(
+  { source, project }: Pick<MonitorDoc, 'source' | 'project'>,
+  entries: readonly TimelineOutboxEntry[],
+): Write[] {
+  return entries.flatMap((entry): Write[] => {
+    const { incident: id } = entry;
+    if (id === undefined) return [];
+    if (entry.kind === 'transition' && entry.to === 'down') {
+      const { since = entry.at, message, note = null } = entry;
+      const setOnInsert = { ...FRESH, source, project, began_at: since, message, note };
+      return [{ change: { id }, update: { setOnInsert }, upsert: true }];
+    }
+    return [{ change: { id }, update: { set: changesOf(entry) } }];
+  });
+}
+
+type Changes = Record<string, string | boolean | null>;
+
+function changesOf({ kind, type, id, at, to, data, suppressed_by }: TimelineOutboxEntry): Changes {
+  if (kind === 'transition') return { ended_at: at, ended_in: to ?? null };
+  if (kind === 'suppression') return { suppressed_by: suppressed_by ?? null };
+  if (type === 'monitor.recovered') return { recovered_event: id, recovered_at: at };
+  return { alarm_id: data?.alarm_id ?? null, alarm_at: at, alarm_event: id, deferred: data?.deferred === true };
+}
+
+/** As the interface shows it. @param now in ms */
+export function incidentView(doc: IncidentDoc, now: number) {
+  const { alarm_event: _alarm, recovered_event: _recovered, ...shown } = doc;
+  const until = doc.ended_at === null ? now : Date.parse(doc.ended_at);
+  return { ...shown, duration_seconds: Math.max(0, Math.round((until - Date.parse(doc.began_at)) / 1000)) };
+}
+export type IncidentView = ReturnType<typeof incidentView>;

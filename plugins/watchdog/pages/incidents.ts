@@ -1,0 +1,138 @@
+/** /incidents and /incidents/{id} (contract 30, beyond the specification; contract 80). Members say what they found out. */
+import joi from 'joi';
+import { formPage, Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { csvOf, INCIDENT_COLUMNS, incidentRows } from '../incidents/csv.js';
+import { callerOf } from '../model/caller.js';
+import type { IncidentView } from '../model/incident.js';
+import type { WatchdogServices } from '../services.js';
+import { hrefOf, typed } from './form.js';
+
+const access = { session: 'member' } as const;
+const title = 'Incidents';
+const crumb = { label: title, href: '/incidents' };
+const PAGE = 50;
+/** Rows of a table to download, and of one reading. */
+const MOST_ROWS = 10_000;
+const SLICE = 200;
+
+export const incidentHref = (id: string): string => `/incidents/${id}`;
+
+export interface IncidentRow extends IncidentView {
+  href: string;
+  monitor_href: string;
+  alarm: 'open' | 'suppressed' | 'none';
+}
+
+export const incidentRow = (incident: IncidentView): IncidentRow => ({
+  ...incident,
+  href: incidentHref(incident.id),
+  monitor_href: hrefOf(incident.source),
+  alarm: incident.alarm_at !== null ? 'open' : incident.suppressed_by !== null ? 'suppressed' : 'none',
+});
+
+const textOf = (request: HttpRequest, name: string, most: number): string => {
+  const value = typed(request)[name];
+  const given = typeof value === 'string' ? value.trim() : '';
+  if (given.length > most) throw invalid({ [name]: `must be at most ${most} characters` });
+  return given;
+};
+
+export function incidentPages(services: WatchdogServices): PageSpec[] {
+  const { incidents, audit } = services;
+  const params = joi.object({ id: joi.string().guid().required() });
+  const filters = { source: joi.string().max(128).empty(''), open: joi.boolean().empty('') };
+  const idOf = (request: HttpRequest): string => request.params['id'] ?? '';
+
+  const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> => {
+    const caller = callerOf(request.principal);
+    const doc = await incidents.need(idOf(request), caller);
+    const [incident, told] = await Promise.all([incidents.view(doc.id, caller), incidents.told(doc)]);
+    const form = typed(request);
+    return new View('incident', {
+      title: `Incident of ${incident.source}`,
+      crumbs: [crumb, { label: incident.source }],
+      incident: incidentRow(incident),
+      told,
+      errors,
+      form: { cause: incident.cause, ...form },
+      here: incidentHref(incident.id),
+    });
+  };
+
+  return [
+    {
+      path: '/incidents',
+      title,
+      nav: {
+        section: 'operations',
+        label: title,
+        icon: 'alert',
+        order: 25,
+        also: ['outages', 'downtime', 'postmortem', 'sla'],
+      },
+      access,
+      input: { query: joi.object({ ...filters, cursor: joi.string().max(20_000).empty('') }) },
+      handle: async ({ query, principal }) => {
+        const asked = query as { source?: string; open?: boolean; cursor?: string };
+        const page = await incidents.page({ ...asked, limit: PAGE }, callerOf(principal));
+        const only = asked.source === undefined ? '' : `source=${encodeURIComponent(asked.source)}`;
+        const tab = (label: string, open: boolean | undefined) => ({
+          label,
+          href: `/incidents?${[only, ...(open === undefined ? [] : [`open=${open}`])].filter(Boolean).join('&')}`,
+          active: asked.open === open,
+        });
+        return new View('incidents', {
+          live_topics: 'monitors',
+          items: page.items.map(incidentRow),
+          next_cursor: page.next_cursor,
+          source: asked.source ?? null,
+          source_href: asked.source === undefined ? null : hrefOf(asked.source),
+          csv_href: `/incidents.csv${only && `?${only}`}`,
+          tabs: [tab('All', undefined), tab('Going on', true), tab('Over', false)],
+        });
+      },
+    },
+    {
+      path: '/incidents.csv',
+      title,
+      access,
+      input: { query: joi.object(filters) },
+      handle: async ({ query, principal }) => {
+        const rows = [];
+        let cursor: string | null = null;
+        do {
+          const asked = { ...(query as object), limit: SLICE, ...(cursor !== null && { cursor }) };
+          const page = await incidents.page(asked, callerOf(principal));
+          rows.push(...incidentRows(page.items));
+          cursor = page.next_cursor;
+        } while (cursor !== null && rows.length < MOST_ROWS);
+        return text(csvOf([INCIDENT_COLUMNS, ...rows]), 'text/csv; charset=utf-8').header(
+          'content-disposition',
+          'attachment; filename="incidents.csv"',
+        );
+      },
+    },
+    { path: '/incidents/{id}', title: 'Incident', access, input: { params }, handle: (request) => detail(request) },
+    formPage(
+      { path: '/incidents/{id}', title: 'Incident', access, input: { params } },
+      async (request) => {
+        const cause = textOf(request, 'cause', 2_000) || null;
+        const { source } = await incidents.explain(idOf(request), cause, callerOf(request.principal));
+        await audit.record(request.principal, 'incident.explained', idOf(request), { source });
+        return new Redirect(incidentHref(idOf(request)), { tone: 'success', message: 'Cause saved.' });
+      },
+      (request, { errors }) => detail(request, errors),
+    ),
+    formPage(
+      { path: '/incidents/{id}/comments', title: 'Incident', access, creates: true, input: { params } },
+      async (request) => {
+        const said = textOf(request, 'text', 5_000);
+        if (said === '') throw invalid({ text: 'is required' });
+        await incidents.comment(idOf(request), said, callerOf(request.principal));
+        return new Redirect(incidentHref(idOf(request)), { tone: 'success', message: 'Comment added.' });
+      },
+      (request, { errors, message }) => detail(request, { text: message, ...errors }),
+    ),
+  ];
+}

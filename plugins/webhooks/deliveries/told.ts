@@ -1,0 +1,24 @@
+/** Which webhooks have a delivery of an event, for the page of an incident. */
+import type { AlarmReceiver } from '../../../ports/domain/watchdog.js';
+import type { WebhookDeps } from '../deps.js';
+import { deliveryId } from '../model/delivery.js';
+
+/** Webhooks that are looked through. */
+const MOST = 500;
+
+export async function told(
+  { webhooks, deliveries }: Pick<WebhookDeps, 'webhooks' | 'deliveries'>,
+  event: { id: string; timestamp: string },
+): Promise<Omit<AlarmReceiver, 'event'>[]> {
+  const known = (await webhooks.find({ limit: MOST })).items;
+  const at = Date.parse(event.timestamp) || 0;
+  const names = new Map(known.map(({ id, name }) => [deliveryId(id, event.id, at), { id, name }]));
+  const { items } = await deliveries.find({ filter: { id: { in: [...names.keys()] } }, limit: MOST });
+  return items.map(({ id, webhook_id, state, attempts }) => ({
+    kind: 'webhook',
+    name: names.get(id)?.name ?? webhook_id,
+    state,
+    at: attempts.at(-1)?.at ?? null,
+    href: `/webhooks/${webhook_id}`,
+  }));
+}

@@ -1,0 +1,163 @@
+/** Incidents: each down with its length, its alarm, who was told and what people say, on every engine (contract 30). */
+import { expect } from 'chai';
+import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { csvOf, incidentRows } from '../../../../plugins/watchdog/incidents/csv.js';
+import type { IncidentView } from '../../../../plugins/watchdog/model/incident.js';
+import { dailyUptime } from '../../../../plugins/watchdog/model/uptime.js';
+import { isoOf } from '../../../../lib/time.js';
+import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
+
+const DAY = 24 * HOUR;
+
+for (const engine of STORES) {
+  describe(`incidents (${engine.name})`, function () {
+    this.timeout(30_000);
+    let fixture: Fixture;
+    let close = async (): Promise<void> => undefined;
+
+    beforeEach(async function () {
+      const opened = await engine.open(() => this.skip());
+      fixture = fixtureOn(opened.store);
+      close = async () => {
+        await fixture.settled();
+        await opened.close();
+      };
+    });
+    afterEach(() => close());
+
+    const all = async (query: object = {}): Promise<IncidentView[]> =>
+      (await fixture.incidents.page(query, ANYONE)).items;
+    const fail = (source: string, message: string) =>
+      fixture.intake.beat(heartbeatOf({ source, status: 'error', message }, undefined, true), ANYONE);
+
+    it('begins with the silence, tells its alarm, and ends with the heartbeat', async () => {
+      await fixture.beat('a', { interval: 60 });
+      const began = isoOf(fixture.clock.now() + 4 * MINUTE);
+      fixture.clock.advance(5 * MINUTE);
+      await fixture.evaluate();
+      const [open] = await all({ open: true });
+      expect(open).to.include({
+        source: 'a',
+        began_at: began,
+        ended_at: null,
+        duration_seconds: 60,
+        suppressed_by: null,
+      });
+      expect(open?.alarm_id).to.equal((await fixture.monitor('a')).alarm_id);
+      fixture.clock.advance(MINUTE);
+      await fixture.beat('a');
+      await fixture.settled();
+      const [over] = await all();
+      expect(over).to.include({
+        id: open?.id,
+        duration_seconds: 120,
+        ended_in: 'up',
+        recovered_at: isoOf(fixture.clock.now()),
+      });
+      expect(await all({ open: true })).to.deep.equal([]);
+      expect(await all({ source: 'b' })).to.deep.equal([]);
+    });
+
+    it('keeps what the heartbeat said of it, and who held its alarm back', async () => {
+      await fixture.beat('p');
+      await fixture.beat('c');
+      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fail('p', 'disk full');
+      fixture.clock.advance(1000);
+      await fail('c', 'no database');
+      await fixture.settled();
+      const [child, parent] = await all();
+      expect(parent).to.include({ source: 'p', note: 'disk full', message: 'Reported an error' });
+      expect(child).to.include({ source: 'c', suppressed_by: 'p', alarm_at: null });
+      await fixture.monitors.remove('c', ANYONE);
+      expect((await all({ source: 'c' }))[0]?.ended_at).to.equal(isoOf(fixture.clock.now()));
+    });
+
+    it('an entry that is told twice writes the same, and what people said stays', async () => {
+      await fail('a', 'x');
+      await fixture.settled();
+      const [{ id } = { id: '' }] = await all();
+      await fixture.incidents.explain(id, 'A full disk', ANYONE);
+      await fixture.incidents.comment(id, 'Cleaned up', ANYONE);
+      const doc = await fixture.monitors.need('a', ANYONE);
+      const outbox = [
+        {
+          id: `evt_${id}`,
+          at: doc.last_state_change_utc,
+          kind: 'transition',
+          type: 'state.changed',
+          level: 'error',
+          from: 'up',
+          to: 'down',
+          message: 'y',
+          incident: id,
+        },
+      ] as const;
+      await fixture.outbox.flush([{ ...doc, outbox: [...outbox] }]);
+      const [again] = await all();
+      expect(again).to.include({ cause: 'A full disk', message: 'Reported an error' });
+      expect(again?.comments).to.deep.equal([{ at: isoOf(fixture.clock.now()), by: 'tester', text: 'Cleaned up' }]);
+    });
+
+    it('names who was told, of the alarm and of its end', async () => {
+      fixture.deps.receivers = () => [
+        {
+          told: async ({ id }) => [
+            { kind: 'webhook', name: `hook of ${id.slice(0, 4)}`, state: 'success', at: null, href: '/' },
+          ],
+        },
+      ];
+      await fail('a', 'x');
+      fixture.clock.advance(1000);
+      await fixture.beat('a');
+      await fixture.settled();
+      const [{ id } = { id: '' }] = await all();
+      const told = await fixture.incidents.told(await fixture.incidents.need(id, ANYONE));
+      expect(told.map(({ event, name }) => `${event} ${name}`)).to.deep.equal([
+        'monitor.down hook of evt_',
+        'monitor.recovered hook of evt_',
+      ]);
+    });
+
+    it('a token of a project sees its own', async () => {
+      await fail('a', 'x');
+      await fixture.settled();
+      const caller = { ...ANYONE, project: 'shop' };
+      expect((await fixture.incidents.page({}, caller)).items).to.deep.equal([]);
+      const [{ id } = { id: '' }] = await all();
+      const error: unknown = await fixture.incidents.need(id, caller).catch((fault: unknown) => fault);
+      expect(error).to.have.property('status').that.is.oneOf([403, 404]);
+    });
+  });
+}
+
+describe('incidents (pure)', () => {
+  it('a table holds no formulas and no broken rows', () => {
+    expect(csvOf([['=1+1', 'a"b', null, -1, true, '-x']])).to.equal(`"'=1+1","a""b",,"-1","true","'-x"\r\n`);
+    expect(incidentRows([])).to.deep.equal([]);
+  });
+
+  it('the uptime of each day is kept for 400 of them', async () => {
+    const [engine] = STORES;
+    const opened = await engine!.open(() => {
+      throw new Error('memory is always there');
+    });
+    const fixture = fixtureOn(opened.store);
+    fixture.clock.set('2025-01-01T00:00:00.000Z');
+    for (let day = 0; day < 420; day++) {
+      await fixture.beat('a', { status: 'ok' });
+      fixture.clock.advance(DAY - HOUR);
+      await fixture.intake.beat(heartbeatOf({ source: 'a', status: 'error' }, undefined, true), ANYONE);
+      fixture.clock.advance(HOUR);
+    }
+    await fixture.beat('a');
+    const doc = await fixture.monitors.need('a', ANYONE);
+    const { share, days } = dailyUptime(doc, fixture.clock.now(), 400);
+    expect(days).to.have.lengthOf(400);
+    expect(days[0]).to.include({ up_seconds: 23 * 3600, down_seconds: 3600, warning_seconds: 0 });
+    expect(share).to.be.closeTo(23 / 24, 1e-9);
+    expect(doc.uptime?.length).to.be.lessThan(16_000);
+    await fixture.settled();
+    await opened.close();
+  });
+});
