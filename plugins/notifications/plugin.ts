@@ -19,7 +19,7 @@ import type { NotificationRule } from './rules/rule.js';
 import { Dispatcher } from './sending/dispatcher.js';
 import { EmailSender, type SmtpConfig } from './sending/email.js';
 import { NtfySender, SlackSender, TeamsSender } from './sending/hooks.js';
-import { told } from './notes/told.js';
+import { told } from './sending/told.js';
 import { NoteQueue } from './sending/queue.js';
 
 /** What was sent is kept as long as the deliveries of webhooks. */

@@ -1,4 +1,4 @@
-/** /incidents and /incidents/{id} (contract 30, beyond the specification; contract 80). Members say what they found out. */
+/** /incidents and /incidents/{id} (contract 30, beyond the specification; contract 80). Members say what they found. */
 import joi from 'joi';
 import { formPage, Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';

@@ -2,7 +2,7 @@
 import type { Collection } from '../../../kernel/contract.js';
 import type { AlarmReceiver } from '../../../ports/domain/watchdog.js';
 import type { Channel } from '../channels/channel.js';
-import type { StoredNote } from './stored-note.js';
+import type { StoredNote } from '../notes/stored-note.js';
 
 /** Channels that are looked through. */
 const MOST = 200;
