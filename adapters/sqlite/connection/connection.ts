@@ -4,7 +4,7 @@
  * changed, so a process that runs while another one migrates never writes a row without its new columns.
  */
 import type { AnyRender } from '../../../ports/rendering.js';
-import { isBusy, type Driver, type Statement } from '../driver/driver.js';
+import { isBusy, PAGE_ROWS, type Driver, type Statement, type Value } from '../driver/driver.js';
 import { openDriver } from '../driver/open.js';
 import { CommitWatch } from '../kept/other-commits.js';
 import { ReadAhead } from '../kept/read-ahead.js';
@@ -77,6 +77,12 @@ export class Connection {
     }
     this.#statements.set(sql, statement);
     return statement;
+  }
+
+  /** The rows of a SELECT that finds `rows` at the most. */
+  rows(sql: string, values: readonly Value[], rows: number): Value[][] {
+    const statement = this.prepare(sql);
+    return rows <= PAGE_ROWS ? statement.page(values) : statement.all(values);
   }
 
   /** Call once per transaction, or before a read outside of one. */

@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import Database from 'libsql';
 import type { Driver, Value } from './driver.js';
+import { packedSql, unpackedRows } from './packed.js';
 import { exactRow, returnsStored, strictSql } from './strict.js';
 
 /** libsql binds a typed array only when it is a Buffer. */
@@ -27,8 +28,14 @@ export function openLibsql(path: string): Driver {
       // Rows as objects carry a `_metadata` of the driver's own; statements without columns refuse the switch.
       if (statement.reader) statement.raw(true);
       const exact = stored ? exactRow : (row: Value[]) => row;
+      const all = (values: readonly Value[]): Value[][] => (statement.all(bound(values)) as Value[][]).map(exact);
+      let packed: Database.Statement | undefined;
       return {
-        all: (values) => (statement.all(bound(values)) as Value[][]).map(exact),
+        all,
+        page: (values) => {
+          packed ??= db.prepare(packedSql(sql, plain.columns().length)).raw(true);
+          return unpackedRows(packed.get(bound(values)) as Value[]) ?? all(values);
+        },
         get: (values) => {
           const row = statement.get(bound(values)) as Value[] | undefined;
           return row && exact(row);

@@ -42,11 +42,13 @@ export function openNode(sqlite: NodeSqlite, path: string): Driver {
       const statement = db.prepare(sql);
       statement.setReturnArrays(true);
       const exact = returnsStored(sql) ? exactly(db, sql, statement) : null;
+      const all = (values: readonly Value[]): Value[][] => {
+        const rows = statement.all(...values);
+        return exact !== null && rows.some(isDoubtful) ? exact.all(values) : rows;
+      };
       return {
-        all: (values) => {
-          const rows = statement.all(...values);
-          return exact !== null && rows.some(isDoubtful) ? exact.all(values) : rows;
-        },
+        all,
+        page: all,
         get: (values) => {
           const row = statement.get(...values);
           return exact !== null && row !== undefined && isDoubtful(row) ? exact.get(values) : row;

@@ -210,7 +210,7 @@ export function findInParts(
     const keys = order.map(([path]) => expression(path, columns));
     const by = order.map(([, direction], i) => `${keys[i]} ${direction === 'asc' ? 'ASC' : 'DESC'}`);
     const sql = `SELECT ${[what, ...keys].join()} ${text} ORDER BY ${by.join()} LIMIT ?`;
-    return connection.prepare(sql).all([...values, request.rows]);
+    return connection.rows(sql, [...values, request.rows], request.rows);
   });
   const rows = parts.flat().toSorted(inOrder(order));
   return rows.slice(0, request.rows).map(([first = null]) => first);

@@ -82,7 +82,7 @@ export class PageRenderer {
   #texts(name: string | null, ids: readonly string[]): Map<string, string> {
     if (name === null || ids.length === 0 || this.connection.table(name) === null) return new Map();
     const sql = `SELECT id, body FROM "${name}" WHERE id IN (SELECT value FROM json_each(?))`;
-    const rows = this.connection.prepare(sql).all([JSON.stringify(ids)]) as [id: string, body: string][];
+    const rows = this.connection.rows(sql, [JSON.stringify(ids)], ids.length) as [id: string, body: string][];
     return new Map(rows.map(([id, body]) => [id, wholeBody(body)]));
   }
 }

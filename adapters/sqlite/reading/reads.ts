@@ -68,10 +68,7 @@ function findStored(connection: Connection, table: Table, request: FindRequest, 
   const plan = planOf(table, filter, sort);
   const plainly = (stretch: Filter, rows: number): unknown[] => {
     const sql = findSql(table, request, stretch, what, plan?.aside);
-    return connection
-      .prepare(sql.text)
-      .all([...sql.values, rows])
-      .map(([value]) => value);
+    return connection.rows(sql.text, [...sql.values, rows], rows).map(([value]) => value);
   };
   if (after === null && behind.length === 0 && plan === null) return plainly({}, request.rows);
   // One snapshot for all statements: a document that moves meanwhile is not seen twice.
