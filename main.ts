@@ -52,7 +52,7 @@ export { freeBytes } from './adapters/node/freebytes.js';
 export { newestBackupOf } from './composition/backups.js';
 export { BUILTIN } from './composition/builtin.js';
 export { fingerprintsFit, keysOf } from './composition/keys.js';
-export { accessModeOf, inMongo, installersOf, releasesOn } from './composition/releases.js';
+export { accessModeOf, inMongo, installersOf, releasesFolder, releasesOn } from './composition/releases.js';
 export { storeOf } from './composition/store.js';
 export { unlistedProxiesOf } from './composition/web-server.js';
 

@@ -26,6 +26,7 @@ import type { ReleaseStore } from './ports/release-store.js';
 import type { DocumentStore, Filter } from './ports/store.js';
 
 export { isThere } from './adapters/archive/files.js';
+export { refuseHalfImported } from './adapters/archive/moving/import.js';
 
 const printsOf = (keys: ServiceKeys): Record<string, string> => Object.fromEntries(fingerprints(keys));
 

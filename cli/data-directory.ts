@@ -46,3 +46,28 @@ export async function disk(folder: string): Promise<string> {
   if (free < MIN_FREE_BYTES) throw new Error(text);
   return text;
 }
+
+/** Less is refused to a publish. */
+const RELEASE_FREE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Whether the release store takes releases, as far as can be seen without writing.
+ * @param folder null: packages are in MongoDB
+ * @throws Error that names what is in the way
+ */
+export async function releaseFolder(folder: string | null, dataDir: string): Promise<string> {
+  if (folder === null) return 'in MongoDB (GridFS)';
+  const nearest = await existing(folder);
+  const inside = nearest === folder ? await readdir(folder, { withFileTypes: true }) : [];
+  const folders = inside.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  const owner = process.platform === 'win32' ? null : (await stat(await existing(dataDir))).uid;
+  for (const path of [nearest, ...folders]) {
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    // Root may write everywhere, and the service that it starts as another user may not.
+    if (nearest === folder && owner !== null && (await stat(path)).uid !== owner)
+      throw new Error(`${path} belongs to another user than ${dataDir}`);
+  }
+  const free = await freeBytes(nearest);
+  if (free < RELEASE_FREE_BYTES) throw new Error(`${Math.round(free / 1024 / 1024)} MiB are free at ${folder}`);
+  return nearest === folder ? folder : `${folder}: the first publish makes it`;
+}

@@ -16,18 +16,22 @@ import {
   installersOf,
   keysOf,
   newestBackupOf,
+  releasesFolder,
   storeOf,
   unlistedProxiesOf,
   type ServiceKeys,
 } from '../main.js';
 import type { DocumentStore } from '../ports/store.js';
-import { dataDirectory, disk, existing } from './data-directory.js';
+import { refuseHalfImported } from '../moving.js';
+import { dataDirectory, disk, existing, releaseFolder } from './data-directory.js';
 import { EXIT } from './output.js';
 import { Diagnosis, textOf } from './diagnosis.js';
-import { damageMend, storeMend } from './store-mend.js';
+import { damageMend, releaseMend, storeMend } from './store-mend.js';
 import { healthHere, healthOfService, healthText, type PluginHealth } from './plugin-health.js';
 
 const STORE_MS = 8_000;
+const IMPORT_AGAIN =
+  'run the import again: it empties the store and begins anew, and no service starts on the half of it';
 const CONFIGURED = 'correct the value where it comes from';
 
 function node(): string {
@@ -145,7 +149,10 @@ async function examineStore(
   });
   const { store } = opened;
   try {
-    if (!open || !runs || keys === null) {
+    const whole =
+      store === null ||
+      (await found.check('import', IMPORT_AGAIN, () => refuseHalfImported(store, 'none was cut off')));
+    if (!open || !whole || !runs || keys === null) {
       found.skipped.push('migrations');
     } else if (store === null) {
       await found.check('migrations', '', () => 'none pending: a new store makes itself');
@@ -207,6 +214,7 @@ async function examine(deep: boolean): Promise<Diagnosis> {
       'keys',
       'update agents',
       'access files',
+      'release store',
       'proxies',
       'plugins',
       'store',
@@ -241,6 +249,11 @@ async function examine(deep: boolean): Promise<Diagnosis> {
     'access files',
     'set releases.web_group to the group of the web server in front, and start the service as a member of it',
     () => accessFiles(configuration),
+  );
+  await found.check(
+    'release store',
+    (error) => Promise.resolve(releaseMend(error, core)),
+    () => releaseFolder(releasesFolder(configuration), core.data_dir),
   );
   await found.check(
     'proxies',

@@ -34,3 +34,12 @@ export async function damageMend(core: Core, newest: () => Promise<string | null
   const whole = await storeMend(new Error('damaged'), core, newest);
   return `what is named cannot be read until it is replaced or removed, all else is served; to have it back, ${whole}`;
 }
+
+/** Of a release store that takes no release. */
+export function releaseMend(error: unknown, { data_dir }: Core): string {
+  const said = error instanceof Error ? error.message : String(error);
+  if (/EROFS|read-only/.test(said))
+    return 'see the log of the kernel for why its disk is read-only, and mount it writable again; nothing has to be restarted';
+  if (said.includes('are free')) return 'free some space on its disk, or set releases.path to a folder on a larger one';
+  return `give it, with all that is in it, to the user that runs the service: chown -R --reference=${data_dir}`;
+}

@@ -35,6 +35,12 @@ export function inMongo(configuration: Configuration): boolean {
   return true;
 }
 
+/** The directory of the release store; null: packages lie in MongoDB. @throws ConfigError */
+export function releasesFolder(configuration: Configuration): string | null {
+  if (inMongo(configuration)) return null;
+  return resolve(configuration.core.data_dir, configuration.section('releases', releasesConfig).path);
+}
+
 /**
  * The release store. On this disk a web server's user reaches it, and nothing else of the data directory.
  * @param tell hears of the connection that packages in MongoDB have

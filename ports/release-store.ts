@@ -196,6 +196,12 @@ export interface ReleaseStore {
    * links).
    */
   open(segments: readonly string[]): Promise<StoredFile | null>;
+  /**
+   * Writes something small and takes it away again, so that a store which takes nothing is known before a publish.
+   * @param keepFree bytes
+   * @throws DiskFull, DiskUnwritable
+   */
+  probe(keepFree: number): Promise<void>;
   /** Gives up its connections; nothing is asked of it afterwards. */
   close(): Promise<void>;
 }

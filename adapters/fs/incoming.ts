@@ -4,7 +4,7 @@ import { link, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promis
 import { join } from 'node:path';
 import { isGuid } from '../../lib/text/guid.js';
 import { PackageTooLarge, DiskFull } from '../../ports/release-store.js';
-import { codeOf, makeFolder, OPEN_FILE, OWN_FOLDER, writeNew } from './durable.js';
+import { codeOf, makeFolder, OPEN_FILE, OWN_FILE, OWN_FOLDER, writeNew } from './durable.js';
 import { INCOMING } from './paths.js';
 
 /** Written at once, and how much may come before the free space is asked for again. */
@@ -69,6 +69,14 @@ export class Incoming {
       if (['ENOENT', 'ENOTDIR'].includes(codeOf(error))) return null;
       throw error;
     }
+  }
+
+  /** Writes a file of its own and removes it. @throws DiskFull, and what the disk says */
+  async probe(keepFree: number): Promise<void> {
+    const { path } = await this.fresh();
+    await writeNew(path, OWN_FILE, (file) => file.write('x'));
+    await rm(path, { force: true });
+    await this.#judge(keepFree);
   }
 
   async freeBytes(): Promise<number> {

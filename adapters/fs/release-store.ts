@@ -6,6 +6,8 @@
  * renames of a package, its signature and its manifest the three may be of two releases for a moment: agents meet
  * another hash, and ask again.
  */
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReleaseStore, StoredFile } from '../../ports/release-store.js';
 import { FsAccessFiles } from './access-files.js';
@@ -15,29 +17,33 @@ import { codeOf } from './durable.js';
 import { Incoming } from './incoming.js';
 import { FsPackages } from './packages.js';
 import { isName, throughFolders } from './paths.js';
-import { look, missing, storedFile } from './stored-file.js';
-import { writingTo } from './write-faults.js';
+import { folders, look, missing, storedFile } from './stored-file.js';
+import { writingTo, type Writing } from './write-faults.js';
 
 export class FsReleaseStore implements ReleaseStore {
   readonly packages: FsPackages;
   readonly channels: FsChannelTexts;
   readonly access: FsAccessFiles;
+  readonly #incoming: Incoming;
+  readonly #writing: Writing;
 
   /**
    * @param folder absolute; made when something is written
-   * @param access of `.htpasswd`
+   * @param mode of `.htpasswd`
    * @param tell hears of each write that the disk did not take
    */
   constructor(
     readonly folder: string,
-    access: AccessMode = OWN_ACCESS,
+    mode: AccessMode = OWN_ACCESS,
     tell?: (error: Error) => void,
   ) {
     const incoming = new Incoming(folder);
     const writing = writingTo(folder, tell);
+    this.#incoming = incoming;
+    this.#writing = writing;
     this.packages = new FsPackages(folder, incoming, writing);
     this.channels = new FsChannelTexts(folder, incoming, writing);
-    this.access = new FsAccessFiles(folder, incoming, access, writing);
+    this.access = new FsAccessFiles(folder, incoming, mode, writing);
   }
 
   async open(segments: readonly string[]): Promise<StoredFile | null> {
@@ -51,6 +57,15 @@ export class FsReleaseStore implements ReleaseStore {
       if (missing(error) || codeOf(error) === 'ENAMETOOLONG') return null;
       throw error;
     }
+  }
+
+  probe(keepFree: number): Promise<void> {
+    return this.#writing(async () => {
+      await this.#incoming.probe(keepFree);
+      // Made by a command of another user, a product's folder refuses its next release.
+      for (const product of await folders(this.folder))
+        await access(join(this.folder, product), constants.W_OK | constants.X_OK);
+    });
   }
 
   async close(): Promise<void> {}

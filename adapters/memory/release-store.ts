@@ -219,5 +219,7 @@ export class MemoryReleaseStore implements ReleaseStore {
     };
   }
 
+  async probe(): Promise<void> {}
+
   async close(): Promise<void> {}
 }

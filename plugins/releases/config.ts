@@ -1,6 +1,9 @@
 /** The section `releases` of the configuration. The composition reads `url` and `path` of it, to make the store. */
 import joi from 'joi';
 
+/** Bytes kept free on the store's disk, so that what is smaller still fits. */
+export const KEEP_FREE = 64 * 1024 * 1024;
+
 export interface ReleasesConfig {
   url: 'mongodb:' | null;
   path: string;

@@ -1,9 +1,11 @@
 /** `aos doctor`, the help and usage errors: what they say, and that they touch nothing (contract 95, command line). */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { MOVES } from '../../adapters/archive/moving/contents.js';
+import { SqliteStore } from '../../adapters/sqlite/store.js';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { until } from '../harness.js';
 import { aos, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
@@ -69,6 +71,20 @@ describe('start: the command line before anything runs', function () {
     } finally {
       await service.end();
     }
+  });
+
+  it('names a release store of another user', async function () {
+    if (process.geteuid?.() !== 0) this.skip();
+    const releases = join(folder, 'data', 'releases');
+    await mkdir(join(releases, 'shop'), { recursive: true });
+    await chmod(join(folder, 'data'), 0o700);
+    expect(faults(await doctor())).to.deep.equal([]);
+    await chown(join(releases, 'shop'), 12_345, 12_345);
+    const found = await doctor();
+    expect(faults(found)).to.deep.equal(['release store']);
+    const item = found.items.find(({ check }) => check === 'release store');
+    expect(item?.detail).to.equal(`${join(releases, 'shop')} belongs to another user than ${join(folder, 'data')}`);
+    expect(item?.mend).to.include('chown -R');
   });
 
   it('finds nothing wrong before the first start, and makes nothing', async () => {
@@ -204,6 +220,20 @@ describe('start: the command line before anything runs', function () {
       expect(itemOf(await run(), 'store')?.mend)
         .to.include('aos restore ')
         .and.include('aos-20261102T000000Z-before');
+    });
+
+    it('half imported: named with the archive, and what to do', async () => {
+      await made();
+      expect(itemOf(await run(), 'import')).to.include({ ok: true, detail: 'none was cut off' });
+      const store = new SqliteStore({ path: file(), durability: 'full' });
+      await store.connect();
+      const mark = { id: 'import', archive: '/mnt/all.tar.gz', started_at: '2026-11-24T08:00:00.000Z' };
+      await store.collection(MOVES).insert(mark);
+      await store.close();
+      const half = itemOf(await run(), 'import');
+      expect(half).to.include({ ok: false });
+      expect(half?.detail).to.include('the import of /mnt/all.tar.gz').and.include('was cut off');
+      expect(half?.mend).to.include('run the import again');
     });
 
     it('with a damaged row: found with --deep, which reads all, and not without it', async () => {

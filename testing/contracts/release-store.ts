@@ -218,6 +218,13 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
       expect(await store.open(['shop', '.htpasswd'])).to.equal(null);
     });
 
+    it('can be tried, which leaves nothing', async () => {
+      await store.probe(0);
+      expect(await store.packages.staged()).to.deep.equal([]);
+      expect(await store.access.products()).to.deep.equal([]);
+      expect(await store.packages.sweep()).to.deep.equal({ removed: 0, damaged: [] });
+    });
+
     it('opens nothing outside of itself, no folder, and no name that is none', async () => {
       await put(PLACE, Buffer.from('x'));
       const paths = [

@@ -30,10 +30,10 @@ export interface ImportTarget {
   now: () => string;
 }
 
-/** @throws Error, one line, for a store in which an import was cut off */
-export async function refuseHalfImported(store: DocumentStore): Promise<void> {
+/** Answers `otherwise`. @throws Error, one line, for a store in which an import was cut off */
+export async function refuseHalfImported(store: DocumentStore, otherwise = ''): Promise<string> {
   const move = await store.collection<MoveDoc>(MOVES).get(ID);
-  if (move === null) return;
+  if (move === null) return otherwise;
   throw new Error(
     `the import of ${move.archive} into this store, begun at ${move.started_at}, was cut off: run it again (aos import <file>)`,
   );

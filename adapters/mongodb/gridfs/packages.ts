@@ -143,18 +143,19 @@ export class GridFsPackages implements PackageStore {
   ): AsyncGenerator<Uint8Array> {
     let size = 0;
     let asked = 0;
-    await this.#judge(keepFree);
+    await this.judge(keepFree);
     for await (const piece of bytes) {
       size += piece.length;
       if (size > most) throw new PackageTooLarge(`more than ${most} bytes`);
       yield piece;
       if (size - asked < ASK_BYTES) continue;
       asked = size;
-      await this.#judge(keepFree);
+      await this.judge(keepFree);
     }
   }
 
-  async #judge(keepFree: number): Promise<void> {
+  /** @throws DiskFull */
+  async judge(keepFree: number): Promise<void> {
     const free = keepFree > 0 ? await this.parts.database.freeBytes() : null;
     if (free !== null && free < keepFree) throw new DiskFull(`less than ${keepFree} bytes are free at MongoDB`);
   }

@@ -30,6 +30,7 @@ export class GridFsReleaseStore implements ReleaseStore {
   readonly #database: GridFsDatabase;
   readonly #folders: Folders;
   readonly #blobs: Blobs;
+  readonly #marks: FileMarks;
 
   /**
    * Connects with the first question.
@@ -51,6 +52,7 @@ export class GridFsReleaseStore implements ReleaseStore {
     this.#database = database;
     this.#folders = folders;
     this.#blobs = blobs;
+    this.#marks = marks;
   }
 
   async open(segments: readonly string[]): Promise<StoredFile | null> {
@@ -65,6 +67,11 @@ export class GridFsReleaseStore implements ReleaseStore {
       tag: kept.tag,
       read: (start, end, room) => this.#read({ path, slot, kept }, { start, end }, room),
     };
+  }
+
+  async probe(keepFree: number): Promise<void> {
+    await this.#marks.settle(await this.#marks.begin());
+    await this.packages.judge(keepFree);
   }
 
   close(): Promise<void> {

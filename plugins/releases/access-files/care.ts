@@ -1,12 +1,25 @@
 /** Access files and self-test together: for the tick, the minute's job, the commands, the page and health. */
 import { inject, injectable, type HealthResult } from '../../../kernel/contract.js';
 import type { Protection, ReleaseStoreCare, ReleaseStoreState } from '../../../ports/domain/releases.js';
+import { SingleFlight } from '../../../lib/single-flight.js';
+import { DiskFull, DiskUnwritable } from '../../../ports/release-store.js';
+import { KEEP_FREE } from '../config.js';
 import { ACCESS_DEPS, type AccessDeps } from './deps.js';
 import { AccessFiles } from './generator.js';
 import type { ProductResult, SelfTestResult } from './self-test-result.js';
 import { SelfTest } from './self-test.js';
 
 const WELL: ReadonlySet<Protection> = new Set(['protected', 'no_packages', 'not_tested']);
+
+/** How long what a trial write has found is told again. */
+const PROBED_MS = 30_000;
+
+export interface StoreHealth extends HealthResult {
+  protection: Protection;
+  last_selftest_at: string | null;
+  /** Why the store takes no release; null: it takes them. */
+  write_fault: string | null;
+}
 
 export interface StoreProduct extends ProductResult {
   /** It has a package that no self-test has asked for. */
@@ -17,8 +30,11 @@ export interface StoreProduct extends ProductResult {
 
 @injectable()
 export class StoreCare implements ReleaseStoreCare {
+  readonly #probing = new SingleFlight<string | null>();
+  #probed: { at: number; fault: string | null } | null = null;
+
   constructor(
-    @inject(ACCESS_DEPS) private readonly deps: Pick<AccessDeps, 'newest'>,
+    @inject(ACCESS_DEPS) private readonly deps: Pick<AccessDeps, 'newest' | 'store' | 'clock'>,
     @inject(AccessFiles) private readonly files: AccessFiles,
     @inject(SelfTest) private readonly selfTest: SelfTest,
   ) {}
@@ -61,16 +77,37 @@ export class StoreCare implements ReleaseStoreCare {
     return Promise.all((await this.files.products()).map(one));
   }
 
-  /** Without a request: the last result, and whether the files are there now. */
-  async health(): Promise<HealthResult & { protection: Protection; last_selftest_at: string | null }> {
+  /** Without a request: the last result, whether the files are there now, and why nothing can be written. */
+  async health(): Promise<StoreHealth> {
     const last = (await this.files.state())?.self_test;
     const unprotected = (await this.files.unprotected()).slice(0, 20);
     const seen = last?.protection ?? 'not_tested';
     // What a test before the first publish saw says nothing of the packages that are there now.
     const before = seen === 'no_packages' && (await this.products()).some(({ untested }) => untested);
     const protection = unprotected.length > 0 ? 'open' : before ? 'not_tested' : seen;
-    const ok = WELL.has(protection);
-    return { ok, protection, last_selftest_at: last?.at ?? null, ...(unprotected.length > 0 && { unprotected }) };
+    const write_fault = await this.#writeFault();
+    const ok = WELL.has(protection) && write_fault === null;
+    const last_selftest_at = last?.at ?? null;
+    return { ok, protection, last_selftest_at, write_fault, ...(unprotected.length > 0 && { unprotected }) };
+  }
+
+  /** Tried at most twice a minute, however often health is asked. Null: it can be written. */
+  async #writeFault(): Promise<string | null> {
+    const { clock } = this.deps;
+    if (this.#probed !== null && clock.monotonic() - this.#probed.at < PROBED_MS) return this.#probed.fault;
+    const fault = await this.#probing.share('probe', () => this.#probe());
+    this.#probed = { at: clock.monotonic(), fault };
+    return fault;
+  }
+
+  async #probe(): Promise<string | null> {
+    try {
+      await this.deps.store.probe(KEEP_FREE);
+      return null;
+    } catch (error) {
+      if (error instanceof DiskFull || error instanceof DiskUnwritable) return error.message;
+      throw error;
+    }
   }
 }
 

@@ -9,14 +9,13 @@ import { refusedGlob } from '../../../formats/globs.js';
 import { fieldsWithLiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '../../../ports/release-store.js';
+import { KEEP_FREE } from '../config.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import type { Platform } from '../../../formats/platform.js';
 import type { Runtime } from '../../../formats/manifest.js';
 import type { PackageFacts } from './publisher.js';
 
-/** Kept free on the store's disk, so that what is smaller still fits. */
-const KEEP_FREE = 64 * 1024 * 1024;
 export const NOTES_BYTES = 64 * 1024;
 const SHA256 = /^[0-9a-f]{64}$/i;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;

@@ -78,10 +78,11 @@ describe('a disk that takes nothing', () => {
         () => store.packages.stage(piecesOf(packageOf({ a: 'y'.repeat(100_000) })), LIMITS),
         () => store.packages.describe(PLACE, { manifest: '{"a":1}'.repeat(1_000), signature: null }),
         () => store.channels.write('shop', 'stable', '{"a":1}'.repeat(1_000)),
+        () => store.probe(65_536),
         () => store.access.write('shop', '.htpasswd', 'x'.repeat(10_000)),
       ])
         expect((await rejection(write())).name).to.equal('DiskFull');
-      expect(told).to.have.length(4);
+      expect(told).to.have.length(5);
       expect((await store.packages.held(PLACE))?.texts?.manifest, 'what was there stays').to.equal('{}');
       expect(await store.packages.staged()).to.deep.equal([]);
       await truncate(filler, 0);
@@ -96,11 +97,13 @@ describe('a disk that takes nothing', () => {
         () => store.packages.link(PLACE, { ...PLACE, version: '2.0' }, TEXTS),
         () => store.packages.withdraw(PLACE),
         () => store.channels.write('shop', 'stable', '{"a":1}'),
+        () => store.probe(0),
         () => store.access.write('shop', '.htpasswd', 'y'),
       ])
         expect((await rejection(write())).name).to.equal('DiskUnwritable');
       expect((await store.packages.held(PLACE))?.texts?.manifest).to.equal('{}');
       mount('-o', 'remount,rw');
+      await store.probe(0);
       await publish();
     });
   });

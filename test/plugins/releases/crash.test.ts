@@ -43,6 +43,7 @@ function dyingStore(store: ReleaseStore, n: number, when: When): { releaseStore:
       if (left <= 0) throw new Died();
       return store.open(segments);
     },
+    probe: (keepFree) => store.probe(keepFree),
     close: () => store.close(),
   };
   return { releaseStore, died: () => left <= 0 };

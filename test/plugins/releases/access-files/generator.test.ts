@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { HOUR_MS } from '../../../../lib/time.js';
+import { DiskFull, DiskUnwritable } from '../../../../ports/release-store.js';
 import { KEY, nameOf, OTHER_KEY, StoreFixture } from '../store-fixture.js';
 
 describe('access files of the release store', function () {
@@ -166,5 +167,32 @@ describe('access files of the release store', function () {
     expect(await health()).to.include({ ok: true, protection: 'protected' });
     await rm(join(fixture.folder, 'releases', 'shop', '.htaccess'));
     expect(await health()).to.deep.include({ ok: false, protection: 'open', unprotected: ['shop'] });
+  });
+
+  it('say in health why the store takes no release, until it does again', async () => {
+    const health = async (): Promise<object | undefined> => (await fixture.harness.kernel.system.health())['releases'];
+    expect(await health()).to.include({ ok: true, write_fault: null });
+    const faults: Error[] = [new DiskUnwritable('it is read-only'), new DiskFull('it is full')];
+    fixture.files.probe = async () => {
+      const fault = faults.shift();
+      if (fault !== undefined) throw fault;
+    };
+    const found: unknown[] = [];
+    for (let look = 0; look < 3; look++) {
+      // The same answer is given for half a minute.
+      fixture.clock.advance(31_000);
+      for (let again = 0; again < 2; again++) found.push((await health()) as object);
+    }
+    const said = (ok: boolean, write_fault: string | null): object => ({ ok, write_fault });
+    expect(
+      found.map((one) => said((one as { ok: boolean }).ok, (one as { write_fault: string }).write_fault)),
+    ).to.deep.equal([
+      said(false, 'it is read-only'),
+      said(false, 'it is read-only'),
+      said(false, 'it is full'),
+      said(false, 'it is full'),
+      said(true, null),
+      said(true, null),
+    ]);
   });
 });
