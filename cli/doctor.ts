@@ -252,7 +252,7 @@ async function examine(deep: boolean): Promise<Diagnosis> {
   );
   await found.check(
     'release store',
-    (error) => Promise.resolve(releaseMend(error, core)),
+    (thrown) => Promise.resolve(releaseMend(thrown, core)),
     () => releaseFolder(releasesFolder(configuration), core.data_dir),
   );
   await found.check(

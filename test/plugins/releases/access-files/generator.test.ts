@@ -181,7 +181,7 @@ describe('access files of the release store', function () {
     for (let look = 0; look < 3; look++) {
       // The same answer is given for half a minute.
       fixture.clock.advance(31_000);
-      for (let again = 0; again < 2; again++) found.push((await health()) as object);
+      for (let again = 0; again < 2; again++) found.push(await health());
     }
     const said = (ok: boolean, write_fault: string | null): object => ({ ok, write_fault });
     expect(
