@@ -70,6 +70,7 @@ export { matches } from '../ports/document.js';
 export { OutboundError } from '../ports/outbound.js';
 export {
   DiskFull,
+  DiskUnwritable,
   FileReplaced,
   PackageRejected,
   PackageTooLarge,
