@@ -11,6 +11,7 @@ import type { Logger } from '../../ports/logger.js';
 import type { Processes } from '../../ports/processes.js';
 import type { Collection } from '../../ports/store.js';
 import type {
+  ChangeDoc,
   ChunkDoc,
   LeaseDoc,
   TimeMarkDoc,
@@ -41,6 +42,7 @@ export interface WatchdogDeps {
   marks: Collection<TimeMarkDoc>;
   windows: Collection<WindowDoc>;
   incidents: Collection<IncidentDoc>;
+  changes: Collection<ChangeDoc>;
   clock: Clock;
   ids: Ids;
   log: Logger;

@@ -2,13 +2,14 @@
  * Watchdog (contract 30): monitors receive heartbeats; an evaluator notices when they stop, and emits events.
  */
 import joi from 'joi';
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend, listen } from '../../kernel/contract.js';
 import type { Metrics } from '../../ports/metrics.js';
 import { AUTHENTICATOR } from '../../ports/domain/access.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ALARM_RECEIVERS, MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
@@ -133,6 +134,7 @@ export default definePlugin<WatchdogConfig>({
       marks: ctx.collection('marks'),
       windows: ctx.collection('windows'),
       incidents: ctx.collection('incidents'),
+      changes: ctx.collection('changes'),
       clock: ctx.clock,
       ids: ctx.ids,
       log: ctx.log,
@@ -185,6 +187,11 @@ export default definePlugin<WatchdogConfig>({
       ],
       pages: pages(services, ctx.config.deferred_alarms),
       panels: panels(services),
+      listens: [
+        listen(RELEASE_PUBLISHED, ({ id, timestamp, project_slug, data: { product, version, channel } }) =>
+          services.surroundings.released(id, timestamp, project_slug ?? product, `${product} ${version} in ${channel}`),
+        ),
+      ],
       jobs: [
         ...(ctx.config.scheduler ? [scheduled] : []),
         {

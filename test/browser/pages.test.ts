@@ -34,6 +34,7 @@ const NO_PAGES = new Set([
   '/errors/live',
   '/search/live',
   '/licenses.csv',
+  '/incidents.csv',
   '/docs/images/{file}',
   '/resume/{id}',
 ]);

@@ -41,7 +41,7 @@ export class Cleanup {
   }
 
   async #sweep(now: number, more: () => boolean): Promise<RunCleanup> {
-    const { chunks, rollups, runs, timeline, outages, incidents, config } = this.deps;
+    const { chunks, rollups, runs, timeline, outages, incidents, changes, config } = this.deps;
     const done: RunCleanup = { ...NO_CLEANUP, ran: true };
     const samples = now - KEEP_SAMPLES_MS;
     const parts: [keyof RunCleanup | null, Pick<Collection<Doc>, 'remove'>, Filter][] = [
@@ -50,6 +50,7 @@ export class Cleanup {
       ['runs', runs, { started_at: { lt: isoOf(now - KEEP_RUNS_MS) } }],
       ['events', timeline, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
       [null, incidents, { ended_at: { gt: '', lt: isoOf(now - KEEP_INCIDENTS_MS) } }],
+      [null, changes, { at: { lt: isoOf(now - config.timeline_days * DAY_MS) } }],
       [null, outages, { to: { lt: isoOf(now - KEEP_OUTAGES_MS) } }],
     ];
     for (const [name, collection, filter] of parts) {

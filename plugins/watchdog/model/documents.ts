@@ -188,6 +188,13 @@ export interface OutageDoc extends Doc {
   to: string;
 }
 
+/** Something that changed for a whole project: a release. */
+export interface ChangeDoc extends Doc {
+  at: string;
+  project: string | null;
+  text: string;
+}
+
 /** `alive`: the last sign of life; `cleanup`: the last complete cleanup. */
 export interface TimeMarkDoc extends Doc {
   at: string;

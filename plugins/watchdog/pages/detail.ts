@@ -6,6 +6,7 @@ import type { MetricHistory } from '../metrics/history.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { viewOf } from '../model/monitor.js';
 import type { WatchdogServices } from '../services.js';
+import type { Change } from '../why/surroundings.js';
 import { nextDue } from '../model/cron.js';
 import { alarmAt, intervalOf, isLearning, limitsOf } from '../model/timing.js';
 import { hrefOf, typed } from './form.js';
@@ -83,6 +84,7 @@ export async function detailView(
     probes?.of(doc.source) ?? null,
     services.incidents.page({ source: doc.source, limit: INCIDENTS }, caller),
   ]);
+  const down = await services.surroundings.explain(doc, probe !== null);
   const view = viewOf(doc);
   const row = { ...rowOf(doc, clock.now()), uptime: longUptimeView(doc, clock.now()) };
   const here = hrefOf(doc.source);
@@ -122,6 +124,7 @@ export async function detailView(
     errors,
     incidents: incidents.items.map(incidentRow),
     incidents_href: incidents.has_more ? `/incidents?source=${encodeURIComponent(doc.source)}` : null,
+    down: down && { ...down, changes: down.changes.map(changeRow) },
     probe: probe && { ...probe, summary: probes?.summary(probe) },
     probe_href: probes?.href(doc.source) ?? null,
     badges: badges(url, doc.id, doc.name),
@@ -129,6 +132,12 @@ export async function detailView(
     token_command: `aos token create --name '${doc.source}' --scopes watchdog:ping --source '${doc.source}'`,
   });
 }
+
+const changeRow = ({ source, ...change }: Change): object => ({
+  ...change,
+  source,
+  href: source === null ? null : hrefOf(source),
+});
 
 /** The next five due times of a schedule, each also as the clock of its own zone shows it. */
 function duesOf({ schedule, timezone }: MonitorDoc, now: number): { at: string; local: string }[] {

@@ -71,6 +71,7 @@ export function fixtureOn(
     marks: store.collection(nameOf('marks')),
     windows: store.collection(nameOf('windows')),
     incidents: store.collection(nameOf('incidents')),
+    changes: store.collection(nameOf('changes')),
     clock,
     ids: new RandomIds(clock),
     log,

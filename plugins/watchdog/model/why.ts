@@ -1,0 +1,86 @@
+/** Why a monitor is down, in one sentence (contract 30, alarms). Pure; times in ms. */
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { MonitorDoc } from './documents.js';
+import { startedSince } from './run-times.js';
+import { intervalOf } from './timing.js';
+
+/** What stands around it in the hierarchy. */
+export interface Around {
+  parent: { name: string; state: MonitorState } | null;
+  /** Others below the same parent, and how many of them went down within the same minute. */
+  siblings: number;
+  together: number;
+  /** What a probe saw in place of a heartbeat. */
+  probed: boolean;
+}
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+] as const;
+const MAX_MESSAGE = 200;
+
+/** The two largest units: `5 min 44 s`. @param ms at least 0 */
+export function span(ms: number): string {
+  let left = Math.max(0, Math.round(ms / 1000));
+  const parts: string[] = [];
+  for (const [name, seconds] of UNITS) {
+    const n = Math.floor(left / seconds);
+    left -= n * seconds;
+    if (n > 0) parts.push(`${n} ${name}`);
+    // `1 d 5 s` would say less than it seems to.
+    if (parts.length > 0 && (n === 0 || parts.length === 2)) break;
+  }
+  return parts.join(' ') || '0 s';
+}
+
+/** Null: it is not down. */
+export function whyDown(doc: MonitorDoc, around: Around, now: number): string | null {
+  if (doc.state !== 'down') return null;
+  return `${[reasonOf(doc, around, now), ...placeOf(around)].join('; ')}.`;
+}
+
+/** Whether its heartbeat said so itself; else it fell silent. */
+const reported = ({ last_heartbeat_at, down_since_utc }: MonitorDoc): boolean =>
+  last_heartbeat_at !== null && down_since_utc !== null && last_heartbeat_at >= down_since_utc;
+
+function reasonOf(doc: MonitorDoc, { probed }: Around, now: number): string {
+  const { last_heartbeat_at, schedule, timezone, grace_seconds, message } = doc;
+  if (reported(doc)) {
+    const text = message?.trim().replace(/[.\s]+$/, '') ?? '';
+    const said = text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
+    if (probed) return said === '' ? 'The last probe failed' : `The last probe failed: ${said}`;
+    return said === '' ? 'It reported an error' : `It reported an error: ${said}`;
+  }
+  if (last_heartbeat_at === null) return 'It has never sent a heartbeat';
+  const last = Date.parse(last_heartbeat_at);
+  const begun = schedule ? startedSince(doc.starts, last) : null;
+  if (begun !== null)
+    return `A run began ${span(now - begun)} ago and has not ended within ${span((grace_seconds ?? 0) * 1000)}`;
+  const silence = `No ${probed ? 'probe' : 'heartbeat'} for ${span(now - last)}`;
+  if (!schedule) return `${silence}; expected every ${span(intervalOf(doc) * 1000)}`;
+  return `${silence}; expected by ${schedule} (${timezone ?? 'UTC'}) with a grace of ${span((grace_seconds ?? 0) * 1000)}`;
+}
+
+const IS: Readonly<Record<MonitorState, string>> = {
+  up: 'is up',
+  warning: 'is in warning',
+  down: 'is down too',
+  unknown: 'has never reported',
+  stopped: 'is stopped',
+  maintenance: 'is in maintenance',
+};
+
+function placeOf({ parent, siblings, together }: Around): string[] {
+  if (parent === null) return [];
+  const others = siblings === 1 ? 'its only sibling' : `${together} of ${siblings} siblings`;
+  const near =
+    siblings === 0
+      ? null
+      : together === 0
+        ? 'no sibling went down with it'
+        : `${others} went down within the same minute`;
+  return [`its parent ${parent.name} ${IS[parent.state]}`, ...(near === null ? [] : [near])];
+}

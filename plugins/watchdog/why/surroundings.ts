@@ -1,0 +1,94 @@
+/**
+ * What a person asks first when a monitor is down: why, in one sentence, and what changed before it: releases of its
+ * project, and what programs noted about it and what is above it.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { HOUR_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { idOf } from '../model/source.js';
+import { whyDown } from '../model/why.js';
+import { Ancestry, ancestorsOf } from '../tree/ancestry.js';
+
+/** Before the down. */
+const BEFORE_MS = 24 * HOUR_MS;
+/** Siblings that are looked at, and entries of one timeline. */
+const SIBLINGS = 500;
+const ENTRIES = 50;
+const SHOWN = 10;
+/** Ancestors whose notes are shown too. */
+const ABOVE = 3;
+
+export interface Change {
+  at: string;
+  /** `release`, or the type that the program gave its note. */
+  type: string;
+  text: string;
+  /** Whose note it is; null: of the project. */
+  source: string | null;
+}
+
+export interface DownExplained {
+  why: string;
+  /** Newest first. */
+  changes: Change[];
+}
+
+@injectable()
+export class Surroundings {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'timeline' | 'changes' | 'clock'>,
+    @inject(Ancestry) private readonly ancestry: Ancestry,
+  ) {}
+
+  /** Null: it is not down. @param probed it is asked by the service */
+  async explain(doc: MonitorDoc, probed: boolean): Promise<DownExplained | null> {
+    if (doc.state !== 'down') return null;
+    const [around, changes] = await Promise.all([this.#around(doc), this.#changes(doc)]);
+    const why = whyDown(doc, { ...around, probed }, this.deps.clock.now());
+    return why === null ? null : { why, changes };
+  }
+
+  /** A release of a project, once. @param id of its event */
+  async released(id: string, at: string, project: string | null, text: string): Promise<void> {
+    await this.deps.changes.change({ id }, { setOnInsert: { at, project, text } }, { upsert: true });
+  }
+
+  async #around({ source, parent_source, down_since_utc }: MonitorDoc) {
+    const alone = { parent: null, siblings: 0, together: 0 };
+    if (parent_source === null) return alone;
+    const { monitors } = this.deps;
+    const parent = await monitors.get(idOf(parent_source));
+    if (parent === null || parent.deleted_at !== null) return alone;
+    const { items } = await monitors.find({ filter: { parent_source, deleted_at: null }, limit: SIBLINGS });
+    const others = items.filter((one) => one.source !== source);
+    const since = Date.parse(down_since_utc ?? '');
+    const near = ({ state, down_since_utc: at }: MonitorDoc): boolean =>
+      state === 'down' && at !== null && Math.abs(Date.parse(at) - since) < MINUTE_MS;
+    const { name, state } = parent;
+    return { parent: { name, state }, siblings: others.length, together: others.filter(near).length };
+  }
+
+  async #changes(doc: MonitorDoc): Promise<Change[]> {
+    const { timeline, changes } = this.deps;
+    const down = Date.parse(doc.down_since_utc ?? doc.last_state_change_utc);
+    const at = { gte: isoOf(down - BEFORE_MS), lte: isoOf(down) };
+    const above = ancestorsOf(doc, await this.ancestry.load([doc])).slice(0, ABOVE);
+    const sort: [string, 'desc'][] = [['at', 'desc']];
+    const notes = await Promise.all(
+      [doc.source, ...above.map(({ source }) => source)].map((source) =>
+        timeline.find({ filter: { source, at }, sort, limit: ENTRIES }),
+      ),
+    );
+    const noted = notes.flatMap(({ items }) => items.filter(({ kind }) => kind === 'annotation'));
+    const { items } =
+      doc.project === null
+        ? { items: [] }
+        : await changes.find({ filter: { project: doc.project, at }, sort, limit: SHOWN });
+    const all: Change[] = [
+      ...noted.map(({ at: when, type, message, source }) => ({ at: when, type, text: message ?? '', source })),
+      ...items.map(({ at: when, text }) => ({ at: when, type: 'release', text, source: null })),
+    ];
+    return all.toSorted((a, b) => (a.at < b.at ? 1 : -1)).slice(0, SHOWN);
+  }
+}

@@ -1,0 +1,86 @@
+/** Why a monitor is down, in one sentence, and what changed before it (contract 30). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { span } from '../../../../plugins/watchdog/model/why.js';
+import { ANYONE, ensured, HOUR, MINUTE, fixtureOn, type Fixture } from '../fixture.js';
+
+describe('why a monitor is down', () => {
+  let fixture: Fixture;
+  beforeEach(async () => (fixture = fixtureOn(await ensured(new MemoryStore()))));
+  afterEach(() => fixture.settled());
+
+  const why = async (source: string, probed = false): Promise<string | undefined> =>
+    (await fixture.surroundings.explain(await fixture.monitors.need(source, ANYONE), probed))?.why;
+  const fail = (source: string, message: string | null) =>
+    fixture.intake.beat(heartbeatOf({ source, status: 'error', message }, undefined, true), ANYONE);
+
+  it('spans have two units', () => {
+    expect([0, 999, 344_000, 3_600_000, 90_061_000, 86_405_000].map(span)).to.deep.equal([
+      '0 s',
+      '1 s',
+      '5 min 44 s',
+      '1 h',
+      '1 d 1 h',
+      '1 d',
+    ]);
+  });
+
+  it('names the silence, what was expected, the parent and the siblings', async () => {
+    await fixture.beat('rack-3', { interval: 3600 });
+    for (const source of ['a', 'b', 'c', 'd']) {
+      await fixture.beat(source, { interval: source === 'd' ? 3600 : 60, message: 'ok' });
+      await fixture.monitors.edit(source, { parent_source: 'rack-3' }, ANYONE);
+    }
+    expect(await why('a')).to.equal(undefined);
+    fixture.clock.advance(5 * MINUTE + 44_000);
+    await fixture.evaluate();
+    expect(await why('a')).to.equal(
+      'No heartbeat for 5 min 44 s; expected every 1 min; its parent rack-3 is up; 2 of 3 siblings went down within the same minute.',
+    );
+  });
+
+  it('says what was reported, and what a probe saw', async () => {
+    await fail('a', 'disk full.');
+    expect(await why('a')).to.equal('It reported an error: disk full.');
+    await fail('b', null);
+    expect(await why('b')).to.equal('It reported an error.');
+    expect(await why('a', true)).to.equal('The last probe failed: disk full.');
+  });
+
+  it('names the schedule, and a run that did not end', async () => {
+    await fixture.monitors.create({ source: 'n', schedule: '0 3 * * *', grace_seconds: 1800 }, ANYONE);
+    await fixture.beat('n');
+    fixture.clock.advance(48 * HOUR);
+    await fixture.evaluate();
+    expect(await why('n')).to.equal('No heartbeat for 2 d; expected by 0 3 * * * (UTC) with a grace of 30 min.');
+    await fixture.beat('n');
+    fixture.clock.advance(1000);
+    await fixture.intake.start('n', ANYONE, { run: '', interval: null });
+    fixture.clock.advance(HOUR);
+    await fixture.evaluate();
+    expect(await why('n')).to.equal('A run began 1 h ago and has not ended within 30 min.');
+  });
+
+  it('tells what changed in the day before: releases of its project, and notes of it and what is above', async () => {
+    await fixture.monitors.create({ source: 'p', project: 'shop' }, ANYONE);
+    await fixture.monitors.create({ source: 'a', project: 'shop', parent_source: 'p' }, ANYONE);
+    const { clock, surroundings, timeline } = fixture;
+    await timeline.annotate({ source: 'a', type: 'deploy', message: 'too old' }, ANYONE);
+    clock.advance(25 * HOUR);
+    await timeline.annotate({ source: 'p', type: 'deploy', message: '1.4.2 goes out' }, ANYONE);
+    clock.advance(1000);
+    await surroundings.released('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
+    await surroundings.released('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
+    await surroundings.released('evt_2', clock.iso(), 'other', 'other 2 in stable');
+    clock.advance(1000);
+    await fail('a', 'x');
+    clock.advance(1000);
+    await timeline.annotate({ source: 'a', type: 'note', message: 'afterwards' }, ANYONE);
+    const explained = await surroundings.explain(await fixture.monitors.need('a', ANYONE), false);
+    expect(explained?.changes.map(({ type, text, source }) => `${type} ${text} ${source}`)).to.deep.equal([
+      'release shop 1.4.2 in stable null',
+      'deploy 1.4.2 goes out p',
+    ]);
+  });
+});
