@@ -189,7 +189,7 @@ export default definePlugin<WatchdogConfig>({
       panels: panels(services),
       listens: [
         listen(RELEASE_PUBLISHED, ({ id, timestamp, project_slug, data: { product, version, channel } }) =>
-          services.surroundings.released(id, timestamp, project_slug ?? product, `${product} ${version} in ${channel}`),
+          services.explanations.released(id, timestamp, project_slug ?? product, `${product} ${version} in ${channel}`),
         ),
       ],
       jobs: [

@@ -20,7 +20,7 @@ import { ProbedMonitors } from './monitors/probed.js';
 import { Snapshots } from './monitors/snapshot.js';
 import { Status } from './monitors/status.js';
 import { MonitorOutbox } from './timeline/outbox.js';
-import { Surroundings } from './why/surroundings.js';
+import { DownExplanations } from './why/explanation.js';
 import { Timeline } from './timeline/timeline.js';
 
 const SERVICES = {
@@ -41,7 +41,7 @@ const SERVICES = {
   snapshots: Snapshots,
   windows: MaintenanceWindows,
   incidents: Incidents,
-  surroundings: Surroundings,
+  explanations: DownExplanations,
 };
 
 /** What comes from outside of the plugin's container. */

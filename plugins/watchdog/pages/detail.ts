@@ -6,7 +6,7 @@ import type { MetricHistory } from '../metrics/history.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { viewOf } from '../model/monitor.js';
 import type { WatchdogServices } from '../services.js';
-import type { Change } from '../why/surroundings.js';
+import type { EarlierChange } from '../why/explanation.js';
 import { nextDue } from '../model/cron.js';
 import { alarmAt, intervalOf, isLearning, limitsOf } from '../model/timing.js';
 import { hrefOf, typed } from './form.js';
@@ -84,7 +84,7 @@ export async function detailView(
     probes?.of(doc.source) ?? null,
     services.incidents.page({ source: doc.source, limit: INCIDENTS }, caller),
   ]);
-  const down = await services.surroundings.explain(doc, probe !== null);
+  const down = await services.explanations.explain(doc, probe !== null);
   const view = viewOf(doc);
   const row = { ...rowOf(doc, clock.now()), uptime: longUptimeView(doc, clock.now()) };
   const here = hrefOf(doc.source);
@@ -133,7 +133,7 @@ export async function detailView(
   });
 }
 
-const changeRow = ({ source, ...change }: Change): object => ({
+const changeRow = ({ source, ...change }: EarlierChange): object => ({
   ...change,
   source,
   href: source === null ? null : hrefOf(source),

@@ -11,7 +11,7 @@ describe('why a monitor is down', () => {
   afterEach(() => fixture.settled());
 
   const why = async (source: string, probed = false): Promise<string | undefined> =>
-    (await fixture.surroundings.explain(await fixture.monitors.need(source, ANYONE), probed))?.why;
+    (await fixture.explanations.explain(await fixture.monitors.need(source, ANYONE), probed))?.why;
   const fail = (source: string, message: string | null) =>
     fixture.intake.beat(heartbeatOf({ source, status: 'error', message }, undefined, true), ANYONE);
 
@@ -65,19 +65,19 @@ describe('why a monitor is down', () => {
   it('tells what changed in the day before: releases of its project, and notes of it and what is above', async () => {
     await fixture.monitors.create({ source: 'p', project: 'shop' }, ANYONE);
     await fixture.monitors.create({ source: 'a', project: 'shop', parent_source: 'p' }, ANYONE);
-    const { clock, surroundings, timeline } = fixture;
+    const { clock, explanations, timeline } = fixture;
     await timeline.annotate({ source: 'a', type: 'deploy', message: 'too old' }, ANYONE);
     clock.advance(25 * HOUR);
     await timeline.annotate({ source: 'p', type: 'deploy', message: '1.4.2 goes out' }, ANYONE);
     clock.advance(1000);
-    await surroundings.released('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
-    await surroundings.released('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
-    await surroundings.released('evt_2', clock.iso(), 'other', 'other 2 in stable');
+    await explanations.released('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
+    await explanations.released('evt_1', clock.iso(), 'shop', 'shop 1.4.2 in stable');
+    await explanations.released('evt_2', clock.iso(), 'other', 'other 2 in stable');
     clock.advance(1000);
     await fail('a', 'x');
     clock.advance(1000);
     await timeline.annotate({ source: 'a', type: 'note', message: 'afterwards' }, ANYONE);
-    const explained = await surroundings.explain(await fixture.monitors.need('a', ANYONE), false);
+    const explained = await explanations.explain(await fixture.monitors.need('a', ANYONE), false);
     expect(explained?.changes.map(({ type, text, source }) => `${type} ${text} ${source}`)).to.deep.equal([
       'release shop 1.4.2 in stable null',
       'deploy 1.4.2 goes out p',

@@ -19,7 +19,7 @@ const SHOWN = 10;
 /** Ancestors whose notes are shown too. */
 const ABOVE = 3;
 
-export interface Change {
+export interface EarlierChange {
   at: string;
   /** `release`, or the type that the program gave its note. */
   type: string;
@@ -31,11 +31,11 @@ export interface Change {
 export interface DownExplained {
   why: string;
   /** Newest first. */
-  changes: Change[];
+  changes: EarlierChange[];
 }
 
 @injectable()
-export class Surroundings {
+export class DownExplanations {
   constructor(
     @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'timeline' | 'changes' | 'clock'>,
     @inject(Ancestry) private readonly ancestry: Ancestry,
@@ -69,7 +69,7 @@ export class Surroundings {
     return { parent: { name, state }, siblings: others.length, together: others.filter(near).length };
   }
 
-  async #changes(doc: MonitorDoc): Promise<Change[]> {
+  async #changes(doc: MonitorDoc): Promise<EarlierChange[]> {
     const { timeline, changes } = this.deps;
     const down = Date.parse(doc.down_since_utc ?? doc.last_state_change_utc);
     const at = { gte: isoOf(down - BEFORE_MS), lte: isoOf(down) };
@@ -85,7 +85,7 @@ export class Surroundings {
       doc.project === null
         ? { items: [] }
         : await changes.find({ filter: { project: doc.project, at }, sort, limit: SHOWN });
-    const all: Change[] = [
+    const all: EarlierChange[] = [
       ...noted.map(({ at: when, type, message, source }) => ({ at: when, type, text: message ?? '', source })),
       ...items.map(({ at: when, text }) => ({ at: when, type: 'release', text, source: null })),
     ];
