@@ -163,6 +163,13 @@ export interface Collection<T extends Doc> {
 export interface IndexSpec {
   fields: readonly string[];
   unique?: boolean;
+  /**
+   * What an engine for which each index has its price may know.
+   *  - `combination`: a filter and an order, each of which another index serves alone.
+   *  - `few`: the first field is only asked for equality, and few documents have one value: they may share an index
+   *    with others, in no order.
+   */
+  serves?: 'combination' | 'few';
 }
 
 /**

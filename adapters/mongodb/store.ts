@@ -12,7 +12,8 @@ import { MongoConnection, type ConnectionTimes } from './connection.js';
 import { translated } from './errors.js';
 import { fillGrams } from './fill.js';
 import { HIDDEN, pathOf } from './grams.js';
-import { toIndex, toLookupIndex, type Stored } from './translate.js';
+import { indexesOf, isOurs, servedBy, type MongoIndex } from './indexes.js';
+import type { Stored } from './translate.js';
 
 export interface MongoOptions {
   /** `mongodb://…` or `mongodb+srv://…`; the database is its path, `aos` without one. */
@@ -87,12 +88,44 @@ export class MongoStore implements DocumentStore {
 
   async ensure(specs: readonly CollectionSpec[]): Promise<void> {
     for (const { name } of specs) this.collection(name);
-    for (const { name, indexes, lookups = [] } of specs) {
-      const all = new Map([...indexes.map(toIndex), ...lookups.map(toLookupIndex)].map((index) => [index.name, index]));
-      if (all.size > 0) await this.#createIndexes(name, [...all.values()]);
+    for (const spec of specs) {
+      const { name } = spec;
+      const { own, shared, instead } = indexesOf(spec);
+      await this.#createIndexes(name, own);
+      const few = shared === null || (await this.#takes(name, shared)) ? shared : null;
+      if (few === null) await this.#createIndexes(name, instead);
+      await this.#dropOthers(name, [...own, ...(few === null ? instead : [few])]);
       this.#known.delete(name);
       await this.#knownOf(name);
     }
+  }
+
+  /** False where the server knows no such index. */
+  async #takes(name: string, index: MongoIndex): Promise<boolean> {
+    try {
+      await this.#createIndexes(name, [index]);
+      return true;
+    } catch (error) {
+      if (error instanceof MongoServerError) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * What was made for an earlier declaration goes. A process of the version before goes on meanwhile, with other plans.
+   */
+  async #dropOthers(name: string, wanted: readonly MongoIndex[]): Promise<void> {
+    const names = new Set(wanted.map((index) => index.name));
+    const old = (await this.#listIndexes(name)).filter((index) => isOurs(index) && !names.has(index.name));
+    for (const index of old) {
+      const drop = (): Promise<unknown> => this.#driver(name).dropIndex(index.name).catch(goneAlready);
+      await this.#track(() => this.#connection.runLong(drop));
+    }
+  }
+
+  #listIndexes(name: string): Promise<MongoIndex[]> {
+    const list = (): Promise<MongoIndex[]> => this.#driver(name).listIndexes().toArray() as Promise<MongoIndex[]>;
+    return this.#connection.run(() => list().catch(noneWithoutCollection));
   }
 
   #driver(name: string): Driver<Stored> {
@@ -109,9 +142,7 @@ export class MongoStore implements DocumentStore {
   }
 
   async #askKnown(name: string): Promise<KnownIndexes> {
-    const list = (): Promise<{ key: object }[]> => this.#driver(name).listIndexes().toArray();
-    const indexes = await this.#connection.run(() => list().catch(noneWithoutCollection));
-    const leading = indexes.flatMap(({ key }) => Object.keys(key).slice(0, 1));
+    const leading = (await this.#listIndexes(name)).flatMap(servedBy);
     const texts = leading.filter((field) => field.startsWith(HIDDEN)).map(pathOf);
     for (const path of texts) this.#fill(name, path);
     return { texts, leading: new Set(leading) };
@@ -125,9 +156,10 @@ export class MongoStore implements DocumentStore {
     void filled.finally(() => this.#filling.delete(key));
   }
 
-  async #createIndexes(name: string, indexes: ReturnType<typeof toIndex>[]): Promise<void> {
+  async #createIndexes(name: string, indexes: readonly MongoIndex[]): Promise<void> {
+    if (indexes.length === 0) return;
     const create = (): Promise<unknown> =>
-      this.#track(() => this.#connection.runLong(() => this.#driver(name).createIndexes(indexes)));
+      this.#track(() => this.#connection.runLong(() => this.#driver(name).createIndexes([...indexes])));
     try {
       await create();
     } catch (error) {
@@ -169,9 +201,14 @@ export class MongoStore implements DocumentStore {
 }
 
 /** Servers differ: of a collection that is not there, some have no indexes, and some an error (26). */
-function noneWithoutCollection(error: unknown): { key: object }[] {
+function noneWithoutCollection(error: unknown): MongoIndex[] {
   if (error instanceof MongoServerError && error.code === 26) return [];
   throw error;
+}
+
+/** Another process has dropped it (27). */
+function goneAlready(error: unknown): void {
+  if (!(error instanceof MongoServerError) || error.code !== 27) throw error;
 }
 
 /** The path of the URL. Not by `new URL`: a seed list of several hosts is no URL to it. */

@@ -3,7 +3,7 @@
  * appear (docs/consistency.md), so that the same works on MongoDB 5 to 8 and on compatible servers.
  */
 import { alternatives, checkPath, jsonText, totalSort } from '../../ports/document.js';
-import type { Condition, Doc, Filter, IndexSpec, Json, LookupSpec, Scalar, Sort, Update } from '../../ports/store.js';
+import type { Condition, Doc, Filter, Json, Scalar, Sort, Update } from '../../ports/store.js';
 import { gramFields, gramUpdates, gramsField, HIDDEN } from './grams.js';
 import { decodeKeys, encodeKeys } from './keys.js';
 
@@ -128,31 +128,6 @@ export function fromStored({ _id, ...rest }: Stored): Doc {
 /** Leaves the grams on the server. */
 export const visible = (texts: readonly string[]): { projection?: { [field: string]: 0 } } =>
   texts.length === 0 ? {} : { projection: Object.fromEntries(texts.map((path) => [gramsField(path), 0])) };
-
-/**
- * The index as MongoDB makes it. The name of a unique one is its field, because the message of a conflict carries the
- * name; the others end in `_id`, as sorts do.
- */
-export function toIndex({ fields, unique }: IndexSpec): {
-  key: { [field: string]: 1 };
-  name: string;
-  unique?: true;
-  sparse?: true;
-} {
-  const names = fields.map(fieldName);
-  if (unique) {
-    if (fields.length !== 1) throw new TypeError('a unique index takes exactly one field');
-    return { key: { [names[0] as string]: 1 }, name: names[0] as string, unique: true, sparse: true };
-  }
-  const all = [...new Set([...names, '_id'])];
-  return { key: Object.fromEntries(all.map((name) => [name, 1])), name: all.join() };
-}
-
-export function toLookupIndex({ path, by }: LookupSpec): ReturnType<typeof toIndex> {
-  if (by === 'value') return toIndex({ fields: [path] });
-  const field = gramsField(checkPath(path));
-  return { key: { [field]: 1 }, name: field };
-}
 
 /** The index that a duplicate key error (11000) names: `id` or the unique field. */
 export function conflictOf({ keyPattern, message }: { keyPattern?: object | undefined; message: string }): string {

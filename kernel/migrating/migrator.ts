@@ -256,11 +256,12 @@ function refuseRenamed(id: string, applied: ReadonlySet<string>): void {
 }
 
 /** How an index is declared, before its fields. */
-function signOf({ fields, unique = false }: IndexSpec, { sparse = [] }: Tuning): string {
+function signOf({ fields, unique = false, serves }: IndexSpec, { sparse = [] }: Tuning): string {
   if (unique) return '!';
+  const served = serves === undefined ? '' : `${serves} `;
   const lacked = fields.find((path) => sparse.includes(path));
-  if (lacked === undefined) return '';
-  return lacked === fields[0] ? '?' : `?${lacked} `;
+  if (lacked === undefined) return served;
+  return served + (lacked === fields[0] ? '?' : `?${lacked} `);
 }
 
 /** The rest of a collection's tuning, in the words of the first declarations, so that their hashes stay the same. */

@@ -87,9 +87,8 @@ export class Stats {
     const now = clock.now();
     const filter = project === null ? {} : { project };
     const days = lastDays(now);
-    const [status, severity, projects, made, happened] = await Promise.all([
-      this.#byStatus(project),
-      items.groupCount('severity_rank', filter),
+    const [[status, severity], projects, made, happened] = await Promise.all([
+      project === null ? this.#ofAll() : this.#ofProject(project),
       items.groupCount('project', filter),
       Promise.all(days.map((day, i) => items.count({ ...filter, created_at: within(day, days[i + 1]) }))),
       activity.groupCount('stat', { stat: { gte: days[0] as string, lt: isoOf(now + DAY_MS).slice(0, 10) } }),
@@ -105,13 +104,21 @@ export class Stats {
     };
   }
 
-  /** Of one project each status is a range of an index; a group over a project would read its items. */
-  #byStatus(project: string | null): Promise<Counts> {
+  #ofAll(): Promise<[status: Counts, severity: Counts]> {
     const { items } = this.deps;
-    if (project === null) return items.groupCount('status');
-    return Promise.all(STATUSES.map(async (key) => ({ key, n: await items.count({ status: key, project }) })));
+    return Promise.all([items.groupCount('status'), items.groupCount('severity_rank')]);
+  }
+
+  /** The severities of each status are a range of an index; a group over a project would read its items. */
+  async #ofProject(project: string): Promise<[status: Counts, severity: Counts]> {
+    const { items } = this.deps;
+    const groups = await Promise.all(STATUSES.map((status) => items.groupCount('severity_rank', { status, project })));
+    const ranks = SEVERITIES.map((_, key) => ({ key, n: sumOf(groups.flat().filter((group) => group.key === key)) }));
+    return [STATUSES.map((key, i) => ({ key, n: sumOf(groups[i] ?? []) })), ranks];
   }
 }
+
+const sumOf = (counts: Counts): number => counts.reduce((sum, { n }) => sum + n, 0);
 
 /** The last 30 days in UTC, oldest first. */
 const lastDays = (now: number): string[] =>

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decodeKeys, encodeKeys } from '../../../adapters/mongodb/keys.js';
+import { toIndex } from '../../../adapters/mongodb/indexes.js';
 import { databaseOf, MongoStore } from '../../../adapters/mongodb/store.js';
 import {
   conflictOf,
   escapeRegex,
   fromStored,
-  toIndex,
   toQuery,
   toSort,
   toStored,

@@ -96,7 +96,12 @@ export const HOT_QUERIES: readonly HotQuery[] = [
   },
   { collection: 'items', for: 'what has still to be told', filter: ['outbox_at'], sort: [['outbox_at', 'asc']] },
   { collection: 'items', for: 'what a rule muted', filter: ['muted_by_rule_id'], sort: [] },
-  { collection: 'items', for: 'the severities of a project', filter: ['project', 'severity_rank'], sort: [] },
+  {
+    collection: 'items',
+    for: 'the severities of a status in a project',
+    filter: ['status', 'project', 'severity_rank'],
+    sort: [],
+  },
   { collection: 'items', for: 'the duplicates of an item', filter: ['duplicate_of'], sort: [] },
   { collection: 'items', for: 'the faults of a version', filter: ['fault_key', 'fault_at'], sort: [] },
   { collection: 'items', for: 'what one act of publishing closed', filter: ['closed_by'], sort: [] },
