@@ -13,7 +13,7 @@ import { Peers } from './adapters/mongodb/peers.js';
 import { DataCipher } from './adapters/node/cipher.js';
 import { SystemClock } from './adapters/node/clock.js';
 import { replaceFile } from './adapters/node/files.js';
-import { freeBytes } from './adapters/node/freebytes.js';
+import { freeBytes } from './adapters/node/files.js';
 import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
@@ -48,7 +48,7 @@ import type { DocumentStore } from './ports/store.js';
 
 export type { RotatedKey } from './adapters/node/key-ring.js';
 export type { ServiceKeys } from './adapters/node/keys.js';
-export { freeBytes } from './adapters/node/freebytes.js';
+export { freeBytes } from './adapters/node/files.js';
 export { newestBackupOf } from './composition/backups.js';
 export { BUILTIN } from './composition/builtin.js';
 export { fingerprintsFit, keysOf } from './composition/keys.js';

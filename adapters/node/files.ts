@@ -1,6 +1,9 @@
-/** Small files that two processes may write at once: whole or not at all, and never readable by others. */
+/**
+ * Small files that two processes may write at once: whole or not at all, and never readable by others; and how much
+ * room is left.
+ */
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { link, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../lib/sync-folder.js';
 
@@ -42,4 +45,13 @@ export async function replaceFile(path: string, content: string): Promise<void> 
     await rm(temporary, { force: true });
     throw error;
   }
+}
+
+/**
+ * Bytes that an ordinary user may still write below `folder`, as `df` shows them.
+ * @throws when the folder does not exist
+ */
+export async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }

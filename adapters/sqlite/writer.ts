@@ -10,7 +10,7 @@ import { collectionsOf, outcomeOf, type Outcome, type WriteRequest } from './thr
 import { serve } from './threads/serve.js';
 import { BackgroundWork } from './writing/background.js';
 import { isOfOne, performWrite, Undone } from './writing/perform.js';
-import { loadRender } from './writing/renders.js';
+import { loadRender } from './connection/renders.js';
 
 /** Operations in one transaction. */
 const MAX_BATCH = 256;

@@ -1,6 +1,6 @@
 /** Bugs and feature requests that people report in an application (contract 20, endpoints). */
 import type { Context } from './context.js';
-import { randomId } from './random.js';
+import { randomId } from './runtime.js';
 import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
 
 /** Contract 20's fields; `project` is the client's. */

@@ -1,6 +1,6 @@
 /** Heartbeats (contract 30, heartbeat): one by hand, or a timer with self-checks and the process's own figures. */
 import type { Context } from './context.js';
-import { letGo } from './timers.js';
+import { letGo } from './runtime.js';
 import { textOf } from './transport.js';
 import { judge, outcomeOf, type ServiceProblem } from './verdict.js';
 

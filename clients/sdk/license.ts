@@ -8,7 +8,7 @@ import type { AnswerResult, LicenseFault, LicenseFileResult } from '../../format
 import type { CachedLicense } from './cache.js';
 import type { Context } from './context.js';
 import { isSetBack, isWithinGrace } from './grace.js';
-import { randomId } from './random.js';
+import { randomId } from './runtime.js';
 import { verifiedBy } from './trust.js';
 import { judgeLicense } from './verdict.js';
 

@@ -7,6 +7,10 @@ import { projectRoot, sources } from './tree.js';
 
 /** Lines of a source file. */
 const MOST_LINES = 300;
+/** A smaller file joins its neighbours. */
+const FEWEST_LINES = 10;
+/** A port and a tool of lib are looked for by name; so are a plugin's error codes, and the entry of a folder. */
+const MAY_BE_SMALL = /^(?:ports|lib)\/|\/(?:errors|index)\.ts$/;
 /** Services that a class is given. */
 const MOST_SERVICES = 8;
 
@@ -31,6 +35,13 @@ describe('sizes and names', function () {
     const lines = (text: string): number => text.split('\n').length - 1;
     const long = [...texts].filter(([, text]) => lines(text) > MOST_LINES);
     expect(long.map(([file, text]) => `${file}: ${lines(text)} lines`)).to.deep.equal([]);
+  });
+
+  it(`refuses a source file of less than ${FEWEST_LINES} lines`, () => {
+    const small = [...texts].filter(
+      ([file, text]) => !MAY_BE_SMALL.test(file) && text.split('\n').length - 1 < FEWEST_LINES,
+    );
+    expect(small.map(([file]) => file)).to.deep.equal([]);
   });
 
   it(`refuses a class with more than ${MOST_SERVICES} services`, () => {

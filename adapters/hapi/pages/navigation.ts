@@ -2,7 +2,7 @@
 import type { Clock } from '../../../ports/clock.js';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPage, Role } from '../../../ports/http.js';
-import { withTimeout } from './timeout.js';
+import { withTimeout } from './panels.js';
 import { textOf } from '../wire/failure.js';
 
 const SECTIONS = ['overview', 'work', 'operations', 'delivery', 'administration'] as const;

@@ -4,7 +4,6 @@
 import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
 import type { MountedPanel, SessionPrincipal } from '../../../ports/http.js';
-import { withTimeout } from './timeout.js';
 import { textOf } from '../wire/failure.js';
 import type { Views } from './views.js';
 
@@ -64,4 +63,12 @@ export class Panels {
       return `<section class="card"><div class="card-body"><p class="text-secondary">The panel “${what}” could not be loaded. The log has the reason.</p></div></section>`;
     }
   }
+}
+
+/** The outcome of a plugin's work, or an error when a page would wait longer than `ms`. A later outcome is dropped. */
+export function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`took longer than ${ms} ms`)), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

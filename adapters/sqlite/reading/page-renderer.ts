@@ -7,7 +7,7 @@ import type { Json } from '../../../ports/store.js';
 import type { Connection } from '../connection/connection.js';
 import { MadeRows } from './made-rows.js';
 import type { RenderRequest } from '../threads/messages.js';
-import { renderOf } from '../threads/render-module.js';
+import { renderOf } from '../connection/renders.js';
 import { parsedBody, wholeBody } from '../body/stored-body.js';
 import { find } from './reads.js';
 

@@ -14,7 +14,7 @@ import type {
   WriteRequest,
 } from '../threads/messages.js';
 import { ensureCollection } from './ensure.js';
-import { renderIn } from './renders.js';
+import { renderIn } from '../connection/renders.js';
 import { TableWriter } from './table-writer.js';
 
 type Kind = Exclude<WriteKind, 'ping' | 'ensure' | 'load' | 'transact'>;

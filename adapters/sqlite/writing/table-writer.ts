@@ -23,7 +23,7 @@ import { afterWrite } from './after-write.js';
 import { assigned, checkUnique, columnsOf, insertedPaths, insertSql, touchedBy } from './columns.js';
 import { createTable } from './ensure.js';
 import { Finder } from './finder.js';
-import { renderIn } from './renders.js';
+import { renderIn } from '../connection/renders.js';
 
 /** The table is made when it is missing. */
 export class TableWriter {

@@ -9,7 +9,6 @@ import { OWN_FOLDER } from '../layout.js';
 import { FormatError, type SettingValue } from './formats/format.js';
 import { FORMATS, type FormatName } from './formats/index.js';
 import { decoded } from './text-file.js';
-import { withVariables } from './variables.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -118,3 +117,15 @@ async function contentOf(path: string): Promise<string | null> {
     await file.close();
   }
 }
+
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}|%([A-Za-z_][A-Za-z0-9_]*)%/g;
+
+/**
+ * `${VAR}` and `%VAR%` in paths of setup.json; unknown ones stay as they are (contract 90, setup.json). The agent's own
+ * settings, passwords among them, are no variables.
+ */
+export const withVariables = (text: string, env: Readonly<Record<string, string | undefined>>): string =>
+  text.replace(VARIABLE, (whole: string, unix: string | undefined, windows: string | undefined) => {
+    const name = unix ?? windows ?? '';
+    return /^SVC_/i.test(name) ? whole : (env[name] ?? whole);
+  });

@@ -7,7 +7,7 @@ import { AgentFailure } from '../exit.js';
 import { ON_WINDOWS } from '../system/files.js';
 import { isElevated } from '../system/windows.js';
 import type { Location, Target } from './description.js';
-import { withVariables } from './variables.js';
+import { withVariables } from './detect.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 /** A page, for a client: localStorage, fetch and WebCrypto. */
 import type { Host } from '../host.js';
-import { randomId } from '../random.js';
+import { randomId } from '../runtime.js';
 import type { Store } from '../store.js';
 import { exchange } from './http.js';
 import { keysFollowedHere, sha256Hex, verifyAnswer, verifyLicenseFile } from './license-file.js';

@@ -4,7 +4,7 @@
  * its `client_ref` makes the second count nothing. Writing is synchronous: an exception that ends the process leaves
  * time for nothing else.
  */
-import { randomId } from '../random.js';
+import { randomId } from '../runtime.js';
 import type { Store } from '../store.js';
 
 /** More are not kept; the oldest go first. */

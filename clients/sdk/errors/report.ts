@@ -1,5 +1,5 @@
 /** A report as the error stream takes it (contract 21, intake), made of what an application threw. Never throws. */
-import { randomId } from '../random.js';
+import { randomId } from '../runtime.js';
 
 /** Contract 21's fields; `project` is the client's. */
 export interface ErrorReportFields {

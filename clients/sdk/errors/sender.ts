@@ -4,7 +4,7 @@
  */
 import type { Context } from '../context.js';
 import { judge, type FailedVerdict, type ServiceProblem, type Verdict } from '../verdict.js';
-import { letGo } from '../timers.js';
+import { letGo } from '../runtime.js';
 import type { Queue } from './queue.js';
 import type { Prepared } from './report.js';
 

@@ -15,7 +15,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import type { Mute, Report, ReportFilter } from '../../../ports/domain/bugs.js';
-import { BOOK_ID } from './names.js';
+import { BOOK_ID } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import { Hits } from './hits.js';
 import { isActive, type IgnoreRule } from './rule.js';

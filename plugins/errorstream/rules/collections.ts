@@ -2,7 +2,7 @@
 import type { CollectionSpec } from '../../../kernel/contract.js';
 import type { Migration } from '../../../kernel/contract.js';
 import { StoreConflict } from '../../../ports/store.js';
-import { TEMPLATE_ID } from './names.js';
+import { TEMPLATE_ID } from './documents.js';
 import type { IgnoreRule } from './rule.js';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [

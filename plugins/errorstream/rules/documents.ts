@@ -1,6 +1,14 @@
 /** The stored documents of the ignore rules beside the rule itself (rule.ts). */
 import type { Doc } from '../../../kernel/contract.js';
 
+/** The revision that every change of a rule raises. */
+export const BOOK_ID = 'rules';
+/**
+ * The id of the template, shaped like a UUIDv7 of 1 January 2025. It is fixed, so a migration that runs twice makes one
+ * rule.
+ */
+export const TEMPLATE_ID = '01941f29-7c00-7000-8000-000000000001';
+
 /** The result of applying a rule. */
 export interface Applied {
   /** Groups that match. */

@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url';
 import { readDescription } from '../../../../clients/agent/settings/description.js';
 import { detectorOf } from '../../../../clients/agent/settings/detect.js';
 import type { SettingValue } from '../../../../clients/agent/settings/formats/format.js';
+import { withVariables } from '../../../../clients/agent/settings/detect.js';
 import { baseOf, pathOf } from '../../../../clients/agent/settings/places.js';
 import { refusal, resolve, type Sources } from '../../../../clients/agent/settings/resolve.js';
 import { isPlaceholder, valueOf, type ValueType } from '../../../../clients/agent/settings/types.js';
-import { withVariables } from '../../../../clients/agent/settings/variables.js';
 import { newKeys, ReleaseServer } from '../../../support/release-server.js';
 import { install, remove, runHere, scratch } from '../agent.js';
 

@@ -1,7 +1,7 @@
 /** `/api/errors/v1/ignore-rules` through the HTTP adapter and the kernel (contract 21, ignore rules; contract 00). */
 import { expect } from 'chai';
 import type { RuleView } from '../../../../plugins/errorstream/rules/rule.js';
-import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/names.js';
+import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/documents.js';
 import type { Asked, Loose } from '../../../adapters/hapi/support.js';
 import { error, Fixture } from '../fixture.js';
 

@@ -1,7 +1,7 @@
 /** What ignore rules do to reports and groups (contract 21, ignore rules), on every engine that needs no server. */
 import { expect } from 'chai';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/names.js';
+import { TEMPLATE_ID } from '../../../../plugins/errorstream/rules/documents.js';
 import { codeOf, errorReport, MANAGER, settled, shown, STORES } from '../../bugs/fixture.js';
 import { until } from '../../../harness.js';
 import { boundTo, MEMBER, migrated, rulesOn, type RuleFixture } from './fixture.js';

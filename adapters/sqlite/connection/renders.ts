@@ -1,9 +1,16 @@
 /**
- * The functions that make JSON of changed documents: loaded before the first change, since a transaction cannot wait.
+ * The functions that make JSON of documents (ports/rendering.ts), loaded by the thread that calls them. The writer
+ * loads one before the first change, since a transaction cannot wait.
  */
 import type { AnyRender } from '../../../ports/rendering.js';
-import type { Connection } from '../connection/connection.js';
-import { renderOf } from '../threads/render-module.js';
+import type { Connection } from './connection.js';
+
+/** @throws TypeError when the module has no such function: a programming error */
+export async function renderOf(module: string): Promise<AnyRender> {
+  const { render } = (await import(module)) as { render?: unknown };
+  if (typeof render !== 'function') throw new TypeError(`${module} exports no function \`render\``);
+  return render as AnyRender;
+}
 
 /** What a loaded module makes of documents. @throws TypeError with the reason why the module could not be loaded */
 export function renderIn(connection: Connection, module: string): AnyRender {
