@@ -1,38 +1,17 @@
 #!/usr/bin/env node
 /**
- * `aos`: the command line. Commands of the service itself are in this folder; those of a domain (`token`, `user`,
- * `project` …) come from the plugins. Exit 0, 1 (error), 64 (usage); the tick's 2 (contract 95, command line).
+ * `aos`: the command line. Nothing is loaded before it is known what is asked: help, the version and wrong words cost
+ * no start (contract 95, command line). Exit 0, 1 (error), 64 (usage); the tick's 2.
  */
 import './engine-flags.js';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { CommandSpec } from '../kernel/contract.js';
-import { blueprint } from '../main.js';
-import { backup, exportCommand, importCommand, restore } from './moving.js';
-import { doctor } from './doctor.js';
 import { endAfterFailure } from './ending.js';
-import { licenseKeyRotate, releaseKeyRotate } from './keys.js';
-import { migrate } from './migrate.js';
 import { EXIT, printFailure, printResult } from './output.js';
-import { pluginList } from './plugin.js';
-import { pluginNew } from './plugin-new.js';
-import { runServer, serve } from './serve.js';
-import { withService } from './service.js';
-import { tick } from './tick.js';
+import { OWN } from './own.js';
+import { askedTable, othersAreNamed, writtenTable, type CommandFace } from './table.js';
 import { helpOf, parse, usageOf, UsageError } from './usage.js';
-
-const BUILTIN: readonly CommandSpec[] = [
-  serve,
-  migrate,
-  tick,
-  doctor,
-  backup,
-  restore,
-  exportCommand,
-  importCommand,
-  pluginList,
-  pluginNew,
-  releaseKeyRotate,
-  licenseKeyRotate,
-];
 
 async function stdin(): Promise<string> {
   let text = '';
@@ -41,10 +20,10 @@ async function stdin(): Promise<string> {
 }
 
 /** The command whose name the words begin with, and the words after it. */
-function match<T extends { name: string }>(
-  commands: readonly T[],
+function match(
+  commands: readonly CommandFace[],
   words: readonly string[],
-): { command: T; rest: string[] } | null {
+): { command: CommandFace; rest: string[] } | null {
   for (const length of [2, 1]) {
     const name = words.slice(0, length).join(' ');
     const command = commands.find((c) => c.name === name);
@@ -54,42 +33,23 @@ function match<T extends { name: string }>(
 }
 
 async function execute(spec: CommandSpec, rest: readonly string[]): Promise<number> {
-  const { args, options, json, help } = parse(spec, rest);
-  if (help) {
-    process.stdout.write(`${helpOf(spec)}\n`);
-    return EXIT.ok;
-  }
-  if (spec === serve) return runServer(json);
+  const { args, options, json } = parse(spec, rest);
+  if (spec.name === 'serve') return (await import('./serve.js')).runServer(json);
   const result = await spec.run({ args, options, stdin });
   printResult(result, json);
   return result.exit ?? EXIT.ok;
 }
 
-function overview(commands: readonly CommandSpec[]): string {
+function overview(commands: readonly CommandFace[]): string {
   const rows = [...commands]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((c) => `  ${c.name.padEnd(20)} ${c.summary}`);
-  return ['Usage: aos <command> [options] [--json]', '', ...rows].join('\n');
-}
-
-/**
- * Every command, from a service that touches nothing. Null with a configuration or plugins that are at fault: then the
- * help lists the service's own, and another command's start says what is wrong.
- */
-async function commandTable(): Promise<readonly CommandSpec[] | null> {
-  try {
-    const service = await blueprint();
-    await service.boot({ migrate: false });
-    await service.stop();
-    return [...BUILTIN, ...service.kernel.commands().map(({ spec }) => spec)];
-  } catch (error) {
-    process.stderr.write(`commands of plugins are not known: ${(error as Error).message.split('\n')[0]}\n`);
-    return null;
-  }
+  return ['Usage: aos <command> [options] [--json]', '       aos --version', '', ...rows].join('\n');
 }
 
 /** Runs the command of a plugin on the real store. */
-function runMounted(name: string, rest: readonly string[]): Promise<number> {
+async function runMounted(name: string, rest: readonly string[]): Promise<number> {
+  const { withService } = await import('./service.js');
   return withService({}, async ({ kernel }) => {
     const found = kernel.commands().find(({ spec }) => spec.name === name);
     if (found === undefined) throw new Error(`there is no command "${name}"`);
@@ -100,26 +60,38 @@ function runMounted(name: string, rest: readonly string[]): Promise<number> {
 
 const plain = (words: readonly string[]): string => words.filter((word) => !word.startsWith('-')).join(' ');
 
-/** Help and wrong words end here, before any store is opened (contract 95, command line). */
+function print(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return EXIT.ok;
+}
+
+async function version(): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}
+
+async function run({ command, rest }: { command: CommandFace; rest: readonly string[] }): Promise<number> {
+  // Wrong words end here, before anything is started.
+  if (parse(command, rest).help) return print(helpOf(command));
+  const own = OWN[command.name];
+  return own === undefined ? runMounted(command.name, rest) : execute(await own(), rest);
+}
+
 async function main(words: readonly string[]): Promise<number> {
-  const own = match(BUILTIN, words);
-  if (own !== null) return execute(own.command, own.rest);
-  const table = await commandTable();
-  const commands = table ?? BUILTIN;
+  if (words.length === 1 && words[0] === '--version') return print(await version());
+  const written = await writtenTable();
+  const known = match(written, words);
+  const asked = await othersAreNamed();
+  if (known !== null && (!asked || Object.hasOwn(OWN, known.command.name))) return run(known);
+  const { commands, whole } = asked ? await askedTable() : { commands: written, whole: true };
   const found = match(commands, words);
-  if (found !== null) {
-    const { help } = parse(found.command, found.rest);
-    return help ? execute(found.command, found.rest) : runMounted(found.command.name, found.rest);
-  }
+  if (found !== null) return run(found);
   const near = commands.filter((c) => c.name.split(' ')[0] === words[0]);
   const help = near.length > 0 ? near.map(usageOf).join('\n') : overview(commands);
-  if (words[0] === 'help' || words.includes('--help') || words.includes('-h')) {
-    process.stdout.write(`${help}\n`);
-    return EXIT.ok;
-  }
+  if (words[0] === 'help' || words.includes('--help') || words.includes('-h')) return print(help);
   if (words.length === 0) throw new UsageError('a command is missing', help);
   // With the table unknown it may be a plugin's command: the failing start says what keeps it from being one.
-  if (table === null) return runMounted(plain(words.slice(0, 2)), words.slice(2));
+  if (!whole) return runMounted(plain(words.slice(0, 2)), words.slice(2));
   throw new UsageError(`there is no command "${plain(words)}"`, help);
 }
 

@@ -4,6 +4,7 @@
  */
 import type { CommandSpec } from '../kernel/contract.js';
 import { compose, type Started } from '../main.js';
+import { startIsOver } from './engine-flags.js';
 import { endWithin, LOST_MS, stopSignal } from './ending.js';
 import { supervisionOf } from '../config/supervisor.js';
 import { EXIT } from './output.js';
@@ -38,6 +39,7 @@ export async function runServer(json: boolean): Promise<number> {
     process.stderr.write(`systemd was not told: ${reason}\n`),
   );
   const started = await service.boot();
+  startIsOver();
   try {
     announce(started, json);
     await supervisor.ready();

@@ -23,7 +23,7 @@ export function usageOf(spec: Pick<CommandSpec, 'name' | 'args' | 'options'>): s
   return ['aos', spec.name, ...args, ...options, '[--json]'].join(' ');
 }
 
-export function helpOf(spec: CommandSpec): string {
+export function helpOf(spec: Omit<CommandSpec, 'run'>): string {
   const options = Object.entries(spec.options ?? {}).map(([name, { summary }]) => `  --${name.padEnd(18)} ${summary}`);
   return [spec.summary, '', `Usage: ${usageOf(spec)}`, ...(options.length > 0 ? ['', ...options] : [])].join('\n');
 }
@@ -36,7 +36,7 @@ export interface Parsed {
 }
 
 /** @throws UsageError */
-export function parse(spec: CommandSpec, words: readonly string[]): Parsed {
+export function parse(spec: Omit<CommandSpec, 'run'>, words: readonly string[]): Parsed {
   const help = `Usage: ${usageOf(spec)}`;
   const options = Object.fromEntries(
     Object.entries(spec.options ?? {}).map(([name, { type }]) => [name, { type }] as const),

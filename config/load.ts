@@ -10,7 +10,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type joi from 'joi';
-import { coreKeys, coreSchema, type CoreConfig } from './schema.js';
+import { coreDescription, coreKeys, coreSchema, type CoreConfig } from './schema.js';
 import { ConfigError, isTree, readSources, type ConfigSources, type Tree } from './sources.js';
 
 export { ConfigError } from './sources.js';
@@ -221,7 +221,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Configurati
   const sections: Tree = {};
   for (const [key, value] of Object.entries(sources.tree)) (coreKeys.has(key) ? core : sections)[key] = value;
 
-  const checked = validate<CoreConfig>(sources, withSections(core, coreSchema.describe()), coreSchema, []);
+  const checked = validate<CoreConfig>(sources, withSections(core, coreDescription), coreSchema, []);
   return Object.freeze({
     core: freeze(derive(checked, env, options.cwd ?? process.cwd())),
     sections: freeze(withLists(sources, sections)),

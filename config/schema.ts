@@ -245,6 +245,9 @@ export const coreSchema = joi.object({
     ),
 });
 
+/** Made once: joi walks the whole schema for it. */
+export const coreDescription = coreSchema.describe() as joi.Description & { keys: Record<string, joi.Description> };
+
 /**
  * Variables of contract 00 that belong to a plugin's section. The first administrator comes from the environment only,
  * so that no password lies in a file.
@@ -255,6 +258,4 @@ export const FIRST_ADMIN: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The top-level keys of the core; every other one is a plugin's section. */
-export const coreKeys: ReadonlySet<string> = new Set(
-  Object.keys((coreSchema.describe() as { keys: Record<string, unknown> }).keys),
-);
+export const coreKeys: ReadonlySet<string> = new Set(Object.keys(coreDescription.keys));

@@ -6,7 +6,7 @@
  * Rejected: one flat map of dotted names, because a plugin's section may hold names with dots.
  */
 import { readFile } from 'node:fs/promises';
-import { coreSchema, FIRST_ADMIN } from './schema.js';
+import { coreDescription, FIRST_ADMIN } from './schema.js';
 
 /** A fault of the configuration. `message` is one line: the key, what is wrong with it, where it came from. */
 export class ConfigError extends Error {
@@ -99,7 +99,7 @@ interface Described {
     for (const { env } of member.metas ?? []) if (env !== undefined) named.set(env, path.join('.'));
     collect(member, path);
   }
-})(coreSchema.describe(), []);
+})(coreDescription, []);
 
 /** The path that a variable sets, and whether its value is the name of a file; null when it is no configuration. */
 export function pathOf(name: string): { path: string; file: boolean } | null {

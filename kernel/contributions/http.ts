@@ -45,10 +45,11 @@ export function pageFaults(page: PageSpec, plugin: string, views: string | null,
 /** Parameters that the schema names and the path has not: they would be missing in every request. */
 function paramFaults({ path, input }: Pick<RouteSpec | PageSpec, 'path' | 'input'>): string[] {
   const params = input?.params;
-  if (typeof path !== 'string' || typeof params?.describe !== 'function') return [];
+  if (typeof path !== 'string' || typeof params?.$_terms !== 'object') return [];
   const there = new Set([...path.matchAll(/\{(\w+)/g)].map(([, name]) => name));
-  const { keys = {} } = params.describe() as { keys?: object };
-  const missing = Object.keys(keys).filter((name) => !there.has(name));
+  // Not by `describe()`, which walks the whole schema.
+  const members = (params.$_terms['keys'] ?? []) as { key: string }[];
+  const missing = members.map(({ key }) => key).filter((name) => !there.has(name));
   return missing.map((name) => `input.params names "${name}", which its path does not have: write {${name}} there`);
 }
 

@@ -179,13 +179,24 @@ export const PARTS = Joi.object({
 
 const MESSAGES = { 'object.unknown': '{{#label}} is not known here', 'any.required': '{{#label}} is missing' };
 
-/** What is wrong with the shape of `value`, one sentence each. Converts nothing. */
-export function shape(schema: Joi.Schema, value: unknown): string[] {
-  const { error } = schema.validate(value, {
+/** The schemas as they judge: joi reads its messages as templates, which would be a third of the judging each time. */
+const judges = new WeakMap<Joi.Schema, Joi.Schema>();
+
+function judgeOf(schema: Joi.Schema): Joi.Schema {
+  const known = judges.get(schema);
+  if (known !== undefined) return known;
+  const made = schema.prefs({
     abortEarly: false,
     convert: false,
     errors: { wrap: { label: false } },
     messages: MESSAGES,
   });
+  judges.set(schema, made);
+  return made;
+}
+
+/** What is wrong with the shape of `value`, one sentence each. Converts nothing. */
+export function shape(schema: Joi.Schema, value: unknown): string[] {
+  const { error } = judgeOf(schema).validate(value);
   return error === undefined ? [] : error.details.map(({ message }) => message);
 }

@@ -1,0 +1,30 @@
+/**
+ * The commands of the service itself, each in the file that is loaded when it is called. Those of a domain (`token`,
+ * `user`, `project` …) come from the plugins.
+ */
+import type { CommandSpec } from '../kernel/contract.js';
+import { startIsOver } from './engine-flags.js';
+
+/** They work long, and start no service that would say so. */
+async function moving(): Promise<typeof import('./moving.js')> {
+  const commands = await import('./moving.js');
+  startIsOver();
+  return commands;
+}
+
+export const OWN: Readonly<Record<string, () => Promise<CommandSpec>>> = {
+  serve: async () => (await import('./serve.js')).serve,
+  migrate: async () => (await import('./migrate.js')).migrate,
+  tick: async () => (await import('./tick.js')).tick,
+  doctor: async () => (await import('./doctor.js')).doctor,
+  backup: async () => (await moving()).backup,
+  restore: async () => (await moving()).restore,
+  export: async () => (await moving()).exportCommand,
+  import: async () => (await moving()).importCommand,
+  'plugin list': async () => (await import('./plugin.js')).pluginList,
+  'plugin new': async () => (await import('./plugin-new.js')).pluginNew,
+  'release-key rotate': async () => (await import('./keys.js')).releaseKeyRotate,
+  'license-key rotate': async () => (await import('./keys.js')).licenseKeyRotate,
+};
+
+export const ownCommands = (): Promise<CommandSpec[]> => Promise.all(Object.values(OWN).map((load) => load()));
