@@ -4,9 +4,10 @@
  * Lines are written asynchronously, so that a slow reader of the log does not stop requests; `flush` writes the rest
  * before the process ends, and pino's exit hook does so as well.
  */
+import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import pino, { type DestinationStream, type Logger as Pino } from 'pino';
-import pretty from 'pino-pretty';
+import type { PrettyStream, PrettyOptions } from 'pino-pretty';
 import type { Logger } from '../../ports/logger.js';
 import { redact, scrub } from './redact.js';
 
@@ -29,7 +30,12 @@ export class PinoLogger implements Logger {
     const terminal = options.pretty ?? (options.destination === undefined && process.stdout.isTTY);
     const plain = options.destination ?? (terminal ? process.stdout : pino.destination({ dest: 1, sync: false }));
     const stream = terminal
-      ? pretty({ destination: asWritable(plain), colorize: process.stdout.isTTY, ignore: 'pid,hostname', sync: true })
+      ? prettyStream({
+          destination: asWritable(plain),
+          colorize: process.stdout.isTTY,
+          ignore: 'pid,hostname',
+          sync: true,
+        })
       : plain;
     // redact.ts has made plain objects of errors; pino's own treatment of `err` would glue the causes together again.
     const serializers = { err: (value: unknown) => value };
@@ -73,6 +79,10 @@ export class PinoLogger implements Logger {
     });
   }
 }
+
+/** The library is loaded where a person reads. */
+const prettyStream = (options: PrettyOptions): PrettyStream =>
+  (createRequire(import.meta.url)('pino-pretty') as (options: PrettyOptions) => PrettyStream)(options);
 
 const asWritable = (stream: DestinationStream): Writable =>
   new Writable({

@@ -5,7 +5,6 @@
  */
 import { createHmac } from 'node:crypto';
 import { Secret, TOTP } from 'otpauth';
-import QRCode from 'qrcode';
 import {
   PORT,
   collection,
@@ -66,6 +65,8 @@ export class Totp {
     if (account.totp_pending === null) throw conflict('No TOTP enrolment is under way.');
     const secret = this.cipher.open(account.totp_pending, purpose(account));
     const uri = generator(secret, account.username).toString();
+    // Loaded with the first picture.
+    const { default: QRCode } = await import('qrcode');
     const svg = await QRCode.toString(uri, { type: 'svg', margin: 2, errorCorrectionLevel: 'M' });
     return { secret, uri, qr: `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}` };
   }

@@ -1,5 +1,5 @@
 /** E-mail by SMTP, as text and as HTML. */
-import { createTransport, type Transporter } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { Message } from '../notes/message.js';
 import { escapeHtml, htmlText, unlinked } from './escaping.js';
 import { SendError, textOf, type Sender } from './sender.js';
@@ -34,11 +34,15 @@ export function htmlOf({ lines, more, url }: Message): string {
 }
 
 export class EmailSender implements Sender {
-  readonly #transport: Transporter;
+  #transport: Promise<Transporter> | null = null;
 
-  constructor(private readonly config: SmtpConfig) {
-    const { smtp_host: host, smtp_port: port, smtp_security, smtp_user: user, smtp_password: pass } = config;
-    this.#transport = createTransport({
+  constructor(private readonly config: SmtpConfig) {}
+
+  /** The library is loaded with the first mail. */
+  async #connect(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer');
+    const { smtp_host: host, smtp_port: port, smtp_security, smtp_user: user, smtp_password: pass } = this.config;
+    return createTransport({
       host,
       port,
       secure: smtp_security === 'tls',
@@ -57,7 +61,9 @@ export class EmailSender implements Sender {
     const from = this.config.smtp_from;
     const domain = from.slice(from.lastIndexOf('@') + 1).replace(/[^\w.-]/g, '') || 'localhost';
     try {
-      await this.#transport.sendMail({
+      this.#transport ??= this.#connect();
+      const transport = await this.#transport;
+      await transport.sendMail({
         from,
         to: target.split(',').map((one) => one.trim()),
         subject: `[AOS] ${unlinked(message.subject)}`,
