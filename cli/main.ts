@@ -6,11 +6,12 @@
 import './engine-flags.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pluginsAreNamed } from '../config/plugins-named.js';
 import type { CommandSpec } from '../kernel/contract.js';
 import { endAfterFailure } from './ending.js';
 import { EXIT, printFailure, printResult } from './output.js';
 import { OWN } from './own.js';
-import { askedTable, othersAreNamed, writtenTable, type CommandFace } from './table.js';
+import { askedTable, writtenTable, type CommandFace } from './table.js';
 import { helpOf, parse, usageOf, UsageError } from './usage.js';
 
 async function stdin(): Promise<string> {
@@ -81,7 +82,7 @@ async function main(words: readonly string[]): Promise<number> {
   if (words.length === 1 && words[0] === '--version') return print(await version());
   const written = await writtenTable();
   const known = match(written, words);
-  const asked = await othersAreNamed();
+  const asked = await pluginsAreNamed();
   if (known !== null && (!asked || Object.hasOwn(OWN, known.command.name))) return run(known);
   const { commands, whole } = asked ? await askedTable() : { commands: written, whole: true };
   const found = match(commands, words);

@@ -11,32 +11,12 @@ import { ownCommands } from './own.js';
 export type CommandFace = Omit<CommandSpec, 'run'>;
 
 const WRITTEN = join(import.meta.dirname, 'commands.json');
-/** The folder of `config/`, above `dist/`. */
-const ROOT = join(import.meta.dirname, '..', '..');
-const PLUGINS = /plugins/i;
-
 export const faceOf = ({ name, summary, args, options }: CommandFace): CommandFace => ({
   name,
   summary,
   ...(args === undefined ? {} : { args }),
   ...(options === undefined ? {} : { options }),
 });
-
-/** A file that names plugins, or that cannot be read: another reader says what is wrong with it. */
-async function speaksOfPlugins(path: string): Promise<boolean> {
-  try {
-    return PLUGINS.test(await readFile(path, 'utf8'));
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
-  }
-}
-
-/** Whether the plugins may be others than the written table knows. False where that is certain. */
-export async function othersAreNamed(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
-  if (Object.keys(env).some((name) => name.startsWith('SVC_') && PLUGINS.test(name))) return true;
-  const files = [join(ROOT, 'config', 'local.json'), ...(env['SVC_CONFIG'] === undefined ? [] : [env['SVC_CONFIG']])];
-  return (await Promise.all(files.map(speaksOfPlugins))).includes(true);
-}
 
 /** As the build wrote them: the service's own, and those of the built-in plugins. */
 export async function writtenTable(): Promise<readonly CommandFace[]> {

@@ -4,7 +4,8 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ownCommands, OWN } from '../../cli/own.js';
-import { askedTable, othersAreNamed, writtenTable } from '../../cli/table.js';
+import { askedTable, writtenTable } from '../../cli/table.js';
+import { pluginsAreNamed } from '../../config/plugins-named.js';
 import { projectRoot } from '../architecture/tree.js';
 import { aos, serviceEnv } from '../support/service.js';
 
@@ -30,12 +31,12 @@ describe('the table of commands', function () {
   it('holds unless the configuration speaks of plugins', async () => {
     const file = join(folder, 'aos.json');
     await writeFile(file, '{ "server": { "port": 0 } }');
-    expect(await othersAreNamed({ SVC_CONFIG: file, PLUGINS: 'x' })).to.equal(false);
-    expect(await othersAreNamed({ SVC_PLUGINS: 'x' })).to.equal(true);
-    expect(await othersAreNamed({ SVC_PLUGINS_OFF_FILE: 'x' })).to.equal(true);
+    expect(await pluginsAreNamed({ SVC_CONFIG: file, PLUGINS: 'x' })).to.equal(false);
+    expect(await pluginsAreNamed({ SVC_PLUGINS: 'x' })).to.equal(true);
+    expect(await pluginsAreNamed({ SVC_PLUGINS_OFF_FILE: 'x' })).to.equal(true);
     await writeFile(file, '{ "plugins_off": ["bugs"] }');
-    expect(await othersAreNamed({ SVC_CONFIG: file })).to.equal(true);
-    expect(await othersAreNamed({ SVC_CONFIG: folder })).to.equal(true);
+    expect(await pluginsAreNamed({ SVC_CONFIG: file })).to.equal(true);
+    expect(await pluginsAreNamed({ SVC_CONFIG: folder })).to.equal(true);
   });
 
   it('has no commands of a plugin that is off, in help and for whoever calls them', async () => {
@@ -62,7 +63,9 @@ describe('the table of commands', function () {
       const { result } = JSON.parse(await readFile(join(seen, report), 'utf8')) as { result: { url: string }[] };
       const loaded = result.map(({ url }) => /^file:.*\/dist\/(.*)$/.exec(url)?.[1] ?? url);
       expect(loaded).to.include('cli/main.js');
-      const much = loaded.filter((name) => !/^(node:|cli\/|kernel\/(errors|faults)|lib\/)/.test(name));
+      const much = loaded.filter(
+        (name) => !/^(node:|cli\/|config\/plugins-named\.|kernel\/(errors|faults)|lib\/)/.test(name),
+      );
       expect(much, words.join(' ')).to.deep.equal([]);
     }
   });

@@ -1,0 +1,23 @@
+/** Whether the configuration may speak of plugins, told without loading what reads and judges it. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The folder of `config/`, above `dist/`. */
+const ROOT = join(import.meta.dirname, '..', '..');
+const PLUGINS = /plugins/i;
+
+/** A file that cannot be read counts: another reader says what is wrong with it. */
+async function speaksOfPlugins(path: string): Promise<boolean> {
+  try {
+    return PLUGINS.test(await readFile(path, 'utf8'));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+}
+
+/** False where it is certain that the built-in plugins run, and no others. */
+export async function pluginsAreNamed(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
+  if (Object.keys(env).some((name) => name.startsWith('SVC_') && PLUGINS.test(name))) return true;
+  const files = [join(ROOT, 'config', 'local.json'), ...(env['SVC_CONFIG'] === undefined ? [] : [env['SVC_CONFIG']])];
+  return (await Promise.all(files.map(speaksOfPlugins))).includes(true);
+}
