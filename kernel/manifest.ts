@@ -83,6 +83,7 @@ const path = text(/^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)*$/, 'a field path such
 const index = Joi.object({
   fields: list(path).min(1).required(),
   unique: Joi.boolean(),
+  serves: Joi.valid('combination', 'few'),
 }).custom((value: { fields: string[]; unique?: boolean }, helpers) =>
   value.unique === true && value.fields.length !== 1 ? helpers.error('index.unique') : value,
 );
