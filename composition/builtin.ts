@@ -3,6 +3,7 @@ import access from '../plugins/access/plugin.js';
 import backups from '../plugins/backups/plugin.js';
 import bugs from '../plugins/bugs/plugin.js';
 import dashboard from '../plugins/dashboard/plugin.js';
+import dispatch from '../plugins/dispatch/plugin.js';
 import errorstream from '../plugins/errorstream/plugin.js';
 import forges from '../plugins/forges/plugin.js';
 import health from '../plugins/health/plugin.js';
@@ -29,6 +30,7 @@ export const BUILTIN = [
   health,
   dashboard,
   bugs,
+  dispatch,
   errorstream,
   forges,
   search,

@@ -32,6 +32,8 @@ export interface BugsConfig {
   hour_critical: number;
   /** How far behind now a delta query's `server_time` stays (contract 00, lists). */
   delta_margin_seconds: number;
+  /** How long the token of a request for an agent lives. */
+  agent_token_seconds: number;
   /** Ended items that were not seen for so long are deleted; null: never. */
   retention_days: number | null;
 }

@@ -17,6 +17,8 @@ import {
   VERSION_FAULT_WATCHERS,
   VERSION_FAULTS,
 } from '../../ports/domain/bugs.js';
+import { AGENT_REQUESTED, AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
+import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
@@ -58,6 +60,14 @@ const config = joi.object({
     .description(
       'How far `server_time` of a delta query stays behind now: more than clocks of several processes differ',
     ),
+  agent_token_seconds: joi
+    .number()
+    .integer()
+    .min(60)
+    .max(86_400)
+    .unit('seconds')
+    .default(7200)
+    .description('How long the token lives that `agent.requested` brings to a webhook'),
   retention_days: joi
     .number()
     .integer()
@@ -79,8 +89,14 @@ export default definePlugin<BugsConfig>({
   critical: true,
   needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name],
   uses: [AUDIT.name],
-  provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS].map(({ name }) => name),
-  extensionPoints: [REPORT_FILTERS.point, ITEM_ACTIONS.point, VERSION_FAULT_WATCHERS.point, PULL_REQUESTS.point],
+  provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS, AGENT_SETTINGS].map(({ name }) => name),
+  extensionPoints: [
+    REPORT_FILTERS.point,
+    ITEM_ACTIONS.point,
+    ITEM_FACTS.point,
+    VERSION_FAULT_WATCHERS.point,
+    PULL_REQUESTS.point,
+  ],
   extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
   config,
   tags: {
@@ -88,7 +104,14 @@ export default definePlugin<BugsConfig>({
       'Bugs, feature requests and errors as items: reported, claimed by one agent at a time, changed, merged, counted.',
   },
   scopes: ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'],
-  events: ['bug.created', 'bug.critical', 'bug.resolved', 'feature.created', 'error.rate_exceeded'],
+  events: [
+    'bug.created',
+    'bug.critical',
+    'bug.resolved',
+    'feature.created',
+    'error.rate_exceeded',
+    AGENT_REQUESTED.event,
+  ],
   errors: ERRORS,
   collections: COLLECTIONS,
   migrations: MIGRATIONS,
@@ -145,6 +168,7 @@ export default definePlugin<BugsConfig>({
         [ERROR_GROUPS.name]: board,
         [MUTING.name]: services.muting,
         [VERSION_FAULTS.name]: services.faults,
+        [AGENT_SETTINGS.name]: { token_seconds: ctx.config.agent_token_seconds },
       },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
@@ -157,6 +181,7 @@ export default definePlugin<BugsConfig>({
         deps,
         numbers,
         actions: () => ctx.extensions(ITEM_ACTIONS),
+        facts: () => ctx.extensions(ITEM_FACTS),
         baseUrl: () => ctx.app.base_url,
         timezone: () => ctx.app.timezone,
       }),

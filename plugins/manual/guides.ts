@@ -27,7 +27,7 @@ const GROUPS: readonly (readonly [title: string, names: readonly string[]])[] = 
   ['Run it', ['operations', 'archives', 'scaling', 'runbook', 'configuration', 'keys', 'security', 'errors']],
   [
     'Send errors and work on them',
-    ['developers', 'clients', 'sdk-api', 'grouping', 'ignore-rules', 'bugs', 'forges', 'agents'],
+    ['developers', 'clients', 'sdk-api', 'grouping', 'ignore-rules', 'bugs', 'forges', 'agents', 'dispatch'],
   ],
   ['Ship and update', ['packager', 'releases', 'update-agent', 'installing', 'setup', 'setup-json', 'loop']],
   ['Sell, watch and tell', ['licensing', 'watchdog', 'webhooks', 'notifications']],

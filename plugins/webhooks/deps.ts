@@ -9,6 +9,7 @@ import {
 } from '../../kernel/contract.js';
 import type { Cipher } from '../../ports/cipher.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
+import type { AttemptData } from '../../ports/domain/webhooks.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Metrics } from '../../ports/metrics.js';
 import type { EgressPolicy, Outbound } from '../../ports/outbound.js';
@@ -34,6 +35,8 @@ export interface WebhookDeps {
   metrics: Metrics;
   audit: AuditLog;
   projects: ProjectDirectory;
+  /** What other plugins add to each attempt. */
+  attemptData: () => readonly AttemptData[];
   policy: EgressPolicy;
   /** Names of the events of all plugins. */
   registered: () => readonly string[];

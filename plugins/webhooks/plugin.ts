@@ -8,7 +8,7 @@ import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import { WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
+import { ATTEMPT_DATA, WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import type { WebhookDeps, WebhooksConfig } from './deps.js';
@@ -51,6 +51,7 @@ function depsOf(ctx: PluginContext<WebhooksConfig>): WebhookDeps {
     metrics,
     audit: ctx.resolve(AUDIT),
     projects: ctx.resolve(PROJECTS),
+    attemptData: () => ctx.extensions(ATTEMPT_DATA),
     policy: { mode: ctx.config.egress_policy, allow: ctx.config.allow_cidrs },
     registered: () => ctx.resolve(SYSTEM).events(),
     webhook_key: app.webhook_key,
@@ -66,6 +67,7 @@ export default definePlugin<WebhooksConfig>({
   api: 1,
   title: 'Events and webhooks',
   needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
+  extensionPoints: [ATTEMPT_DATA.point],
   extends: [SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point, ALARM_RECEIVERS.point],
   config,
   scopes: ['webhooks:manage'],

@@ -2,10 +2,12 @@
  * What the bugs plugin offers the others: one shared store of items (bugs, features, error entries) with one way in.
  * Contracts 20 and 21.
  */
-import { event, extensionPoint, token } from '../token.js';
+import { extensionPoint, token } from '../token.js';
+import type { AgentRequest } from './agent-requests.js';
 import type { ForgeChange, ForgeOutcome } from './forge-changes.js';
 import type { Details, ErrorLevel, Item, ItemStatus, Mute, Recorded, Report } from './item.js';
 
+export * from './item-events.js';
 export type * from './item.js';
 
 /** What a user of an application says about an error that was reported. */
@@ -112,6 +114,12 @@ export interface TrackedItems {
    * @throws ServiceError not_found
    */
   linkChange(item: string, change: ForgeChange): Promise<ForgeOutcome>;
+  /**
+   * Asks for an agent: a history entry, and `agent.requested`. False: this request was made before.
+   * @throws ServiceError not_found, already_claimed (one works on it), invalid_transition (it is decided),
+   *   validation_failed
+   */
+  requestAgent(item: string, request: AgentRequest): Promise<boolean>;
 }
 
 export const ITEMS = token<TrackedItems>('bugs.items');
@@ -256,27 +264,3 @@ export interface VersionFaultWatcher {
 }
 
 export const VERSION_FAULT_WATCHERS = extensionPoint<VersionFaultWatcher>('bugs.version_fault_watchers');
-
-/** Data of `bug.created`, `bug.critical`, `bug.resolved` and `feature.created` (contract 70, payload). */
-export interface BugEvent extends Pick<
-  Item,
-  'id' | 'ref' | 'type' | 'title' | 'severity' | 'client_ref' | 'regression'
-> {
-  item_status: ItemStatus;
-}
-
-/** Data of `error.rate_exceeded`: a muted group happens more often than its rule allows (contract 70, payload). */
-export interface RateExceeded {
-  id: string;
-  ref: string;
-  rule_id: string;
-  /** Occurrences in the rolling hour. */
-  count: number;
-  threshold: number;
-}
-
-export const BUG_CREATED = event<BugEvent>('bug.created');
-export const BUG_CRITICAL = event<BugEvent>('bug.critical');
-export const BUG_RESOLVED = event<BugEvent>('bug.resolved');
-export const FEATURE_CREATED = event<BugEvent>('feature.created');
-export const RATE_EXCEEDED = event<RateExceeded>('error.rate_exceeded');

@@ -3,6 +3,7 @@
  * types of their data. docs/plugin-domain.md is made from it, and a test compares them.
  */
 export * from './access.js';
+export * from './agent-requests.js';
 export * from './audit.js';
 export * from './bugs.js';
 export * from './dashboard.js';
@@ -11,6 +12,7 @@ export * from './event-page.js';
 export * from './forge-changes.js';
 export * from './frames.js';
 export * from './health.js';
+export * from './item-facts.js';
 export * from './licensing.js';
 export * from './live.js';
 export * from './live-tokens.js';

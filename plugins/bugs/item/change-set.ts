@@ -118,25 +118,14 @@ export class ChangeSet {
     const again = name === 'bug.created' && overrides.regression === true;
     if (next.muted || (next.sent[what] && !again)) return this;
     this.assign({ sent: { ...next.sent, [what]: true } });
-    const data: BugEvent = {
-      id: next.id,
-      ref: next.ref,
-      type: next.type,
-      title: next.title,
-      severity: next.severity,
-      item_status: next.status,
-      client_ref: next.client_ref,
-      regression: next.regression,
-      ...overrides,
-    };
-    this.entries.push({
-      id: `evt_${this.ids.uuid()}`,
-      kind: 'event',
-      name,
-      at: this.at,
-      actor: this.actor,
-      data: { ...data },
-    });
+    return this.tell(name, overrides);
+  }
+
+  /** An event about the item as the change leaves it so far. @param more members of its data beside the item's */
+  tell(name: string, more: { [key: string]: Json } = {}): this {
+    const { id, ref, type, title, severity, status: item_status, client_ref, regression } = this.next;
+    const data = { id, ref, type, title, severity, item_status, client_ref, regression, ...more };
+    this.entries.push({ id: `evt_${this.ids.uuid()}`, kind: 'event', name, at: this.at, actor: this.actor, data });
     return this;
   }
 

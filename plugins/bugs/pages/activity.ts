@@ -120,6 +120,11 @@ function linkText({ data }: Entry): string {
   return `named it in ${what}, ${text(data['state'])}${title === '' ? '' : `: ${title}`}`;
 }
 
+function requestText({ data }: Entry): string {
+  const rule = text(data['rule']);
+  return `asked for the agent ${text(data['agent'])}${rule === '' ? '' : `, by the rule ${rule}`}`;
+}
+
 const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   claimed: ['robot', claimText],
   reclaimed: ['robot', () => 'claimed it again with a new token'],
@@ -135,6 +140,7 @@ const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   merged: ['merge', () => 'merged into this one:'],
   split: ['copy', () => 'split off again:'],
   linked: ['merge', linkText],
+  'agent requested': ['robot', requestText],
 };
 
 export function lineOf(entry: Entry): Line {

@@ -62,7 +62,7 @@ export async function itemView(
   const find = queryText(request, 'find');
   // The merge form searches for targets only on request.
   const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
-  const [occurrences, comments, activity, original, duplicates, candidates, rule_url, alike, project] =
+  const [occurrences, comments, activity, original, duplicates, candidates, rule_url, alike, project, known] =
     await Promise.all([
       part(page, request, 'occurrences'),
       part(page, request, 'comments'),
@@ -73,6 +73,7 @@ export async function itemView(
       item.muted_by_rule_id === null ? null : services.filters.page(item.muted_by_rule_id),
       reader.anyAlike(doc),
       deps.projects.get(item.project),
+      Promise.all(page.facts().map((known) => known.of(item))),
     ]);
   const project_name = project?.name ?? item.project;
   const moves = movesFrom(item.status, item.claim !== null);
@@ -92,7 +93,7 @@ export async function itemView(
     undoable: problem.form === undefined ? undoable(item, newest, name, deps.clock.now()) : null,
     alike,
     item,
-    facts: factsOf(item, project_name, pull_request),
+    facts: [...factsOf(item, project_name, pull_request), ...known.flat()],
     project_name,
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
     claim: claimOf(item, deps.clock.now()),

@@ -3,11 +3,13 @@ import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { Item, PluginComment, TrackedItems } from '../../../ports/domain/bugs.js';
+import type { AgentRequest } from '../../../ports/domain/agent-requests.js';
 import type { ForgeChange, ForgeOutcome } from '../../../ports/domain/forge-changes.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import type { Edit } from '../item/edit.js';
+import { AgentRequests } from './agent-requests.js';
 import { Edits } from './edits.js';
 import { ForgeChanges } from './forge-changes.js';
 import { Items } from '../store/items.js';
@@ -34,6 +36,7 @@ export class Tracked {
     @inject(Items) private readonly items: Items,
     @inject(Edits) private readonly edits: Edits,
     @inject(ForgeChanges) private readonly changes: ForgeChanges,
+    @inject(AgentRequests) private readonly requests: AgentRequests,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
@@ -44,6 +47,7 @@ export class Tracked {
       comment: (name, comment) => this.#comment(plugin, name, comment),
       resolve: (name, how = {}) => this.#resolve(plugin, name, how),
       linkChange: (name, change) => this.#link(plugin, name, change),
+      requestAgent: (name, request) => this.#request(plugin, name, request),
     };
   }
 
@@ -91,6 +95,12 @@ export class Tracked {
   async #link(plugin: string, name: string, change: ForgeChange): Promise<ForgeOutcome> {
     textOf('key', change.key, LONGEST_LINK_KEY);
     return this.changes.link(name, callerOf(plugin, change.actor), change);
+  }
+
+  async #request(plugin: string, name: string, request: AgentRequest): Promise<boolean> {
+    const agent = textOf('agent', request.agent, LONGEST_ACTOR);
+    textOf('key', request.key, LONGEST_KEY);
+    return this.requests.ask(name, callerOf(plugin, request.actor), { ...request, agent });
   }
 
   /** @throws ServiceError not_found */

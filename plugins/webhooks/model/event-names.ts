@@ -6,6 +6,9 @@ export const TEST_EVENT = 'webhook.test';
 /** Every event, those of plugins that come later included. */
 export const ALL_EVENTS = '*';
 
+/** What `*` does not bring: a webhook gets the token of such an event only when it names the event. */
+export const BY_NAME_ALONE: ReadonlySet<string> = new Set(['agent.requested']);
+
 /** Name → when it happens. */
 export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
   'bug.created': 'A bug or an error group was recorded for the first time.',
@@ -22,6 +25,7 @@ export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
   'license.expired': 'A license has expired.',
   'license.machine_pending': 'A machine waits for the approval of its license.',
   'error.rate_exceeded': 'A muted error happened more often than its rule allows.',
+  'agent.requested': 'An item asks for its agent; the delivery brings a token for it.',
 };
 
 export interface SubscribableEvent {

@@ -3,7 +3,7 @@ import joi from 'joi';
 import { named, unlisted, type Doc } from '../../../kernel/contract.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import type { Delivery } from './delivery.js';
-import { ALL_EVENTS, TEST_EVENT } from './event-names.js';
+import { ALL_EVENTS, BY_NAME_ALONE, TEST_EVENT } from './event-names.js';
 
 /** Consecutive deliveries that may fail before a webhook disables itself. */
 export const MAX_FAILURES = 20;
@@ -48,7 +48,8 @@ export interface WebhookFields {
 export function wants(webhook: Webhook, event: Pick<DomainEvent, 'event' | 'project_slug'>): boolean {
   if (!webhook.enabled || event.event === TEST_EVENT) return false;
   if (webhook.project_slug !== null && webhook.project_slug !== event.project_slug) return false;
-  return webhook.events.includes(ALL_EVENTS) || webhook.events.includes(event.event);
+  if (webhook.events.includes(event.event)) return true;
+  return webhook.events.includes(ALL_EVENTS) && !BY_NAME_ALONE.has(event.event);
 }
 
 /** The host, for health and logs: a URL may carry a secret in its path. */

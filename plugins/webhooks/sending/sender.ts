@@ -3,6 +3,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { OutboundError, type OutboundResponse } from '../../../ports/outbound.js';
+import type { DomainEvent } from '../../../ports/events.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { retryAfter } from '../model/retry-schedule.js';
 import { Secrets } from './secrets.js';
@@ -40,14 +41,17 @@ export interface Result {
 @injectable()
 export class WebhookSender {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'clock' | 'outbound' | 'policy' | 'version'>,
+    @inject(DEPS)
+    private readonly deps: Pick<WebhookDeps, 'attemptData' | 'clock' | 'log' | 'outbound' | 'policy' | 'version'>,
     @inject(Secrets) private readonly secrets: Secrets,
   ) {}
 
   /** Never throws because of a receiver. */
-  async send(webhook: Webhook, shipment: Shipment): Promise<Result> {
+  async send(webhook: Webhook, given: Shipment): Promise<Result> {
     const { clock, outbound, policy } = this.deps;
     const at = clock.now();
+    const completed = await this.#completed(given);
+    const { shipment, secrets } = completed ?? { shipment: given, secrets: [] };
     const headers = this.#headers(webhook, shipment, Math.floor(at / 1000));
     const started = clock.monotonic();
     const base = {
@@ -57,6 +61,8 @@ export class WebhookSender {
       public: false,
       retry_after_ms: null,
     };
+    if (completed === null)
+      return { ...base, verdict: 'failed', duration_ms: 0, error: 'what the delivery brings could not be made' };
     if (headers === null)
       return { ...base, verdict: 'failed', duration_ms: 0, error: 'there is no secret to sign with' };
     try {
@@ -70,7 +76,7 @@ export class WebhookSender {
         maxBytes: MAX_RESPONSE,
         policy,
       });
-      return { ...base, ...judged(response, clock.now()) };
+      return { ...base, ...judged(response, clock.now(), secrets) };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const refused = error.fault === 'blocked' || error.fault === 'invalid_url';
@@ -80,6 +86,22 @@ export class WebhookSender {
         duration_ms: Math.round(clock.monotonic() - started),
         error: `${error.fault}: ${error.message}`,
       };
+    }
+  }
+
+  /** With what is made for this attempt alone; null: it could not be made. */
+  async #completed(shipment: Shipment): Promise<{ shipment: Shipment; secrets: readonly string[] } | null> {
+    const makers = this.deps.attemptData().filter(({ event }) => event === shipment.event);
+    if (makers.length === 0) return { shipment, secrets: [] };
+    try {
+      const event = JSON.parse(shipment.body) as DomainEvent<object>;
+      const made = await Promise.all(makers.map((maker) => maker.made(event)));
+      const data = Object.assign({ ...event.data }, ...made.map((one) => one.data)) as object;
+      const body = JSON.stringify({ ...event, data });
+      return { shipment: { ...shipment, body }, secrets: made.flatMap((one) => one.secrets) };
+    } catch (err) {
+      this.deps.log.warn({ err, event: shipment.event_id }, 'what a delivery brings could not be made; it is repeated');
+      return null;
     }
   }
 
@@ -99,7 +121,14 @@ export class WebhookSender {
   }
 }
 
-function judged(response: OutboundResponse, now: number): Omit<Result, 'at'> {
+/** The beginning of an answer. A receiver may answer with what it got, so secrets go before it is cut. */
+function excerptOf(body: Buffer, secrets: readonly string[]): string {
+  if (secrets.length === 0) return body.subarray(0, EXCERPT).toString('utf8');
+  const text = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[removed]'), body.toString('utf8'));
+  return text.slice(0, EXCERPT).toWellFormed();
+}
+
+function judged(response: OutboundResponse, now: number, secrets: readonly string[]): Omit<Result, 'at'> {
   const { status, headers, body, duration_ms } = response;
   const ok = status >= 200 && status < 300;
   const redirect = status >= 300 && status < 400;
@@ -108,7 +137,7 @@ function judged(response: OutboundResponse, now: number): Omit<Result, 'at'> {
     status_code: status,
     duration_ms,
     error: ok ? null : `HTTP ${status}${redirect ? ': redirects are not followed' : ''}`,
-    excerpt: body.subarray(0, EXCERPT).toString('utf8'),
+    excerpt: excerptOf(body, secrets),
     public: response.public,
     retry_after_ms: retryAfter(headers['retry-after'], now),
   };

@@ -116,6 +116,7 @@ export function fixtureOn(store: DocumentStore, { clock = new MovedClock(), outb
       list: () => Promise.resolve(slugs.map((slug) => ({ slug, name: slug }) as ProjectInfo)),
       accepting: () => Promise.reject(new Error('not asked')),
     },
+    attemptData: () => [],
     policy: { mode: 'private-ok', allow: [] },
     registered: () => ['bug.created', 'chat.said', 'webhook.test'],
     webhook_key: '',

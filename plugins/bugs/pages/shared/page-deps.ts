@@ -2,6 +2,7 @@
 import joi from 'joi';
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
+import type { ItemFacts } from '../../../../ports/domain/item-facts.js';
 import type { BugDeps } from '../../deps.js';
 import type { BugServices } from '../../services.js';
 import type { OverviewNumbers } from './numbers.js';
@@ -14,6 +15,8 @@ export interface PageDeps {
   deps: Pick<BugDeps, 'items' | 'clock' | 'ids' | 'projects'>;
   /** Links that other plugins have added. */
   actions: () => readonly ItemAction[];
+  /** What other plugins know of an item. */
+  facts: () => readonly ItemFacts[];
   /** `app.base_url`, for the commands on pages; known once the server listens */
   baseUrl: () => string;
   /** `app.timezone` */

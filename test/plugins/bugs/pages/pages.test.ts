@@ -32,6 +32,7 @@ describe('bugs: pages', () => {
       deps: fixture.deps,
       numbers: new OverviewNumbers(fixture.stats, fixture.clock),
       actions: () => actions,
+      facts: () => [],
       baseUrl: () => 'http://aos.test',
       timezone: () => 'Europe/Berlin',
     });

@@ -30,6 +30,7 @@ describe('bugs: people at work', () => {
       deps: fixture.deps,
       numbers: new OverviewNumbers(fixture.stats, fixture.clock),
       actions: () => [],
+      facts: () => [],
       baseUrl: () => 'http://aos.test',
       timezone: () => 'Europe/Berlin',
     });

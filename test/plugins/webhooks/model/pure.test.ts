@@ -203,6 +203,7 @@ describe('names and ids', () => {
       'license.expired',
       'license.machine_pending',
       'error.rate_exceeded',
+      'agent.requested',
       'chat.said',
     ]);
   });

@@ -1,0 +1,54 @@
+/**
+ * An item asks for an agent (contract 70, payload and signature): a history entry whose id follows from the request,
+ * and the event, in one change of the item.
+ */
+import { hash } from 'node:crypto';
+import { inject, injectable } from '../../../kernel/contract.js';
+import { notFound, ServiceError } from '../../../kernel/errors.js';
+import { AGENT_REQUESTED, type AgentRequest } from '../../../ports/domain/agent-requests.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { alreadyClaimed } from '../item/lease.js';
+import { statusAt, isLive } from '../item/view.js';
+import { Items } from '../store/items.js';
+import { SecretGuard } from '../store/secret-guard.js';
+
+/** What an agent can still do something about. */
+const WORKABLE: ReadonlySet<string> = new Set(['open', 'in_progress', 'needs_info']);
+
+@injectable()
+export class AgentRequests {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'activity' | 'clock'>,
+    @inject(Items) private readonly items: Items,
+    @inject(SecretGuard) private readonly secrets: SecretGuard,
+  ) {}
+
+  /**
+   * @param caller the plugin, with the name of who asks
+   * @returns false: this request was made before
+   * @throws ServiceError not_found, already_claimed, invalid_transition, validation_failed
+   */
+  async ask(name: string, caller: BugCaller, { key, agent, rule }: AgentRequest): Promise<boolean> {
+    await this.secrets.refuse({ agent });
+    const found = await this.items.find(name);
+    if (found === null) throw notFound(`item ${name.slice(0, 100)}`);
+    const id = hash('sha256', [caller.id, found.id, key].join('\u001f')).slice(0, 40);
+    let asked = false;
+    await this.items.change(found.id, caller.name, async (item, plan) => {
+      asked = !item.outbox.some((entry) => entry.id === id) && (await this.deps.activity.get(id)) === null;
+      if (!asked) return;
+      const now = this.deps.clock.now();
+      if (!WORKABLE.has(statusAt(item, now)))
+        throw new ServiceError(
+          'invalid_transition',
+          'An agent is asked for an item that is open or needs information.',
+        );
+      if (isLive(item.claim, now)) throw alreadyClaimed(item.claim, caller);
+      plan
+        .note('agent requested', { agent, ...(rule !== null && { rule }) }, id)
+        .tell(AGENT_REQUESTED.event, { agent });
+    });
+    return asked;
+  }
+}

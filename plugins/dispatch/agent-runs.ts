@@ -1,0 +1,98 @@
+/**
+ * What became of the last request of an item: who was asked, when the agent last called, what it says it has used. The
+ * item's history is what counts; this is for its page.
+ */
+import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
+import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
+import type { Clock } from '../../ports/clock.js';
+import { DAY_MS, isoOf } from '../../lib/time.js';
+import type { Collection, Doc } from '../../ports/store.js';
+
+/** The document's id is the item's. */
+export interface AgentRun extends Doc {
+  project: string;
+  agent: string;
+  requested_at: string;
+  /** Of the latest attempt; absent until a receiver was sent one. */
+  token_id?: string;
+  token_expires_at?: string;
+  /** Tokens of a language model, in all, as the agent says. */
+  tokens_used?: number;
+  note?: string;
+  told_at?: string;
+  changed_at: string;
+}
+
+export interface RunView {
+  agent: string;
+  requested_at: string;
+  sent: boolean;
+  token_expires_at: string | null;
+  last_call_at: string | null;
+  tokens_used: number | null;
+  note: string | null;
+  told_at: string | null;
+}
+
+const KEPT_MS = 90 * DAY_MS;
+
+@injectable()
+export class AgentRuns {
+  constructor(
+    @inject(collection<AgentRun>('runs')) private readonly rows: Collection<AgentRun>,
+    @inject(TOKENS) private readonly tokens: TokenIssuer,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {}
+
+  /** A new request: what the agent before it told is over. */
+  async begun(item: string, project: string, agent: string): Promise<void> {
+    const now = this.clock.iso();
+    const set = { project, agent, requested_at: now, changed_at: now };
+    const unset = ['token_id', 'token_expires_at', 'tokens_used', 'note', 'told_at'];
+    await this.rows.change({ id: item }, { set, unset }, { upsert: true });
+  }
+
+  /** A token was sent to a receiver. @param requested_at of the event, for a run that a crash kept from being noted */
+  async sent(run: Pick<AgentRun, 'id' | 'project' | 'agent' | 'requested_at'>, token: Sent): Promise<void> {
+    const { id, ...rest } = run;
+    const known = await this.rows.get(id);
+    const base = known === null ? rest : {};
+    const set = { ...base, ...token, changed_at: this.clock.iso() };
+    await this.rows.change({ id }, { set }, { upsert: true });
+  }
+
+  /** What the agent says of itself. */
+  async told(item: string, project: string, told: AgentProgress, agent: string): Promise<void> {
+    const now = this.clock.iso();
+    const known = await this.rows.get(item);
+    const base = known === null ? { project, agent, requested_at: now } : {};
+    await this.rows.change(
+      { id: item },
+      { set: { ...base, ...told, told_at: now, changed_at: now } },
+      { upsert: true },
+    );
+  }
+
+  async of(item: string): Promise<RunView | null> {
+    const run = await this.rows.get(item);
+    if (run === null) return null;
+    const token = run.token_id === undefined ? null : await this.tokens.find(run.token_id);
+    return {
+      agent: run.agent,
+      requested_at: run.requested_at,
+      sent: run.token_id !== undefined,
+      token_expires_at: run.token_expires_at ?? null,
+      last_call_at: token?.last_used_at ?? null,
+      tokens_used: run.tokens_used ?? null,
+      note: run.note ?? null,
+      told_at: run.told_at ?? null,
+    };
+  }
+
+  async forget(): Promise<void> {
+    await this.rows.remove({ changed_at: { lt: isoOf(this.clock.now() - KEPT_MS) } });
+  }
+}
+
+type Sent = { token_id: string; token_expires_at: string };
+export type AgentProgress = { tokens_used?: number; note?: string };

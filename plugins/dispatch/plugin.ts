@@ -1,0 +1,43 @@
+/**
+ * Dispatch (contract 70: `agent.requested`): an item asks for its agent, by a person, a program or a rule, and a
+ * webhook starts it. Nothing else depends on this folder.
+ */
+import { definePlugin, extend, listen } from '../../kernel/contract.js';
+import { AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
+import { AUDIT } from '../../ports/domain/audit.js';
+import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from '../../ports/domain/bugs.js';
+import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
+import { PROJECTS } from '../../ports/domain/projects.js';
+import { TOKENS } from '../../ports/domain/tokens.js';
+import { ATTEMPT_DATA } from '../../ports/domain/webhooks.js';
+import { action, facts, pages } from './pages.js';
+import { Requests } from './requests.js';
+import { routes } from './routes.js';
+import { RequestRules } from './rules.js';
+import { AgentRuns } from './agent-runs.js';
+
+export default definePlugin({
+  id: 'dispatch',
+  version: '1.0.0',
+  api: 1,
+  title: 'Asking for agents',
+  needs: [ITEMS, AGENT_SETTINGS, PROJECTS, TOKENS, AUDIT].map(({ name }) => name),
+  extends: [ITEM_ACTIONS.point, ITEM_FACTS.point, ATTEMPT_DATA.point],
+  collections: [
+    { name: 'rules', indexes: [{ fields: ['project'] }] },
+    { name: 'runs', indexes: [{ fields: ['changed_at'] }] },
+  ],
+  from: import.meta.url,
+  setup(ctx) {
+    const { requests, rules, runs } = ctx.services({ requests: Requests, rules: RequestRules, runs: AgentRuns });
+    return {
+      routes: routes(requests, rules),
+      pages: pages(requests, rules, ctx.resolve(PROJECTS)),
+      extensions: [extend(ITEM_ACTIONS, action), extend(ITEM_FACTS, facts(runs)), extend(ATTEMPT_DATA, requests)],
+      listens: [BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED].map((event) =>
+        listen(event, (told) => requests.byRules(told), { durable: true }),
+      ),
+      jobs: [{ name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, run: () => runs.forget() }],
+    };
+  },
+});

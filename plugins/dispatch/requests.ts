@@ -1,0 +1,114 @@
+/** Asking for the agent of an item, and what a receiver of the event gets for it (contract 70: `agent.requested`). */
+import { inject, injectable, PORT, type AppSettings, type Principal } from '../../kernel/contract.js';
+import { notFound, ServiceError } from '../../kernel/errors.js';
+import {
+  AGENT_REQUESTED,
+  AGENT_SETTINGS,
+  type AgentRequested,
+  type AgentSettings,
+} from '../../ports/domain/agent-requests.js';
+import { ITEMS, type BugEvent, type Item, type TrackedItems } from '../../ports/domain/bugs.js';
+import type { AttemptData } from '../../ports/domain/webhooks.js';
+import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
+import type { DomainEvent } from '../../ports/events.js';
+import type { Ids } from '../../ports/ids.js';
+import { nameOfCaller, ownProject } from './caller.js';
+import { fits, nameOf } from './rule.js';
+import { RequestRules } from './rules.js';
+import { AgentRuns, type RunView, type AgentProgress } from './agent-runs.js';
+
+/** What an agent needs for one project's items, and no more. */
+const SCOPES = ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'];
+/** Of an item that names none. */
+const ANY_AGENT = 'agent';
+/** What a rule meets that is no fault: an agent works on the item, or it is decided or gone. */
+const PASSED: ReadonlySet<string> = new Set(['already_claimed', 'invalid_transition', 'not_found', 'on_hold']);
+
+@injectable()
+export class Requests implements AttemptData {
+  readonly event = AGENT_REQUESTED.event;
+
+  constructor(
+    @inject(ITEMS) private readonly items: TrackedItems,
+    @inject(TOKENS) private readonly tokens: TokenIssuer,
+    @inject(AGENT_SETTINGS) private readonly settings: AgentSettings,
+    @inject(RequestRules) private readonly rules: RequestRules,
+    @inject(AgentRuns) private readonly runs: AgentRuns,
+    @inject(PORT.ids) private readonly ids: Ids,
+    @inject(PORT.app) private readonly app: Pick<AppSettings, 'base_url'>,
+  ) {}
+
+  /** The item, for a caller who may know of it. @throws ServiceError not_found */
+  async need(principal: Principal, name: string): Promise<Item> {
+    const item = await this.items.get(name);
+    const own = ownProject(principal);
+    if (item === null || (own !== null && own !== item.project)) throw notFound('item with this id');
+    return item;
+  }
+
+  /** @throws ServiceError not_found, already_claimed, invalid_transition, validation_failed */
+  async ask(
+    principal: Principal,
+    name: string,
+    agent?: string | null,
+  ): Promise<{ item: Item; request: RunView | null }> {
+    const item = await this.need(principal, name);
+    const asked = agent || item.target_agent || ANY_AGENT;
+    await this.#ask(item, { key: this.ids.uuid(), agent: asked, actor: nameOfCaller(principal), rule: null });
+    return { item: await this.need(principal, item.id), request: await this.runs.of(item.id) };
+  }
+
+  /** Each rule asks once in each cycle of the item; of rules that name one agent the first asks. */
+  async byRules({ data }: DomainEvent<BugEvent>): Promise<void> {
+    const rules = await this.rules.list(null);
+    const item = rules.some(({ enabled }) => enabled) ? await this.items.get(data.id) : null;
+    if (item === null) return;
+    const asked = new Set<string>();
+    for (const rule of rules) {
+      if (asked.has(rule.agent) || !fits(rule, item)) continue;
+      asked.add(rule.agent);
+      const key = `rule ${rule.id} ${item.regression_count} ${item.reopened_at ?? ''}`;
+      try {
+        await this.#ask(item, { key, agent: rule.agent, actor: null, rule: nameOf(rule) });
+      } catch (error) {
+        if (!(error instanceof ServiceError) || !PASSED.has(error.code)) throw error;
+      }
+    }
+  }
+
+  async #ask(item: Item, request: Parameters<TrackedItems['requestAgent']>[1]): Promise<void> {
+    if (await this.items.requestAgent(item.id, request)) await this.runs.begun(item.id, item.project, request.agent);
+  }
+
+  async told(principal: Principal, name: string, told: AgentProgress): Promise<RunView | null> {
+    const item = await this.need(principal, name);
+    await this.runs.told(item.id, item.project, told, item.claim?.agent ?? nameOfCaller(principal));
+    return this.runs.of(item.id);
+  }
+
+  async run(principal: Principal, name: string): Promise<RunView | null> {
+    return this.runs.of((await this.need(principal, name)).id);
+  }
+
+  /** A token of its own for each attempt: an attempt that comes late brings one that still works. */
+  async made(event: DomainEvent): ReturnType<AttemptData['made']> {
+    const { id, ref, agent } = event.data as AgentRequested;
+    const project = event.project_slug ?? '';
+    const issued = await this.tokens.issue({
+      kind: 'sub',
+      name: `${agent} for ${ref}`.slice(0, 100),
+      scopes: SCOPES,
+      project,
+      agent,
+      expires_in_seconds: this.settings.token_seconds,
+      created_by: 'agent.requested',
+    });
+    const token_expires_at = issued.expires_at ?? '';
+    await this.runs.sent(
+      { id, project, agent, requested_at: event.timestamp },
+      { token_id: issued.id, token_expires_at },
+    );
+    const mcp_url = `${this.app.base_url.replace(/\/+$/, '')}/mcp`;
+    return { data: { mcp_url, token: issued.token, token_expires_at }, secrets: [issued.token] };
+  }
+}

@@ -1,0 +1,85 @@
+/** A rule that asks for an agent: the stored document, what fits it, what is shown of it (contract 70). Pure. */
+import joi from 'joi';
+import { named, whole, type Doc } from '../../kernel/contract.js';
+import type { Item, Severity } from '../../ports/domain/bugs.js';
+
+export interface RequestRule extends Doc {
+  /** Null: every project. */
+  project: string | null;
+  /** At least this grave; null: any. */
+  severity: Severity | null;
+  /** A tag that the item has; null: any. */
+  tag: string | null;
+  agent: string;
+  enabled: boolean;
+  created_by: string;
+  created_at: string;
+}
+
+export interface RuleFields {
+  project?: string | null;
+  severity?: Severity | null;
+  tag?: string | null;
+  agent?: string;
+  enabled?: boolean;
+}
+
+const GRAVE: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
+export const SEVERITIES = GRAVE;
+
+export function fits(rule: RequestRule, item: Pick<Item, 'project' | 'severity' | 'tags'>): boolean {
+  if (!rule.enabled || (rule.project !== null && rule.project !== item.project)) return false;
+  if (rule.severity !== null && GRAVE.indexOf(item.severity) < GRAVE.indexOf(rule.severity)) return false;
+  return rule.tag === null || item.tags.includes(rule.tag);
+}
+
+/** As history names it: `critical of shop tagged checkout`. */
+export function nameOf({ project, severity, tag }: RequestRule): string {
+  const grave = severity === null ? 'all items' : severity === 'critical' ? 'critical' : `${severity} or graver`;
+  return [grave, project === null ? '' : `of ${project}`, tag === null ? '' : `tagged ${tag}`]
+    .filter(Boolean)
+    .join(' ');
+}
+
+const line = (max: number): joi.StringSchema =>
+  joi
+    .string()
+    .trim()
+    .max(max)
+    .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
+
+export const agentName = line(100).min(1).description('The name under which the agent claims');
+
+const fields = {
+  project: line(64).empty('').allow(null).description('Null: every project'),
+  severity: joi
+    .string()
+    .valid(...GRAVE)
+    .empty('')
+    .allow(null)
+    .description('At least this grave; null: any'),
+  tag: line(200).empty('').allow(null).description('A tag that the item has; null: any'),
+  enabled: joi.boolean(),
+};
+export const createBody = named(
+  'RequestRuleCreation',
+  joi.object({ ...fields, agent: agentName.required() }).example({ project: 'shop', severity: 'high', agent: 'fixer' }),
+);
+export const changeBody = named('RequestRuleChange', joi.object({ ...fields, agent: agentName }));
+
+export const ruleShape = named(
+  'RequestRule',
+  whole({
+    id: joi.string(),
+    project: joi.string().allow(null),
+    severity: joi
+      .string()
+      .valid(...GRAVE)
+      .allow(null),
+    tag: joi.string().allow(null),
+    agent: joi.string(),
+    enabled: joi.boolean(),
+    created_by: joi.string(),
+    created_at: joi.string().isoDate(),
+  }),
+);

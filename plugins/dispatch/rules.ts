@@ -1,0 +1,75 @@
+/** The rules that ask for agents: kept, changed, and asked of every new item. */
+import { collection, inject, injectable, PORT, type Principal } from '../../kernel/contract.js';
+import { conflict, denied, owned, ServiceError } from '../../kernel/errors.js';
+import { AUDIT, type AuditLog } from '../../ports/domain/audit.js';
+import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
+import type { Clock } from '../../ports/clock.js';
+import type { Ids } from '../../ports/ids.js';
+import type { Collection } from '../../ports/store.js';
+import { ownProject } from './caller.js';
+import type { RequestRule, RuleFields } from './rule.js';
+
+/** All of them are read for every new item. */
+const MOST = 100;
+
+@injectable()
+export class RequestRules {
+  constructor(
+    @inject(collection<RequestRule>('rules')) private readonly rows: Collection<RequestRule>,
+    @inject(PROJECTS) private readonly projects: ProjectDirectory,
+    @inject(AUDIT) private readonly audit: AuditLog,
+    @inject(PORT.clock) private readonly clock: Clock,
+    @inject(PORT.ids) private readonly ids: Ids,
+  ) {}
+
+  /** The oldest first; a token that is bound to a project sees that project's alone. */
+  async list(principal: Principal | null): Promise<RequestRule[]> {
+    const own = principal === null ? null : ownProject(principal);
+    const filter = own === null ? {} : { project: own };
+    return (await this.rows.find({ filter, sort: [['id', 'asc']], limit: MOST })).items;
+  }
+
+  /** @throws ServiceError insufficient_scope, unknown_project, conflict */
+  async create(principal: Principal, created_by: string, fields: RuleFields & { agent: string }): Promise<RequestRule> {
+    const project = await this.#project(principal, fields.project ?? null);
+    if ((await this.rows.count({})) >= MOST) throw conflict(`There are ${MOST} rules, which is the most.`);
+    const { severity = null, tag = null, agent, enabled = true } = fields;
+    const created_at = this.clock.iso();
+    const rule = { id: this.ids.uuid(), project, severity, tag, agent, enabled, created_by, created_at };
+    await this.rows.insert(rule);
+    await this.audit.record(principal, 'request_rule.created', rule.id, { agent, project });
+    return rule;
+  }
+
+  /** Only what is given changes. @throws ServiceError not_found, insufficient_scope, unknown_project */
+  async change(principal: Principal, id: string, fields: RuleFields): Promise<RequestRule> {
+    const before = await this.#need(principal, id);
+    const project =
+      fields.project === undefined ? before.project : await this.#project(principal, fields.project ?? null);
+    const after = { ...before, ...fields, project };
+    const { id: _id, ...set } = after;
+    await this.rows.change({ id }, { set });
+    await this.audit.record(principal, 'request_rule.changed', id, { agent: after.agent, enabled: after.enabled });
+    return after;
+  }
+
+  /** @throws ServiceError not_found */
+  async remove(principal: Principal, id: string): Promise<void> {
+    const { agent } = await this.#need(principal, id);
+    await this.rows.remove({ id });
+    await this.audit.record(principal, 'request_rule.deleted', id, { agent });
+  }
+
+  async #need(principal: Principal, id: string): Promise<RequestRule> {
+    return owned(ownProject(principal), await this.rows.get(id), (rule) => rule.project, `rule ${id.slice(0, 64)}`);
+  }
+
+  async #project(principal: Principal, slug: string | null): Promise<string | null> {
+    const own = ownProject(principal);
+    if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
+    if (slug === null || (await this.projects.get(slug)) !== null) return slug;
+    throw new ServiceError('unknown_project', `There is no project ${slug}.`, {
+      fields: { project: 'is not the slug of a project' },
+    });
+  }
+}
