@@ -24,7 +24,10 @@ export interface Metrics {
   counter(name: string, help: string, labels?: LabelValues): Counter;
   /** @param read asked with every scrape; what fails or takes too long is NaN */
   gauge(name: string, help: string, read: () => number | Promise<number>): void;
-  /** One gauge for each value of a label. @param read value of the label → number; one that is left out is 0 */
+  /**
+   * One gauge for each value of a label.
+   * @param read value of the label → number; of `values` one that is left out is 0, another is shown while it is named
+   */
   gauges(
     name: string,
     help: string,

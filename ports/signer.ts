@@ -32,6 +32,8 @@ export interface Signer {
   key(): Promise<PublicKey | null>;
   /** Newest first. */
   predecessors(): Promise<readonly PredecessorKey[]>;
+  /** When the key came into use, RFC 3339. Null: nothing is signed. */
+  since(): Promise<string | null>;
   /** Signs the bytes off the event loop. Null: nothing is signed. */
   sign(bytes: Uint8Array): Promise<Signature | null>;
   /** Calls back in every process within 30 seconds of a rotation. Answers how to stop that. */

@@ -21,6 +21,7 @@ function pairOf(algorithm: PublicKey['algorithm']): Pair {
 
 export class MemorySigner implements Signer {
   #pair: Pair | null = null;
+  #since = new Date().toISOString();
   readonly #predecessors: PredecessorKey[] = [];
   readonly #watchers = new Set<() => void>();
 
@@ -32,6 +33,10 @@ export class MemorySigner implements Signer {
 
   async predecessors(): Promise<readonly PredecessorKey[]> {
     return [...this.#predecessors];
+  }
+
+  async since(): Promise<string> {
+    return this.#since;
   }
 
   async sign(bytes: Uint8Array): Promise<Signature> {
@@ -48,6 +53,7 @@ export class MemorySigner implements Signer {
     const next = pairOf(this.algorithm);
     this.#predecessors.unshift({ ...this.#current().public, signature: this.#signature(next.spki) });
     this.#pair = next;
+    this.#since = new Date().toISOString();
     for (const callback of this.#watchers) callback();
   }
 
@@ -65,6 +71,7 @@ export class MemorySigner implements Signer {
 export const unsigned: Signer = {
   key: async () => null,
   predecessors: async () => [],
+  since: async () => null,
   sign: async () => null,
   onRotated: () => () => undefined,
 };

@@ -76,6 +76,12 @@ export class KeyRing implements Signer {
     return (await this.#ask())?.predecessors ?? [];
   }
 
+  async since(): Promise<string | null> {
+    if (this.#signing === null) return null;
+    const doc = await this.#ask();
+    return doc?.rotated_at ?? doc?.created_at ?? null;
+  }
+
   async sign(bytes: Uint8Array): Promise<Signature | null> {
     if (this.#signing === null) return null;
     if (this.options.clock.monotonic() - this.#asked >= this.options.freshMs) await this.#ask();

@@ -45,7 +45,9 @@ export class PrometheusMetrics implements port.Metrics {
     this.#once(name, 'gauge', () => {
       const collect = async (): Promise<void> => {
         const numbers = await soon(read, null);
-        for (const value of values) gauge.set({ [label]: value }, numbers === null ? NaN : (numbers[value] ?? 0));
+        gauge.reset();
+        for (const value of new Set([...values, ...Object.keys(numbers ?? {})]))
+          gauge.set({ [label]: value }, numbers === null ? NaN : (numbers[value] ?? 0));
       };
       const gauge = new Gauge({ name, help, labelNames: [label], registers: [this.registry], collect });
       return gauge;

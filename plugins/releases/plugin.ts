@@ -31,6 +31,7 @@ import { askingRoutes } from './http/asking-routes.js';
 import { publishingRoutes } from './http/publishing-routes.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
+import { keyMetrics } from './key-metrics.js';
 import { buildServices, type ReleaseServices } from './services.js';
 import { releaseTopic } from './pages/live.js';
 import { releaseSearch } from './pages/search.js';
@@ -153,6 +154,7 @@ export default definePlugin<ReleasesConfig>({
         return { ...protection, ok: protection.ok && reconciler.lost.length === 0, lost: reconciler.lost };
       },
       start: async () => {
+        keyMetrics(ctx.ports.metrics, deps.signer);
         await index.start();
         await reconciler.start();
         unwatch = deps.signer.onRotated(resign);

@@ -45,8 +45,11 @@ describe('keys that sign', function () {
     const [one, two] = [await start(), await start()];
     const first = await one.releases.key();
     expect(await two.releases.predecessors()).to.deep.equal([]);
+    expect(await two.releases.since()).to.equal(clock.iso());
     await one.release.rotate(null);
+    clock.advance(60_000);
     await one.release.rotate(null);
+    expect(await two.releases.since(), 'since the last rotation').to.equal(clock.iso());
     const key = await two.releases.key();
     const signed = await two.releases.sign(Buffer.from('x'));
     expect(signed?.key).to.deep.equal(key);

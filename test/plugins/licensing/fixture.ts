@@ -47,6 +47,7 @@ export class TestSigner implements Signer {
   key = async (): Promise<PublicKey> => publicOf(this.#private);
   predecessors = async (): Promise<PredecessorKey[]> => this.#before;
   sign: Signer['sign'] = async (bytes) => ({ signature: signed(this.#private, bytes), key: publicOf(this.#private) });
+  since = async (): Promise<null> => null;
   onRotated = (): (() => void) => () => undefined;
   get pem(): string {
     return publicOf(this.#private).public_key;

@@ -1,0 +1,29 @@
+/** The key that signs releases, as numbers: who watches it learns of its age, and of processes that sign by two. */
+import type { Metrics } from '../../kernel/contract.js';
+import type { Signer } from '../../ports/signer.js';
+
+export function keyMetrics(metrics: Metrics, signer: Pick<Signer, 'key' | 'predecessors' | 'since'>): void {
+  metrics.gauge(
+    'aos_releases_key_since_timestamp_seconds',
+    'When the key that signs releases came into use; NaN: releases are unsigned',
+    async () => {
+      const since = await signer.since();
+      return since === null ? NaN : Date.parse(since) / 1_000;
+    },
+  );
+  metrics.gauge(
+    'aos_releases_key_predecessors',
+    'Keys before the one that signs releases',
+    async () => (await signer.predecessors()).length,
+  );
+  metrics.gauges(
+    'aos_releases_key_info',
+    '1 for the key that this process signs releases with',
+    'key_id',
+    [],
+    async () => {
+      const key = await signer.key();
+      return key === null ? {} : { [key.key_id]: 1 };
+    },
+  );
+}
