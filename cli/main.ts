@@ -4,7 +4,7 @@
  * no start (contract 95, command line). Exit 0, 1 (error), 64 (usage); the tick's 2.
  */
 import './engine-flags.js';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pluginsAreNamed } from '../config/plugins-named.js';
 import type { CommandSpec } from '../kernel/contract.js';
@@ -18,6 +18,15 @@ async function stdin(): Promise<string> {
   let text = '';
   for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk as string;
   return text.replace(/\r?\n$/, '');
+}
+
+/** Of a file that a command reads. */
+const MAX_FILE = 16 * 1024 * 1024;
+
+async function read(path: string): Promise<string> {
+  const { size } = await stat(path);
+  if (size > MAX_FILE) throw new Error(`${path} is larger than 16 MiB`);
+  return readFile(path, 'utf8');
 }
 
 /** The command whose name the words begin with, and the words after it. */
@@ -36,7 +45,7 @@ function match(
 async function execute(spec: CommandSpec, rest: readonly string[]): Promise<number> {
   const { args, options, json } = parse(spec, rest);
   if (spec.name === 'serve') return (await import('./serve.js')).runServer(json);
-  const result = await spec.run({ args, options, stdin });
+  const result = await spec.run({ args, options, stdin, read });
   printResult(result, json);
   return result.exit ?? EXIT.ok;
 }

@@ -20,6 +20,11 @@ export interface CommandCall {
   options: Readonly<Record<string, string | boolean | undefined>>;
   /** Standard input, whole (for `--password-stdin`). */
   stdin(): Promise<string>;
+  /**
+   * The text of a file that an argument names, at most 16 MiB; absent where a command is run without a command line.
+   * @throws Error when it cannot be read
+   */
+  read?(path: string): Promise<string>;
 }
 
 /** `json` is the one document that `--json` prints; `text` is what a person reads. */

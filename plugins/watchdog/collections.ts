@@ -40,6 +40,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'outages', indexes: [{ fields: ['to'] }] },
   { name: 'marks', indexes: [] },
   { name: 'windows', indexes: [] },
+  { name: 'addresses', indexes: [{ fields: ['source'] }] },
   { name: 'changes', indexes: [{ fields: ['at'] }, { fields: ['project', 'at'] }] },
   {
     name: 'incidents',

@@ -11,6 +11,7 @@ import type { Logger } from '../../ports/logger.js';
 import type { Processes } from '../../ports/processes.js';
 import type { Collection } from '../../ports/store.js';
 import type {
+  AddressDoc,
   ChangeDoc,
   ChunkDoc,
   LeaseDoc,
@@ -43,6 +44,7 @@ export interface WatchdogDeps {
   windows: Collection<WindowDoc>;
   incidents: Collection<IncidentDoc>;
   changes: Collection<ChangeDoc>;
+  addresses: Collection<AddressDoc>;
   clock: Clock;
   ids: Ids;
   log: Logger;

@@ -19,6 +19,7 @@ import type { WatchdogDeps, WatchdogConfig } from './deps.js';
 import { ERRORS } from './model/caller.js';
 import { STATES } from './model/documents.js';
 import { heartbeatOf } from './heartbeat/heartbeat.js';
+import { importCommands } from './importing/commands.js';
 import { viewOf } from './model/monitor.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
@@ -135,6 +136,7 @@ export default definePlugin<WatchdogConfig>({
       windows: ctx.collection('windows'),
       incidents: ctx.collection('incidents'),
       changes: ctx.collection('changes'),
+      addresses: ctx.collection('addresses'),
       clock: ctx.clock,
       ids: ctx.ids,
       log: ctx.log,
@@ -187,6 +189,7 @@ export default definePlugin<WatchdogConfig>({
       ],
       pages: pages(services, ctx.config.deferred_alarms),
       panels: panels(services),
+      commands: importCommands(services.importer),
       listens: [
         listen(RELEASE_PUBLISHED, ({ id, timestamp, project_slug, data: { product, version, channel } }) =>
           services.explanations.released(id, timestamp, project_slug ?? product, `${product} ${version} in ${channel}`),

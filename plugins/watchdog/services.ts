@@ -11,6 +11,8 @@ import { MonitorCheckIns } from './heartbeat/check-ins.js';
 import { HeartbeatIntake } from './heartbeat/intake.js';
 import { Histories } from './metrics/history.js';
 import { Series } from './metrics/series.js';
+import { ImportedAddresses } from './importing/addresses.js';
+import { Importer } from './importing/importer.js';
 import { Incidents } from './incidents/incidents.js';
 import { MaintenanceWindows } from './maintenance/windows.js';
 import { Adoption } from './monitors/adoption.js';
@@ -41,6 +43,8 @@ const SERVICES = {
   snapshots: Snapshots,
   windows: MaintenanceWindows,
   incidents: Incidents,
+  addresses: ImportedAddresses,
+  importer: Importer,
   explanations: DownExplanations,
 };
 

@@ -5,8 +5,7 @@
 import joi from 'joi';
 import { named, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { invalidQuery, notFound } from '../../../kernel/errors.js';
-import type { Authenticator, TokenPrincipal } from '../../../ports/http.js';
-import { callerOf } from '../model/caller.js';
+import { callerOf, type WatchdogCaller } from '../model/caller.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
 import type { Ping } from '../heartbeat/ping.js';
@@ -27,14 +26,22 @@ const RID = /^[\w.:-]{1,64}$/;
 
 const nothing = (): Error => notFound('such ping URL');
 
-type SourceToken = TokenPrincipal & { source: string };
+/** Whoever holds an address: its source, and in whose name it reports. */
+interface Sender {
+  source: string;
+  caller: WatchdogCaller;
+}
 
 /** @throws ServiceError not_found */
-async function tokenOf(authenticator: Authenticator, secret: string): Promise<SourceToken> {
+async function senderOf({ authenticator, addresses }: WatchdogServices, secret: string): Promise<Sender> {
   const principal = secret.startsWith('wd_live_') ? await authenticator.bearer(secret) : null;
+  const imported = principal === null ? await addresses.sourceOf(secret) : null;
+  if (imported !== null) {
+    return { source: imported, caller: { name: 'imported address', token: null, project: null, source: imported } };
+  }
   if (principal?.kind !== 'token' || principal.token_kind !== 'watchdog' || principal.source === null) throw nothing();
   if (!principal.scopes.includes('watchdog:ping')) throw nothing();
-  return { ...principal, source: principal.source };
+  return { source: principal.source, caller: callerOf(principal) };
 }
 
 /** What a POST says, cut to whole characters; null without a body. */
@@ -96,26 +103,27 @@ export function pingUrls(services: WatchdogServices): RouteSpec[] {
   return [...pings(services), push(services)];
 }
 
-function pings({ intake, timeline, authenticator, beats }: WatchdogServices): RouteSpec[] {
-  const beat = async (token: SourceToken, body: Omit<HeartbeatBody, 'source'>, ping: Ping): Promise<void> => {
-    await intake.beat(heartbeatOf({ source: token.source, ...body }, MAX_MESSAGE, true), callerOf(token), ping);
+function pings(services: WatchdogServices): RouteSpec[] {
+  const { intake, timeline, beats } = services;
+  const beat = async (sender: Sender, body: Omit<HeartbeatBody, 'source'>, ping: Ping): Promise<void> => {
+    await intake.beat(heartbeatOf({ source: sender.source, ...body }, MAX_MESSAGE, true), sender.caller, ping);
     beats();
   };
   const handle = async (request: HttpRequest): Promise<object> => {
     const { token: secret = '', signal = '0' } = request.params;
     if (!SIGNAL.test(signal) || Number(signal) > 255) throw nothing();
-    const token = await tokenOf(authenticator, secret);
+    const sender = await senderOf(services, secret);
     const { rid: run = '', ...told } = request.query as PingQuery;
     const said: Ping = { run, ...paceOf(told) };
     const message = messageOf(request);
-    if (signal === 'start') await intake.start(token.source, callerOf(token), said);
+    if (signal === 'start') await intake.start(sender.source, sender.caller, said);
     else if (signal === 'log') {
-      await intake.ensure(token.source, callerOf(token), said);
-      await timeline.annotate({ source: token.source, type: 'log', message }, callerOf(token));
-    } else if (/^0+$/.test(signal)) await beat(token, { status: 'ok', message }, said);
+      await intake.ensure(sender.source, sender.caller, said);
+      await timeline.annotate({ source: sender.source, type: 'log', message }, sender.caller);
+    } else if (/^0+$/.test(signal)) await beat(sender, { status: 'ok', message }, said);
     else {
       const why = signal === 'fail' ? null : `Exit code ${signal}`;
-      await beat(token, { status: 'error', message: message ?? why }, said);
+      await beat(sender, { status: 'error', message: message ?? why }, said);
     }
     return text('OK').header('cache-control', 'no-store');
   };
@@ -152,7 +160,7 @@ function pings({ intake, timeline, authenticator, beats }: WatchdogServices): Ro
   ];
 }
 
-const push = ({ intake, authenticator, beats }: WatchdogServices): RouteSpec => ({
+const push = (services: WatchdogServices): RouteSpec => ({
   method: ['GET', 'POST'],
   path: '/api/push/{token}',
   aliases: ['/api/push/{token}/'],
@@ -174,14 +182,14 @@ const push = ({ intake, authenticator, beats }: WatchdogServices): RouteSpec => 
   plain: true,
   output: named('Pushed', joi.object({ ok: joi.boolean().required() })),
   handle: async (request) => {
-    const token = await tokenOf(authenticator, request.params['token'] ?? '');
+    const sender = await senderOf(services, request.params['token'] ?? '');
     const { status, msg, ping, ...told } = request.query as unknown as PushQuery;
     // A time that cannot be read never costs the heartbeat.
     const ms = ping ? Number(ping) : NaN;
     const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
-    const body = { source: token.source, status, message: msg || null, metrics };
-    await intake.beat(heartbeatOf(body, undefined, true), callerOf(token), { run: null, ...paceOf(told) });
-    beats();
+    const body = { source: sender.source, status, message: msg || null, metrics };
+    await services.intake.beat(heartbeatOf(body, undefined, true), sender.caller, { run: null, ...paceOf(told) });
+    services.beats();
     return { ok: true };
   },
 });

@@ -188,6 +188,12 @@ export interface OutageDoc extends Doc {
   to: string;
 }
 
+/** A ping address that an imported monitor brought with it; its id is a hash. */
+export interface AddressDoc extends Doc {
+  source: string;
+  created_at: string;
+}
+
 /** Something that changed for a whole project: a release. */
 export interface ChangeDoc extends Doc {
   at: string;

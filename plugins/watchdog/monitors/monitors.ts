@@ -125,8 +125,9 @@ export class Monitors {
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
     for (;;) {
       const doc = await this.need(name, caller);
-      const { ids, clock, monitors, tokens } = this.deps;
+      const { ids, clock, monitors, tokens, addresses } = this.deps;
       await tokens.revokeSource(doc.source);
+      await addresses.remove({ source: doc.source });
       if (doc.state === 'down') await this.#release();
       const now = clock.now();
       const cutOff = await this.alarms.cutOff(doc.source, now);

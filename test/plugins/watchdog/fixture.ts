@@ -72,6 +72,7 @@ export function fixtureOn(
     windows: store.collection(nameOf('windows')),
     incidents: store.collection(nameOf('incidents')),
     changes: store.collection(nameOf('changes')),
+    addresses: store.collection(nameOf('addresses')),
     clock,
     ids: new RandomIds(clock),
     log,

@@ -1,0 +1,159 @@
+/** Moving from Healthchecks and Uptime Kuma: their exports, and their addresses afterwards (contract 30). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { checksOf } from '../../../../plugins/watchdog/importing/healthchecks.js';
+import { NotImportable, sourceOf } from '../../../../plugins/watchdog/importing/imported.js';
+import { monitorsOf } from '../../../../plugins/watchdog/importing/kuma.js';
+import { MONITOR_SOURCE } from '../../../../ports/domain/watchdog.js';
+import { ANYONE, ensured, fixtureOn, type Fixture } from '../fixture.js';
+
+const UUID = '803f680d-e89b-492b-82ef-2be7b774a92d';
+const CHECKS = JSON.stringify({
+  checks: [
+    {
+      name: 'Nightly backup (Berlin)',
+      slug: 'nightly-backup',
+      tags: 'db prod',
+      desc: 'All of it',
+      grace: 3600,
+      n_pings: 12,
+      status: 'up',
+      channels: '4ec5a071-2d08-4baa-898a-eb4eb3cd6941',
+      methods: '',
+      ping_url: `https://hc-ping.com/${UUID}`,
+      schedule: '15 5 * * *',
+      tz: 'Europe/Berlin',
+    },
+    {
+      name: 'Every ten',
+      slug: '',
+      grace: 300,
+      timeout: 600,
+      status: 'paused',
+      uuid: 'f618072a-7bde-4eee-af63-71a77c5723bc',
+    },
+    { name: 'Odd', grace: 60, schedule: 'Mon..Fri 12:00', tz: 'UTC', unique_key: 'x' },
+  ],
+});
+const PUSH = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF';
+const BACKUP = JSON.stringify({
+  version: '1.23.13',
+  notificationList: [],
+  monitorList: [
+    {
+      id: 2,
+      name: 'Shop',
+      type: 'http',
+      url: 'https://shop.example/',
+      interval: 30,
+      maxretries: 2,
+      timeout: 48,
+      parent: 1,
+      active: true,
+      accepted_statuscodes: ['200-299', '401'],
+      maxredirects: 10,
+      headers: '{"X-Key":"k"}',
+      notificationIDList: { 1: true },
+    },
+    { id: 1, name: 'All of it', type: 'group', interval: 60, active: true },
+    { id: 3, name: 'Cron', type: 'push', pushToken: PUSH, interval: 300, active: true },
+    { id: 4, name: 'DB', type: 'port', hostname: 'db.example', port: 5432, interval: 10, active: true },
+    { id: 5, name: 'Box', type: 'docker', interval: 60, active: true },
+    {
+      id: 6,
+      name: 'Odd',
+      type: 'json-query',
+      url: 'http://169.254.169.254/',
+      jsonPath: '$.a.b',
+      expectedValue: '1',
+      active: true,
+    },
+  ],
+});
+
+describe('importing monitors', () => {
+  let fixture: Fixture;
+  beforeEach(async () => (fixture = fixtureOn(await ensured(new MemoryStore()))));
+  afterEach(() => fixture.settled());
+
+  it('makes sources of any name', () => {
+    expect(sourceOf('Nightly backup (Berlin)')).to.equal('nightly-backup-berlin');
+    for (const name of ['Äpfel & Öl', '../..', '日本', 'a/../b', './x', '-.-', 'x'.repeat(500)]) {
+      expect(MONITOR_SOURCE.test(sourceOf(name)), `${name} → ${sourceOf(name)}`).to.equal(true);
+    }
+  });
+
+  it('refuses what is no export', () => {
+    for (const text of ['', '[', '{}', '{"checks":3}', 'null'])
+      expect(() => checksOf(text), text).to.throw(NotImportable);
+    expect(checksOf('{"checks":[null,3,"x"]}')).to.deep.equal([]);
+  });
+
+  it('takes checks over with schedule and period, and reports what has no counterpart', async () => {
+    const report = await fixture.importer.take(checksOf(CHECKS));
+    expect(report.created).to.deep.equal(['nightly-backup', 'every-ten', 'odd']);
+    expect(await fixture.monitor('nightly-backup')).to.include({
+      name: 'Nightly backup (Berlin)',
+      description: 'All of it\nTags: db prod',
+      schedule: '15 5 * * *',
+      timezone: 'Europe/Berlin',
+      grace_seconds: 3600,
+    });
+    expect(await fixture.monitor('every-ten')).to.include({ interval_seconds: 300, schedule: null });
+    expect((await fixture.monitor('odd')).schedule).to.equal(null);
+    const notes = report.notes.map(({ monitor, note }) => `${monitor}: ${note}`).join('\n');
+    for (const told of [
+      'nightly-backup: Its integrations',
+      'every-ten: It was paused',
+      'odd: Its ping address',
+      'odd: Left out',
+    ])
+      expect(notes).to.include(told);
+    expect(await fixture.addresses.sourceOf(UUID)).to.equal('nightly-backup');
+  });
+
+  it('does so once: the second time everything is known, and another of the same name gets a number', async () => {
+    await fixture.beat('cron');
+    expect((await fixture.importer.take(monitorsOf(BACKUP))).created).to.include('cron-2');
+    const again = await fixture.importer.take(monitorsOf(BACKUP));
+    expect(again.created).to.deep.equal([]);
+    expect(again.known).to.have.lengthOf(6);
+  });
+
+  it('takes groups as parents, and what Kuma asks as probes', async () => {
+    const saved = new Map<string, unknown>();
+    fixture.deps.probes = () => ({
+      check: async (given) => given,
+      save: async (source, checked) => void saved.set(source, checked),
+      of: async () => null,
+      summary: () => '',
+      href: () => '/',
+    });
+    const report = await fixture.importer.take(monitorsOf(BACKUP));
+    expect(report.created[0]).to.equal('all-of-it');
+    expect((await fixture.monitor('shop')).parent_source).to.equal('all-of-it');
+    expect(saved.get('shop')).to.deep.equal({
+      kind: 'http',
+      url: 'https://shop.example/',
+      method: 'GET',
+      redirects: 5,
+      expected_status: '200-299,401',
+      headers: { 'X-Key': 'k' },
+      interval_seconds: 30,
+      retries: 2,
+      timeout_ms: 30_000,
+    });
+    expect(saved.get('db')).to.include({ kind: 'tcp', host: 'db.example', port: 5432, interval_seconds: 20 });
+    expect(saved.get('odd')).to.include({ json_path: 'a.b', json_value: '1' });
+    expect([...saved.keys()]).to.not.include('box');
+    expect(report.notes.map(({ note }) => note)).to.include('Monitors of type docker: none are asked here.');
+  });
+
+  it('addresses go with their monitor', async () => {
+    await fixture.importer.take(monitorsOf(BACKUP));
+    expect(await fixture.addresses.sourceOf(PUSH)).to.equal('cron');
+    expect(await fixture.addresses.sourceOf(`${PUSH}x`)).to.equal(null);
+    await fixture.monitors.remove('cron', ANYONE);
+    expect(await fixture.addresses.sourceOf(PUSH)).to.equal(null);
+  });
+});
