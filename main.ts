@@ -29,7 +29,7 @@ import { StoreFaultLog } from './adapters/node/store-fault-log.js';
 import { UnlistedProxies } from './adapters/node/unlisted-proxies.js';
 import { ThreadSourceMaps } from './adapters/sourcemaps/source-maps.js';
 import { refuseHalfImported } from './adapters/archive/moving/import.js';
-import { backupsOf, settleRestore } from './composition/backups.js';
+import { backupsOf, completeRestore } from './composition/backups.js';
 import { BUILTIN } from './composition/builtin.js';
 import { isFirstStart, keysOf, NO_KEYS } from './composition/keys.js';
 import { accessModeOf, announced, inMongo, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
@@ -141,7 +141,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   if (given.keys === undefined) {
     await examine(configuration);
     await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
-    await settleRestore(configuration);
+    await completeRestore(configuration);
   }
   const keys = given.keys ?? (await keysOf(config, true));
   // A command prints its own answer on stdout; the log's lines would be mixed into it.
@@ -194,7 +194,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const checkStore = async (): Promise<void> => {
     await refuseHalfImported(store);
     if (shared) await checkFingerprints(store, keys, () => clock.iso());
-    if (mode === 'serve') await rings.settle();
+    if (mode === 'serve') await rings.checkOwnKeys();
   };
   const kernel = new Kernel({
     config: {

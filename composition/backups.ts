@@ -39,7 +39,7 @@ export async function newestBackupOf(configuration: Configuration): Promise<stri
 }
 
 /** Puts in place what a restore that was cut off has left to do. @throws InstanceRunning */
-export async function settleRestore(configuration: Configuration): Promise<void> {
+export async function completeRestore(configuration: Configuration): Promise<void> {
   const { data_dir, storage } = configuration.core;
   if (storage.file === null || !(await isRestoreReady(data_dir))) return;
   const lock = await InstanceLock.acquire(data_dir);

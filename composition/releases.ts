@@ -2,7 +2,7 @@
 import { join, resolve } from 'node:path';
 import { accessMode, type AccessMode } from '../adapters/fs/access-mode.js';
 import { FsInstallers } from '../adapters/fs/installers.js';
-import { settleModes } from '../adapters/fs/modes.js';
+import { correctModes } from '../adapters/fs/modes.js';
 import { FsReleaseStore } from '../adapters/fs/release-store.js';
 import { Workshop } from '../adapters/fs/workshop.js';
 import { ConfigError, packageRoot, type Configuration } from '../config/load.js';
@@ -55,7 +55,7 @@ export async function releasesOn(
   const remote = inMongo(configuration);
   const path = resolve(data_dir, configuration.section('releases', releasesConfig).path);
   const access = await accessModeOf(configuration);
-  const foreign = await settleModes(data_dir, path, access);
+  const foreign = await correctModes(data_dir, path, access);
   if (foreign.length > 0) log.warn({ paths: foreign }, 'belong to another user: their modes stay as they are');
   const failed = (err: unknown): void =>
     log.error({ err }, 'the release store cannot be written; the first write after the mend finds out');

@@ -16,7 +16,7 @@ const PASSAGE = 0o711;
  * Corrects the modes of the data directory and of what lies in it, and of the store down to the products' own files.
  * Answers the paths that belong to another user and stay as they are.
  */
-export async function settleModes(dataDir: string, store: string, access: AccessMode): Promise<string[]> {
+export async function correctModes(dataDir: string, store: string, access: AccessMode): Promise<string[]> {
   if (process.platform === 'win32') return [];
   const left: string[] = [];
   const mode = async (path: string, wanted: number, owner: FileOwner | null = null): Promise<void> => {
@@ -35,7 +35,7 @@ export async function settleModes(dataDir: string, store: string, access: Access
   await mode(dataDir, PASSAGE);
   const inside = relative(dataDir, store);
   const passage = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside) ? inside.split(sep) : [];
-  await settleOwn(dataDir, passage, mode);
+  await correctOwn(dataDir, passage, mode);
   await mode(store, OPEN_FOLDER);
   await mode(join(store, INCOMING), OWN_FOLDER);
   for (const entry of await entries(store)) {
@@ -56,7 +56,7 @@ export async function settleModes(dataDir: string, store: string, access: Access
 const isSecret = (name: string): boolean => name.startsWith('.ht') && name !== '.htaccess';
 
 /** What lies in a folder of ours, but for the way to the store, which is passed through. */
-async function settleOwn(
+async function correctOwn(
   folder: string,
   [way, ...further]: readonly string[],
   mode: (path: string, wanted: number) => Promise<void>,
@@ -66,7 +66,7 @@ async function settleOwn(
     if (entry.name === way) {
       if (further.length === 0) continue;
       await mode(path, PASSAGE);
-      await settleOwn(path, further, mode);
+      await correctOwn(path, further, mode);
     } else if (entry.isDirectory()) await mode(path, OWN_FOLDER);
     else if (entry.isFile()) await mode(path, OWN_FILE);
   }

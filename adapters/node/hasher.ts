@@ -134,7 +134,7 @@ export class ThreadHasher implements PasswordHasher {
 
   private spawn(): Worker {
     const worker = new Worker(new URL('./hasher-worker.js', import.meta.url));
-    worker.on('message', (answer: HashAnswer) => this.settle(worker, answer));
+    worker.on('message', (answer: HashAnswer) => this.answered(worker, answer));
     worker.on('error', (error) => this.lost(worker, error instanceof Error ? error : new Error(String(error))));
     const { threadId } = worker;
     worker.on('exit', (code) => {
@@ -144,7 +144,7 @@ export class ThreadHasher implements PasswordHasher {
     return worker;
   }
 
-  private settle(worker: Worker, answer: HashAnswer): void {
+  private answered(worker: Worker, answer: HashAnswer): void {
     const waiting = this.busy.get(worker);
     if (!waiting) return;
     this.busy.delete(worker);

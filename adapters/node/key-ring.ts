@@ -109,7 +109,7 @@ export class KeyRing implements Signer {
    * Before the service starts: compares the process's key with the store's, and notes it at the first use.
    * @throws KeyError when it was replaced by another one
    */
-  async settle(): Promise<void> {
+  async checkOwnKey(): Promise<void> {
     const { own, rows, setting, save, clock, log, fingerprint } = this.options;
     if (own === null) return;
     const set = { key: plain(own.public), predecessors: [], fingerprint: fingerprint(own) };

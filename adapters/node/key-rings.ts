@@ -104,8 +104,8 @@ export class KeyRings implements Signers {
   }
 
   /** Before the service starts. @throws KeyError */
-  async settle(): Promise<void> {
-    await this.release.ring.settle();
-    await this.license.ring.settle();
+  async checkOwnKeys(): Promise<void> {
+    await this.release.ring.checkOwnKey();
+    await this.license.ring.checkOwnKey();
   }
 }

@@ -46,7 +46,7 @@ export async function validateLicense(
 ): Promise<LicenseCheck> {
   const { project, licenseKeys, cache, now, host } = context;
   const machine_id = machineId === undefined ? await context.machineId() : machineId;
-  const asked: Asked = {
+  const asked: LicenseQuery = {
     keySha256: await host.sha256(canonicalKey(key)),
     product: project,
     machineId: machine_id,
@@ -73,7 +73,7 @@ export async function validateLicense(
   return { status, valid: status === 'active', verified, isTransient: false, fromCache: false };
 }
 
-interface Asked {
+interface LicenseQuery {
   keySha256: string;
   product: string;
   machineId: string | null;
@@ -83,7 +83,7 @@ interface Asked {
 function cachedOf(
   answer: Record<string, unknown>,
   license_status: LicenseStatus,
-  { keySha256, machineId }: Asked,
+  { keySha256, machineId }: LicenseQuery,
   now: number,
   verified: boolean,
 ): CachedLicense {
@@ -101,7 +101,7 @@ function cachedOf(
 }
 
 /** What was answered earlier, as far as it still holds. */
-async function fromCache(context: Context, asked: Asked): Promise<LicenseCheck> {
+async function fromCache(context: Context, asked: LicenseQuery): Promise<LicenseCheck> {
   const { cache, now, legacyCache } = context;
   const { highestSeen } = cache.read();
   const license = cache.license(asked.keySha256, asked.machineId);
@@ -136,7 +136,7 @@ const unverified = ({ license_status, checked_at, cache_ttl_hours, expires_at }:
 });
 
 /** With a public key only what the server signed counts: the other members of the file could have been changed. */
-async function believed(context: Context, license: CachedLicense, asked: Asked): Promise<Known | null> {
+async function believed(context: Context, license: CachedLicense, asked: LicenseQuery): Promise<Known | null> {
   const { licenseKeys, host } = context;
   if (licenseKeys.length === 0) return unverified(license);
   const { answer } = license;

@@ -9,14 +9,14 @@ import type { LiveTopic } from '../../ports/domain/live.js';
 
 const EVERY_MS = 2_000;
 
-interface Asked {
+interface TopicRequest {
   /** With its subject, as a page asks for it. */
   name: string;
   mark(): Promise<string>;
 }
 
 /** None for a topic that nobody offers, or whose subject cannot be read. */
-function asked(given: string, topics: readonly LiveTopic[]): Asked[] {
+function asked(given: string, topics: readonly LiveTopic[]): TopicRequest[] {
   const [name, encoded = ''] = given.split(':', 2);
   const topic = topics.find((one) => one.name === name);
   if (topic === undefined) return [];
@@ -78,7 +78,7 @@ export class Hub {
     }
   }
 
-  #follow(topic: Asked, wake: (topic: string) => void): () => void {
+  #follow(topic: TopicRequest, wake: (topic: string) => void): () => void {
     const { name } = topic;
     const followed = this.#followed.get(name) ?? { wake: new Set(), mark: null, timer: null };
     const first = !this.#followed.has(name);
@@ -94,7 +94,7 @@ export class Hub {
   }
 
   /** Asks for the mark, and again after a while, as long as somebody follows. */
-  async #look(topic: Asked, followed: Followed): Promise<void> {
+  async #look(topic: TopicRequest, followed: Followed): Promise<void> {
     try {
       const mark = await topic.mark();
       const before = followed.mark;

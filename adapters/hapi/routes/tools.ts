@@ -12,14 +12,14 @@ import { Failure } from '../wire/failure.js';
 import type { SchemaDescription, JsonSchema } from '../openapi/description.js';
 import { jsonSchema } from '../openapi/json-schema.js';
 
-type Place = 'params' | 'query' | 'body';
+type InputPart = 'params' | 'query' | 'body';
 type Inject = (request: ServerInjectOptions) => Promise<ServerInjectResponse>;
 
 interface Arguments {
   properties: Record<string, JsonSchema>;
   required: string[];
   /** Where each argument goes; those that the tool fixes among them. */
-  places: Map<string, Place>;
+  places: Map<string, InputPart>;
 }
 
 /** Headers of the caller's that decide about the inner request too. */
@@ -28,7 +28,7 @@ const PASSED = ['authorization', 'x-forwarded-for', 'user-agent'];
 /**
  * The route's schemas in the order in which an argument belongs to them: a body that repeats a query parameter wins.
  */
-const PLACES: readonly Place[] = ['params', 'body', 'query'];
+const PLACES: readonly InputPart[] = ['params', 'body', 'query'];
 
 function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
   const found: Arguments = { properties: {}, required: [], places: new Map() };
@@ -129,7 +129,7 @@ class MountedTool {
       return new Failure('validation_failed', message, { fields: Object.fromEntries(fields.slice(0, 50)) });
     }
     const all = Object.entries({ ...args, ...this.tool.fixed });
-    const at = (place: Place): [string, unknown][] => all.filter(([name]) => places.get(name) === place);
+    const at = (place: InputPart): [string, unknown][] => all.filter(([name]) => places.get(name) === place);
     const url = this.#url(Object.fromEntries(at('params')), at('query'));
     if (url instanceof Failure) return url;
     const method = [this.route.method].flat()[0]!;

@@ -30,6 +30,7 @@ export const neededBy = ({ fields, unique, needed }: IndexShape): string | null 
 export const leavesUnindexedOut = (index: IndexShape): boolean =>
   index.indexedRowsOnly === true && neededBy(index) === null;
 
+/** What a label begins with, in the words of earlier stores: `settled` of an index that only indexed rows are in. */
 function kindOf(index: IndexShape): string {
   if (index.unique) return 'unique:';
   const needed = neededBy(index);

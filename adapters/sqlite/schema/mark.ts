@@ -35,7 +35,7 @@ export const markLabel = (name: string, { indexedLater, indexedAtOnceWith, inser
     ...(indexedAtOnceWith.length > 0 ? [indexedAtOnceWith.join()] : []),
   ].join(':');
 
-/** The words of the first stores that had such an index. */
+/** Stores of earlier versions have these words: `pending` where inserts are marked too, else `unsettled`. */
 const labelPrefix = (name: string, insertsLater: boolean): string =>
   `${name}:${insertsLater ? 'pending' : 'unsettled'}:`;
 

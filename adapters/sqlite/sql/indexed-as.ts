@@ -13,7 +13,7 @@ import type { Doc, Filter, Json } from '../../../ports/store.js';
 import type { IndexedAs } from '../../../ports/store/tuning.js';
 import { bodyExpression } from './values.js';
 
-/** No path of a document: the column of the aliased value, or null. */
+/** The column of the aliased value, or null: no path of a document. The word is that of earlier stores, as below. */
 export const ALIASED = '~folded';
 
 const NAME = /^[a-z][a-z0-9_.]*$/;

@@ -1,6 +1,6 @@
 /** `--action configure` (contract 90): the setup of an installation, afterwards. What is set already stays. */
 import { AgentFailure } from '../exit.js';
-import { settle, showPost } from '../settings/settle.js';
+import { applySettings, showPost } from '../settings/apply-settings.js';
 import { Installation, type Agent } from '../update/installation.js';
 import { reportRecovery } from './recover.js';
 
@@ -11,7 +11,7 @@ export async function configure(agent: Agent): Promise<void> {
     const { manifest, layout } = installation;
     if (manifest === null)
       throw new AgentFailure('usage', `nothing is installed in ${layout.root}: --action install, or another --dir`);
-    showPost(agent, await settle(installation, manifest.product));
+    showPost(agent, await applySettings(installation, manifest.product));
   } finally {
     await installation.close();
   }

@@ -11,7 +11,7 @@ import { machinePlatform } from '../../../formats/machine.js';
 import { namesSystemDirectory } from '../../../formats/system-names.js';
 import { askText, askYesNo, isInteractive } from '../prompts.js';
 import { missingRuntimes } from '../runtime/check.js';
-import { settle, showPost } from '../settings/settle.js';
+import { applySettings, showPost } from '../settings/apply-settings.js';
 import { serverOf } from '../net/account.js';
 import { choose, readCatalog } from '../setup/catalog.js';
 import { checkDirectory, makeDirectory, proposedDirectory, unmakeDirectory } from '../setup/directory.js';
@@ -119,7 +119,7 @@ async function inDirectory(wish: Wish): Promise<string[]> {
       installation.manifest === null ? [] : await missingRuntimes(agent, installation.layout, installation.manifest);
     for (const sentence of missing) agent.output.warning(sentence);
     agent.output.release();
-    post = await settle(installation, project);
+    post = await applySettings(installation, project);
   } catch (error) {
     if (installation !== null) await leaveNothing(installation, made);
     else await unmakeDirectory(made);

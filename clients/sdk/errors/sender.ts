@@ -59,7 +59,7 @@ export class ReportSender {
     const verdict = await this.#send(JSON.parse(text) as Record<string, unknown>, false);
     this.#atOnce--;
     if (name !== null) this.#sending.delete(name);
-    const done = this.#settle(name, verdict);
+    const done = this.#isDone(name, verdict);
     if (!done || this.queue.names().length > 0) this.schedule();
     if (verdict.kind !== 'answer')
       return { clientRef, sent: false, queued: !done && name !== null, error: verdict.problem };
@@ -116,7 +116,7 @@ export class ReportSender {
       if (this.#sending.has(name)) continue;
       const report = this.queue.read(name);
       if (report === null) this.queue.remove(name);
-      else if (!this.#settle(name, await this.#send(report, background))) break;
+      else if (!this.#isDone(name, await this.#send(report, background))) break;
     }
     return this.queue.names().length;
   }
@@ -131,7 +131,7 @@ export class ReportSender {
   /**
    * Whether the report is done with. A refused credential is none of its faults: the next start may have a good one.
    */
-  #settle(name: string | null, verdict: Verdict): boolean {
+  #isDone(name: string | null, verdict: Verdict): boolean {
     const hopeless = verdict.kind !== 'answer' && isHopeless(verdict);
     const done = verdict.kind === 'answer' || hopeless;
     this.#failures = done ? 0 : Math.min(this.#failures + 1, 20);

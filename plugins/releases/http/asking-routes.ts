@@ -23,19 +23,19 @@ import {
 
 export const BASE = '/api/updateservice/v1';
 
-interface Asked {
+interface ProductQuery {
   product: string;
   channel: string;
   platform: string;
 }
 
-interface CheckQuery extends Asked {
+interface CheckQuery extends ProductQuery {
   version: string;
   instance_id?: string;
 }
 
 /** @throws ServiceError invalid_request, validation_failed for the platform */
-function placeOf(query: Asked) {
+function placeOf(query: ProductQuery) {
   return {
     product: productOf(query.product),
     channel: checkChannel(query.channel),
@@ -98,7 +98,7 @@ export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseSe
       output: latestAnswer,
       errors: ['not_found', 'validation_failed'],
       handle: ({ query }) => {
-        const place = placeOf(query as unknown as Asked);
+        const place = placeOf(query as unknown as ProductQuery);
         return asking.latest(place.product, place.channel, place.platform);
       },
     },
@@ -113,7 +113,7 @@ export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseSe
       output: latestDocumentShape,
       errors: ['not_found'],
       handle: async ({ query, principal }) => {
-        const asked = query as unknown as Asked;
+        const asked = query as unknown as ProductQuery;
         const slug = productOf(asked.product);
         mayRead(principal, slug);
         if ((await deps.projects.get(slug)) === null) throw notFound(`product ${slug}`);
@@ -189,7 +189,7 @@ export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseSe
       output: freshnessAnswer,
       errors: ['not_found'],
       handle: ({ query }) => {
-        const asked = query as unknown as Asked;
+        const asked = query as unknown as ProductQuery;
         const slug = productOf(asked.product);
         const stated = index.statement(slug, checkChannel(asked.channel));
         if (stated === null || Date.parse(stated.expires_at) < clock.now() - DAY_MS) {

@@ -70,7 +70,7 @@ export class Finisher {
       closed.push(...sent);
     }
     await this.manifests.keepOnly(release.id, [release.manifest_sha256]);
-    await this.docs.settle(release);
+    await this.docs.clearMarkers(release);
     return { release, closed };
   }
 
@@ -90,7 +90,7 @@ export class Finisher {
       } else await this.manifests.keepOnly(id, before === null ? [] : [before.manifest_sha256]);
     }
     if (staged !== null) await store.packages.discard(staged);
-    await this.leases.settle(claim);
+    await this.leases.finish(claim);
     claim.left = null;
   }
 

@@ -57,12 +57,12 @@ export class PublishLeases {
     await this.deps.publishes.change({ id, fence: held.fence }, { set: { intent: intent as unknown as Json } });
   }
 
-  /** Nothing is left to do. */
-  async settle({ id, held }: PublishClaim): Promise<void> {
+  /** What was intended is done. */
+  async finish({ id, held }: PublishClaim): Promise<void> {
     await this.deps.publishes.change({ id, fence: held.fence }, { unset: ['intent'] });
   }
 
-  /** Gives it back. What was intended and not settled stays, for whoever claims it next. */
+  /** Gives it back. What was intended and is not done stays, for whoever claims it next. */
   async release({ id, held }: PublishClaim): Promise<void> {
     try {
       await held.release();

@@ -138,11 +138,11 @@ export class Publisher {
       await this.leases.intend(claim, { staged, release });
       await this.deps.protect(request.product);
       if (!(await put(release, manifest))) {
-        await this.leases.settle(claim);
+        await this.leases.finish(claim);
         throw new ServiceError('conflict', 'The package was withdrawn meanwhile.');
       }
       const written = await this.finisher.record(claim.id, release, manifest);
-      await this.leases.settle(claim);
+      await this.leases.finish(claim);
       const finished = await this.#finished(written);
       return { ...finished, outcome: before === null ? 'created' : 'replaced' };
     });

@@ -66,8 +66,8 @@ export class ReleaseDocs {
     return this.#shown(written.doc, manifest);
   }
 
-  /** Only what readers do not see: neither revision nor stamp move. */
-  async settle(doc: ReleaseDoc): Promise<void> {
+  /** Clears the outbox and the markers, which no reader sees: neither the revision nor `updated_at` moves. */
+  async clearMarkers(doc: ReleaseDoc): Promise<void> {
     const same = { id: doc.id, rev: doc.rev };
     await this.deps.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing'] });
   }

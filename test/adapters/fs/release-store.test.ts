@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { OWN_ACCESS } from '../../../adapters/fs/access-mode.js';
-import { settleModes } from '../../../adapters/fs/modes.js';
+import { correctModes } from '../../../adapters/fs/modes.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
 import { FileReplaced, DiskFull } from '../../../ports/release-store.js';
 import { packageOf, piecesOf, releaseStoreContract } from '../../../testing/contracts/release-store.js';
@@ -67,7 +67,7 @@ describe('the release store on the file system', function () {
     await chmod(join(root(), 'shop'), 0o700);
     await chmod(join(root(), 'shop', '.htpasswd'), 0o644);
     await chmod(join(root(), '.incoming'), 0o755);
-    expect(await settleModes(data, root(), OWN_ACCESS)).to.deep.equal([]);
+    expect(await correctModes(data, root(), OWN_ACCESS)).to.deep.equal([]);
     expect(await modeOf('..')).to.equal('711');
     expect(await modeOf('..', 'installer')).to.equal('700');
     expect(await modeOf('..', 'release-key.pem')).to.equal('600');
@@ -82,7 +82,7 @@ describe('the release store on the file system', function () {
     const deep = join(data, 'srv', 'releases');
     await mkdir(deep, { recursive: true });
     await mkdir(join(data, 'srv', 'other'));
-    await settleModes(data, deep, OWN_ACCESS);
+    await correctModes(data, deep, OWN_ACCESS);
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
     expect(await mode(join(data, 'srv'))).to.equal(0o711);
     expect(await mode(deep)).to.equal(0o755);

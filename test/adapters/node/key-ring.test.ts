@@ -37,7 +37,7 @@ describe('keys that sign', function () {
     const keys = await loadKeys({ ...given, data_key: 'd'.repeat(32) }, folder, false);
     const cipher = new DataCipher('d'.repeat(32));
     const rings = new KeyRings(keys, given, folder, { store, cipher, clock, log: new RecordingLog() });
-    await rings.settle();
+    await rings.checkOwnKeys();
     return rings;
   };
 

@@ -108,7 +108,13 @@ export function fixtureOn(
     log,
     new_groups_per_hour: 0,
     grouping: { flood_items: 25, masks: {} },
-    config: { hour_high: 100, hour_critical: 1000, delta_margin_seconds: 10, agent_token_seconds: 7200, retention_days: null },
+    config: {
+      hour_high: 100,
+      hour_critical: 1000,
+      delta_margin_seconds: 10,
+      agent_token_seconds: 7200,
+      retention_days: null,
+    },
     projects: PROJECTS,
     accounts: {
       ...noAccounts,

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { accessMode } from '../../../../adapters/fs/access-mode.js';
-import { settleModes } from '../../../../adapters/fs/modes.js';
+import { correctModes } from '../../../../adapters/fs/modes.js';
 import { DAY_MS } from '../../../../lib/time.js';
 import { packageOf } from '../../../../testing/contracts/release-store.js';
 import { basic, get, KEY, nameOf, OTHER_KEY, PASSWORD, StoreFixture } from '../store-fixture.js';
@@ -36,7 +36,7 @@ async function filled(): Promise<StoreFixture> {
   await fixture.licenses.set('other', [await fixture.license(OTHER_KEY)]);
   for (const file of ['.htaccess', '.htpasswd']) await rm(join(fixture.folder, 'releases', 'free', file));
   const access = await accessMode({ web_group: WEB_GROUP, web_path: null });
-  await settleModes(fixture.folder, join(fixture.folder, 'releases'), access);
+  await correctModes(fixture.folder, join(fixture.folder, 'releases'), access);
   return fixture;
 }
 

@@ -21,7 +21,7 @@ const SETUP_BYTES = 1024 * 1024;
 const TOKEN_BYTES = 64 * 1024;
 
 /** @returns the text to show at the end; null: none */
-export async function settle(installation: Installation, project: string): Promise<string | null> {
+export async function applySettings(installation: Installation, project: string): Promise<string | null> {
   const { agent, layout } = installation;
   const description = await descriptionOf(installation);
   if (description === null) {
