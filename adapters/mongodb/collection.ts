@@ -25,6 +25,7 @@ import { getAll, insertAll, putAll } from './together.js';
 import {
   fieldName,
   fromStored,
+  isNever,
   toQuery,
   toSort,
   toStored,
@@ -104,7 +105,8 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
     );
   }
 
-  #rows(filter: Query, sort: Find['sort'], limit: number): Promise<Stored[]> {
+  async #rows(filter: Query, sort: Find['sort'], limit: number): Promise<Stored[]> {
+    if (isNever(filter)) return [];
     return this.#read(async () => {
       const options = { sort: toSort(sort), limit, batchSize: limit, ...visible(await this.#texts()) };
       return this.#driver.find(filter, options).toArray();
@@ -204,7 +206,7 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
    * last and writes those that still match. So no document is written twice, and none waits for those before it.
    */
   async #many(filter: Filter, limit = Infinity, write: (query: Query) => Promise<number>): Promise<number> {
-    if (limit < 1) return 0;
+    if (limit < 1 || isNever(toQuery(filter))) return 0;
     if (typeof filter['id'] === 'string') return this.#write(() => write(toQuery(filter)));
     let n = 0;
     let last: string | null = '';

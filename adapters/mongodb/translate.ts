@@ -28,6 +28,17 @@ export function toQuery(...filters: readonly Filter[]): Query {
   return { $and: terms };
 }
 
+/** No document can match: nobody need be asked. */
+export const isNever = (query: Query): boolean => {
+  const terms = (query['$and'] ?? [query]) as readonly Query[];
+  return terms.some((term) => term === NEVER || isEmptyIn(Object.values(term)[0]));
+};
+
+const isEmptyIn = (condition: unknown): boolean => {
+  const values = (condition as { $in?: unknown } | null | undefined)?.$in;
+  return Array.isArray(values) && values.length === 0;
+};
+
 function termsOf(path: string, condition: Filter[string]): Query[] {
   if (condition === undefined) return [];
   if (path === 'or') {

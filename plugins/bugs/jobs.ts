@@ -66,7 +66,7 @@ export class BugsJobs {
     return this.repairs.tell(signal);
   }
 
-  /** Every 10 s. */
+  /** Every 30 s. */
   finish(signal?: AbortSignal): Promise<void> {
     return this.repairs.finish(signal);
   }

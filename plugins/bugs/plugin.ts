@@ -190,7 +190,7 @@ export default definePlugin<BugsConfig>({
         // A process that dies in a run keeps the job from all others for the run's time, and events shall not wait a
         // minute.
         { name: 'outbox', everyMs: 10_000, timeoutMs: 15_000, run: ({ signal }) => jobs.tell(signal) },
-        { name: 'reconcile', everyMs: 10_000, run: ({ signal }) => jobs.finish(signal) },
+        { name: 'reconcile', everyMs: 30_000, run: ({ signal }) => jobs.finish(signal) },
         { name: 'sweep', everyMs: 30_000, run: () => jobs.sweep() },
         { name: 'bulk', everyMs: 15_000, run: () => bulkRuns.resume() },
         { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => jobs.forget(signal) },

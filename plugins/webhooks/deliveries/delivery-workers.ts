@@ -139,14 +139,15 @@ export class DeliveryWorkers {
     while (this.#runs.size > 0) await Promise.all(this.#runs);
   }
 
-  /** Wakes the workers that have something due in the store. */
-  async wakeDue(): Promise<void> {
+  /** Wakes the workers that have something due in the store. False: there is no webhook. */
+  async wakeDue(): Promise<boolean> {
     const ids = await this.#webhookIds();
     for (const id of this.#workers.keys()) if (!ids.includes(id) && !this.#busy(id)) this.#workers.delete(id);
     for await (const id of this.queue.due(ids.filter((one) => !this.#busy(one)))) {
-      if (!this.#open) return;
+      if (!this.#open) break;
       this.wake(id);
     }
+    return ids.length > 0;
   }
 
   #worker(id: string): Worker {

@@ -1,6 +1,7 @@
 /**
  * Looks for work that no event announces: every second for deliveries that are due, and every five for leases and
- * markers of processes that are gone, which are taken over after several times as long.
+ * markers of processes that are gone, which are taken over after several times as long. Where there is no webhook, it
+ * looks every five seconds whether there is one.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';
@@ -19,6 +20,8 @@ export class Poller {
   #polling: Promise<void> = Promise.resolve();
   #open = false;
   #polls = 0;
+  /** There was a webhook at the last look. */
+  #any = true;
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'log'>,
@@ -49,7 +52,7 @@ export class Poller {
 
   async #due(): Promise<void> {
     await this.times.anchor();
-    await this.workers.wakeDue();
+    this.#any = await this.workers.wakeDue();
   }
 
   #next(): void {
@@ -59,7 +62,8 @@ export class Poller {
   /** Never rejects. */
   async #pollOnce(): Promise<void> {
     try {
-      await (this.#polls++ % LEFT_EVERY === 0 ? this.poll() : this.#due());
+      if (this.#polls++ % LEFT_EVERY === 0) await this.poll();
+      else if (this.#any) await this.#due();
     } catch (err) {
       this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
     }

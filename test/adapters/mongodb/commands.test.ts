@@ -92,6 +92,13 @@ describe('the commands that MongoDB gets', function () {
     ]);
   });
 
+  it('are none for what cannot be', async () => {
+    expect(await rows.find({ filter: { n: { gte: 0 }, id: { in: [] } } })).to.deep.equal({ items: [], next: null });
+    expect(await rows.changeMany({ kind: { in: [] } }, { set: { n: 1 } })).to.equal(0);
+    expect(await rows.remove({ n: 0, kind: { in: [] } })).to.equal(0);
+    expect(names()).to.deep.equal([]);
+  });
+
   it('of a change of very many are steps of a thousand, and each document is written once', async () => {
     const docs = Array.from({ length: 2_499 }, (_, i) => ({ id: `b${i}`, n: 0 }));
     await rows.bulk(docs.map((insert) => ({ insert })));

@@ -1,0 +1,110 @@
+/**
+ * What calls of the real service cost on MongoDB, in commands that it sends (docs/scaling.md, measured): exact upper
+ * bounds, so that they cannot grow unseen. Its jobs run beside, so of several series the cheapest counts.
+ */
+import { expect } from 'chai';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { packageRoot } from '../../../config/load.js';
+import { engines } from '../../support/engines.js';
+import { CommandCounter } from '../../support/mongo/command-counter.js';
+import { TestService } from '../../support/service.js';
+
+const SERIES = 4;
+const CALLS = 10;
+const IDLE_S = 30;
+
+/** What `npm run plan` counts with. */
+interface Stated {
+  known_error: number;
+  new_group: number;
+  idle_per_process_second: number;
+}
+
+describe('operations on MongoDB', function () {
+  this.timeout(180_000);
+  let counter: CommandCounter;
+  let service: TestService;
+  let token: string;
+  let stated: Stated;
+  before(async function () {
+    const planner = pathToFileURL(join(packageRoot(), 'scripts', 'plan.mjs')).href;
+    stated = ((await import(planner)) as { OPERATIONS: Stated }).OPERATIONS;
+    const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    if (!settings) this.skip();
+    const url = new URL(settings['SVC_STORAGE_URL'] ?? '');
+    counter = await CommandCounter.before({ host: url.hostname, port: Number(url.port) });
+    url.host = `127.0.0.1:${counter.port}`;
+    url.searchParams.set('directConnection', 'true');
+    const limits = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__NEW_GROUPS_PER_HOUR: '0' };
+    service = await TestService.started({ ...settings, ...limits, SVC_STORAGE_URL: url.href });
+    await service.project('shop');
+    token = await service.token('bugtracker:report,bugtracker:read');
+    await post(error('Known'));
+  });
+  after(async () => {
+    await service?.dispose();
+    await counter?.close();
+  });
+
+  const error = (exception_class: string, more: object = {}): object => ({
+    project: 'shop',
+    error_level: 'error',
+    error_message: 'Boom',
+    exception_class,
+    ...more,
+  });
+  async function post(body: object): Promise<void> {
+    const { status, body: answer } = await service.request('POST', '/api/errors/v1/report', token, body);
+    expect(status, JSON.stringify(answer)).to.be.oneOf([200, 201]);
+  }
+
+  /** Of a call of the kind, on the average of a series of them. */
+  async function costOf(call: (n: number) => Promise<void>): Promise<number> {
+    const series: number[] = [];
+    for (let i = 0; i < SERIES; i++) {
+      counter.take();
+      for (let n = 0; n < CALLS; n++) await call(i * CALLS + n);
+      series.push(counter.take().length / CALLS);
+    }
+    return Math.min(...series);
+  }
+
+  it('of a list of a hundred equal errors are fewer than ten', async () => {
+    const list = Array.from({ length: 100 }, () => error('Known'));
+    expect(await costOf(() => post(list))).to.be.at.most(9);
+  });
+
+  it('of a list of a hundred errors with references are fewer than ten as well', async () => {
+    const list = (at: number): object[] =>
+      Array.from({ length: 100 }, (_, n) => error('Known', { client_ref: `${at} ${n}` }));
+    expect(await costOf((n) => post(list(n)))).to.be.at.most(9);
+  });
+
+  it('of a hundred reports that come at once are fewer than one each', async () => {
+    const atOnce = async (): Promise<void> => {
+      await Promise.all(Array.from({ length: 100 }, () => post(error('Known'))));
+    };
+    expect(await costOf(atOnce)).to.be.at.most(50);
+  });
+
+  it('of a known error are three at the most', async () => {
+    expect(await costOf(() => post(error('Known')))).to.be.at.most(stated.known_error);
+  });
+
+  it('of a known error with a reference are two more', async () => {
+    const cost = await costOf((n) => post(error('Known', { client_ref: `r${n}` })));
+    expect(cost).to.be.at.most(stated.known_error + 2);
+  });
+
+  it('of a new group are those of its documents, of its event and of what decides that it is new', async () => {
+    expect(await costOf((n) => post(error(`New${n}`)))).to.be.at.most(stated.new_group);
+  });
+
+  it('of a process that nobody calls are few in a second', async () => {
+    counter.take();
+    await pause(IDLE_S * 1_000);
+    expect(counter.take().length / IDLE_S).to.be.at.most(stated.idle_per_process_second);
+  });
+});
