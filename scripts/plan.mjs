@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 
 /**
- * Operations on MongoDB for each call: docs/scaling.md, "Measured". Update checks read memory alone. A test counts those
- * of reports and of an idle process, and refuses more.
+ * Operations on MongoDB for each call: docs/scaling.md, "Measured". Update checks read memory alone. A test counts
+ * those of reports and of an idle process, and refuses more.
  */
 export const OPERATIONS = {
   check: 0,
