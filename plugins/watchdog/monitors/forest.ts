@@ -21,6 +21,12 @@ export interface Branch<T> {
   more: number;
 }
 
+export interface Tally {
+  below: number;
+  /** Itself counted. */
+  troubled: number;
+}
+
 export class Forest<T extends TreeItem> {
   /** Sources on a cycle of parents. */
   cycling: ReadonlySet<string> = new Set();
@@ -67,8 +73,46 @@ export class Forest<T extends TreeItem> {
     return this.#children.get(source) ?? [];
   }
 
-  /** The branches of `tops`, level by level until `budget` monitors are placed, each once. */
-  grow(tops: readonly T[], budget: number): { branches: Branch<T>[]; placed: number } {
+  /** How many monitors are below each one, and how many of those and itself are troubled. */
+  async tally(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, Tally>> {
+    const order: T[] = [...this.roots];
+    const parents = new Map<string, string>();
+    const reached = new Set(order.map(({ source }) => source));
+    for (let i = 0; i < order.length; i++) {
+      const { source } = order[i] as T;
+      for (const child of this.childrenOf(source)) {
+        if (reached.has(child.source)) continue;
+        reached.add(child.source);
+        parents.set(child.source, source);
+        order.push(child);
+      }
+      if (i % SLICE === SLICE - 1) await this.pause();
+    }
+    const tallies = new Map<string, Tally>();
+    for (const item of order) tallies.set(item.source, { below: 0, troubled: troubled(item) ? 1 : 0 });
+    // From the leaves up: what is behind another in the order is never above it.
+    for (const [i, { source }] of order.toReversed().entries()) {
+      const above = tallies.get(parents.get(source) ?? '');
+      const own = tallies.get(source);
+      if (above !== undefined && own !== undefined) {
+        above.below += own.below + 1;
+        above.troubled += own.troubled;
+      }
+      if (i % SLICE === SLICE - 1) await this.pause();
+    }
+    return tallies;
+  }
+
+  /**
+   * The branches of `tops`, level by level until `budget` monitors are placed, each once.
+   * @param enters false: what is below it is left out
+   */
+  grow(
+    tops: readonly T[],
+    budget: number,
+    enters: (item: T) => boolean = () => true,
+    shows: (item: T) => boolean = () => true,
+  ): { branches: Branch<T>[]; placed: number } {
     const placed = new Set<string>();
     const place = (item: T): Branch<T> | null => {
       if (placed.has(item.source) || placed.size >= budget) return null;
@@ -79,7 +123,9 @@ export class Forest<T extends TreeItem> {
     const level = [...branches];
     for (let i = 0; i < level.length; i++) {
       const branch = level[i] as Branch<T>;
+      if (!enters(branch.item)) continue;
       for (const child of this.childrenOf(branch.item.source)) {
+        if (!shows(child)) continue;
         const grown = place(child);
         if (grown === null) branch.more += placed.has(child.source) ? 0 : 1;
         else {

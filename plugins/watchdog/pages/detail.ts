@@ -15,7 +15,7 @@ import { longUptimeView } from './uptime.js';
 import { rowOf } from './row.js';
 import { shortNumber, unitOf } from './numbers.js';
 import { checksOf, reasonOf } from './reason.js';
-import { badges, reporting } from './snippets.js';
+import { badges, fromSchedulers, reporting } from './snippets.js';
 import { LIVES, tokensOf } from './tokens.js';
 
 const SPANS = [
@@ -129,6 +129,7 @@ export async function detailView(
     probe_href: probes?.href(doc.source) ?? null,
     badges: badges(url, doc.id, doc.name),
     snippets: reporting(url, doc.source, '$WD_TOKEN'),
+    schedulers: fromSchedulers(url, '$WD_TOKEN'),
     token_command: `aos token create --name '${doc.source}' --scopes watchdog:ping --source '${doc.source}'`,
   });
 }

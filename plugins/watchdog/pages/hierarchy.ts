@@ -2,7 +2,7 @@
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { WatchdogServices } from '../services.js';
-import type { Branch, Forest } from '../monitors/forest.js';
+import type { Branch, Forest, Tally } from '../monitors/forest.js';
 import type { OutlineRow } from '../monitors/outline-row.js';
 import { proposedOf } from './choices.js';
 import { hrefOf } from './form.js';
@@ -11,6 +11,14 @@ import { linesOf } from './lines.js';
 /** Roots on one page, and monitors on it; what is left out is a link away. */
 const ROOTS = 100;
 const SHOWN = 200;
+/** A tree of so many is shown whole; of a larger one healthy branches are folded. */
+const UNFOLDED = 50;
+
+export const SHOWS = ['problems', 'all'] as const;
+type Shows = (typeof SHOWS)[number];
+
+/** What needs a person: healthy is everything else, what somebody switched off too. */
+const isTroubled = ({ state }: OutlineRow): boolean => state === 'down' || state === 'warning';
 
 interface Node {
   href: string;
@@ -28,26 +36,48 @@ interface Node {
   /** Children that are not on this page, and the page that shows them. */
   more: number;
   more_href: string;
+  /** Monitors below it, and how many of those are troubled. */
+  below: number;
+  troubled_below: number;
+  /** It is healthy, with all that is below it, and nothing of that is shown. */
+  folded: boolean;
   children: Node[];
 }
+
+const addressOf = (given: Record<string, string | undefined>): string => {
+  const query = Object.entries(given).filter((pair): pair is [string, string] => pair[1] !== undefined);
+  return query.length === 0 ? '/hierarchy' : `/hierarchy?${new URLSearchParams(query).toString()}`;
+};
 
 const branchHref = (source: string): string => `/hierarchy?below=${encodeURIComponent(source)}`;
 
 export async function hierarchyView(services: WatchdogServices, request: HttpRequest, problem?: string): Promise<View> {
-  const { below, after } = request.query as { below?: string; after?: string };
+  const { below, after, show } = request.query as { below?: string; after?: string; show?: Shows };
   const snapshot = await services.snapshots.outline();
   const forest = await snapshot.forest();
   const top = below === undefined ? null : (forest.find(below) ?? null);
   if (below !== undefined && top === null) throw notFound(`monitor ${below}`);
-  const first = after === undefined ? 0 : forest.roots.findIndex(({ source }) => source === after) + 1;
-  const tops = top === null ? forest.roots.slice(first, first + ROOTS) : [top];
-  const { branches } = forest.grow(tops, SHOWN);
+  const tallies = await forest.tally(isTroubled);
+  const troubled = ({ source }: OutlineRow): boolean => (tallies.get(source)?.troubled ?? 0) > 0;
+  const shows = show === 'problems' ? troubled : () => true;
+  const folds = show === undefined && forest.size > UNFOLDED;
+  const enters = (item: OutlineRow): boolean => !folds || item === top || troubled(item);
+  const roots = forest.roots.filter(shows);
+  const first = after === undefined ? 0 : roots.findIndex(({ source }) => source === after) + 1;
+  const tops = top === null ? roots.slice(first, first + ROOTS) : [top];
+  const { branches } = forest.grow(tops, SHOWN, enters, shows);
   const form = request.body !== null && typeof request.body === 'object' ? request.body : {};
-  const last = top === null && first + ROOTS < forest.roots.length ? tops.at(-1) : undefined;
+  const last = top === null && first + ROOTS < roots.length ? tops.at(-1) : undefined;
   return new View('hierarchy', {
     live_topics: 'monitors',
-    tree: linesOf(branches.map((branch) => nodeOf(branch, forest))),
+    tree: linesOf(branches.map((branch) => nodeOf(branch, forest, tallies, enters))),
     empty: forest.size === 0,
+    all_well: forest.size > 0 && branches.length === 0,
+    tabs: [
+      { label: folds || forest.size > UNFOLDED ? 'Healthy branches folded' : 'As it is', show: undefined },
+      { label: 'Problems only', show: 'problems' },
+      ...(forest.size > UNFOLDED ? [{ label: 'Everything', show: 'all' }] : []),
+    ].map((tab) => ({ label: tab.label, href: addressOf({ below, show: tab.show }), active: tab.show === show })),
     proposals: proposedOf(snapshot.rows),
     problem,
     form,
@@ -56,15 +86,24 @@ export async function hierarchyView(services: WatchdogServices, request: HttpReq
       crumbs: [{ label: 'Hierarchy', href: '/hierarchy' }, { label: top.name }],
       up: top.parent_source !== null && forest.has(top.parent_source) ? branchHref(top.parent_source) : null,
     }),
-    next: last === undefined ? null : `/hierarchy?after=${encodeURIComponent(last.source)}`,
+    next: last === undefined ? null : addressOf({ after: last.source, show }),
   });
 }
 
 /** Without recursion, as deep as a chain may be. */
-function nodeOf(root: Branch<OutlineRow>, forest: Forest<OutlineRow>): Node {
+function nodeOf(
+  root: Branch<OutlineRow>,
+  forest: Forest<OutlineRow>,
+  tallies: ReadonlyMap<string, Tally>,
+  enters: (item: OutlineRow) => boolean,
+): Node {
   const made = (branch: Branch<OutlineRow>): Node => {
     const { source, name, state, down_since, alarm, suppressed_by, maintenance_until, parent_source } = branch.item;
+    const { below, troubled } = tallies.get(source) ?? { below: 0, troubled: 0 };
     return {
+      below,
+      troubled_below: troubled - (isTroubled(branch.item) ? 1 : 0),
+      folded: below > 0 && !enters(branch.item),
       href: hrefOf(source),
       source,
       name,

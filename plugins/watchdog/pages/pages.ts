@@ -10,7 +10,7 @@ import { notFound } from '../../../kernel/errors.js';
 import { callerOf } from '../model/caller.js';
 import { projectsIn, proposed } from './choices.js';
 import { detailView } from './detail.js';
-import { hierarchyView } from './hierarchy.js';
+import { hierarchyView, SHOWS } from './hierarchy.js';
 import { incidentPages } from './incidents.js';
 import { maintenancePages } from './maintenance.js';
 import { listView } from './list.js';
@@ -151,7 +151,16 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
         also: ['dependencies', 'parents', 'tree'],
       },
       access,
-      input: { query: joi.object({ below: joi.string().max(128).empty(''), after: joi.string().max(128).empty('') }) },
+      input: {
+        query: joi.object({
+          below: joi.string().max(128).empty(''),
+          after: joi.string().max(128).empty(''),
+          show: joi
+            .string()
+            .valid(...SHOWS)
+            .empty(''),
+        }),
+      },
       handle: (request) => hierarchyView(services, request),
     },
     formPage(

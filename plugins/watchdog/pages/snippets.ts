@@ -31,6 +31,81 @@ export function reporting(url: string, source: string, token: string): Snippet[]
   ];
 }
 
+/**
+ * The same from where schedules live: whole pieces of files, some lines long. Each job says how it ended, or that it
+ * failed.
+ * @param url `server.base_url` without a slash at its end
+ * @param token or its placeholder
+ */
+export function fromSchedulers(url: string, token: string): Snippet[] {
+  const ping = `${url}/ping/${token}`;
+  const curl = 'curl -fsS -m 10 --retry 3 -o /dev/null';
+  return [
+    {
+      label: 'systemd: in the unit of the job, beside its timer',
+      text: [
+        '[Unit]',
+        'OnFailure=aos-failed.service',
+        '[Service]',
+        `ExecStartPost=/usr/bin/${curl} ${ping}`,
+        '',
+        '# aos-failed.service',
+        '[Service]',
+        'Type=oneshot',
+        `ExecStart=/usr/bin/${curl} ${ping}/fail`,
+      ].join('\n'),
+    },
+    {
+      label: 'Python: around the work',
+      text: [
+        'import urllib.request',
+        `PING = "${ping}"`,
+        'def tell(end, text=""):',
+        '    urllib.request.urlopen(PING + end, data=text.encode(), timeout=10)',
+        'tell("/start")',
+        'try:',
+        '    pass  # the work',
+        'except Exception as error:',
+        '    tell("/fail", repr(error))',
+        '    raise',
+        'tell("")',
+      ].join('\n'),
+    },
+    {
+      label: 'PowerShell: around the work',
+      text: [
+        'try {',
+        '  # the work',
+        `  Invoke-RestMethod -TimeoutSec 10 "${ping}" | Out-Null`,
+        '} catch {',
+        `  Invoke-RestMethod -TimeoutSec 10 -Method Post -Body "$_" "${ping}/fail" | Out-Null`,
+        '  throw',
+        '}',
+      ].join('\n'),
+    },
+    {
+      label: 'GitHub Actions: the last steps of a job, with the token as secret WD_TOKEN',
+      text: [
+        '- if: success()',
+        `  run: ${curl} ${url}/ping/\${{ secrets.WD_TOKEN }}`,
+        '- if: failure()',
+        `  run: ${curl} ${url}/ping/\${{ secrets.WD_TOKEN }}/fail`,
+      ].join('\n'),
+    },
+    {
+      label: 'Kubernetes: the container of a CronJob, with the token in the secret aos',
+      text: [
+        'command: ["/bin/sh", "-c"]',
+        'args:',
+        `  - /usr/local/bin/work; end=$?; ${curl} "${url}/ping/$WD_TOKEN/$end"; exit $end`,
+        'env:',
+        '  - name: WD_TOKEN',
+        '    valueFrom: { secretKeyRef: { name: aos, key: wd-token } }',
+      ].join('\n'),
+    },
+  ];
+}
+
 const escaped = (text: string): string =>
   text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c] as string);
 

@@ -8,7 +8,7 @@ import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import { callerOf } from '../model/caller.js';
 import type { WatchdogServices } from '../services.js';
 import { hrefOf, typed } from './form.js';
-import { reporting } from './snippets.js';
+import { fromSchedulers, reporting } from './snippets.js';
 
 const access = { session: 'admin' } as const;
 const DAY = 86_400;
@@ -76,6 +76,7 @@ export function tokenPages(
       secret: made.token,
       expires_at: made.expires_at,
       snippets: reporting(baseUrl(), doc.source, made.token),
+      schedulers: fromSchedulers(baseUrl(), made.token),
     }).shownOnce({ label: doc.source, href: here });
   };
 

@@ -37,6 +37,29 @@ describe('forest of monitors', () => {
     );
   });
 
+  it('counts below each one, and who of those is troubled; what is folded or hidden is left out', async () => {
+    const isTroubled = ({ source }: Item): boolean => source.endsWith('3');
+    await fc.assert(
+      fc.asyncProperty(items, async (list) => {
+        const forest = await Forest.of(list);
+        const tallies = await forest.tally(isTroubled);
+        for (const branch of all(forest.grow(forest.roots, list.length).branches)) {
+          const below = all(branch.children).map(({ item }) => item);
+          const troubled = [branch.item, ...below].filter(isTroubled).length;
+          expect(tallies.get(branch.item.source)).to.deep.equal({ below: below.length, troubled });
+        }
+        const has = ({ source }: Item): boolean => (tallies.get(source)?.troubled ?? 0) > 0;
+        const folded = all(forest.grow(forest.roots, list.length, has).branches);
+        for (const { item, children } of folded) if (!has(item)) expect(children).to.deep.equal([]);
+        const problems = all(forest.grow(forest.roots.filter(has), list.length, has, has).branches);
+        expect(problems.every(({ item }) => has(item))).to.equal(true);
+        for (const item of list.filter(isTroubled)) {
+          for (const shown of [folded, problems]) expect(shown.map((one) => one.item.source)).to.include(item.source);
+        }
+      }),
+    );
+  });
+
   it('knows who is on a cycle of parents', async () => {
     await fc.assert(
       fc.asyncProperty(items, async (list) => {

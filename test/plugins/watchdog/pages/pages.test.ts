@@ -203,6 +203,32 @@ describe('watchdog pages', function () {
       expect(circle.status).to.equal(409);
       expect(circle.text).to.include('circle');
     });
+
+    it('folds healthy branches of a large tree, and shows problems only when asked', async () => {
+      for (let rack = 0; rack < 3; rack++) {
+        await beat({ source: `rack-${rack}`, interval: 3600 });
+        for (let i = 0; i < 20; i++) {
+          await beat({ source: `m-${rack}-${i}`, interval: rack === 1 && i === 7 ? 60 : 3600 });
+          await change(`m-${rack}-${i}`, { parent_source: `rack-${rack}` });
+        }
+      }
+      fixture.clock.forward(MINUTE);
+      await fell('m-1-7');
+      const browser = await fixture.signedIn();
+      const shown = async (path: string): Promise<string[]> => {
+        const { text } = await browser.get(path);
+        return [...text.matchAll(/class="tree-name"><a href="\/monitors\/([^"]+)"/g)].map(([, source = '']) => source);
+      };
+      const folded = await shown('/hierarchy');
+      expect(folded).to.have.lengthOf(23);
+      expect(folded).to.include('m-1-7').and.not.include('m-0-1');
+      expect((await browser.get('/hierarchy')).text)
+        .to.include('20 below, all well')
+        .and.include('20 below, 1 not well');
+      expect(await shown('/hierarchy?show=problems')).to.deep.equal(['rack-1', 'm-1-7']);
+      expect(await shown('/hierarchy?show=all')).to.have.lengthOf(63);
+      expect(await shown('/hierarchy?below=rack-0')).to.have.lengthOf(21);
+    });
   });
 
   describe('a schedule', () => {
