@@ -82,7 +82,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCo
     if (kept !== undefined) return kept as Page<T>;
     const begun = cached.begin(this.name);
     const page = await this.find(query);
-    // Shared by all who ask.
+    // All callers that ask meanwhile share one answer.
     for (const doc of page.items) Object.freeze(doc);
     Object.freeze(page.items);
     cached.keep(this.name, asked, page, begun);
@@ -142,7 +142,7 @@ export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCo
   }
 
   async remove(filter: Filter, limit?: number): Promise<number> {
-    // By its id there is one at most: no need to look it up first.
+    // An id names one document at most: no search comes first.
     if (typeof filter['id'] === 'string' && (limit ?? 1) >= 1) return (await this.#write('remove', filter)) as number;
     return this.#each('removeIds', { filter }, limit);
   }

@@ -103,7 +103,7 @@ export class SqliteStore implements DocumentStore {
     await mkdir(dirname(this.#options.path), { recursive: true, mode: 0o700 });
     await makePrivate(this.#options.path);
     try {
-      // The writer first: after a crash it is the one to read the log back, not the main thread.
+      // The writer opens first, so that after a crash the log is read back by it and not by the main thread.
       await this.#writer.start();
       await this.#readers.start();
       this.#connection = new Connection(this.#options, GET);
@@ -136,7 +136,7 @@ export class SqliteStore implements DocumentStore {
     this.#compressed.clear();
   }
 
-  /** Through the writer and a transaction: answers only when writes can be made. */
+  /** Asks the writer, within a transaction: answers only while writes are possible. */
   async ping(): Promise<number> {
     const start = performance.now();
     await this.#writer.call(['ping', '', '']);
@@ -196,7 +196,7 @@ async function makePrivate(path: string): Promise<void> {
     const file = await open(path, 'a', 0o600);
     await file.close();
   } catch (error) {
-    // SQLite says better than this what is wrong with the path.
+    // SQLite's own error says better what is wrong with the path.
     if ((error as NodeJS.ErrnoException).code === 'EISDIR') return;
     throw error;
   }
@@ -204,7 +204,7 @@ async function makePrivate(path: string): Promise<void> {
     try {
       if (((await stat(name)).mode & 0o077) !== 0) await chmod(name, 0o600);
     } catch (error) {
-      // Not there yet, or another user's, which `aos doctor` names.
+      // The file is not there yet, or is another user's: `aos doctor` names it.
       if (!['ENOENT', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }

@@ -1,7 +1,6 @@
 /**
  * The writing worker: owns the only connection that writes, and does group commit. All operations that wait run in
- * one transaction and are answered after its COMMIT, because a commit to the disk each would allow some hundreds per
- * second.
+ * one transaction and are answered after its COMMIT: with a commit each the disk would allow some hundreds a second.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
@@ -41,7 +40,7 @@ export function commit(connection: Connection, batch: readonly WriteRequest[], c
   }
 }
 
-/** The functions that a batch asks for are there before its transaction, in which nothing can wait. */
+/** Loads the functions that a batch needs before its transaction, within which nothing can wait. */
 async function load(connection: Connection, batch: readonly WriteRequest[]): Promise<void> {
   for (const [kind, , module] of batch) if (kind === 'load') await loadRender(connection, module);
 }

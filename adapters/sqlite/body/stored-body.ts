@@ -12,12 +12,12 @@ import { jsonText } from '../../../ports/document.js';
 import type { Doc, Json } from '../../../ports/store.js';
 import { DamagedText, idIn } from '../driver/damage.js';
 
-/** A document on its way to the writer: its id, the JSON of its plain fields, and what is left to compress. */
+/** A document on its way to the writer: its id, the JSON of its plain fields, and what the writer compresses. */
 export type DocText = readonly [id: string, body: string, compressed?: string];
 
-/** Characters. Shorter ones would not shrink. */
+/** Characters of a text that is worth compressing; a shorter one would not shrink. */
 const WORTH_IT = 512;
-/** Texts of this length stand alone. */
+/** Characters of a text that stands alone, after the JSON of the others. */
 const LONG = 256;
 const SMALL = 8 * 1024;
 
@@ -34,7 +34,7 @@ const HEAD = '{"~":"';
 export function textOf(doc: Doc, compressed: readonly string[] | undefined): DocText {
   if (typeof doc.id !== 'string') throw new TypeError('a document has a text id');
   const id = doc.id.toWellFormed();
-  // A member of that name could not be copied by its name.
+  // A member named `__proto__` cannot be copied by its name.
   if (compressed === undefined || Object.hasOwn(doc, '__proto__')) return [id, jsonText(doc)];
   const fields = doc as unknown as { readonly [field: string]: Json | undefined };
   const longest = longestOf(fields, compressed);

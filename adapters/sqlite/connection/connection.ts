@@ -12,17 +12,17 @@ import { Recent } from '../kept/recent.js';
 import { describe, type Table } from './table.js';
 
 const MAX_STATEMENTS = 400;
-/** One wait for another process's lock, in milliseconds; SQLite polls. */
+/** Milliseconds of one wait for another process's lock; SQLite polls. */
 const BUSY_MS = 5_000;
 const BUSY_ATTEMPTS = 6;
-/** Pages that a connection keeps: hot ones are in the system's cache as well. */
+/** Kilobytes of pages that a connection keeps: the system's cache has hot pages as well. */
 const CACHE_KB = 4_000;
 /**
  * A 16 MB log: hot pages are copied to the file once in a while rather than every few commits (1,000 was 1.1 to 1.8
  * times slower).
  */
 const CHECKPOINT_PAGES = 4_000;
-/** To which the log is cut again once a long reading, such as a backup, has let it grow. */
+/** The log is cut to this size again after a long reading, such as a backup, has let it grow. */
 const LOG_BYTES = 64 * 1024 * 1024;
 
 export interface ConnectionOptions {
@@ -37,16 +37,15 @@ export class Connection {
   /** Tables for which the writer has background work: marked rows, documents for look-ups, indexes to build. */
   readonly backlog = new Set<string>();
   /**
-   * Those used lately, and those of the generation before. Rejected: moving each to the end of one map when it is
-   * used. A map that loses and gains an entry at every use is made anew again and again, and V8 keeps what hangs on
-   * the old ones.
+   * Statements used lately, and those of the generation before. Rejected: one map in which each use moves its
+   * statement to the end. V8 makes such a map anew again and again, and keeps what hangs on the old ones.
    */
   #statements = new Map<string, Statement>();
   #older = new Map<string, Statement>();
   readonly #tables = new Map<string, Table | null>();
-  /** By the address of their modules: what makes JSON of documents, or why that was not to be had. */
+  /** Address of a module → its function that makes JSON of documents, or why the module could not be loaded. */
   readonly renders = new Map<string, AnyRender | Error>();
-  /** The last transaction was refused by the disk: until one is not, a ping writes too (`proveWritable`). */
+  /** The disk refused the last transaction: until it takes one, a ping writes too (`proveWritable`). */
   doubtful = false;
   readonly recent = new Recent();
   readonly readAhead = new ReadAhead();

@@ -19,7 +19,7 @@ export function renderIn(connection: Connection, module: string): AnyRender {
   throw new TypeError(render?.message ?? `${module} is not loaded`, { cause: render });
 }
 
-/** What failed is kept as the reason, and tried again by the next call. */
+/** A failure is kept as the reason, and the next call tries again. */
 export async function loadRender(connection: Connection, module: string): Promise<void> {
   if (typeof connection.renders.get(module) === 'function') return;
   connection.renders.set(module, await renderOf(module).catch((error: unknown) => error as Error));

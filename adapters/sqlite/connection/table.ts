@@ -11,7 +11,7 @@ import { indexedAsOf } from '../sql/indexed-as.js';
 import { columnsWith, type Columns } from '../sql/translate.js';
 
 export interface TableIndex {
-  /** In order; `id` ends all but the unique ones. */
+  /** Paths, in order; `id` ends every index but the unique ones. */
   paths: readonly string[];
   /** Documents that lack this path are not in it. */
   needed: string | null;
@@ -21,7 +21,7 @@ export interface Table extends Marks {
   name: string;
   /** Paths whose columns are read. */
   columns: Columns;
-  /** Those, and the ones that are being filled (../indexing/building.ts). */
+  /** Paths whose columns are read, and those whose columns are being filled (../indexing/building.ts). */
   written: readonly string[];
   unique: readonly string[];
   /** Paths whose columns may be older than the body in marked rows; empty: no row is marked. */
@@ -32,7 +32,7 @@ export interface Table extends Marks {
   compressed: readonly string[] | undefined;
 }
 
-/** A connection, as far as this needs one. */
+/** The part of a connection that describing a table needs. */
 type Statements = Pick<Driver, 'prepare'>;
 
 /** Null: there is no such table. */

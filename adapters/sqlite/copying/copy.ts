@@ -7,9 +7,9 @@
 import { statSync } from 'node:fs';
 import { openDriver } from '../driver/open.js';
 
-/** The log may grow to this while the copy pauses; beyond it is made at full speed. */
+/** The copy pauses while the log is smaller than this, and goes on at full speed when the log has grown beyond. */
 const HURRY_BYTES = 256 * 1024 * 1024;
-/** Of the time: 3 parts of pause to 1 of reading. */
+/** Pauses take three quarters of the time. */
 const PAUSE = 3;
 const LONGEST_PAUSE_MS = 100;
 const BUSY_MS = 15_000;
@@ -22,7 +22,7 @@ export async function copyStore(from: string, to: string): Promise<void> {
   try {
     driver.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
     driver.exec('BEGIN');
-    // A transaction begins with its first reading.
+    // SQLite begins a transaction with its first reading.
     driver.prepare('SELECT count(*) FROM sqlite_master').get([]);
     await driver.copyTo(to, pauses(`${from}-wal`));
     driver.exec('COMMIT');

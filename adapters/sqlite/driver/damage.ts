@@ -1,6 +1,6 @@
 /** Damage that is found in what SQLite itself read without a complaint: of one row, not of a page. */
 
-/** At the length of the longest id that is looked for. */
+/** Finds an id of at most 200 characters. */
 const ID = /"id":"((?:[^"\\]|\\.){1,200})"/;
 
 /** The document's id, where what is left of its text tells it. */
@@ -20,7 +20,7 @@ export class DamagedText extends Error {
   }
 }
 
-/** SQLite's own functions refuse a body that is no JSON, and do not say which. */
+/** SQLite's own functions refuse a body that is no JSON, without naming its row. */
 export const isMalformed = (error: unknown): boolean =>
   error instanceof Error && error.message.includes('malformed JSON');
 

@@ -4,7 +4,7 @@
  */
 export type Value = string | number | null | Uint8Array;
 
-/** All rows of a page are in memory twice for a moment. */
+/** Rows of a page at the most: for a moment they are in memory twice. */
 export const PAGE_ROWS = 256;
 
 export interface Statement {

@@ -48,7 +48,7 @@ export function openLibsql(path: string): Driver {
 
 const PORTION = 256;
 
-/** It has no online backup; its table of pages gives them one by one. */
+/** libsql has no online backup; SQLite's table of pages gives the pages one by one. */
 async function copyPages(db: Database.Database, to: string, rest: () => void): Promise<void> {
   const [[pages = 0] = []] = db.prepare('PRAGMA page_count').raw(true).all() as number[][];
   const page = db.prepare('SELECT data FROM sqlite_dbpage WHERE pgno = ?').raw(true);

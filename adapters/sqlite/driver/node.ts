@@ -33,7 +33,7 @@ export function openNode(sqlite: NodeSqlite, path: string): Driver {
   return {
     exec: (sql) => db.exec(sql),
     inTransaction: () => db.isTransaction,
-    // Within a read transaction nothing that others write makes it begin again.
+    // Within a read transaction the writes of others do not make the backup begin again.
     copyTo: async (to, rest) => {
       await sqlite.backup(db, to, { rate: PORTION, progress: rest });
     },
@@ -54,7 +54,7 @@ export function openNode(sqlite: NodeSqlite, path: string): Driver {
           return exact !== null && row !== undefined && isDoubtful(row) ? exact.get(values) : row;
         },
         run: (values) => {
-          // It answers the last row number too, which full text makes larger than a number holds: Node 26 throws then.
+          // `run` answers the last row number too. With full text it outgrows a number, and Node 26 throws then.
           statement.setReadBigInts(true);
           try {
             return Number(statement.run(...values).changes);

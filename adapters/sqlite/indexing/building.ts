@@ -1,8 +1,8 @@
 /**
  * Columns and indexes that a large table gets while it is in use: the columns are filled a few documents at a time,
- * then each index is made in a transaction of its own, for which SQLite knows no steps: other writes wait for that
- * one, readers do not. How far it is stands in the file, in the same transaction as the work, so a process that was
- * killed goes on where it was. Until then filters and sorts read the documents.
+ * then each index is made in a transaction of its own. SQLite cannot make an index in steps: other writes wait for that
+ * transaction, readers do not. The progress stands in the file, written in the same transaction as the work, so a
+ * killed process goes on where it was. Until the end filters and sorts read the documents.
  */
 import type { Connection } from '../connection/connection.js';
 import type { Value } from '../driver/driver.js';
@@ -19,7 +19,7 @@ const AT_ONCE = 200;
 export const assignments = (paths: readonly string[], alias: IndexedAs | null): string =>
   paths.map((path) => `${columnName(path)} = ${indexedExpression(path, alias)}`).join();
 
-/** Within a transaction. What is under way already begins anew where it gets more to fill. */
+/** Within a transaction. Work that is under way begins anew when a column joins it. */
 export function scheduleBuild(connection: Connection, name: string, more: IndexBuild): void {
   connection.driver.exec(
     `CREATE TABLE IF NOT EXISTS ${BUILDS} (collection TEXT PRIMARY KEY, what TEXT NOT NULL, filled_to TEXT NOT NULL)`,
@@ -40,7 +40,7 @@ export function buildSome(connection: Connection, name: string): boolean {
   const later = buildOf(connection, name);
   if (later === null) return false;
   if (later.paths.length > 0 && fillSome(connection, name, later.paths)) return true;
-  // With the first index the columns are read: its change of the schema tells every connection.
+  // Columns are read from the first index on: its change of the schema tells every connection.
   const [index, ...indexes] = later.indexes;
   if (index !== undefined)
     createIndex(connection, name, { ...index, indexedRowsOnly: connection.table(name)?.insertsLater === true });
@@ -53,7 +53,7 @@ export function buildSome(connection: Connection, name: string): boolean {
   return indexes.length > 0;
 }
 
-/** True when documents were filled; a damaged one is passed over. */
+/** True when it has filled documents; it passes over damaged ones. */
 function fillSome(connection: Connection, name: string, paths: readonly string[]): boolean {
   const from = filledTo(connection, name);
   const range = `SELECT id FROM "${name}" WHERE id > ? AND id < x'' ORDER BY id LIMIT ?`;

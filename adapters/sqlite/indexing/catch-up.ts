@@ -31,7 +31,7 @@ import { bodyExpression, columnValue, isSame } from '../sql/values.js';
 
 /** Within this time the columns of marked rows catch up, in milliseconds. */
 export const CATCH_UP_MS = 400;
-/** Rows that catch up in one transaction: other writes wait for no more. */
+/** Rows that catch up in one transaction, so that other writes wait no longer than that. */
 const AT_ONCE = 100;
 /** For `catchUp`: all rows. */
 export const ALL = -1;
@@ -53,7 +53,7 @@ export const currentColumns = ({ columns, behind }: Table): Columns =>
         columns.alias ?? null,
       );
 
-/** Whether one of `paths` is read. */
+/** Whether a filter or a sort reads one of `paths`. */
 function isRead(paths: readonly string[], filters: readonly Filter[], sort: Sort): boolean {
   const all = filters.flatMap((filter) => [filter, ...(filter.or ?? [])]);
   return paths.some((path) => all.some((filter) => filter[path] !== undefined) || sort.some(([key]) => key === path));
@@ -216,7 +216,7 @@ export function findInParts(
   return rows.slice(0, request.rows).map(([first = null]) => first);
 }
 
-/** By the keys behind the first column. */
+/** Compares rows by the keys that stand behind their first column. */
 function inOrder(order: Sort): (a: Value[], b: Value[]) => number {
   return (a, b) => {
     for (const [i, [, direction]] of order.entries()) {

@@ -7,8 +7,8 @@ import { UNINDEXED } from '../schema/mark.js';
 import { columnName } from '../sql/translate.js';
 
 /**
- * One that leaves unindexed rows out ends in the column that says so, which is empty in all its entries: without it
- * SQLite would look into each row before it counts it.
+ * An index without the unindexed rows ends in the column of the mark, which is empty in all its entries: otherwise
+ * SQLite would look into each row before it counts that row.
  * @throws TypeError on a unique index over several fields; StoreConflict when stored documents break it
  */
 export function createIndex(connection: Connection, name: string, index: IndexShape): void {
@@ -29,7 +29,7 @@ export function createIndex(connection: Connection, name: string, index: IndexSh
   } catch (error) {
     throw violatedColumn(error) === undefined ? error : new StoreConflict(field);
   }
-  // An earlier version declared it another way.
+  // An earlier version declared this index another way.
   for (const other of unique ? [] : shapesOf(fields).map((shape) => labelOf(name, shape)))
     if (other !== label) connection.driver.exec(`DROP INDEX IF EXISTS "${other}"`);
   connection.forget(name);

@@ -3,16 +3,16 @@
  * notifications: read and parsed once, which spares 5 to 10 % of the event loop's time per report and most of what
  * the reading threads did.
  *
- * What this process has written is exact: an acknowledged write forgets its collection before its caller learns of
- * it. Another process on the same file is a command: what is kept was true at most a few milliseconds ago, less than
- * a command takes to end after its last commit. Each transaction of the writer looks whether another process has
+ * Writes of this process are always seen: an acknowledged write makes its collection forgotten before its caller is
+ * answered. Another process on the same file is a command: what is kept was true at most a few milliseconds ago, less
+ * than a command takes to end after its last commit. Each transaction of the writer looks whether another process has
  * committed (other-commits.ts), so under load one look keeps everything that is known.
  */
 import { monotonicMs, type CommitWatch } from './other-commits.js';
 
-/** Milliseconds since it was read, or since the last look. */
+/** Milliseconds that an answer is believed after it was read, or after the last look for other commits. */
 const KEPT_MS = 5;
-/** Answers that are kept; then it begins anew. */
+/** Answers that are kept; one more, and all are forgotten. */
 const MOST = 1_000;
 
 /** Where a read began: what it answers is kept if nothing was written and nothing forgotten since. */
@@ -43,7 +43,7 @@ export class CachedReads {
     this.#now = now;
   }
 
-  /** Undefined: it is to be read. */
+  /** Undefined: nothing is kept, and the caller reads. */
   get(collection: string, asked: string): unknown {
     if (this.#size === 0) return undefined;
     const now = this.#now();
@@ -64,7 +64,7 @@ export class CachedReads {
     if (this.#size >= MOST) this.#clear();
     this.#oldest = this.#size === 0 ? at : Math.min(this.#oldest, at);
     const answers = this.#answers.get(collection) ?? new Map<string, unknown>();
-    // Several may have asked at once.
+    // Several callers may have read the same at once.
     if (!answers.has(asked)) this.#size += 1;
     this.#answers.set(collection, answers.set(asked, answer));
   }

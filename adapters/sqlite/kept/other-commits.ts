@@ -1,9 +1,9 @@
 /**
- * What the writer sees of other processes, in memory that the event loop reads without asking: when it begins a
- * transaction it looks whether one of them has committed, and none does until it ends.
+ * What the writer knows of other processes, in memory that the event loop shares. At the beginning of a transaction the
+ * writer looks whether another process has committed; none can until the transaction ends.
  *
- * Rejected: telling it with each answer. A commit that takes longer than what is known is good for brings news that
- * is too old, and all was read again in just those moments in which the machine is busy.
+ * Rejected: to tell the event loop with each answer of the writer. After a slow commit such news is too old to be
+ * believed, so everything was read again in just those moments in which the machine was busy.
  */
 
 /**
@@ -52,7 +52,7 @@ export class CommitWatch {
     Atomics.store(this.#cells, HELD, 0n);
   }
 
-  /** Ask for it after `at`: so it is at least as new. */
+  /** The caller asks for this after `at`, so that it is at least as new. */
   get others(): number {
     return Number(Atomics.load(this.#cells, OTHERS));
   }

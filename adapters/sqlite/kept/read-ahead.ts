@@ -3,9 +3,9 @@
  * rows are read at a time, and each change takes the first of them that it matches: of sixteen claims one asks the
  * file.
  *
- * They are those of the file at any moment, in the order of the file: every write of this connection is compared with
- * them, another one's commit is noticed before the first look (../connection/connection.ts), and whatever is rolled
- * back forgets them all.
+ * The kept rows equal those of the file at any moment, in the order of the file: every write of this connection is
+ * compared with them, a commit of another connection is noticed before the first look (../connection/connection.ts),
+ * and a rollback forgets them all.
  */
 import { matches } from '../../../ports/document.js';
 import type { Doc, Filter, Sort } from '../../../ports/store.js';
@@ -35,9 +35,9 @@ interface List {
   paths: readonly string[];
   /** By their ids, in order. */
   rows: Map<string, ReadAheadRow>;
-  /** As many were asked for. */
+  /** How many rows were asked for. */
   most: number;
-  /** There are no more. */
+  /** The file has no more rows for this list. */
   complete: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface ReadAheadQuery {
   key: string;
   /** The part that columns decide which are always as new as the body. */
   filter: Filter;
-  /** What is asked of each document. */
+  /** The rest of the filter, which is asked of each document. */
   rest: Filter;
   sort: Sort;
 }
@@ -82,7 +82,7 @@ export class ReadAhead {
     if (list === undefined) return undefined;
     for (const row of list.rows.values()) {
       const found = row.found();
-      // A change of it has failed halfway.
+      // A change of this row has failed halfway.
       if (found.doc === null) {
         this.#lists.delete(key);
         return undefined;

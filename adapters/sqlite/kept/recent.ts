@@ -1,20 +1,20 @@
 /**
  * Documents that the writer changed lately, parsed, so that the next change of one neither selects nor parses it
- * again: a storm changes the same few hundred items all the time. They are those of the file at any moment: only this
- * connection writes while it holds the lock, another one's commit is noticed before the first look
- * (../connection/connection.ts), and whatever is rolled back forgets them all.
+ * again: a storm changes the same few hundred items all the time. They equal the documents of the file at any moment:
+ * only this connection writes while it holds the lock, a commit of another connection is noticed before the first look
+ * (../connection/connection.ts), and a rollback forgets them all.
  */
 import type { Doc } from '../../../ports/store.js';
 
 /** Characters of the bodies of one generation; there are two. Some 600 items of the bug tracker, or 1,300 monitors. */
 const MOST = 1_572_864;
-/** Larger ones are changed seldom, and would take the room of many. Characters of the body. */
+/** Characters of the longest body that is kept: larger documents change seldom, and take the room of many. */
 const LARGEST = 16_384;
 
 export interface RecentDoc {
-  /** Null: it was inserted, and nobody has asked for its number. */
+  /** Null: the document was inserted, and nobody has asked for its row number. */
   rowid: number | null;
-  /** Null while it is being changed: what fails halfway leaves nothing to use. */
+  /** Null while the document is being changed, so that a change that fails halfway leaves nothing to use. */
   doc: Doc | null;
   /** Characters of its body. */
   length: number;

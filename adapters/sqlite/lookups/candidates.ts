@@ -22,11 +22,11 @@ import { unindexedRows, indexedWhere } from '../indexing/catch-up.js';
 const PER_ROOT = 8;
 const FEWEST = 500;
 const MOST = 10_000;
-/** Indexes that are asked for one filter. */
+/** Indexes that one filter asks at the most. */
 const ASKED = 3;
 /**
- * That a range holds many costs as much to learn as its few would, a list of a project asks with every page, and it
- * seldom changes: kept for so long. A range that has become small is walked meanwhile, which answers the same.
+ * Milliseconds for which it is remembered that a range holds many: counting them costs as much as reading a few would,
+ * and a list of a project asks with every page. A range that has become small is walked meanwhile: the same answer.
  */
 const MANY = { most: 500, ttlMs: 10_000 };
 const many = new WeakMap<Connection, BoundedMap<true>>();
@@ -163,7 +163,7 @@ function rowsOf(connection: Connection, table: Table, ways: Ways, most: number):
   many.set(connection, known);
   const crowded: (readonly string[])[] = [];
   for (const paths of ways.indexed) {
-    // What fewer conditions leave is no less.
+    // Fewer conditions never leave fewer rows.
     if (crowded.some((more) => paths.every((path) => more.includes(path)))) continue;
     const range = Object.fromEntries(paths.map((path) => [path, ways.filter[path]]));
     const { text, values } = indexedWhere(asStored(table), [range]);

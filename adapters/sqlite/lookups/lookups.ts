@@ -29,11 +29,11 @@ import {
 } from '../schema/lookup-tables.js';
 import { termsOf } from './terms.js';
 
-/** Documents that one transaction takes in, and for how long, in milliseconds: other writes wait for no more. */
+/** Documents that one transaction takes in, and its milliseconds: other writes wait no longer than that. */
 const AT_ONCE = 200;
 const SLICE_MS = 10;
 
-/** Within a transaction. Other paths than before: all documents are taken in anew. */
+/** Within a transaction. When the paths have changed, all documents are taken in anew. */
 export function ensureLookups(connection: Connection, name: string, lookups: readonly LookupSpec[]): void {
   for (const { path } of lookups) checkPath(path);
   const wanted = JSON.stringify(lookups.map(({ path, by }) => ({ path, by })));
@@ -85,7 +85,7 @@ export function takeIn(connection: Connection, name: string): Left {
   return taken === 0 ? takeEarlier(connection, table, until) : leftOf(connection, name);
 }
 
-/** Answers how many, at least one if there is one: its time is over then. */
+/** Answers how many were taken in: at least one if there is one, however little time is left. */
 function takeSome(connection: Connection, table: Table, ids: readonly string[], until: number): number {
   // Not `RETURNING`: such a statement makes FTS5 write a segment of its own for the document before (12 times the
   // cost).
@@ -133,7 +133,7 @@ function storedDoc(connection: Connection, name: string, id: string): Doc | null
 /** As the document is now: under the number `n`, or under none when it is gone. */
 function takeOne(connection: Connection, { name, lookups }: Table, id: string, n: number): void {
   const doc = connection.recent.get(name, id)?.doc ?? storedDoc(connection, name, id);
-  // Most are new: that they have no number yet is learned by giving them one.
+  // Most documents are new. Giving one a number is the quickest way to learn that it had none.
   if (doc === null || !numbered(connection, name, id, n)) {
     const old = numberOf(connection, name, id);
     if (old === undefined) return;
@@ -145,7 +145,7 @@ function takeOne(connection: Connection, { name, lookups }: Table, id: string, n
   connection.prepare(`INSERT INTO ${termsTable(name)} (rowid, terms) VALUES (?, ?)`).run([n, termsOf(doc, lookups)]);
 }
 
-/** False: it has another number. */
+/** False: the document has another number. */
 const numbered = (connection: Connection, name: string, id: string, n: number): boolean =>
   connection.prepare(`INSERT OR IGNORE INTO ${numbersTable(name)} (n, id) VALUES (?, ?)`).run([n, id]) > 0;
 
@@ -156,7 +156,7 @@ const numbered = (connection: Connection, name: string, id: string, n: number): 
 export function rowsByTerms(connection: Connection, name: string, match: string, most: number): number[] | null {
   if (takenIn(connection, name) !== null) return null;
   const found = `SELECT rowid AS n FROM ${termsTable(name)} WHERE ${termsTable(name)} MATCH ? LIMIT ?`;
-  // Counted first: the rows of many are not worth a look.
+  // The rows are counted first: many are not worth reading.
   const [n = 0] = connection.prepare(`SELECT count(*) FROM (${found})`).get([match, most + 1]) ?? [];
   if (Number(n) > most) return null;
   const rowsOf = (ids: string, values: Value[]): number[] => {

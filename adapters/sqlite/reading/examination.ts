@@ -10,7 +10,7 @@ import { isCorrupt, type Value } from '../driver/driver.js';
 
 /** Documents of one step. */
 const AT_ONCE = 100;
-/** Sentences that are kept. */
+/** Findings that are kept as sentences. */
 const MOST = 20;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -35,7 +35,7 @@ export class Examination {
     return { ok: this.#faults === 0, documents: this.#documents, damage: this.#damage, more };
   }
 
-  /** Empty, and noted, when the schema itself cannot be read. */
+  /** Empty when the schema itself cannot be read, which is noted. */
   #tables(): { name: string; virtual: boolean; documents: boolean }[] {
     return (
       this.#tried('the schema', () =>
@@ -90,7 +90,7 @@ export class Examination {
         [id] = this.connection.prepare(`SELECT id FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
         [body] = this.connection.prepare(`SELECT body FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
       }
-      // It was removed meanwhile.
+      // The document was removed meanwhile.
       if (body === undefined) return;
       const doc = parsedBody(wholeBody(String(body)));
       if (doc.id === id) this.#documents += 1;
@@ -101,7 +101,7 @@ export class Examination {
     }
   }
 
-  /** Null, and noted, when it meets damage. */
+  /** Null when the step meets damage, which is noted. */
   #tried<V>(what: string, read: () => V): V | null {
     try {
       return read();

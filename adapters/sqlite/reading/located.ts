@@ -2,7 +2,7 @@
 import type { Connection } from '../connection/connection.js';
 import { DamagedText, isMalformed } from '../driver/damage.js';
 
-/** Documents that are looked at: a call that fails must not hold its thread for long. */
+/** Documents that are searched at the most, so that a failing call does not hold its thread for long. */
 const LOOKED_AT = 20_000;
 
 /** The error, or one that names the first damaged document. */

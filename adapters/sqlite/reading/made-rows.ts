@@ -1,7 +1,7 @@
 /**
- * What was made of documents (renderer.ts), by their text: a row whose documents and context are the same is not made
- * again, for the function is pure. Lists are asked for again and again, and few of their rows have changed. The
- * worker's own.
+ * Rows that a worker has rendered (page-renderer.ts), by the text of their documents. The function is pure, so a row
+ * with the same documents and context is not rendered again: the same lists are read again and again, and few of their
+ * rows have changed.
  */
 interface MadeRow {
   id: string;
@@ -14,7 +14,7 @@ interface MadeRow {
 
 /** Characters that are kept: some thousand rows. */
 const MOST = 2_000_000;
-/** Of one row. */
+/** Characters of the longest row that is kept. */
 const LONGEST = 16_384;
 
 export class MadeRows {
@@ -27,7 +27,7 @@ export class MadeRows {
     return this.#rows.get(body);
   }
 
-  /** All are forgotten when they are too many: those that are still asked for are soon here again. */
+  /** Too many rows, and all are forgotten: those that lists still show are soon here again. */
   keep(body: string, row: MadeRow): void {
     const size = sizeOf(body, row);
     if (size > LONGEST) return;

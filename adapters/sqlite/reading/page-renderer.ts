@@ -15,13 +15,12 @@ const ASCII = /^[\0-\x7f]*$/;
 const encoder = new TextEncoder();
 
 /**
- * One byte for each character goes over and to the socket quicker as text, and leaves no buffer that waits for a
- * collection of the event loop's heap. Rows with other letters, which take two bytes for each, are kept as UTF-8, and
- * a buffer of them changes hands.
+ * ASCII rows travel as text: text of one byte a character gets to the event loop and to the socket sooner than a
+ * buffer, and leaves none for the garbage collector. Other rows are kept as UTF-8, and their buffer is handed over.
  */
 function pageOf(rows: readonly (string | Uint8Array)[]): string | Uint8Array {
   if (rows.every((row) => typeof row === 'string')) return arrayOf(rows);
-  // No piece of a pool, which could not be handed over.
+  // A piece of Node's pool could not be handed over.
   const page = Buffer.allocUnsafeSlow(rows.reduce((size, row) => size + row.length + 1, 1));
   let at = 0;
   for (const row of rows) {
@@ -34,7 +33,7 @@ function pageOf(rows: readonly (string | Uint8Array)[]): string | Uint8Array {
   return page;
 }
 
-/** Of one worker. */
+/** Renders the pages of one worker. */
 export class PageRenderer {
   /** By the address of the module and the collection beside. */
   readonly #made = new Map<string, MadeRows>();

@@ -100,7 +100,7 @@ function findAmong(
   const order = orderSql(sort, columns);
   const sql = `SELECT "${table.name}".rowid ${from.text} WHERE ${where.text} ORDER BY ${order} LIMIT ?`;
   const found = connection.prepare(sql).all([...from.values, ...where.values, rows]);
-  // Bodies of the page alone: to sort them would copy all.
+  // The bodies are read for this page alone: sorting them would copy every candidate's.
   const one = connection.prepare(`SELECT ${what} FROM "${table.name}" WHERE rowid = ?`);
   return found.map(([row = null]) => one.get([row])?.[0]);
 }
@@ -175,8 +175,8 @@ function groupCount(connection: Connection, table: Table, request: GroupRequest)
 }
 
 /**
- * A filter by the value that takes the place of a aliased one, in two parts: all that are at that place, which an
- * index counts, and those that are aliased, which are few. Null: it is none.
+ * A filter by the value that stands for an aliased one, in two parts: all rows that are indexed under that value, which
+ * an index counts, and the few aliased rows among them. Null: the filter asks for no such value.
  */
 function apart(table: Table, filter: Filter, sort: Sort = []): { whole: Sql; aliased: Sql } | null {
   const { alias, columns } = table;
@@ -201,8 +201,8 @@ function everywhere(table: Table, filter: Filter, sort?: Sort): Sql {
 }
 
 /**
- * The marked rows as the columns have them, which are counted among all (but insertsLater ones), and as they are.
- * Rejected: counting the others alone, because it looks each row up where an index could be counted.
+ * The marked rows twice: as the columns have them, for the count over all columns holds them so (unindexed rows aside),
+ * and as the bodies have them. Rejected: counting the unmarked rows alone, which looks at each row, not at an index.
  */
 const ofMarked = (table: Table, filter: Filter): [stale: Sql, exact: Sql] => [
   among('changed', table, table.columns, [filter]),

@@ -4,12 +4,12 @@
  */
 import type { Driver } from '../driver/driver.js';
 
-/** A connection, as far as this needs one. */
+/** The part of a connection that this needs. */
 type Statements = Pick<Driver, 'prepare'>;
 
 const COMPRESSED = '"~packed"';
 
-/** Undefined: none. */
+/** Undefined: the collection has no compressed fields. */
 export function compressedFields(connection: Statements, name: string): readonly string[] | undefined {
   const has = connection.prepare(`SELECT 1 FROM sqlite_master WHERE name = '~packed'`).get([]) !== undefined;
   const [fields] = has

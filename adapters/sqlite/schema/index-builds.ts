@@ -5,7 +5,7 @@
 import type { IndexShape } from './labels.js';
 import type { Driver } from '../driver/driver.js';
 
-/** A connection, as far as this needs one. */
+/** The part of a connection that this needs. */
 type Statements = Pick<Driver, 'prepare'>;
 
 export interface IndexBuild {

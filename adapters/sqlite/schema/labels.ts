@@ -6,7 +6,7 @@ import type { Tuning } from '../../../ports/store/tuning.js';
 export interface IndexShape extends IndexSpec {
   /** A document without this path is not in the index (a partial index). */
   needed?: string;
-  /** Of an index that holds every document: unindexed rows (mark.ts) are not in it. */
+  /** The index holds every document but unindexed rows (mark.ts). */
   indexedRowsOnly?: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Values that indexes do not tell apart (ports/store.ts, CollectionSpec): a document that goes from one to the other
- * stays where it is in each index over their path. Its column holds `as`, and a column beside it, `ALIASED`, the
- * value itself; that one has an index of its own, in which the few that are aliased lie in the order they were made.
+ * stays where it is in each index over their path. Its column holds `as`, and a column beside it, `ALIASED`, holds the
+ * value itself. `ALIASED` has an index of its own, with the few aliased documents in the order of their making.
  *
  * So a filter by either value asks both columns, a list walks the index of both and leaves out the others, and a
  * count takes the aliased ones, which that index finds, from the sum (reads.ts).
@@ -53,7 +53,7 @@ export function indexedExpression(path: string, alias: IndexedAs | null): string
     : `CASE ${value} WHEN '${alias.value}' THEN '${alias.as}' ELSE ${value} END`;
 }
 
-/** A table as its columns are, which hold one value in place of another: what is asked of them is not translated. */
+/** A table whose columns are asked as they are, with `as` in place of the value: no condition is translated. */
 export const asStored = <T extends { columns: ReadonlySet<string> }>(table: T): T => ({
   ...table,
   columns: new Set(table.columns),
@@ -69,7 +69,7 @@ export interface AliasCondition {
   others: boolean;
 }
 
-/** Null: only the document can tell. */
+/** Null: the columns cannot tell, only the document can. */
 export function aliasCondition(condition: Filter[string], { value, as }: IndexedAs): AliasCondition | null {
   const values = typeof condition === 'string' ? [condition] : listOf(condition);
   if (values === null) return null;

@@ -105,7 +105,7 @@ function conditionTerms(path: string, at: string, condition: Condition, values: 
   if (c.contains !== undefined) {
     const parts = [c.contains].flat();
     values.push(...parts);
-    // The document is long, and each look into it costs: the type once, and the text for each part.
+    // Each look into a long document costs: one for the type, and one for the text of each part.
     const [isText, text] =
       path === 'id' || columns.has(path)
         ? [`typeof(${at}) = 'text'`, at]

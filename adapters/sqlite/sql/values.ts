@@ -22,7 +22,7 @@ export function columnValue(value: Json): Value {
   return COMPOUND;
 }
 
-/** Of two values of one column. What is no text and no number is one of a few short blobs. */
+/** Whether two values of one column are equal. A value that is neither text nor number is one of a few short blobs. */
 export const isSame = (a: Value, b: Value): boolean =>
   a === b || (a instanceof Uint8Array && b instanceof Uint8Array && a[0] === b[0]);
 

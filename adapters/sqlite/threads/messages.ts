@@ -73,7 +73,7 @@ export interface IdsRequest {
 export interface FindRequest {
   filter: Filter;
   sort: Sort;
-  /** Rows at most. */
+  /** How many rows at the most. */
   rows: number;
   /** Sort values of the row after which the page begins. */
   after: readonly Scalar[] | null;
@@ -88,7 +88,7 @@ export interface StoredRendering {
   /** Address of the module with the function. */
   module: string;
   beside: string | null;
-  /** JSON. */
+  /** The context, as JSON. */
   context: string;
 }
 

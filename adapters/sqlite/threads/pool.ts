@@ -89,7 +89,7 @@ export class Pool {
     });
   }
 
-  /** At the end of the turn. */
+  /** Sends what has gathered, at the end of the turn. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -99,7 +99,7 @@ export class Pool {
     });
   }
 
-  /** Waits for all that was called, then ends the threads. */
+  /** Waits until every request is answered, then ends the threads. */
   async close(): Promise<void> {
     if (this.#refusal) return;
     if (this.#busy()) await new Promise<void>((resolve) => (this.#idle = resolve));
@@ -134,7 +134,7 @@ export class Pool {
     if (this.#queue.length > 0) this.#grow();
   }
 
-  /** One slow query shall not hold up all others. */
+  /** Starts another thread, so that one slow query does not hold up all others. */
   #grow(): void {
     if (this.#patience !== null || this.#threads.length >= this.#options.threads) return;
     this.#patience = setTimeout(() => {

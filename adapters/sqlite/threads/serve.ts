@@ -11,7 +11,7 @@ export const READY = 'ready';
 type Message<R> = readonly R[] | typeof CLOSE;
 
 interface Service<R extends Request> {
-  /** A promise keeps the caller waiting, and all who come after it. */
+  /** An answer. A promise keeps its caller waiting, and all callers after that one. */
   answer: (batch: readonly R[]) => readonly Outcome[] | Promise<readonly Outcome[]>;
   /** Buffers of the outcomes that are handed over instead of copied. */
   transfer?: (outcomes: readonly Outcome[]) => ArrayBuffer[];
@@ -36,7 +36,7 @@ export function serve<R extends Request>(port: MessagePort, { answer, transfer, 
     const message = held.shift();
     return message === undefined ? (receiveMessageOnPort(port)?.message as Message<R> | undefined) : message;
   };
-  /** False: nothing more for now. */
+  /** False: no message waits. */
   const take = (): boolean => {
     const batch: R[] = [];
     let closing = false;

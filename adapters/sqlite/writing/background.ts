@@ -9,14 +9,14 @@ import { buildSome } from '../indexing/building.js';
 import { tablesWithBuilds } from '../schema/index-builds.js';
 import { ALL, catchUp, CATCH_UP_MS, tablesWithMarks } from '../indexing/catch-up.js';
 
-/** At least, between two slices of what was there before its look-ups or columns: half of the writer's time at most. */
+/** Milliseconds between two slices over earlier documents: they take half of the writer's time at the most. */
 const EARLIER_MS = 10;
 
 export class BackgroundWork {
   readonly #connection: Connection;
   #timer: NodeJS.Timeout | null = null;
 
-  /** What a process that was killed left behind is done too. */
+  /** Takes up what a killed process left behind. */
   constructor(connection: Connection) {
     this.#connection = connection;
     const names = [tablesWithMarks(connection), tablesWithLookups(connection), tablesWithBuilds(connection)].flat();
@@ -71,7 +71,7 @@ export class BackgroundWork {
       try {
         this.#connection.transaction(() => catchUp(this.#connection, name, ALL));
       } catch {
-        // As in `#slice`: the next start does it.
+        // As in `#slice`: the next start does the rest.
       }
     }
   }

@@ -36,7 +36,7 @@ export function checkUnique(doc: Doc, paths: readonly string[]): void {
 export const insertedPaths = ({ written, unique, insertsLater }: Table): readonly string[] =>
   insertsLater ? unique : written;
 
-/** Of each table, made once: the text is long, and so is looking for a long text among the prepared ones. */
+/** Statements by table, made once: the text is long, and finding a long text among the prepared ones takes long. */
 const insertions = new WeakMap<Table, string>();
 
 export function insertSql(table: Table): string {
@@ -84,7 +84,7 @@ export function assigned(
   const now = moved.filter((column) => !isLater(column));
   const behind = now.length < moved.length;
   let text = now.map(([path]) => `, ${columnName(path)} = ?`).join('');
-  // An unindexed row stays so.
+  // An unindexed row stays unindexed.
   if (behind && !isMarked) text += `, ${MARK} = coalesce(${MARK}, ${BEHIND})`;
   return { text, values: now.map(([, value]) => value), behind };
 }

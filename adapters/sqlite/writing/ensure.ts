@@ -115,13 +115,13 @@ function addMark(connection: Connection, name: string, mark: string): void {
 
 const pathsOf = (indexes: readonly IndexSpec[]): string[] => [...new Set(indexes.flatMap((index) => index.fields))];
 
-/** So many documents that a pass over all would hold up other writes. */
+/** A table with so many documents is large: a pass over all of them would hold up other writes. */
 const LARGE = 10_000;
 
 const isLarge = (connection: Connection, name: string): boolean =>
   connection.prepare(`SELECT 1 FROM "${name}" LIMIT 1 OFFSET ?`).get([LARGE]) !== undefined;
 
-/** Nothing may be written without it. @param absent later paths without a column */
+/** Makes the index over marked rows, before anything is written. @param absent later paths without a column */
 const isNeeded = ({ fields, unique }: IndexSpec, absent: readonly string[]): boolean =>
   unique === true || fields.some((path) => absent.includes(path));
 

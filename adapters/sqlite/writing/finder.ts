@@ -96,7 +96,7 @@ export class Finder {
     return { rowid: rowid as number, doc: parsedBody(whole), length: whole.length, marked };
   }
 
-  /** What `#parsed` takes. */
+  /** A row, as `#parsed` takes it. */
   get #row(): string {
     return this.#table.behind.length > 0 ? `rowid, body, ${MARK}` : 'rowid, body';
   }

@@ -58,17 +58,17 @@ export function performWrite(
   return null;
 }
 
-/** A change has found no document. */
+/** A change within a transaction has found no document. */
 class ChangeRefused extends Error {}
 
 /**
- * A transaction of several writes cannot be finished, and some of them are made (one whose first write is refused has
- * made none): all that was written with them is rolled back and done again, carefully. That is seldom; a savepoint
- * for each, for which SQLite copies every page before it changes, costs a fifth of a new group.
+ * A transaction of several writes cannot be finished after some of them were made (one whose first write is refused
+ * has made none). The whole batch is rolled back and done again, carefully. Rejected: a savepoint for each transaction.
+ * SQLite then copies every page before the page changes, which costs a fifth of a new group, and refusals are seldom.
  */
 export class Undone extends Error {}
 
-/** It concerns one operation, not the connection. */
+/** Whether an error concerns one operation, not the connection. */
 export const isOfOne = (error: unknown): boolean =>
   error instanceof StoreConflict || error instanceof TypeError || error instanceof ChangeRefused;
 
@@ -93,7 +93,7 @@ function transact(
 
 /** The writes of one transaction. */
 class Steps {
-  /** How many are made. */
+  /** How many writes are made. */
   taken = 0;
   readonly #connection: Connection;
   readonly #docs: IterableIterator<DocText>;

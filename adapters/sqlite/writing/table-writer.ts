@@ -81,8 +81,8 @@ export class TableWriter {
   }
 
   /**
-   * What is made of the changed document; null when none matched. What the function throws is answered: the change is
-   * made.
+   * The JSON of the changed document; null when none matched. An error of the function is answered as a value, because
+   * the change is made all the same.
    */
   changeRendered({ rendering, ...request }: ChangeRenderedRequest): Outcome | null {
     const { module, beside: collection, context } = rendering;
@@ -136,7 +136,7 @@ export class TableWriter {
     const before = columnsOf(doc, columns, alias);
     const looked = lookups.filter(({ path }) => isTouched(path));
     const terms = termSource(doc, looked);
-    // What fails from here on leaves a document that is neither the old one nor the new one.
+    // A failure from here on leaves a document that is neither the old one nor the new one.
     const kept: RecentDoc = found;
     kept.doc = null;
     applyUpdate(doc, update);
@@ -161,7 +161,7 @@ export class TableWriter {
     return body;
   }
 
-  /** Of another collection. */
+  /** The document of another collection. */
   #bodyOf(collection: string, id: string): string | null {
     if (this.#connection.table(collection) === null) return null;
     const [stored] = this.#connection.prepare(`SELECT body FROM "${collection}" WHERE id = ?`).get([id]) ?? [];
