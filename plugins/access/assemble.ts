@@ -1,7 +1,7 @@
 /** The plugin's services, and what its routes, pages and commands need beside them. */
 import type { PluginContext } from '../../kernel/contract.js';
 import { TOKEN_PROJECTS } from '../../ports/domain/tokens.js';
-import { CATALOG } from '../../ports/domain/system.js';
+import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
 import type { Account } from './model/account.js';
 import { Accounts } from './accounts/accounts.js';
 import { Audit } from './audit/audit.js';
@@ -20,7 +20,7 @@ import { KnownProjects } from './known-projects.js';
 import { Roster } from './accounts/roster.js';
 import { SecurityLog } from './audit/security-log.js';
 import { Sessions } from './sessions/sessions.js';
-import { Throttle } from './login/throttle.js';
+import { SHARERS, Throttle } from './login/throttle.js';
 import { Tokens } from './tokens/tokens.js';
 import { Totp } from './login/totp.js';
 
@@ -53,6 +53,7 @@ const SERVICES = {
 export type AccessServices = ReturnType<typeof assemble>;
 
 export function assemble(ctx: PluginContext<AccessConfig>) {
+  ctx.bind(SHARERS, () => ctx.resolve(RUNTIME).peers());
   const services = ctx.services(SERVICES);
   const { tokens, audit, accounts } = services;
   const projects = new KnownProjects(() => ctx.extensions(TOKEN_PROJECTS));

@@ -19,7 +19,7 @@ import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
-import { CATALOG } from '../../ports/domain/system.js';
+import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { checkUsername } from './model/account.js';
 import { assemble, type AccessConfig, type AccessServices } from './assemble.js';
@@ -64,7 +64,7 @@ export default definePlugin<AccessConfig>({
   api: 1,
   title: 'Accounts and tokens',
   critical: true,
-  needs: [CATALOG.name],
+  needs: [CATALOG.name, RUNTIME.name],
   provides: [
     AUTHENTICATOR,
     AUDIT,

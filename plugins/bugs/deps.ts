@@ -62,6 +62,8 @@ export interface BugDeps {
   config: BugsConfig;
   /** `limits.new_groups_per_hour`; 0: no limit. */
   new_groups_per_hour: number;
+  /** Processes that share the limit, this one included. */
+  peers: () => number;
   /** `grouping` of the configuration. */
   grouping: GroupingSettings;
   projects: ProjectDirectory;

@@ -23,6 +23,7 @@ import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
+import { RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, BugDeps } from './deps.js';
@@ -87,7 +88,7 @@ export default definePlugin<BugsConfig>({
   api: 1,
   title: 'Bug tracker',
   critical: true,
-  needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name],
+  needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name, RUNTIME.name],
   uses: [AUDIT.name],
   provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS, AGENT_SETTINGS].map(({ name }) => name),
   extensionPoints: [
@@ -139,6 +140,7 @@ export default definePlugin<BugsConfig>({
       log: ctx.log,
       config: ctx.config,
       new_groups_per_hour: ctx.app.limits['new_groups_per_hour'] ?? 0,
+      peers: () => ctx.resolve(RUNTIME).peers(),
       grouping: groupingSettings(ctx.app.grouping),
       projects: ctx.resolve(PROJECTS),
       accounts: ctx.resolve(ACCOUNTS),

@@ -2,16 +2,18 @@
  * Throttling of failed logins (contract 10, accounts): five free failures, then a wait of 1 s that doubles up to 15
  * minutes. The counts are in the store, so every process knows them.
  *
- * While guesses are being computed their outcome is unknown; so as many may be under way at once as failures are still
- * free, and the others queue behind them. Otherwise a hundred guesses sent together would all pass before the first
- * failure is counted. Rejected: counting every attempt as failed until it succeeds, which refuses the right password of
- * people (and of release store clients) who come in parallel.
+ * While guesses are being computed their outcome is unknown; so as many may be under way at once as failures are
+ * still free, each process having its part of them and one at least, and the others queue behind them. Otherwise a
+ * hundred guesses sent together would all pass before the first failure is counted. Rejected: counting every attempt as
+ * failed until it succeeds, which refuses the right password of people (and of release store clients) who come in
+ * parallel.
  */
 import {
   PORT,
   collection,
   inject,
   injectable,
+  token,
   type Clock,
   type Collection,
   type Doc,
@@ -38,6 +40,9 @@ export interface ThrottleDoc extends Doc {
   until: string;
 }
 
+/** How many processes share what is free, this one included. */
+export const SHARERS = token<() => number>('access.sharers');
+
 @injectable()
 export class Throttle implements AttemptThrottle {
   readonly #underWay = new Map<string, number>();
@@ -48,6 +53,7 @@ export class Throttle implements AttemptThrottle {
   constructor(
     @inject(collection<ThrottleDoc>('throttle')) private readonly rows: Collection<ThrottleDoc>,
     @inject(PORT.clock) private readonly clock: Clock,
+    @inject(SHARERS) private readonly sharers: () => number,
   ) {}
 
   /**
@@ -62,7 +68,8 @@ export class Throttle implements AttemptThrottle {
       const wait = Math.max(...counts.map((count) => count.waitMs));
       if (wait > 0) throw limited(wait / 1000);
       if (turn !== this.#turn) continue;
-      const room = keys.every((key, i) => this.#going(key) < Math.max(1, free + 1 - (counts[i]?.failures ?? 0)));
+      const part = (failures: number): number => Math.max(1, Math.floor((free + 1 - failures) / this.sharers()));
+      const room = keys.every((key, i) => this.#going(key) < part(counts[i]?.failures ?? 0));
       if (room) return this.#admit(keys, free);
       if (this.#queue.length >= MAX_QUEUED) throw limited(1);
       await new Promise<void>((resolve) => this.#queue.push(resolve));

@@ -1,7 +1,7 @@
 /**
- * How many new groups a public intake key makes within an hour (contract 00, limits). Counted in this process alone, as
- * rate limits are: several processes allow as many times the number, and a start begins anew. Rejected: a counter in
- * the store, one more write for every new group.
+ * How many new groups a public intake key makes within an hour (contract 00, limits). Counted in this process, which
+ * has its part of the limit where several share a store, as of rate limits (contract 95, several processes); a start
+ * begins anew. Rejected: a counter in the store, one more write for every new group.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -16,11 +16,11 @@ const KEYS = 10_000;
 export class NewGroups {
   readonly #made = new BoundedMap<Map<number, number>>({ most: KEYS });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'clock' | 'new_groups_per_hour'>) {}
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'clock' | 'new_groups_per_hour' | 'peers'>) {}
 
   /** Takes one from the key's budget; false when there is none left. */
   take(key: string): boolean {
-    const { clock, new_groups_per_hour: perHour } = this.deps;
+    const { clock, new_groups_per_hour: perHour, peers } = this.deps;
     if (perHour === 0) return true;
     const minute = Math.floor(clock.monotonic() / MINUTE_MS);
     const minutes = this.#made.get(key) ?? new Map<number, number>();
@@ -29,7 +29,8 @@ export class NewGroups {
       if (at <= minute - MINUTES) minutes.delete(at);
       else made += n;
     }
-    if (made >= perHour) return false;
+    // One at least, or a small limit would let nothing through.
+    if (made >= Math.max(1, Math.floor(perHour / peers()))) return false;
     minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
     this.#made.set(key, minutes);
     return true;

@@ -16,6 +16,7 @@ import {
   type PluginContext,
   type PluginParts,
 } from '../../../kernel/contract.js';
+import { RUNTIME } from '../../../ports/domain/system.js';
 import type { Cipher } from '../../../ports/cipher.js';
 import type { Clock } from '../../../ports/clock.js';
 import type { PasswordHasher } from '../../../ports/hasher.js';
@@ -112,7 +113,7 @@ export interface Fixture {
 
 export async function fixtureOn(store: DocumentStore = new MemoryStore()): Promise<Fixture> {
   await store.connect();
-  const others = { 'kernel.catalog': { scopes: () => SCOPES } };
+  const others = { 'kernel.catalog': { scopes: () => SCOPES }, [RUNTIME.name]: { peers: () => 1 } };
   return { store, clock: new ManualClock(), hasher: new FakeHasher(), others, added: [] };
 }
 

@@ -107,6 +107,7 @@ export function fixtureOn(
     ids: new RandomIds(clock),
     log,
     new_groups_per_hour: 0,
+    peers: () => 1,
     grouping: { flood_items: 25, masks: {} },
     config: {
       hour_high: 100,

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Account } from '../../../../plugins/access/model/account.js';
 import type { AccessServices } from '../../../../plugins/access/assemble.js';
 import { waitSeconds } from '../../../../plugins/access/login/throttle.js';
+import { RUNTIME } from '../../../../ports/domain/system.js';
 import type { Role } from '../../../../ports/http.js';
 import { PASSWORD, services, fixtureOn, type Fixture } from '../fixture.js';
 import { refused } from '../refused.js';
@@ -227,6 +228,16 @@ describe('access: credentials', () => {
       const errors = await Promise.all(Array.from({ length: 100 }, () => wrong()));
       expect(errors.filter(({ status }) => status === 401)).to.have.length(6);
       expect(errors.filter(({ status }) => status === 429)).to.have.length(94);
+    });
+
+    it('lets no more guesses pass where several processes share the account', async () => {
+      const PROCESSES = 3;
+      w.others[RUNTIME.name] = { peers: () => PROCESSES };
+      const processes = await Promise.all(Array.from({ length: PROCESSES }, () => services(w)));
+      const guesses = Array.from({ length: 99 }, (_, i) => wrong({}, processes[i % PROCESSES]));
+      const passed = (await Promise.all(guesses)).filter(({ status }) => status === 401).length;
+      // What the others have under way is not known here, so each may add one to the six.
+      expect(passed).to.be.within(6, 6 + PROCESSES);
     });
 
     it('lets fifty parallel right passwords pass', async () => {

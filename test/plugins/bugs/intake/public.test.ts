@@ -99,6 +99,18 @@ describe('bugs: new groups of an intake key', () => {
     });
   });
 
+  it('are a part of the limit where several processes share it', async () => {
+    fixture.deps.peers = () => 2;
+    expect(await fixture.bugs.record(nth(1))).to.include({ created: true, overflow: false });
+    expect(await fixture.bugs.record(nth(2))).to.include({ overflow: true });
+    fixture.deps.peers = () => 1;
+    expect(await fixture.bugs.record(nth(3)), 'once the other has gone').to.include({ created: true, overflow: false });
+    fixture.deps.peers = () => 100;
+    expect(await fixture.bugs.record(nth(4, { intake_key: 'tok-other' })), 'one at least').to.include({
+      created: true,
+    });
+  });
+
   it('knows a repeat of what overflowed', async () => {
     for (const n of [1, 2, 3]) await fixture.bugs.record(nth(n));
     const sent = nth(4, { client_ref: 'r' });
