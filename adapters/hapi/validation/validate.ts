@@ -1,11 +1,13 @@
 /**
- * joi schemas of a route, prepared once. Bodies are taken literally (`"5"` is no number) and lose unknown fields; query
+ * joi schemas of a route, prepared once, for its first request: most routes see none in the life of a process, and to
+ * prepare all of them took a fifth of the start. Bodies are taken literally (`"5"` is no number) and lose unknown fields; query
  * parameters are text and are converted. Most are good, which a quick look tells (fast-check.ts). Of the other bodies
  * the first pass stops at the first fault; only a body with one is gone through again for all of them, and not when it
  * is so large that listing them would cost more than the answer is worth.
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
+import { once } from '../../../lib/once.js';
 import { unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { droppedFrom, hasDropped } from '../body/json.js';
 import { Failure } from '../wire/failure.js';
@@ -57,100 +59,101 @@ export interface CheckedBody {
 const KNOWN: readonly string[] = [];
 
 export class BodyRule {
-  readonly #array: boolean;
-  readonly #fastCheck: FastCheck;
-  readonly #schema: Schema;
-  readonly #all: Schema;
-  /** Made for the first body with a field that it does not know. */
-  #described: DescribedFields | null = null;
+  readonly #prepared: () => { array: boolean; sure: FastCheck; first: Schema; all: Schema };
+  /** For the first body with a field that it does not know. */
+  readonly #described: () => DescribedFields;
 
-  constructor(private readonly schema: Schema) {
-    this.#fastCheck = fastCheck(schema);
-    this.#array = takesArray(schema.describe());
-    // As preferences of the schema: given with every call, joi would compile the messages again every time.
-    this.#schema = schema.prefs(BODY);
-    this.#all = schema.prefs(BODY_ALL);
+  constructor(schema: Schema) {
+    this.#prepared = once(() => ({
+      array: takesArray(schema.describe()),
+      sure: fastCheck(schema),
+      // As preferences of the schema: given with every call, joi would compile the messages again every time.
+      first: schema.prefs(BODY),
+      all: schema.prefs(BODY_ALL),
+    }));
+    this.#described = once(() => schema.describe() as DescribedFields);
   }
 
   /** The body, or the refusal. @param bytes its size, to decide how long to look */
   check(body: unknown, bytes: number): CheckedBody | Failure {
-    if (typeof body !== 'object' || body === null || (Array.isArray(body) && !this.#array)) {
-      return new Failure('invalid_json', `The body must be a JSON object${this.#array ? ' or an array of them' : ''}.`);
+    const rule = this.#prepared();
+    if (typeof body !== 'object' || body === null || (Array.isArray(body) && !rule.array)) {
+      return new Failure('invalid_json', `The body must be a JSON object${rule.array ? ' or an array of them' : ''}.`);
     }
-    if (this.#fastCheck(body)) {
+    if (rule.sure(body)) {
       // Elements of a list may be judged later, one by one.
       const look = Array.isArray(body) || hasDropped(body);
       return { value: body, unknown: look ? this.#unknown(body) : KNOWN };
     }
-    const { value, error } = this.#schema.validate(body);
+    const { value, error } = rule.first.validate(body);
     if (!error) return { value, unknown: this.#unknown(body) };
-    const all = bytes > LARGE_BODY ? error : (this.#all.validate(body).error ?? error);
+    const all = bytes > LARGE_BODY ? error : (rule.all.validate(body).error ?? error);
     return new Failure('validation_failed', 'Some fields of the body are wrong.', { fields: fieldsOf(all, 'body') });
   }
 
   #unknown(body: object): readonly string[] {
-    this.#described ??= this.schema.describe() as DescribedFields;
-    return unknownFields(this.#described, body, droppedFrom);
+    return unknownFields(this.#described(), body, droppedFrom);
   }
 }
 
 const NO_QUERY = { value: Object.freeze({}) as Record<string, unknown> };
 
 export class QueryRule {
-  readonly #fastQuery: FastQuery;
-  readonly #schema: Schema;
-  readonly #lists: readonly string[];
-  readonly #known: string;
+  readonly #prepared: () => { sure: FastQuery; whole: Schema; lists: readonly string[]; known: string };
   /** Nothing is read and nothing refused: most routes. */
   readonly #takesNothing: boolean;
 
   constructor(schema: Schema | undefined, strict: boolean) {
-    const base = schema ?? joi.object({});
-    this.#fastQuery = fastQuery(base, strict);
-    this.#schema = base.prefs(strict ? QUERY_STRICT : QUERY);
-    const { keys = {} } = base.describe() as Described;
-    this.#lists = Object.keys(keys).filter((key) => keys[key]?.type === 'array');
-    this.#known = Object.keys(keys).join(', ');
+    this.#prepared = once(() => {
+      const base = schema ?? joi.object({});
+      const { keys = {} } = base.describe() as Described;
+      return {
+        sure: fastQuery(base, strict),
+        whole: base.prefs(strict ? QUERY_STRICT : QUERY),
+        lists: Object.keys(keys).filter((key) => keys[key]?.type === 'array'),
+        known: Object.keys(keys).join(', '),
+      };
+    });
     this.#takesNothing = schema === undefined && !strict;
   }
 
   check(query: Record<string, unknown>): { value: Record<string, unknown> } | Failure {
     if (this.#takesNothing) return NO_QUERY;
-    for (const key of this.#lists) if (typeof query[key] === 'string') query[key] = [query[key]];
-    const quick = this.#fastQuery(query);
+    const { sure, whole, lists, known } = this.#prepared();
+    for (const key of lists) if (typeof query[key] === 'string') query[key] = [query[key]];
+    const quick = sure(query);
     if (quick !== null) return { value: quick };
-    const { value, error } = this.#schema.validate(query) as {
+    const { value, error } = whole.validate(query) as {
       value: Record<string, unknown>;
       error?: ValidationError;
     };
     if (!error) return { value };
     const fields = fieldsOf(error, 'query', (type) =>
       type === 'object.unknown'
-        ? `is not a parameter of this path; ${this.#known === '' ? 'it takes none' : `it takes ${this.#known}`}`
+        ? `is not a parameter of this path; ${known === '' ? 'it takes none' : `it takes ${known}`}`
         : null,
     );
     const refused = Object.entries(fields).map(([name, text]): [string, string] => [
       name,
-      Array.isArray(query[name]) && !this.#lists.includes(name) ? 'is given more than once' : text,
+      Array.isArray(query[name]) && !lists.includes(name) ? 'is given more than once' : text,
     ]);
     return new Failure('invalid_request', 'Some query parameters are wrong.', { fields: Object.fromEntries(refused) });
   }
 }
 
-/** Path parameters, prepared. */
-export interface ParamsRule {
-  fastCheck: FastCheck;
-  schema: Schema;
-}
+/** Path parameters, prepared when they are first asked for. */
+export type ParamsRule = () => { sure: FastCheck; whole: Schema };
 
 export const paramsRule = (schema: Schema | undefined): ParamsRule | null =>
-  schema === undefined ? null : { fastCheck: fastCheck(schema), schema: schema.prefs(QUERY) };
+  schema === undefined ? null : once(() => ({ sure: fastCheck(schema), whole: schema.prefs(QUERY) }));
 
 /** Path parameters: what does not fit cannot exist, so the answer is 404. @returns null then */
 export function paramsFit(rule: ParamsRule | null, params: Record<string, string>): Record<string, string> | null {
   for (const name in params) if (params[name]!.includes('\0')) return null;
-  if (rule === null || rule.fastCheck(params)) return params;
-  const { value, error } = rule.schema.validate(params) as { value: Record<string, string>; error?: ValidationError };
+  if (rule === null) return params;
+  const { sure, whole } = rule();
+  if (sure(params)) return params;
+  const { value, error } = whole.validate(params) as { value: Record<string, string>; error?: ValidationError };
   return error ? null : value;
 }
 

@@ -1,0 +1,23 @@
+import { expect } from 'chai';
+import { once } from '../../lib/once.js';
+
+describe('once', () => {
+  it('makes when first asked, and keeps what was made, undefined too', () => {
+    const made: number[] = [];
+    const value = once(() => void made.push(1));
+    expect(made).to.deep.equal([]);
+    expect([value(), value()]).to.deep.equal([undefined, undefined]);
+    expect(made).to.deep.equal([1]);
+  });
+
+  it('asks again after a failure', () => {
+    let calls = 0;
+    const value = once(() => {
+      calls += 1;
+      if (calls === 1) throw new Error('not yet');
+      return calls;
+    });
+    expect(value).to.throw('not yet');
+    expect([value(), value()]).to.deep.equal([2, 2]);
+  });
+});
