@@ -1,9 +1,9 @@
 /**
- * joi schemas of a route, prepared once, for its first request: most routes see none in the life of a process, and to
- * prepare all of them took a fifth of the start. Bodies are taken literally (`"5"` is no number) and lose unknown fields; query
- * parameters are text and are converted. Most are good, which a quick look tells (fast-check.ts). Of the other bodies
- * the first pass stops at the first fault; only a body with one is gone through again for all of them, and not when it
- * is so large that listing them would cost more than the answer is worth.
+ * joi schemas of a route, prepared once, for its first request: most routes see none in the life of a process, and
+ * preparing all of them took a fifth of the start. Bodies are taken literally (`"5"` is no number) and lose unknown
+ * fields; query parameters are text and are converted. Most are good, which a quick look tells (fast-check.ts). Of the
+ * other bodies the first pass stops at the first fault; only a body with one is gone through again for all of them, and
+ * not when it is so large that listing them would cost more than the answer is worth.
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
