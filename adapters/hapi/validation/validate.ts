@@ -7,11 +7,11 @@
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
-import { once } from '../../../lib/once.js';
 import { unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { droppedFrom, hasDropped } from '../body/json.js';
 import { Failure } from '../wire/failure.js';
 import { fastCheck, fastQuery, type FastCheck, type FastQuery } from './fast-check.js';
+import { once } from './once.js';
 
 const MOST_FIELDS = 50;
 const LARGE_BODY = 64 * 1024;

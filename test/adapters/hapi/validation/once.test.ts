@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { once } from '../../lib/once.js';
+import { once } from '../../../../adapters/hapi/validation/once.js';
 
 describe('once', () => {
   it('makes when first asked, and keeps what was made, undefined too', () => {
