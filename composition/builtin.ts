@@ -13,6 +13,7 @@ import manual from '../plugins/manual/plugin.js';
 import mcp from '../plugins/mcp/plugin.js';
 import notifications from '../plugins/notifications/plugin.js';
 import probes from '../plugins/probes/plugin.js';
+import otlp from '../plugins/otlp/plugin.js';
 import projects from '../plugins/projects/plugin.js';
 import releases from '../plugins/releases/plugin.js';
 import search from '../plugins/search/plugin.js';
@@ -36,6 +37,7 @@ export const BUILTIN = [
   search,
   sentry,
   sourcemaps,
+  otlp,
   webhooks,
   watchdog,
   probes,

@@ -147,6 +147,14 @@ export const RULES: readonly Rule[] = [
     says: 'plugins/licensing imports what a plugin may, formats, and the library of canonical JSON',
   },
   {
+    // Logs come in protobuf too; its wire format is the library's.
+    layer: 'plugins',
+    files: /^plugins\/otlp\//,
+    project: [PORTS, KERNEL_API],
+    packages: [PURE, /^@bufbuild\/protobuf\/wire$/],
+    says: 'plugins/otlp imports what a plugin may, and the library of protobuf’s wire format',
+  },
+  {
     // Due times of cron expressions over changes of daylight saving.
     layer: 'plugins',
     files: /^plugins\/watchdog\//,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gets what the tests with Sentry's SDKs for Python, Java, Go, Rust and browsers need, into a folder that is kept; a second run does nothing
-# unless a pinned version has changed. The Node SDK comes with the project's own packages.
+# Gets what the tests with Sentry's SDKs for Python, Java, Go, Rust and browsers, and with those of OpenTelemetry, need,
+# into a folder that is kept; a second run does nothing unless a pinned version has changed. The Node SDK comes with the project's own packages.
 #
 #   prepare.sh [folder, default: aos-test-sdks-<uid> below the temporary directory]
 #
@@ -41,7 +41,15 @@ get_javascript() {
   (cd "$1" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
 }
 
+get_otlpnode() {
+  cp "$here/otlp/package.json" "$1/package.json"
+  (cd "$1" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
+}
+get_otlppython() { PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --target "$1" -r "$here/otlp/requirements.txt"; }
+
 part javascript "$here/javascript/package.json"
+part otlpnode "$here/otlp/package.json"
+part otlppython "$here/otlp/requirements.txt"
 part python "$here/python/requirements.txt"
 part java "$here/java/pom.xml"
 part go "$here/go/go.mod" "$here/go/go.sum" "$here/go/main.go"

@@ -1,0 +1,94 @@
+/** Logs of OpenTelemetry on their way to the error stream (contract 21, Beyond the specification). */
+import { inject, injectable, PORT, type Logger } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
+import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
+import type { TokenPrincipal } from '../../ports/http.js';
+import { firstText } from './attributes.js';
+import type { LogRecord } from './log-record.js';
+import { reportOf, type ReadRecord } from './report.js';
+
+/** Reports of different classes that are recorded at a time. */
+const SIDE_BY_SIDE = 8;
+
+/** Who sent a request, and where from. */
+export interface LogCaller {
+  principal: TokenPrincipal;
+  address: string;
+}
+
+/** What a request is answered with. */
+export interface TakenLogs {
+  /** Records that became no report. */
+  rejected: number;
+  /** Why, in a sentence; null: all became reports. */
+  sentence: string | null;
+}
+
+@injectable()
+export class LogIntake {
+  constructor(
+    @inject(ERROR_INTAKE) private readonly errors: ErrorIntake,
+    @inject(PROJECTS) private readonly projects: ProjectDirectory,
+    @inject(PORT.log) private readonly log: Logger,
+  ) {}
+
+  /** A call was answered with an error. */
+  refused(): void {
+    this.errors.refused('sdk');
+  }
+
+  /**
+   * Records the exceptions among the records; resolves after the commit.
+   * @throws what the first failed report met, when that was a fault of the service: the sender repeats the request, and
+   *   records with a reference count once
+   */
+  async take(records: readonly LogRecord[], { principal, address }: LogCaller): Promise<TakenLogs> {
+    const { id, name, token_kind } = principal;
+    const sender: ErrorSender = { id, name, source: 'sdk', address, intake: token_kind === 'intake' };
+    const lanes = new Map<string, ReadRecord[]>();
+    const reasons = new Set<string>();
+    let rejected = 0;
+    const reject = (why: string): void => {
+      rejected++;
+      reasons.add(why);
+    };
+    for (const record of records) {
+      const project = await this.#project(record, principal);
+      const read = project === null ? null : reportOf(record, project);
+      if (project === null) reject('the token is bound to no project, and service.name names none');
+      else if (read === null) reject('a record without exception.type and exception.message is no error');
+      else lanes.set(laneOf(read), [...(lanes.get(laneOf(read)) ?? []), read]);
+    }
+    const faults: unknown[] = [];
+    const rest = [...lanes.values()];
+    const work = async (): Promise<void> => {
+      for (let lane = rest.pop(); lane !== undefined; lane = rest.pop()) {
+        for (const { report, details } of lane) {
+          try {
+            await this.errors.record(report, sender, details);
+          } catch (error) {
+            if (error instanceof ServiceError && error.status < 500) reject(error.message);
+            else faults.push(error);
+          }
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
+    if (faults.length > 0) {
+      this.log.error({ err: faults[0], failed: faults.length }, 'records of a log were not stored');
+      throw faults[0];
+    }
+    return { rejected, sentence: rejected === 0 ? null : `Not taken: ${[...reasons].slice(0, 3).join('; ')}.` };
+  }
+
+  /** The token's project; of a token for all projects the one that the service is named after. */
+  async #project({ resource }: LogRecord, { project }: TokenPrincipal): Promise<string | null> {
+    if (project !== null) return project;
+    const named = firstText(resource, 'service.name');
+    return named === null ? null : ((await this.projects.get(named))?.slug ?? null);
+  }
+}
+
+/** Reports that may belong to one group keep their order. */
+const laneOf = ({ report }: ReadRecord): string => JSON.stringify([report.project, report.exception_class]);

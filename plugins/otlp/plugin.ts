@@ -1,0 +1,22 @@
+/**
+ * Logs of OpenTelemetry (contract 21, Beyond the specification): exceptions among them become reports of the error
+ * stream. Nothing else depends on this folder.
+ */
+import { definePlugin } from '../../kernel/contract.js';
+import { ERROR_INTAKE } from '../../ports/domain/errors.js';
+import { PROJECTS } from '../../ports/domain/projects.js';
+import { LogIntake } from './intake.js';
+import { routes } from './routes.js';
+
+export default definePlugin({
+  id: 'otlp',
+  version: '1.0.0',
+  api: 1,
+  title: 'OpenTelemetry logs',
+  needs: [ERROR_INTAKE.name, PROJECTS.name],
+  tags: { otlp: 'What SDKs and collectors of OpenTelemetry send.' },
+  setup(ctx) {
+    const { intake } = ctx.services({ intake: LogIntake });
+    return { routes: routes(intake) };
+  },
+});

@@ -1,0 +1,92 @@
+/** `/v1/logs`: the path and the answers are OpenTelemetry's (OTLP over HTTP). */
+import joi from 'joi';
+import { named, text, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import { MOST_VALUES, readJson } from '../../lib/event-json.js';
+import type { LogCaller, LogIntake } from './intake.js';
+import { recordsOfJson } from './json-logs.js';
+import { Unreadable, type LogRecord } from './log-record.js';
+import { protobufAnswer, recordsOfProtobuf } from './protobuf-logs.js';
+
+const JSON_TYPE = 'application/json';
+const PROTOBUF_TYPE = 'application/x-protobuf';
+
+const output = named(
+  'LogsAnswer',
+  joi.object({
+    partialSuccess: joi
+      .object({
+        rejectedLogRecords: joi.number().integer().description('Records that became no report'),
+        errorMessage: joi.string().description('Why, in a sentence'),
+      })
+      .description('Absent: all became reports'),
+  }),
+);
+
+const KEYS = ['exception.type', 'exception.message'] as const;
+
+/** Exceptions in a body of either encoding, about: both spell the names of attributes out. */
+export const costOf = (body: unknown): number =>
+  Buffer.isBuffer(body) ? Math.max(1, ...KEYS.map((key) => occurrences(body, key))) : 1;
+
+function occurrences(bytes: Buffer, word: string): number {
+  let count = 0;
+  for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + word.length)) count++;
+  return count;
+}
+
+export const routes = (intake: LogIntake): RouteSpec[] => [
+  {
+    method: 'POST',
+    path: '/v1/logs',
+    operationId: 'sendLogs',
+    tag: 'otlp',
+    summary: 'Take logs of OpenTelemetry',
+    description:
+      'OTLP over HTTP, JSON or protobuf, also compressed. Records with `exception.type` or `exception.message` become reports of ' +
+      'the error stream; others are counted in `partialSuccess.rejectedLogRecords`. The project is that of the key or token; for ' +
+      'a token of all projects `service.name` is its slug.',
+    access: { scope: 'bugtracker:report', intake: true },
+    input: { mediaType: JSON_TYPE },
+    output,
+    plain: true,
+    errors: ['invalid_request', 'invalid_json', 'unsupported_media_type'],
+    onRefused: () => intake.refused(),
+    limits: { rate: 'intake', space: true, inflate: true, payload: 'raw', cost: costOf },
+    handle: async (request) => {
+      const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
+      const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const records = await recordsOf(bytes, type);
+      if (isHidden(records, bytes)) throw new ServiceError('invalid_request', 'Names of attributes are not escaped.');
+      const { rejected, sentence } = await intake.take(records, callerOf(request));
+      if (type === PROTOBUF_TYPE) return text(Buffer.from(protobufAnswer(rejected, sentence)), PROTOBUF_TYPE);
+      return sentence === null ? {} : { partialSuccess: { rejectedLogRecords: rejected, errorMessage: sentence } };
+    },
+  },
+];
+
+/** JSON can spell a name with escapes, which no SDK does: such an exception would have cost nothing. */
+const isHidden = (records: readonly LogRecord[], bytes: Buffer): boolean =>
+  KEYS.some((key) => records.filter(({ attributes }) => key in attributes).length > occurrences(bytes, key));
+
+/** @throws ServiceError invalid_json, invalid_request, unsupported_media_type */
+async function recordsOf(bytes: Buffer, type: string | undefined): Promise<LogRecord[]> {
+  try {
+    if (type === PROTOBUF_TYPE) return recordsOfProtobuf(bytes);
+    if (type !== JSON_TYPE) {
+      throw new ServiceError('unsupported_media_type', `Logs come as ${JSON_TYPE} or ${PROTOBUF_TYPE}.`);
+    }
+    const body = await readJson(bytes);
+    if (body === undefined)
+      throw new ServiceError('invalid_json', `The body is no JSON of at most ${MOST_VALUES} values.`);
+    return recordsOfJson(body);
+  } catch (error) {
+    if (error instanceof Unreadable) throw new ServiceError('invalid_request', error.message);
+    throw error;
+  }
+}
+
+function callerOf({ principal, address }: HttpRequest): LogCaller {
+  if (principal.kind === 'token') return { principal, address };
+  throw new ServiceError('unauthorized', 'This needs an intake key or a token.');
+}
