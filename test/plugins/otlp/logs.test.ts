@@ -189,7 +189,7 @@ describe('logs of OpenTelemetry', () => {
           logger: 'shop.checkout',
           trace_id: TRACE,
         });
-        expect(((occurrence?.['context'] ?? {}) as Loose)['attributes']).to.deep.include({ cart: 4711 });
+        expect((occurrence?.['context'] ?? {})['attributes']).to.deep.include({ cart: 4711 });
         expect(occurrence).to.include({ host: 'web-1' });
       });
 
