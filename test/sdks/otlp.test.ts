@@ -11,8 +11,9 @@ import { CACHE, REQUIRED } from './programs.js';
 
 const SLOW_MS = 120_000;
 const NODE = join(CACHE, 'otlpnode');
+const GO = join(CACHE, 'otlpgo', 'logs');
 const PYTHON = join(CACHE, 'otlppython');
-const suite = REQUIRED || (existsSync(NODE) && existsSync(PYTHON)) ? describe : describe.skip;
+const suite = REQUIRED || [NODE, PYTHON, GO].every((path) => existsSync(path)) ? describe : describe.skip;
 const run = promisify(execFile);
 const program = (name: string): string => fileURLToPath(new URL(`otlp/${name}`, import.meta.url));
 
@@ -56,6 +57,16 @@ suite('logs of OpenTelemetry’s SDKs', function () {
     const item = await itemOf('python', 'python3', [program('report.py')], env);
     expect(item).to.include(CART);
     expect(item?.['stack_trace']).to.match(/^Traceback [^]* in total\n/);
+  });
+
+  it('come from Go', async () => {
+    const item = await itemOf('go', GO, []);
+    expect(item).to.include({
+      ...ERROR,
+      error_message: 'the cart has no lines',
+      exception_class: '*errors.errorString',
+    });
+    expect(item?.['stack_trace']).to.match(/^goroutine 1 /);
   });
 
   for (const encoding of ['http', 'proto']) {

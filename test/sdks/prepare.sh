@@ -46,10 +46,12 @@ get_otlpnode() {
   (cd "$1" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
 }
 get_otlppython() { PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --target "$1" -r "$here/otlp/requirements.txt"; }
+get_otlpgo() { (cd "$here/otlp/go" && CGO_ENABLED=0 go build -mod=readonly -o "$1/logs" .); }
 
 part javascript "$here/javascript/package.json"
 part otlpnode "$here/otlp/package.json"
 part otlppython "$here/otlp/requirements.txt"
+part otlpgo "$here/otlp/go/go.mod" "$here/otlp/go/go.sum" "$here/otlp/go/main.go"
 part python "$here/python/requirements.txt"
 part java "$here/java/pom.xml"
 part go "$here/go/go.mod" "$here/go/go.sum" "$here/go/main.go"
