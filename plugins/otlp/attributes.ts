@@ -1,4 +1,4 @@
-/** Values of OpenTelemetry, whatever the encoding, as plain JSON. What nests too deep or is too much is left out. Pure. */
+/** Values of OpenTelemetry, of either encoding, as JSON. What nests too deep or is too much is left out. Pure. */
 import type { Json } from '../../ports/store.js';
 
 /** Deeper ones are left out: later walks go by recursion. */

@@ -10,7 +10,7 @@ import { CheckIns } from './check-ins.js';
 import type { Envelope } from './envelope.js';
 import { eventIdOf, reportOf } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
-import { MOST_VALUES, readJson } from '../../lib/event-json.js';
+import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
 import { scriptFramesOf } from './scripts.js';
 import { record, type Loose } from './values.js';
 

@@ -151,7 +151,7 @@ export const RULES: readonly Rule[] = [
     layer: 'plugins',
     files: /^plugins\/otlp\//,
     project: [PORTS, KERNEL_API],
-    packages: [PURE, /^@bufbuild\/protobuf\/wire$/],
+    packages: [PURE, /^@bufbuild\/protobuf$/],
     says: 'plugins/otlp imports what a plugin may, and the library of protobuf’s wire format',
   },
   {
