@@ -43,6 +43,8 @@ export class Prober {
   readonly #failures = new Map<string, number>();
   #looked = -Infinity;
   #newest = '';
+  /** All that there were at the beginning of the term are known. */
+  #loaded = false;
   #ticking: Promise<void> | null = null;
 
   constructor(
@@ -107,6 +109,7 @@ export class Prober {
     this.#failures.clear();
     this.#table = new Timetable(this.deps.clock.now());
     this.#newest = '';
+    this.#loaded = false;
     return true;
   }
 
@@ -123,13 +126,14 @@ export class Prober {
         if (updated_at > this.#newest) this.#newest = updated_at;
         if (this.#known.get(id) === updated_at) continue;
         // The first of a new one comes soon: somebody looks at it.
-        const fresh = !this.#known.has(id) && from !== '';
+        const fresh = !this.#known.has(id) && this.#loaded;
         this.#known.set(id, updated_at);
         this.#failures.delete(id);
         const now = this.deps.clock.now();
         this.#table.put(id, fresh ? now : nextTime(id, probe.interval_seconds * 1000, now));
       }
     }
+    this.#loaded = true;
   }
 
   #begin(): void {

@@ -1,0 +1,65 @@
+/** Probes of the real program: by the interface, into the state of the monitor, and away again (contract 30, probes). */
+import { expect } from 'chai';
+import { until } from '../../harness.js';
+import { TestService } from '../../support/service.js';
+
+const MONITORS = '/api/watchdog/v1/monitors';
+
+describe('probes of a running service', function () {
+  this.timeout(90_000);
+  let service: TestService;
+  let token: string;
+  before(async () => {
+    service = await TestService.started();
+    token = await service.token('watchdog:manage,watchdog:read');
+  });
+  after(() => service.dispose());
+
+  const monitor = async (): Promise<Record<string, unknown>> => {
+    const { body } = await service.request('GET', `${MONITORS}/self`, token);
+    return body['monitor'] as Record<string, unknown>;
+  };
+  const becomes = (state: string): Promise<unknown> =>
+    until(`it is ${state}`, async () => (await monitor())['state'] === state, 30_000);
+
+  it('asks what it is told to, and its monitor follows', async () => {
+    const probe = { kind: 'http', url: `${service.url}/login`, headers: { 'X-Key': 'hush-hush' }, retries: 0 };
+    const wrong = await service.request('POST', MONITORS, token, {
+      source: 'self',
+      probe: { ...probe, url: 'ftp://x/' },
+    });
+    expect(wrong.status).to.equal(422);
+    expect((wrong.body['error'] as { fields: object }).fields).to.have.keys('probe.url');
+    const made = await service.request('POST', MONITORS, token, { source: 'self', probe });
+    expect(made.status).to.equal(201);
+    expect(JSON.stringify(made.body)).not.to.include('hush-hush');
+    expect((made.body['monitor'] as { probe: object }).probe).to.include({ kind: 'http', interval_seconds: 60 });
+    await becomes('up');
+    expect(await monitor())
+      .to.have.nested.property('metrics_json.response_ms')
+      .that.is.a('number');
+
+    const changed = { ...probe, headers: undefined, expected_status: '204' };
+    expect((await service.request('PATCH', `${MONITORS}/self`, token, { probe: changed })).status).to.equal(200);
+    await becomes('down');
+    expect((await monitor())['message']).to.equal('HTTP 200, where 204 was expected');
+    expect((await monitor())['probe']).to.deep.include({ header_names: ['X-Key'] });
+    const { body } = await service.request('GET', '/api/watchdog/v1/incidents?open=true', token);
+    expect((body['items'] as { source: string; note: string }[])[0]).to.include({
+      source: 'self',
+      note: 'HTTP 200, where 204 was expected',
+    });
+
+    await service.request('PATCH', `${MONITORS}/self`, token, { probe: null });
+    expect((await monitor())['probe']).to.equal(null);
+  });
+
+  it('asks once to show what is seen', async () => {
+    const probe = { kind: 'tcp', host: '127.0.0.1', port: Number(new URL(service.url).port) };
+    const { status, body } = await service.request('POST', '/api/probes/v1/try', token, { probe });
+    expect(status).to.equal(200);
+    expect(body['seen']).to.deep.include({ ok: true, status: null, certificate: null });
+    const none = await service.request('POST', '/api/probes/v1/try', token, { probe: { kind: 'gopher' } });
+    expect(none.status).to.equal(422);
+  });
+});
