@@ -12,6 +12,8 @@ export interface BugCaller {
   /** May work on items, not only report them. */
   manage: boolean;
   kind: 'token' | 'session' | 'system';
+  /** The one agent that its token was made for: it claims under that name alone. */
+  agent?: string;
   /** An agent calls a tool (MCP) instead of the route. Text that it read may have talked it into the call. */
   by_tool?: boolean;
 }
@@ -36,8 +38,9 @@ export function callerOf(principal: Principal): BugCaller {
     };
   }
   if (principal.kind === 'token') {
-    const { id, name, project, scopes } = principal;
-    return { id, name, project, manage: scopes.includes('bugtracker:manage'), kind: 'token' };
+    const { id, name, project, scopes, agent } = principal;
+    const manage = scopes.includes('bugtracker:manage');
+    return { id, name, project, manage, kind: 'token', ...(agent !== undefined && { agent }) };
   }
   throw new ServiceError('unauthorized', 'This needs a token.');
 }

@@ -34,6 +34,8 @@ export interface BugsConfig {
   delta_margin_seconds: number;
   /** How long the token of a request for an agent lives. */
   agent_token_seconds: number;
+  /** Live leases of one credential and agent. */
+  max_claims: number;
   /** Ended items that were not seen for so long are deleted; null: never. */
   retention_days: number | null;
 }

@@ -8,7 +8,9 @@ import { ACCOUNTS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import {
+  BUG_CREATED,
   BUGS,
+  FEATURE_CREATED,
   ERROR_GROUPS,
   ITEM_ACTIONS,
   ITEMS,
@@ -69,6 +71,13 @@ const config = joi.object({
     .unit('seconds')
     .default(7200)
     .description('How long the token lives that `agent.requested` brings to a webhook'),
+  max_claims: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(1_000_000)
+    .default(10)
+    .description('Live leases that one credential and agent may hold at the same time'),
   retention_days: joi
     .number()
     .integer()
@@ -156,7 +165,7 @@ export default definePlugin<BugsConfig>({
       reports: new ReportMetrics(ctx.ports.metrics),
     };
     const services = buildServices(ctx, deps);
-    const { bugs, jobs, board, outbox, bulkRuns } = services;
+    const { bugs, jobs, board, outbox, bulkRuns, arrivals } = services;
     ctx.ports.metrics.gauge(
       'aos_bugs_queue_age_seconds',
       'Age of the oldest change of an item whose events are not out yet',
@@ -197,9 +206,14 @@ export default definePlugin<BugsConfig>({
         { name: 'bulk', everyMs: 15_000, run: () => bulkRuns.resume() },
         { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => jobs.forget(signal) },
       ],
-      listens: [listen(RELEASE_PUBLISHED, (event) => bugs.released(event), { durable: true })],
+      listens: [
+        listen(RELEASE_PUBLISHED, (event) => bugs.released(event), { durable: true }),
+        listen(BUG_CREATED, () => arrivals.ring()),
+        listen(FEATURE_CREATED, () => arrivals.ring()),
+      ],
       start: () => jobs.reconcile(),
       stop: async () => {
+        arrivals.close();
         await bulkRuns.stop();
         await jobs.stop();
       },

@@ -2,7 +2,10 @@
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { Bugs } from './api.js';
 import { BugsJobs } from './jobs.js';
+import { Arrivals } from './claims/arrivals.js';
+import { Handovers } from './claims/handover.js';
 import { Leases } from './claims/leases.js';
+import { NextItem } from './claims/next.js';
 import { DEPS, type BugDeps } from './deps.js';
 import { ReportIntake } from './intake/intake.js';
 import { Bulk } from './work/bulk.js';
@@ -28,6 +31,9 @@ const SERVICES = {
   jobs: BugsJobs,
   intake: ReportIntake,
   leases: Leases,
+  nextItem: NextItem,
+  arrivals: Arrivals,
+  handovers: Handovers,
   edits: Edits,
   parts: Parts,
   comments: Comments,

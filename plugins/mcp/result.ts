@@ -95,7 +95,8 @@ function structured({ whole, texts }: Divided, { nonce }: Fence): Record<string,
 
 /** The text form: facts, then all outside texts in one fence, each under a heading that also carries the number. */
 function page({ facts, texts }: Pick<Divided, 'facts' | 'texts'>, fence: Fence): string {
-  const json = JSON.stringify(facts);
+  // What is outside text stands in the fence anyway.
+  const json = JSON.stringify(facts, (name, value: unknown) => (name === 'untrusted_fields' ? undefined : value));
   if (texts.length === 0) return json;
   const sections = texts.map(({ field, text }) => `[${fence.nonce} ${field}]\n${text}`);
   const cut = texts

@@ -25,6 +25,8 @@ const LEFT_OUT = new Set([
 /** Joi also allows '' and null beside the choices. They are not listed, but the route accepts them. */
 const said = (choice: unknown): boolean => choice !== null && choice !== '';
 
+const ANY_TEXT = JSON.stringify({ type: 'string' });
+
 /** The schema without keywords that do not help a caller; `description` and `default` stay. */
 export function lean(schema: Schema): Schema {
   const out: Schema = {};
@@ -36,6 +38,9 @@ export function lean(schema: Schema): Schema {
     else if (keyword === 'type' && Array.isArray(value)) out[keyword] = single(value.filter((type) => type !== 'null'));
     else out[keyword] = isSchema(value) ? lean(value) : value;
   }
+  // Elements that may be any text say nothing.
+  if (isSchema(out['items']) && JSON.stringify(out['items']) === ANY_TEXT && Array.isArray(out['type']))
+    delete out['items'];
   // A list of words already shows the type.
   if (out['enum'] !== undefined && out['type'] === 'string') delete out['type'];
   return out;

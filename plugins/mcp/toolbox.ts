@@ -8,11 +8,7 @@ import { lean } from './schema.js';
 const LEAST_TEXT = 200;
 /** The only argument that is not the route's own: how much of each long text is shown. For tools that only read. */
 const TEXT_LIMIT = 'text_limit';
-const textLimitSchema = (preset: number): Record<string, string | number> => ({
-  type: 'integer',
-  default: preset,
-  description: 'Characters of each text shown',
-});
+const TEXT_LIMIT_SCHEMA = { type: 'integer' };
 
 export class Toolbox {
   readonly #tools = new Map<string, { route: RouteTool; listed: Tool }>();
@@ -70,7 +66,7 @@ function listed(route: RouteTool): Tool {
     title,
     description,
     inputSchema: takesTextLimit(route)
-      ? { ...input, properties: { ...input.properties, [TEXT_LIMIT]: textLimitSchema(route.textLimit ?? TEXT) } }
+      ? { ...input, properties: { ...input.properties, [TEXT_LIMIT]: TEXT_LIMIT_SCHEMA } }
       : input,
     // A tool reaches nothing but this service.
     annotations: {

@@ -141,6 +141,9 @@ export interface Item {
   status: ItemStatus;
   duplicate_of: string | null;
   reason: string | null;
+  /** A person has stopped the work on it: no agent may claim it. */
+  hold: boolean;
+  hold_reason: string | null;
   muted: boolean;
   muted_reason: string | null;
   muted_by_rule_id: string | null;

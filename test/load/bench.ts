@@ -146,7 +146,7 @@ async function intake(): Promise<void> {
 /** A page of fifty items, and `action=next`, beside a bare route that answers the same from memory. */
 async function reads(): Promise<void> {
   const bare = await bareServer('./bare.js');
-  const service = await TestService.started(UNLIMITED);
+  const service = await TestService.started({ ...UNLIMITED, SVC_BUGS__MAX_CLAIMS: '1000000' });
   try {
     await service.project('bench');
     const token = await service.token('bugtracker:report,bugtracker:read,bugtracker:manage');

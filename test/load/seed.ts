@@ -8,7 +8,7 @@ import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { takeIn } from '../../adapters/sqlite/lookups/lookups.js';
 import { put } from './put.js';
 import { hashOf } from '../../plugins/bugs/item/document-ids.js';
-import { derived } from '../../plugins/bugs/item/change-set.js';
+import { derived } from '../../plugins/bugs/item/derived.js';
 import { groupingOf } from '../../plugins/bugs/grouping/key.js';
 import type { ItemDoc } from '../../plugins/bugs/item/model.js';
 import { firstDocument, textsOf } from '../../plugins/bugs/item/first-document.js';

@@ -53,8 +53,8 @@ describe('declared indexes', function () {
     const { id, ref } = await fixture.bugs.record(errorReport({ client_ref: 'r', file_path: 'a.ts' }));
     await fixture.bugs.record(errorReport({ client_ref: 's' }));
     await fixture.bugs.record(errorReport({ muted_by: { rule_id: 'x', reason: 'y' } }));
-    await fixture.leases.next(MANAGER, { agent: 'a' }, { project: 'alpha' });
-    await fixture.comments.add(id, MANAGER, 'hi');
+    await fixture.nextItem.next(MANAGER, { agent: 'a' }, { project: 'alpha' });
+    await fixture.comments.add(id, MANAGER, { body: 'hi' });
     await fixture.lists.detail(ref, MANAGER);
     for (const sort of ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count'] as const)
       await fixture.lists.list(MANAGER, { sort, project: ['alpha'], tag: ['x'], q: ['y'] });

@@ -8,7 +8,7 @@ import { all } from '../../../lib/paging.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import { buildKey, releaseOf, type Published } from '../item/build-names.js';
+import { buildKey, isSeenIn, releaseOf, versionOf, type Published } from '../item/build-names.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { KnownBuilds } from './known-builds.js';
 import { Items } from '../store/items.js';
@@ -31,7 +31,18 @@ export class Closing {
     if (build === null || item.build_key === null) return item;
     const published = await this.known.matching(item.project, [build]);
     const release = releaseOf(build, published);
-    return release === undefined ? item : this.#close(item.id, item.build_key, release.publication);
+    if (release === undefined || isSeenIn(release.version, item.last_build)) return item;
+    return this.#close(item.id, item.build_key, release.publication);
+  }
+
+  /** The releases of a project that a build may name. */
+  releases(project: string, build: string): Promise<Published> {
+    return this.known.matching(project, [build]);
+  }
+
+  /** The highest published version of a project, or null. */
+  latest(project: string): Promise<string | null> {
+    return this.known.latest(project);
   }
 
   /**
@@ -66,7 +77,7 @@ export class Closing {
       const buildOf = (key: string): string => key.slice(project.length + 1);
       const published = await this.known.matching(project, keys.map(buildOf));
       for (const [publication, due] of byPublication(keys, (key) => releaseOf(buildOf(key), published)))
-        await this.#closeAll(due, publication);
+        await this.#closeAll(due, publication, (item) => isLeftover(item, published));
     }
   }
 
@@ -75,16 +86,22 @@ export class Closing {
   }
 
   /** The ids of those that this call closed, oldest first. */
-  async #closeAll(keys: readonly string[], publication: string | undefined): Promise<string[]> {
+  async #closeAll(
+    keys: readonly string[],
+    publication: string | undefined,
+    due: (item: ItemDoc) => boolean = () => true,
+  ): Promise<string[]> {
     const closed: string[] = [];
+    let next: string | null = null;
     for (;;) {
       const filter = { build_key: { in: keys } };
-      const page = await this.deps.items.find({ filter, sort: [['build_key', 'asc']], limit: BATCH });
+      const page = await this.deps.items.find({ filter, sort: [['id', 'asc']], limit: BATCH, after: next });
+      next = page.next;
       const after = await Promise.all(
-        page.items.map((item) => this.#close(item.id, item.build_key ?? '', publication)),
+        page.items.filter(due).map((item) => this.#close(item.id, item.build_key ?? '', publication)),
       );
       closed.push(...after.filter(({ status }) => status === 'closed').map(({ id }) => id));
-      if (page.items.length < BATCH) return closed.toSorted();
+      if (next === null) return closed.toSorted();
     }
   }
 
@@ -94,6 +111,11 @@ export class Closing {
       change.fixed('closed', { why: 'release', build: item.resolved_in_build }).assign({ closed_by: publication });
     });
   }
+}
+
+/** A publish closed it, or would have: the error was not seen in that version since. */
+function isLeftover({ resolved_in_build: build, last_build }: ItemDoc, published: Published): boolean {
+  return build !== null && !isSeenIn(versionOf(build, published), last_build);
 }
 
 /** The keys whose release is published, by the act of publishing it; undefined: it has no name. */

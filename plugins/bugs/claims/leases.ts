@@ -4,43 +4,38 @@
  *
  * Leases that have run out: expiry.ts. Claim tokens are random and stored only as SHA-256.
  */
-import { inject, injectable, JsonText } from '../../../kernel/contract.js';
+import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import { changeRendered } from '../../../ports/rendering.js';
-import type { Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import { claimRequired } from '../item/claim-rule.js';
-import { claimUnread, type ChangeSet } from '../item/change-set.js';
-import { DeltaWatermark } from '../store/delta-watermark.js';
+import type { ChangeSet } from '../item/change-set.js';
 import { Items } from '../store/items.js';
-import type { ItemDoc, ClaimLease } from '../item/model.js';
+import type { ItemDoc, ClaimLease, Unread } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { allowed } from '../item/transitions.js';
-import { ITEM_ROW } from '../item/row.js';
-import { isLive } from '../item/view.js';
+import { isHeld, isLive } from '../item/view.js';
 import { Expiry } from './expiry.js';
+import { Handovers, type Handover } from './handover.js';
+import { News } from './news.js';
+import { ClaimQuota } from './quota.js';
 import {
+  agentOf,
   alreadyClaimed,
-  DEFAULT_LEASE_SECONDS,
   expiryOf,
-  hashOfToken,
-  holderOf,
   isToken,
+  leaseFor,
   leaseLost,
   LIMIT_MS,
   limitReached,
   MOST_RELEASES,
   notFrom,
+  onHold,
   passedBy,
   planExpiry,
 } from '../item/lease.js';
-import { either, notPassed, servedTo, soleTarget, stretchOf } from '../item/queue.js';
-
-/** How often a claim that finds nothing open looks for leases that ran out and are not written yet. */
-const TRIES = 3;
 
 export interface LeaseRequest {
   agent?: string | undefined;
@@ -53,20 +48,20 @@ export interface ReleaseRequest {
   comment?: string | null;
 }
 
-/** Which item a claim of the first one has found. */
-const claimedId = (fetched: Fetched | null): string | null => fetched && itemOf(fetched).id;
-
-const itemOf = ({ item }: Fetched): Item => item.toJSON() as Item;
-
 export interface Granted {
   item: Item;
   lease: { claim_token: string; expires_at: string; lease_seconds: number };
 }
 
-/** The same, the item as JSON, made where it was claimed. */
-export interface Fetched {
-  item: JsonText;
-  lease: Granted['lease'];
+/** A claim by name, with what the one before left. */
+export interface Claimed extends Granted {
+  handover: Handover;
+  /** To a holder who claims again: what others did meanwhile. */
+  news?: object[];
+}
+
+export interface Renewed extends Granted {
+  news: object[];
 }
 
 @injectable()
@@ -74,58 +69,47 @@ export class Leases {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
-    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
     @inject(Expiry) private readonly expiry: Expiry,
+    @inject(ClaimQuota) private readonly quota: ClaimQuota,
+    @inject(Handovers) private readonly handovers: Handovers,
+    @inject(News) private readonly news: News,
   ) {}
 
-  /** Fetches and reserves the next item in one step. @param filter of the caller's query */
-  async next(caller: BugCaller, request: LeaseRequest, filter: Filter): Promise<Granted | { item: null }> {
-    const fetched = await this.fetch(caller, request, filter);
-    return fetched === null ? { item: null } : { ...fetched, item: itemOf(fetched) };
+  /**
+   * @throws ServiceError not_found, already_claimed, on_hold, too_many_claims, insufficient_scope, invalid_transition,
+   *   lease_limit
+   */
+  async claim(name: string, caller: BugCaller, asked: LeaseRequest): Promise<Claimed> {
+    const before = await this.items.need(name, caller);
+    const request = { ...asked, agent: agentOf(caller, asked.agent) };
+    await this.secrets.refuse({ agent: request.agent });
+    const agent = request.agent ?? caller.name;
+    const live: ClaimLease | null = isLive(before.claim, this.deps.clock.now()) ? before.claim : null;
+    const own = live?.credential === caller.id && live.agent === agent;
+    const giveBack = own ? (): void => undefined : await this.quota.take({ credential: caller.id, agent });
+    try {
+      return await this.#claim(before.id, caller, request);
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
   }
 
-  /** As `next`; null when there is none. */
-  async fetch(caller: BugCaller, request: LeaseRequest, filter: Filter): Promise<Fetched | null> {
-    await this.secrets.refuse({ agent: request.agent });
-    await this.writeExpired();
-    const { items, texts, ids } = this.deps;
-    const secret = ids.secret();
-    const agent = request.agent ?? soleTarget(filter) ?? caller.name;
-    const unfiled = { id: ids.uuid(), actor: caller.name };
-    const holder = holderOf({ credential: caller.id, agent });
-    const first = (): Promise<Fetched | null> =>
-      this.watermark.write(claimedId, async (stamp, now) => {
-        const claim = this.#lease(caller, { ...request, agent }, secret, now);
-        // The stretch of the queue holds the severity already.
-        const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
-        const waiting = either(queue, notPassed(holder, stamp));
-        const update = claimUnread(claim, unfiled);
-        const rendering = { ...ITEM_ROW, beside: texts, context: now };
-        const options = { sort: [['queue_key', 'asc']] } as const;
-        const json = await changeRendered(items, waiting, update, rendering, options);
-        const { expires_at, lease_seconds } = claim;
-        return json === null
-          ? null
-          : { item: new JsonText(json), lease: { claim_token: secret, expires_at, lease_seconds } };
-      });
-    const fits = (): Filter =>
-      either({ ...filter, ...servedTo(agent, filter), muted: false }, notPassed(holder, this.deps.clock.iso()));
-    let fetched = await first();
-    for (let tries = 0; fetched === null && tries < TRIES && (await this.expiry.free(fits())); tries++)
-      fetched = await first();
-    return fetched;
-  }
-
-  /** @throws ServiceError not_found, already_claimed, invalid_transition, lease_limit */
-  async claim(name: string, caller: BugCaller, request: LeaseRequest): Promise<Granted> {
-    const { id } = await this.items.need(name, caller);
-    await this.secrets.refuse({ agent: request.agent });
+  async #claim(id: string, caller: BugCaller, request: LeaseRequest): Promise<Claimed> {
+    let unread: readonly Unread[] | undefined;
     const secret = this.deps.ids.secret();
     const doc = await this.items.change(id, caller.name, (item, change) => {
       const now = this.deps.clock.now();
-      const fresh = this.#lease(caller, request, secret, now);
-      if (isLive(item.claim, now)) return this.#reclaim(item.claim, fresh, change, caller, request.agent);
+      const fresh = leaseFor(caller, request, secret, now);
+      change.by = 'holder';
+      unread = undefined;
+      if (isLive(item.claim, now)) {
+        this.#reclaim(item.claim, fresh, change, caller, request.agent);
+        unread = change.heard();
+        return;
+      }
+      if (isHeld(item)) throw onHold(item);
       if (item.status === 'in_progress') planExpiry(item, change);
       if (!allowed(change.next.status, 'in_progress', 'claim')) throw notFrom(item.status, 'in_progress');
       change
@@ -134,7 +118,12 @@ export class Leases {
       // A claim of an item that needed a person starts the count again.
       if (item.status === 'needs_info') change.assign({ expired_count: 0, release_count: 0 });
     });
-    return this.#granted(doc, secret);
+    const [granted, handover, news] = await Promise.all([
+      this.#granted(doc, secret),
+      this.handovers.of(doc),
+      unread && this.news.of(doc, unread),
+    ]);
+    return { ...granted, handover, ...(news && { news }) };
   }
 
   /** The same credential and agent gets its lease back: another token, the same claim. */
@@ -149,9 +138,11 @@ export class Leases {
   }
 
   /** @throws ServiceError not_found, lease_lost, lease_limit */
-  async renew(name: string, caller: BugCaller, request: LeaseRequest & { claim_token: string }): Promise<Granted> {
+  async renew(name: string, caller: BugCaller, request: LeaseRequest & { claim_token: string }): Promise<Renewed> {
     const { id } = await this.items.need(name, caller);
+    let unread: readonly Unread[] = [];
     const doc = await this.items.change(id, caller.name, (item, change) => {
+      change.by = 'holder';
       const now = this.deps.clock.now();
       const held = this.#held(item, request.claim_token, caller, now);
       const lease_seconds = request.lease_seconds ?? held.lease_seconds;
@@ -161,8 +152,9 @@ export class Leases {
       change
         .assign({ claim: { ...held, lease_seconds, expires_at, renewals: held.renewals + 1 } })
         .note('renewed', { expires_at });
+      unread = change.heard();
     });
-    return this.#granted(doc, request.claim_token);
+    return { ...(await this.#granted(doc, request.claim_token)), news: await this.news.of(doc, unread) };
   }
 
   /**
@@ -199,24 +191,26 @@ export class Leases {
     throw now >= Date.parse(claim.claimed_at) + LIMIT_MS ? limitReached() : leaseLost(item, token, caller, now);
   }
 
-  #lease(caller: BugCaller, request: LeaseRequest, secret: string, now: number): ClaimLease {
-    const lease_seconds = request.lease_seconds ?? DEFAULT_LEASE_SECONDS;
-    return {
-      agent: request.agent ?? caller.name,
-      credential: caller.id,
-      token_hash: hashOfToken(secret),
-      claimed_at: isoOf(now),
-      expires_at: isoOf(now + lease_seconds * 1000),
-      renewals: 0,
-      lease_seconds,
-    };
-  }
-
   async #granted(doc: ItemDoc, claim_token: string): Promise<Granted> {
     const { claim } = doc;
     if (claim === null) throw refusal('lease_lost', 'The lease ended at once.', { extra: { why: 'taken' } });
     const item = await this.items.view(doc);
     return { item, lease: { claim_token, expires_at: claim.expires_at, lease_seconds: claim.lease_seconds } };
+  }
+
+  /** The holder has read the item: what others wrote is no news any more. @param doc as it was read */
+  async shown(doc: ItemDoc, caller: BugCaller): Promise<void> {
+    const { claim } = doc;
+    const now = this.deps.clock.now();
+    if (!isLive(claim, now) || claim.credential !== caller.id || !claim.unread?.length) return;
+    if (caller.agent !== undefined && caller.agent !== claim.agent) return;
+    const { token_hash, unread } = claim;
+    await this.items.change(doc.id, caller.name, (item, change) => {
+      // What was written since the read is still news.
+      const same = item.claim?.token_hash === token_hash && item.claim.unread?.length === unread.length;
+      change.by = 'holder';
+      if (same) change.heard();
+    });
   }
 
   /** Writes which leases have run out: before a claim or a list reads. */

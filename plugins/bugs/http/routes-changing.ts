@@ -8,6 +8,7 @@ import { cleanJson } from '../text/clean.js';
 import type { Edit } from '../item/edit.js';
 import type { RemovalOptions } from '../work/removal.js';
 import type { LeaseRequest, ReleaseRequest } from '../claims/leases.js';
+import type { NewComment } from '../work/comments.js';
 import type { MergeOptions } from '../work/merging.js';
 import { BASE, idOf, MANAGE, REPORT } from './paths.js';
 import * as schemas from './schemas.js';
@@ -43,11 +44,10 @@ const edit = ({ edits }: BugServices): RouteSpec => ({
     '`comment` is stored with the change, or not at all.',
   access: { scope: MANAGE },
   input: { params, body: schemas.editBody, headers: IF_MATCH },
-  output: shapes.itemOutput,
-  errors: [...CLAIMED, 'claim_required', 'invalid_transition', 'precondition_failed', 'reason_required'],
-  handle: async (request) => ({
-    item: await edits.edit(idOf(request), callerIn(request), bodyOf(request) as Edit, request.headers['if-match']),
-  }),
+  output: shapes.editedOutput,
+  errors: [...CLAIMED, 'claim_required', 'unread_news', 'invalid_transition', 'precondition_failed', 'reason_required'],
+  handle: (request) =>
+    edits.answered(idOf(request), callerIn(request), bodyOf(request) as Edit, request.headers['if-match']),
 });
 
 const remove = ({ removal }: BugServices): RouteSpec => ({
@@ -133,15 +133,16 @@ const comment = ({ comments }: BugServices): RouteSpec => ({
   operationId: 'commentItem',
   summary: 'Comment on an item',
   tool: tools.comment,
-  description: 'With bugtracker:report alone only on items that the same token created.',
+  description:
+    'With bugtracker:report alone only on items that the same token created. On an item that is `needs_info` the comment of a ' +
+    'person, or of the token that created it, is the answer and opens it, unless `keep_status` is set.',
   access: { anyScope: [MANAGE, REPORT] },
   input: { params, body: schemas.commentBody },
   status: 201,
   output: shapes.commentOutput,
   errors: ['lease_lost'],
   handle: async (request) => {
-    const { body, claim_token } = bodyOf(request) as { body: string; claim_token?: string };
-    return created(await comments.add(idOf(request), callerIn(request), body, claim_token));
+    return created(await comments.add(idOf(request), callerIn(request), bodyOf(request) as NewComment));
   },
 });
 
@@ -152,12 +153,12 @@ function leases({ leases: service }: BugServices): RouteSpec[] {
       ...shared,
       path: `${BASE}/bugs/{id}/claim`,
       operationId: 'claimItem',
-      errors: ['already_claimed', 'invalid_transition', 'lease_limit'],
+      errors: ['already_claimed', 'on_hold', 'too_many_claims', 'invalid_transition', 'lease_limit'],
       summary: 'Claim an item',
       tool: tools.claim,
       description: 'The same credential and agent get their lease back with a new `claim_token`; the old one is dead.',
       input: { params, body: schemas.claimBody, optionalBody: true },
-      output: shapes.grantedOutput,
+      output: shapes.claimedOutput,
       handle: async (request) => secret(await service.claim(idOf(request), callerIn(request), request.body ?? {})),
     },
     {
@@ -168,7 +169,7 @@ function leases({ leases: service }: BugServices): RouteSpec[] {
       summary: 'Renew a lease, from now; 24 hours in all',
       tool: tools.renew,
       input: { params, body: schemas.renewBody },
-      output: shapes.grantedOutput,
+      output: shapes.renewedOutput,
       handle: async (request) =>
         secret(
           await service.renew(idOf(request), callerIn(request), request.body as LeaseRequest & { claim_token: string }),

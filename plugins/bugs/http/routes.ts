@@ -8,7 +8,7 @@ import { Reply } from '../../../ports/http.js';
 import { callerIn, mayTouch } from '../caller.js';
 import type { Part } from '../lists/parts.js';
 import { filterFor } from '../item/filters.js';
-import type { LeaseRequest } from '../claims/leases.js';
+import type { NextRequest } from '../claims/next.js';
 import type { ListRequest } from '../lists/lists.js';
 import { BASE, idOf, MANAGE, READ, REPORT } from './paths.js';
 import { reportOf, type ReportBody } from './report-body.js';
@@ -18,12 +18,12 @@ import * as shapes from './schemas-output.js';
 import type { BugServices } from '../services.js';
 import * as tools from './tools.js';
 
-type BugsQuery = ListRequest & LeaseRequest & { action?: 'next' };
+type BugsQuery = ListRequest & NextRequest & { action?: 'next' };
 const params = schemas.idParam;
 
 /** Parameters that mean nothing when one item is fetched, and those that only then mean something. */
 const LIST_ONLY = ['limit', 'cursor', 'include_total', 'sort', 'order', 'updated_since'];
-const NEXT_ONLY = ['agent', 'lease_seconds'];
+const NEXT_ONLY = ['agent', 'lease_seconds', 'wait_seconds'];
 
 function refuse(query: Record<string, unknown>, names: readonly string[], what: string): void {
   const wrong = names.filter((name) => query[name] !== undefined);
@@ -128,15 +128,16 @@ const next = (services: BugServices): RouteSpec => ({
   direct: true,
   input: { query: schemas.nextQuery, body: schemas.nextBody, optionalBody: true },
   strictQuery: true,
+  errors: ['too_many_claims'],
   output: shapes.nextOutput,
   handle: async (request) => {
     const query = request.query as BugsQuery;
-    return fetchNext(services, request, { ...query, ...(request.body as LeaseRequest | null) });
+    return fetchNext(services, request, { ...query, ...(request.body as NextRequest | null) });
   },
 });
 
 async function fetchNext(
-  { leases: service, parts }: BugServices,
+  { nextItem: service, parts }: BugServices,
   request: HttpRequest,
   query: BugsQuery,
 ): Promise<Reply> {
@@ -145,9 +146,9 @@ async function fetchNext(
   refuse(request.query, LIST_ONLY, 'not with action=next');
   const filter = filterFor(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
-  if (caller.by_tool !== true) return answered((await service.fetch(caller, query, filter)) ?? { item: null });
+  if (caller.by_tool !== true) return answered(await service.fetch(caller, query, filter, request.signal));
   // An agent reads the newest occurrence first of all; a route's answer stays as its contract has it.
-  const granted = await service.next(caller, query, filter);
+  const granted = await service.next(caller, query, filter, request.signal);
   const occurrence = granted.item === null ? undefined : await parts.newest(granted.item.id);
   return answered({ ...granted, ...(occurrence && { occurrence }) });
 }

@@ -42,6 +42,8 @@ export const item = named(
     status: itemStatus,
     duplicate_of: text,
     reason: outside,
+    hold: joi.boolean().description('A person has stopped the work on it: no agent may claim it'),
+    hold_reason: outside,
     muted: joi.boolean(),
     muted_reason: outside,
     muted_by_rule_id: text,
@@ -74,7 +76,6 @@ export const item = named(
 );
 
 const lease = named('Lease', whole({ claim_token: joi.string(), expires_at: instant, lease_seconds: count }));
-export const grantedOutput = named('ClaimedItem', whole({ item, lease }));
 export const deletedOutput = whole({ deleted: joi.boolean().valid(true) });
 export const itemOutput = named('ItemAnswer', whole({ item }));
 export const reportOutput = named(
@@ -137,9 +138,47 @@ export const parts = {
   activity: pageOf('ActivityPage', activity),
 };
 
+const news = joi
+  .array()
+  .items(joi.object({ kind: joi.string().valid('comment', 'activity').required() }).unknown())
+  .description('To the holder: what others wrote or changed since its last call, oldest first');
+const latestBuild = text.description('Where it is about a build: the highest published version');
+const handover = named(
+  'Handover',
+  whole({
+    released_by: outside,
+    reason: outside,
+    at,
+    comments: joi.array().items(comment).description('The last five'),
+    earlier_fix: joi
+      .object({ build: outside, commit: outside, comment: outside })
+      .allow(null)
+      .description('The fix that did not last'),
+    untrusted_fields,
+  }),
+);
+const claimed = named(
+  'ClaimedItem',
+  joi.object({ item: item.required(), lease: lease.required(), handover: handover.required(), news }),
+);
+export const claimedOutput = claimed;
+export const renewedOutput = named('RenewedItem', whole({ item, lease, news }));
+export const editedOutput = named(
+  'ItemChanged',
+  joi.object({ item: item.required(), latest_build: latestBuild, news }),
+);
+const waiting = named(
+  'WaitingItems',
+  whole({ reserved: count, on_hold: count, blocked: count, released_by_you: count, for_others: count, muted: count }),
+).description('Items that the query finds and that were not handed out, by reason');
 const next = named(
   'NextItem',
-  joi.object({ item: item.allow(null).required().description('null: there is no work'), lease }),
+  joi.object({
+    item: item.allow(null).required().description('null: there is no work; `waiting` says why'),
+    lease,
+    handover,
+    waiting,
+  }),
 );
 const itemPage = pageOf('ItemPage', item);
 const changedPage = named(
@@ -168,12 +207,17 @@ export const detailOutput = named(
     occurrences: joi.array().items(occurrence),
     comments: joi.array().items(comment),
     activity: joi.array().items(activity),
+    handover,
   }),
 );
 export const similarOutput = named('SimilarItems', whole({ items: joi.array().items(item) }));
 export const commentOutput = named(
   'CommentAnswer',
-  whole({ comment, item: named('ItemState', whole({ ref: joi.string(), status: itemStatus, rev: count })) }),
+  joi.object({
+    comment: comment.required(),
+    item: named('ItemState', whole({ ref: joi.string(), status: itemStatus, rev: count })).required(),
+    news,
+  }),
 );
 export const projectsOutput = named(
   'TrackedProjects',

@@ -1,7 +1,6 @@
 /** What the routes of the bug tracker take (contract 20). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { named, stated, unlisted } from '../../../kernel/contract.js';
-import { refused } from '../../../lib/unsupported-fields.js';
 import { LONGEST_COMMENT } from '../item/model.js';
 import { errorLevel, filterBody, filters, itemStatus, itemType, severity, sorting } from '../lists/query-schema.js';
 
@@ -33,6 +32,8 @@ const tags = joi.array().items(joi.string().min(1).max(200)).max(32);
 const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
 const agent = joi.string().min(1).max(200);
 const leaseSeconds = joi.number().integer().min(60).max(14_400);
+/** How long `action=next` waits for an item where there is none. */
+const waitSeconds = joi.number().integer().min(0).max(25);
 const claimToken = joi.string().min(1).max(200);
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
@@ -109,7 +110,8 @@ export const editBody = named(
       force: joi.boolean(),
       fix_commit: short.description('The commit that fixes it'),
       ...context,
-      ...refused('item'),
+      type: joi.string().valid('bug', 'feature').description('Not for items of the error stream'),
+      hold: joi.boolean().description('A person stops the work on it, with `reason`; a program needs `force`'),
     })
     .example({ status: 'resolved', resolved_in_build: '1.4.2', claim_token: 'from the lease' }),
 );
@@ -120,7 +122,7 @@ export const commentBody = named(
     .object({
       body: comment.required(),
       claim_token: claimToken,
-      ...refused('comment'),
+      keep_status: joi.boolean().description('An item that needs an answer goes on needing it'),
     })
     .example({ body: 'Fixed in the branch `cart`; the release follows.' }),
 );
@@ -129,7 +131,7 @@ export const claimBody = named(
   'ClaimRequest',
   joi.object({ agent, lease_seconds: leaseSeconds }).example({ agent: 'fixer-1', lease_seconds: 1800 }),
 );
-export const nextBody = named('NextRequest', claimBody.keys(refused('next')));
+export const nextBody = named('NextRequest', claimBody.keys({ wait_seconds: waitSeconds }));
 export const renewBody = named(
   'RenewRequest',
   joi.object({ agent, lease_seconds: leaseSeconds, claim_token: claimToken.required() }),
@@ -201,7 +203,7 @@ export const detailQuery = joi.object({
 });
 export const similarQuery = joi.object({ limit: joi.number().integer().min(1).max(50).default(10) });
 
-const nextFields = { agent, lease_seconds: leaseSeconds };
+const nextFields = { agent, lease_seconds: leaseSeconds, wait_seconds: waitSeconds };
 export const bugsQuery = joi.object({
   ...filters,
   ...paging,
@@ -211,6 +213,7 @@ export const bugsQuery = joi.object({
   action: unlisted(joi.string().valid('next')),
   agent: unlisted(agent),
   lease_seconds: unlisted(leaseSeconds),
+  wait_seconds: unlisted(waitSeconds),
 });
 export const nextQuery = joi.object({
   ...filters,

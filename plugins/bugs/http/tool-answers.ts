@@ -14,10 +14,31 @@ const only = (data: Data, names: readonly string[]): Answer =>
 const without = (data: Data, names: readonly string[]): Answer =>
   Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name)));
 
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === false || value === 0 || value === '' || (Array.isArray(value) && value.length === 0);
+/** Only what says something. */
+const told = (data: Data): Answer => Object.fromEntries(Object.entries(data).filter(([, value]) => !isEmpty(value)));
+
+/** The handover, where there is something to hand over. */
+function handed(data: Data, comments = true): Answer {
+  const { untrusted_fields, ...handover } = dataOf(data['handover']);
+  const said = told(comments ? handover : without(handover, ['comments']));
+  return Object.keys(said).length === 0 ? {} : { handover: { ...said, untrusted_fields } };
+}
+
+/** What the holder has to be told with the answer to a write. */
+const newsOf = (data: Data): Answer => (isEmpty(data['news'] ?? null) ? {} : { news: data['news'] });
+
 /** After a write: the item and its status. */
 export const written = (data: Data): Answer => {
   const item = isData(data['item']) ? data['item'] : data;
-  return { ...only(item, ['ref', 'status', 'rev']), ...only(data, ['lease']) };
+  return {
+    ...only(item, ['ref', 'status', 'rev']),
+    ...only(data, ['lease']),
+    ...(typeof data['latest_build'] === 'string' && { latest_build: data['latest_build'] }),
+    ...handed(data),
+    ...newsOf(data),
+  };
 };
 
 export const reported = (data: Data): Answer => ({
@@ -27,12 +48,110 @@ export const reported = (data: Data): Answer => ({
 });
 
 /** Fields without use for an agent that fixes the item, and an alias. */
-const itemOf = (item: Data): Answer => without(item, ['urgency', 'dedup_key']);
+const IDLE = [
+  'urgency',
+  'dedup_key',
+  'hour_count',
+  'flooded_count',
+  'late_count',
+  'claim_count',
+  'source',
+  'created_at',
+  'updated_at',
+  'first_seen_at',
+  'severity_locked',
+  'muted_by_rule_id',
+  'rev',
+];
 
-export const taken = (data: Data): Answer => ({
-  ...data,
-  ...(isData(data['item']) && { item: itemOf(data['item']) }),
-});
+function itemOf(item: Data): Answer {
+  const { app_version, claim, ...rest } = told(without(item, IDLE));
+  return {
+    ...rest,
+    ...(app_version !== undefined && app_version !== item['first_build'] && { app_version }),
+    ...(isData(claim) && { claim: only(claim, ['agent', 'expires_at']) }),
+  };
+}
+
+/** `> 41  return price.total;`: lines of source, that of the error marked. */
+function sourceText(source: unknown, line: unknown): string | null {
+  const lines = Object.entries(dataOf(source));
+  if (lines.length === 0) return null;
+  return lines.map(([at, code]) => `${Number(at) === line ? '>' : ' '} ${at}  ${String(code)}`).join('\n');
+}
+
+const wordOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+/** Where the application failed: file, line, source and locals of its own frame, and those of its callers. */
+function crashOf(item: Data, occurrence: Data): Answer {
+  const context = dataOf(occurrence['context']);
+  const line = occurrence['line_no'] ?? item['line_no'];
+  const callers = listOf(context['frames']).flatMap((frame) => {
+    const source = sourceText(frame['source'], frame['lineno']);
+    if (source === null && frame['locals'] === undefined) return [];
+    const place = [frame['filename'] ?? frame['module'], frame['lineno']].map(wordOf).join(':');
+    return [told({ place, function: frame['function'] ?? null, source, locals: frame['locals'] ?? null })];
+  });
+  const crash = told({
+    file: occurrence['file_path'] ?? item['file_path'] ?? null,
+    line: line ?? null,
+    source: sourceText(context['source'], line),
+    locals: context['locals'] ?? null,
+    callers,
+  });
+  return crash['source'] === undefined && crash['locals'] === undefined ? {} : { crash };
+}
+
+/** Of the context what is not told elsewhere. */
+function contextOf(context: unknown): Answer {
+  const rest = told(without(dataOf(context), ['source', 'locals', 'frames', 'sdk', 'release', 'dist', 'logger']));
+  return Object.keys(rest).length === 0 ? {} : { context: rest };
+}
+
+/** An occurrence beside its item: what both have is told once. */
+function besideItem(occurrence: Data, item: Data): Answer {
+  const { context, ...rest } = told(occurrence);
+  const other = Object.entries(rest).filter(
+    ([name, value]) =>
+      name === 'id' || name === 'untrusted_fields' || JSON.stringify(item[name]) !== JSON.stringify(value),
+  );
+  const { received_at: _, ...told_once } = Object.fromEntries(other);
+  return { ...told_once, ...contextOf(context) };
+}
+
+/** Texts that are long enough to be told once. */
+const LONG = 40;
+
+/** Without what `crash` tells of it; a long text that the item has as well is told there. */
+function wholeOf(occurrence: Data, item: Data): Answer {
+  const { context, ...rest } = occurrence;
+  const same = ['stack_trace', 'error_message'].filter((name) => {
+    const text = rest[name];
+    return typeof text === 'string' && text.length > LONG && text === item[name];
+  });
+  const outside = (Array.isArray(rest['untrusted_fields']) ? rest['untrusted_fields'] : []) as string[];
+  return {
+    ...rest,
+    ...(isData(context) ? contextOf(context) : only(occurrence, ['context'])),
+    ...Object.fromEntries(same.map((name) => [name, `=item.${name}`])),
+    untrusted_fields: outside.filter((name) => !same.includes(name)),
+  };
+}
+
+/** First of all where it failed. */
+export const taken = (data: Data): Answer => {
+  const item = dataOf(data['item']);
+  const occurrence = dataOf(data['occurrence']);
+  if (!isData(data['item'])) return { item: null, ...(isData(data['waiting']) && { waiting: told(data['waiting']) }) };
+  return {
+    ...crashOf(item, occurrence),
+    item: itemOf(item),
+    ...(isData(data['occurrence']) && { occurrence: besideItem(occurrence, item) }),
+    ...only(data, ['lease']),
+    ...handed(data),
+  };
+};
 
 const SHORT = [
   'id',
@@ -73,9 +192,17 @@ export const listed = (data: Data): Answer => ({ ...data, items: listOf(data['it
 function difference(occurrence: Data, from: Data): Answer {
   const always = ['id', 'occurred_at'];
   const names = Object.keys(occurrence).filter(
-    (name) => name !== 'received_at' && JSON.stringify(occurrence[name]) !== JSON.stringify(from[name]),
+    (name) =>
+      !['received_at', 'context'].includes(name) && JSON.stringify(occurrence[name]) !== JSON.stringify(from[name]),
   );
-  return only(occurrence, [...always, ...names]);
+  const other = dataOf(from['context']);
+  const context = Object.entries(dataOf(occurrence['context'])).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]),
+  );
+  return {
+    ...only(occurrence, [...always, ...names]),
+    ...(context.length > 0 && { context: Object.fromEntries(context) }),
+  };
 }
 
 /** Entries that only show that an agent works on the item. */
@@ -98,13 +225,17 @@ function entryOf({ at, action, actor, data }: Data): Answer {
 
 /** An item with its newest occurrence whole; of the others only the fields that differ. */
 export const detail = (data: Data): Answer => {
+  const item = dataOf(data['item']);
   const [newest, ...others] = listOf(data['occurrences']);
   const history = listOf(data['activity']).filter(({ action }) => !ROUTINE.has(String(action)));
   return {
-    item: itemOf(dataOf(data['item'])),
-    occurrences: newest === undefined ? [] : [newest, ...others.map((other) => difference(other, newest))],
+    ...crashOf(item, newest ?? {}),
+    item: itemOf(item),
+    occurrences:
+      newest === undefined ? [] : [wholeOf(newest, item), ...others.map((other) => difference(other, newest))],
     comments: data['comments'],
     activity: history.slice(0, HISTORY).map(entryOf),
     ...(isData(data['pull_request']) && { pull_request: data['pull_request'] }),
+    ...handed(data, false),
   };
 };

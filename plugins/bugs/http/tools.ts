@@ -19,21 +19,25 @@ const untrusted: readonly string[] = [
   'actor',
   'agent',
   'changed',
+  'file',
+  'source',
+  'locals',
+  'place',
+  'function',
+  'callers',
+  'latest_build',
 ];
 
 const describe: Record<string, string> = {
-  id: 'Id or ref (`shop-17`)',
-  agent: 'Your name; default: the name of the token. The same token and name get their own lease back',
-  lease_seconds: 'How long it is reserved, 60 to 14,400; default 1,800',
-  claim_token: 'From the lease; needed while the item is claimed',
+  agent: 'Your name; default: the token’s',
+  lease_seconds: '60 to 14,400',
+  wait_seconds: 'Waits for work, up to 25',
   resolved_in_build: 'Version that will carry the fix; its release closes the item',
-  client_ref: 'Your own id for it: repeating the call creates nothing',
-  q: 'Every word in title, message or class; a ref finds its item',
-  cursor: '`next_cursor` of the page before',
-  comment: 'Stored with the change; up to 16 KiB',
-  assignee: 'Account of a person',
+  client_ref: 'Your own id: repeating the call creates nothing',
+  q: 'Words that all occur; quotes keep together; or a ref',
+  comment: 'Stored with the change',
   target_agent: 'Only this agent is handed it',
-  pr_url: 'Pull request, http or https',
+  keep_status: 'Your comment is no answer to `needs_info`',
 };
 
 const FILTERS = [
@@ -53,12 +57,15 @@ const FILTERS = [
   'q',
 ];
 
+/** Filters for looking things up; nobody takes work by them. */
+const READERS: ReadonlySet<string> = new Set(['commit_sha', 'push_id', 'assignee', 'error_level']);
+
 export const next: ToolSpec = {
   name: 'next',
   title: 'Take the next item',
   description:
-    'Hands out the most urgent open item and reserves it for you in one step, with its newest occurrence; no two calls get the same. `item` is null when there is no work. Keep `lease.claim_token`. Filters narrow what you get. Needs bugtracker:manage.',
-  only: [...FILTERS, 'agent', 'lease_seconds'],
+    'Reserves the most urgent open item for you: where it failed, its newest occurrence, what the one before left (`handover`). `item` null: no work, `waiting` says why. Needs bugtracker:manage.',
+  only: [...FILTERS.filter((name) => !READERS.has(name)), 'agent', 'lease_seconds', 'wait_seconds'],
   fixed: { action: 'next' },
   describe,
   untrusted,
@@ -69,7 +76,7 @@ export const search: ToolSpec = {
   name: 'search',
   title: 'Search items',
   description:
-    'Bugs, errors and feature requests in short, last seen first; `get` reads one. Values of one filter are alternatives, filters are combined. `updated_since` (RFC 3339) asks what changed. Needs bugtracker:read.',
+    'Items in short, last seen first. Values of a filter are alternatives. `updated_since` (RFC 3339): what changed. Needs bugtracker:read.',
   readOnly: true,
   only: [
     ...FILTERS,
@@ -95,11 +102,10 @@ export const search: ToolSpec = {
 export const get: ToolSpec = {
   name: 'get',
   title: 'Read an item',
-  description:
-    'One item whole: its texts, newest occurrence, comments and last history entries. Needs bugtracker:read.',
+  description: 'One item with newest occurrence, comments and last history. Needs bugtracker:read.',
   readOnly: true,
   defaults: { occurrences: 1 },
-  describe: { ...describe, occurrences: 'How many; the newest is whole, of others what differs' },
+  describe: { ...describe, occurrences: 'How many; of older ones what differs' },
   untrusted,
   answer: detail,
 };
@@ -107,8 +113,7 @@ export const get: ToolSpec = {
 export const similar: ToolSpec = {
   name: 'similar',
   title: 'Find similar items',
-  description:
-    'Other items of its project with the same exception class or file, to find what is already known. Needs bugtracker:read.',
+  description: 'Items like it, by class, file or words. Needs bugtracker:read.',
   readOnly: true,
   describe,
   untrusted,
@@ -122,7 +127,7 @@ export const claim: ToolSpec = {
   name: 'claim',
   title: 'Claim an item',
   description:
-    'Reserves a certain item for you. `already_claimed` says who holds it. Claiming your own again gives a new claim_token and kills the old one. Needs bugtracker:manage.',
+    'Reserves a certain item for you. Claiming your own again gives a new claim_token and kills the old one. Needs bugtracker:manage.',
   describe,
   untrusted,
   answer: written,
@@ -131,8 +136,7 @@ export const claim: ToolSpec = {
 export const renew: ToolSpec = {
   name: 'renew',
   title: 'Renew a lease',
-  description:
-    'Extends your lease from now; 24 hours in all. Call it at half of lease_seconds while you work. `lease_lost`: stop working on the item; `why` says how.',
+  description: 'Extends your lease from now; 24 hours in all. `news`: what others wrote. `lease_lost`: stop.',
   only: ['id', 'claim_token', 'lease_seconds'],
   describe,
   untrusted,
@@ -142,8 +146,7 @@ export const renew: ToolSpec = {
 export const release: ToolSpec = {
   name: 'release',
   title: 'Give an item back',
-  description:
-    'Ends your lease and opens the item for others; `next` does not hand it to you again for 24 hours. Say why.',
+  description: 'Ends your lease and opens the item for others, not for you for 24 hours. Say why.',
   only: ['id', 'claim_token', 'reason', 'comment'],
   describe,
   untrusted,
@@ -154,9 +157,9 @@ export const resolve: ToolSpec = {
   name: 'resolve',
   title: 'Resolve an item',
   description:
-    'Says that the item is fixed in the code, and ends your lease, which must be live. With `resolved_in_build` it closes when that version is published.',
+    'The item is fixed in the code; ends your live lease. Until it closes you may call it again to correct build, commit or pull request.',
   idempotent: true,
-  only: ['id', 'claim_token', 'resolved_in_build', 'commit_sha', 'pr_url', 'push_id', 'comment'],
+  only: ['id', 'claim_token', 'resolved_in_build', 'fix_commit', 'pr_url', 'comment'],
   fixed: { status: 'resolved' },
   describe,
   untrusted,
@@ -167,7 +170,7 @@ export const update: ToolSpec = {
   name: 'update',
   title: 'Change an item',
   description:
-    'Changes fields, only under your own live lease (`claim_required`). Status: `needs_info` (ask in `comment`), `wont_fix` (with reason), `duplicate` (with duplicate_of), `closed`, `open`. What you resolved you may correct (`resolved_in_build`, `pr_url`) or open again without. Needs bugtracker:manage.',
+    'Only under your own live lease. Status: `needs_info` (ask in `comment`), `wont_fix` (with reason), `duplicate` (with duplicate_of), `closed`, `open` (also takes back what you resolved). Needs bugtracker:manage.',
   destructive: true,
   idempotent: true,
   only: [
@@ -184,8 +187,10 @@ export const update: ToolSpec = {
     'target_agent',
     'assignee',
     'environment',
-    'commit_sha',
+    'type',
+    'fix_commit',
     'pr_url',
+    'commit_sha',
     'file_path',
     'line_no',
     'push_id',
@@ -200,8 +205,8 @@ export const comment: ToolSpec = {
   name: 'comment',
   title: 'Comment on an item',
   description:
-    'With your claim_token it renews the lease. Needs bugtracker:manage, or bugtracker:report for items that the same token reported.',
-  describe: { ...describe, body: 'Up to 16 KiB' },
+    'Your claim_token renews the lease. Needs bugtracker:manage, or bugtracker:report for what you reported.',
+  describe: describe,
   untrusted,
   answer: written,
 };
@@ -209,8 +214,7 @@ export const comment: ToolSpec = {
 export const report: ToolSpec = {
   name: 'report',
   title: 'Report a bug or a request',
-  description:
-    'Reports a bug, an error or a feature request. A known one is counted, not created again. Needs bugtracker:report.',
+  description: 'A bug, error or feature request. A known one is counted. Needs bugtracker:report.',
   only: [
     'project',
     'title',
@@ -241,7 +245,7 @@ export const report: ToolSpec = {
 export const occurrences: ToolSpec = {
   name: 'occurrences',
   title: 'Occurrences of an item',
-  description: 'The kept occurrences whole, newest first, page by page. Needs bugtracker:read.',
+  description: 'Kept occurrences whole, newest first. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
   defaults: { limit: 5 },
@@ -252,7 +256,7 @@ export const occurrences: ToolSpec = {
 export const comments: ToolSpec = {
   name: 'comments',
   title: 'Comments on an item',
-  description: 'All comments, newest first, page by page. Needs bugtracker:read.',
+  description: 'All, newest first. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
   defaults: { limit: 20 },

@@ -9,7 +9,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { blindKindOfReport } from '../item/change-set.js';
+import { blindKindOfReport } from '../item/derived.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
 import { ClientRefs, isOwn } from '../store/client-refs.js';
 import { CountBatcher } from './count-batcher.js';

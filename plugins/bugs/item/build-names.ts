@@ -3,7 +3,8 @@
  *
  * An index finds the items that a publish closes, so equal versions need one text: `1.2` and `1.2.0` both become `1.2`.
  */
-import { canonicalVersion, isVersion } from '../../../lib/versions.js';
+import { invalid } from '../../../kernel/errors.js';
+import { canonicalVersion, compareVersions, isVersion } from '../../../lib/versions.js';
 
 /** Releases of one project that are offered. */
 export type Published = readonly { version: string; build: string | null; publication?: string }[];
@@ -30,3 +31,23 @@ export function releaseOf(build: string, published: Published): Published[number
   const wanted = canonical(build);
   return published.find((r) => canonical(r.version) === wanted || (r.build !== null && canonical(r.build) === wanted));
 }
+
+/** A release's build name, as `resolved_in_build` may give it. */
+const BUILD_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
+
+/**
+ * A build as it is stored: `shop@v1.4.0` names 1.4.0 (contract 20, transitions).
+ * @throws ServiceError validation_failed for what names neither a version nor a build
+ */
+export function storedBuild(given: string): string {
+  const text = given.trim().replace(/^.*@/s, '');
+  const build = text.replace(/^[vV](?=\d)/, '');
+  if (isVersion(build) || BUILD_NAME.test(build)) return build;
+  throw invalid({
+    resolved_in_build: 'must be a version such as 1.4.0, or a build name of letters, digits and . _ + - (at most 64)',
+  });
+}
+
+/** Whether a version is at or below the one in which the error was seen; false where they cannot be compared. */
+export const isSeenIn = (version: string | null, seen: string | null): boolean =>
+  version !== null && seen !== null && isVersion(seen.trim()) && compareVersions(version, seen.trim()) <= 0;

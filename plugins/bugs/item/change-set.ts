@@ -7,54 +7,10 @@
 import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
-import { buildKey } from './build-names.js';
-import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry } from './model.js';
-import { rankOf } from './severity.js';
-import { BLIND_KIND, UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
-import { AWAITS_BUILD, MAY_REGRESS } from './transitions.js';
-
-type State = Pick<
-  ItemDoc,
-  | 'status'
-  | 'type'
-  | 'muted'
-  | 'muted_by_rule_id'
-  | 'severity'
-  | 'regression'
-  | 'created_at'
-  | 'project'
-  | 'resolved_in_build'
-  | 'sent'
->;
-
-/** The kind of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
-export const blindKindOfReport = (ruleId: string | null | undefined): string =>
-  typeof ruleId === 'string' ? `m:${ruleId}` : 'n';
-
-/** The kind of the occurrences that an item counts blindly; null when each needs a look at the item. */
-export function blindKindOf(item: State): string | null {
-  if (item.status === 'duplicate') return null;
-  if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) return null;
-  if (!item.muted && !item.sent.created) return null;
-  return item.muted ? blindKindOfReport(item.muted_by_rule_id) : 'n';
-}
-
-/** Severity first, regressions before the rest, then oldest (contract 20, leases). */
-function queueKeyOf(item: State): string | null {
-  if (item.status !== 'open' || item.muted) return null;
-  return `${3 - rankOf(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;
-}
-
-/** The fields that follow from others. */
-export function derived(item: State): Pick<ItemDoc, typeof BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank'> {
-  const build = item.resolved_in_build;
-  return {
-    [BLIND_KIND]: blindKindOf(item),
-    queue_key: queueKeyOf(item),
-    build_key: build !== null && AWAITS_BUILD.has(item.status) ? buildKey(item.project, build) : null,
-    severity_rank: rankOf(item.severity),
-  };
-}
+import { derived } from './derived.js';
+import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry, Unread } from './model.js';
+import { UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
+import { withUnread } from './unread.js';
 
 export const searchText = (title: string, message: string | null, exceptionClass: string | null): string =>
   [title, message ?? '', exceptionClass ?? ''].join('\u001f').toLowerCase();
@@ -67,6 +23,8 @@ export class ChangeSet {
   readonly entries: ItemOutboxEntry[] = [];
   /** The change overrides a live lease: its holder learns that the item was taken. */
   overrides = false;
+  /** Who makes it: what others than the holder of a lease do is told to the holder. */
+  by: 'holder' | 'person' | 'other' = 'other';
 
   constructor(
     readonly item: Readonly<ItemDoc>,
@@ -141,14 +99,25 @@ export class ChangeSet {
   /** Moves to another status: every one but `in_progress` ends the lease. */
   status(to: ItemStatus, data: { [key: string]: Json } = {}, end: LeaseEnd = endBy(to)): this {
     this.note('status', { from: this.next.status, to, ...data });
-    return this.endLease(this.overrides ? 'taken' : end).assign({ status: to, claim: null });
+    const { claim } = this.next;
+    const goesOn = to === 'open' || to === 'needs_info';
+    if (claim !== null && goesOn)
+      this.assign({
+        handed: {
+          by: claim.agent,
+          reason: textOf(data['reason']) ?? (end === 'expired' ? 'lease expired' : null),
+          at: this.at,
+        },
+      });
+    const { reason } = data;
+    return this.endLease(this.overrides ? 'taken' : end, textOf(reason)).assign({ status: to, claim: null });
   }
 
   /** Ends the claim token. The caller decides about the claim itself. */
-  endLease(why: LeaseEnd): this {
+  endLease(why: LeaseEnd, reason: string | null = null): this {
     const { claim, ended_leases = [] } = this.next;
     if (claim === null) return this;
-    const ended = { token_hash: claim.token_hash, why };
+    const ended = { token_hash: claim.token_hash, why, ...(why === 'overridden' && reason !== null && { reason }) };
     return this.assign({ ended_leases: [...ended_leases, ended].slice(-ENDED_LEASES) });
   }
 
@@ -163,12 +132,14 @@ export class ChangeSet {
     const { item } = this;
     const { resolved_in_build, fix_commit } = item;
     this.status('open', { resolved_in_build, ...(fix_commit && { fix_commit }), ...data });
+    if (item.status === 'resolved' || item.status === 'closed') this.assign({ earlier_fix: fixOf(item) });
     return this.assign({
       resolved_in_build: null,
       ...(fix_commit && { fix_commit: null }),
       resolved_at: null,
       closed_at: null,
       duplicate_of: null,
+      fix_comment: null,
       expired_count: 0,
       release_count: 0,
       sent: { created: this.next.sent.created, critical: false, resolved: false },
@@ -187,6 +158,22 @@ export class ChangeSet {
     };
   }
 
+  /** What the holder has not been told yet, and is told with this change. */
+  heard(): readonly Unread[] {
+    const { claim } = this.next;
+    const unread = this.item.claim?.unread ?? [];
+    if (claim !== null && unread.length > 0) this.assign({ claim: { ...claim, unread: [] } });
+    return unread;
+  }
+
+  /** The lease that goes on, with what its holder has to be told of this change. */
+  #told(): Partial<ItemDoc> {
+    const { claim } = this.next;
+    if (this.by === 'holder' || this.item.claim === null || claim === null) return {};
+    const unread = withUnread(claim.unread, this.entries, this.by === 'person');
+    return unread === undefined ? {} : { claim: { ...claim, unread } };
+  }
+
   /**
    * The write, for `{id, rev}`: one revision more, never an earlier `updated_at`.
    * @param outbox entries that are not written in another place in the same transaction
@@ -195,7 +182,7 @@ export class ChangeSet {
     const filed = UNFILED.filter((field) => this.item[field] !== undefined);
     const update: Update = {
       ...(filed.length > 0 && { unset: filed }),
-      set: { ...this.set, ...derived(this.next) } as unknown as NonNullable<Update['set']>,
+      set: { ...this.set, ...this.#told(), ...derived(this.next) } as unknown as NonNullable<Update['set']>,
       inc: { rev: 1 },
       max: { updated_at: this.at },
     };
@@ -208,6 +195,14 @@ export class ChangeSet {
   }
 }
 
+const textOf = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null);
+
+const fixOf = ({ resolved_in_build, fix_commit, fix_comment }: ItemDoc): NonNullable<ItemDoc['earlier_fix']> => ({
+  build: resolved_in_build,
+  commit: fix_commit ?? null,
+  comment: fix_comment ?? null,
+});
+
 const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info' ? 'released' : 'resolved');
 
 /**
@@ -216,7 +211,7 @@ const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info
  */
 export function claimUnread(claim: ClaimLease, unfiled: { id: string; actor: string }): Update {
   return {
-    set: { status: 'in_progress', claim: { ...claim }, queue_key: null, [UNFILED_CLAIM]: { ...unfiled } },
+    set: { status: 'in_progress', claim: claim as unknown as Json, queue_key: null, [UNFILED_CLAIM]: { ...unfiled } },
     inc: { rev: 1, claim_count: 1 },
     max: { updated_at: claim.claimed_at },
   };

@@ -3,6 +3,10 @@ import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 
 export interface Edit {
   title?: string;
+  /** Not for errors. */
+  type?: 'bug' | 'feature';
+  /** A person stops the work on the item, with `reason`, or lets it go on. */
+  hold?: boolean;
   description?: string | null;
   status?: ItemStatus;
   reason?: string | null;

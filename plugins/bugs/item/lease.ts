@@ -1,6 +1,6 @@
 /** One lease: its token, its times, its end, and the errors about it (contract 20, leases). Pure. */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { ServiceError } from '../../../kernel/errors.js';
+import { denied, ServiceError } from '../../../kernel/errors.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { BugCaller } from '../caller.js';
 import { hashOf } from './document-ids.js';
@@ -76,25 +76,61 @@ const SAYS: Record<LeaseEnd | 'unknown', string> = {
   expired: 'The lease ran out.',
   released: 'The item was given back.',
   resolved: 'The item was resolved, closed or set aside, which ended the lease.',
+  overridden: 'A person has stopped the work on the item.',
   taken: 'Somebody has taken the item over since, or you claimed it again and have a newer token.',
   unknown: 'This item was never claimed with it, or too long ago.',
 };
 
 /** Why this token is not the current one. */
-function whyLost(item: ItemDoc, token: string, now: number): LeaseEnd | 'unknown' {
+function whyLost(item: ItemDoc, token: string, now: number): { why: LeaseEnd | 'unknown'; reason?: string } {
   const token_hash = hashOfToken(token);
   const current = item.claim?.token_hash === token_hash;
-  const end = current ? 'expired' : item.ended_leases?.findLast((ended) => ended.token_hash === token_hash)?.why;
-  if (end === undefined) return 'unknown';
-  return end === 'expired' && !current && isLive(item.claim, now) ? 'taken' : end;
+  const ended = item.ended_leases?.findLast((one) => one.token_hash === token_hash);
+  const end = current ? 'expired' : ended?.why;
+  if (end === undefined) return { why: 'unknown' };
+  if (end === 'expired' && !current && isLive(item.claim, now)) return { why: 'taken' };
+  return { why: end, ...(!current && ended?.reason !== undefined && { reason: ended.reason }) };
 }
 
 export function leaseLost(item: ItemDoc, token: string, caller: BugCaller, now: number): ServiceError {
-  const why = whyLost(item, token, now);
+  const { why, reason } = whyLost(item, token, now);
   const live: ClaimLease | null = isLive(item.claim, now) ? item.claim : null;
   return refusal('lease_lost', `This claim_token is not the current one. ${SAYS[why]}`, {
-    extra: { why, ...(live !== null && { claim: claimOf(live, caller) }) },
+    extra: { why, ...(reason !== undefined && { reason }), ...(live !== null && { claim: claimOf(live, caller) }) },
   });
+}
+
+export const onHold = ({ held }: Pick<ItemDoc, 'held'>): ServiceError =>
+  refusal('on_hold', 'A person has stopped the work on this item; take another one.', {
+    extra: { hold: held ?? null },
+  });
+
+/**
+ * The name that a claim is made under. @param asked the caller's own word
+ * @throws ServiceError insufficient_scope for another name than the token's own
+ */
+export function agentOf(caller: BugCaller, asked: string | undefined): string | undefined {
+  if (caller.agent !== undefined && asked !== undefined && asked !== caller.agent)
+    throw denied(`This token claims as ${caller.agent} alone.`);
+  return caller.agent ?? asked;
+}
+
+export function leaseFor(
+  caller: BugCaller,
+  request: { agent?: string | undefined; lease_seconds?: number | undefined },
+  secret: string,
+  now: number,
+): ClaimLease {
+  const lease_seconds = request.lease_seconds ?? DEFAULT_LEASE_SECONDS;
+  return {
+    agent: request.agent ?? caller.name,
+    credential: caller.id,
+    token_hash: hashOfToken(secret),
+    claimed_at: isoOf(now),
+    expires_at: isoOf(now + lease_seconds * 1000),
+    renewals: 0,
+    lease_seconds,
+  };
 }
 
 export const limitReached = (): ServiceError =>

@@ -33,10 +33,20 @@ export interface ClaimLease {
   expires_at: string;
   renewals: number;
   lease_seconds: number;
+  /** What others did to the item since the holder's last answer, oldest first; missing: nothing. */
+  unread?: Unread[];
+}
+
+/** Something that the holder of a lease has not been told: a comment, or an entry of the history. */
+export interface Unread {
+  id: string;
+  kind: 'comment' | 'activity';
+  /** A person wrote it. */
+  person?: true;
 }
 
 /** Why a lease ended: `error.why` for a caller that still uses its token. */
-export type LeaseEnd = 'expired' | 'released' | 'resolved' | 'taken';
+export type LeaseEnd = 'expired' | 'released' | 'resolved' | 'taken' | 'overridden';
 
 /** Fields that are computed for an answer (view.ts) or stored in another collection. */
 type Elsewhere =
@@ -50,6 +60,8 @@ type Elsewhere =
   | 'stack_trace'
   // Missing in items from before these fields.
   | 'fix_commit'
+  | 'hold'
+  | 'hold_reason'
   | 'pr_url'
   | 'assignee';
 
@@ -63,6 +75,16 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   /** Fields whose text a caller with the right to manage items has rewritten. */
   trusted: string[];
 
+  /** A person has stopped the work on it (contract 20, hold); missing or null: nobody has. */
+  held?: { reason: string; by: string; at: string } | null;
+  /** Ids of unfinished items that block it; missing or null: none (store/blocking.ts). */
+  blocked?: { by: string[]; at: string } | null;
+  /** Whose lease ended last without an end of the work, and why (claims/handover.ts). */
+  handed?: { by: string; reason: string | null; at: string };
+  /** The id of the comment that its resolution was stored with. */
+  fix_comment?: string | null;
+  /** The fix that did not last; `comment` is the id of the one that told of it. */
+  earlier_fix?: { build: string | null; commit: string | null; comment: string | null };
   /** Token id or account that resolved it last; missing: never, or before this field. */
   resolved_by?: string;
   /** How often it was released since its status last changed (contract 20, leases: after 3 it needs a person). */
@@ -70,7 +92,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   /** Hash of credential and agent → until when `action=next` passes the item by for them, RFC 3339. */
   passed?: { [holder: string]: string };
   /** SHA-256 of the claim tokens that are over, newest last, with the reason. */
-  ended_leases?: { token_hash: string; why: LeaseEnd }[];
+  ended_leases?: { token_hash: string; why: LeaseEnd; reason?: string }[];
   /** Leases that ran out since a person last had the item (contract 20: after 5 it needs one). */
   expired_count: number;
   /** How often another item was linked to it as a duplicate; missing: never. */

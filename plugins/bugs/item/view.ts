@@ -30,6 +30,7 @@ export const OUTSIDE: readonly (keyof Item)[] = [
   'last_build',
   'regressed_in_build',
   'reason',
+  'hold_reason',
   'muted_reason',
 ];
 
@@ -38,6 +39,8 @@ export const EXPIRIES = 5;
 
 export const isLive = (lease: ClaimLease | null, now: number): lease is ClaimLease =>
   lease !== null && Date.parse(lease.expires_at) > now;
+
+export const isHeld = ({ held }: Pick<ItemDoc, 'held'>): boolean => held !== undefined && held !== null;
 
 const claimView = (lease: ClaimLease): Claim => ({
   agent: lease.agent,
@@ -88,6 +91,8 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     status: statusAt(item, now),
     duplicate_of: item.duplicate_of ?? null,
     reason: item.reason ?? null,
+    hold: isHeld(item),
+    hold_reason: item.held?.reason ?? null,
     muted: item.muted,
     muted_reason: item.muted_reason ?? null,
     muted_by_rule_id: item.muted_by_rule_id ?? null,

@@ -20,6 +20,7 @@ import { Items } from '../store/items.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
 import { ITEM_ROW } from '../item/row.js';
+import { Handovers, type Handover } from '../claims/handover.js';
 import { Leases } from '../claims/leases.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 
@@ -41,6 +42,7 @@ export interface ListAnswer {
 export interface ItemDetail extends Record<'occurrences' | 'comments' | 'activity', object[]> {
   item: Item;
   pull_request: PullRequest | null;
+  handover: Handover;
 }
 
 /** What an item's detail shows of each part. */
@@ -57,6 +59,7 @@ export class Lists {
     @inject(KnownBuilds) private readonly known: KnownBuilds,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Parts) private readonly parts: Parts,
+    @inject(Handovers) private readonly handovers: Handovers,
   ) {}
 
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
@@ -144,14 +147,16 @@ export class Lists {
       const page: PageAnswer = await this.parts.partOf(doc.id, part, { limit });
       return page.items;
     };
-    const [item, occurrences, comments, activity, pull_request] = await Promise.all([
+    const [item, occurrences, comments, activity, pull_request, handover] = await Promise.all([
       this.items.view(doc),
       last('occurrences', wanted),
       last('comments'),
       last('activity'),
       this.#pullRequest(doc),
+      this.handovers.of(doc),
     ]);
-    return { item, occurrences, comments, activity, pull_request };
+    await this.leases.shown(doc, caller);
+    return { item, occurrences, comments, activity, pull_request, handover };
   }
 
   /** What a forge said last of the item's pull request. */

@@ -65,7 +65,7 @@ export function actionPages(page: PageDeps): PageSpec[] {
       const { body = '' } = typedFields(request);
       // A browser sends line ends as CRLF.
       const comment = checked(commentBody, { body: body.replace(/\r\n?/g, '\n') }) as { body: string };
-      await comments.add(refOf(request), callerOf(request.principal), comment.body);
+      await comments.add(refOf(request), callerOf(request.principal), { body: comment.body });
       return { message: 'Comment added.', anchor: '#comments' };
     }),
     post('status', async (request) => {
@@ -88,6 +88,13 @@ export function actionPages(page: PageDeps): PageSpec[] {
       const target_agent = typed['target_agent']?.trim() || null;
       await edit(request, { tags: tagsOf(typed['tags'] ?? ''), target_agent, ...set(typed, ['reason']) });
       return { message: 'Tags and agent are saved.', anchor: '#labels' };
+    }),
+    post('hold', async (request) => {
+      const typed = typedFields(request);
+      const hold = typed['hold'] === 'true';
+      const change = { hold, ...set(typed, ['reason']) };
+      await edits.edit(refOf(request), callerOf(request.principal), checked(editBody, change) as Edit);
+      return { message: hold ? 'The item is on hold: no agent gets it.' : 'Agents may have the item again.' };
     }),
     post('undo', async (request) => {
       const caller = callerOf(request.principal);

@@ -68,6 +68,7 @@ function claimText({ data, actor }: Entry): string {
 /** Fields as a person calls them. */
 const FIELDS: Record<string, string> = {
   title: 'the title',
+  type: 'the type',
   description: 'the description',
   assignee: 'who has it',
   target_agent: 'the agent that it is for',
@@ -135,6 +136,8 @@ const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   'severity unlocked': ['unlock', () => 'unlocked the severity'],
   edited: ['edit', editText],
   forced: ['bolt', ({ data }) => `overrode the lease of ${text(data['agent']) || 'an agent'}`],
+  held: ['lock', () => 'put it on hold'],
+  'hold lifted': ['unlock', () => 'lifted the hold'],
   muted: ['mute', () => 'muted it by an ignore rule'],
   unmuted: ['eye', () => 'unmuted it'],
   merged: ['merge', () => 'merged into this one:'],

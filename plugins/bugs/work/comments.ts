@@ -4,10 +4,12 @@ import { denied } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import { News } from '../claims/news.js';
+import { planAnswer } from '../item/answering.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { claimRequired } from '../item/claim-rule.js';
 import { isToken, leaseLost, touched } from '../item/lease.js';
-import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
+import type { ItemDoc, ItemOutboxEntry, Unread } from '../item/model.js';
 import { commentView, isLive, itemView } from '../item/view.js';
 import { Items } from '../store/items.js';
 import { commentOf } from '../store/item-outbox.js';
@@ -17,6 +19,15 @@ import { SecretGuard } from '../store/secret-guard.js';
 export interface Commented {
   comment: object;
   item: Pick<Item, 'ref' | 'status' | 'rev'>;
+  /** To the holder of the lease: what others wrote or changed since its last call. */
+  news?: object[];
+}
+
+export interface NewComment {
+  body: string;
+  claim_token?: string;
+  /** An item that needs an answer goes on needing it. */
+  keep_status?: boolean;
 }
 
 @injectable()
@@ -25,32 +36,43 @@ export class Comments {
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
     @inject(Items) private readonly items: Items,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
+    @inject(News) private readonly news: News,
   ) {}
 
   /**
    * A comment by a caller who may manage items, or by the token that reported the item.
    * @throws ServiceError not_found, insufficient_scope, lease_lost, validation_failed
    */
-  async add(name: string, caller: BugCaller, body: string, claimToken?: string): Promise<Commented> {
+  async add(name: string, caller: BugCaller, { body, claim_token, keep_status }: NewComment): Promise<Commented> {
     const { id, reported_by } = await this.items.need(name, caller);
     if (!caller.manage && reported_by !== caller.id)
       throw denied('A token that may only report comments on the items that it created.');
     await this.secrets.refuse({ body });
     let entry: ItemOutboxEntry | undefined;
+    let unread: readonly Unread[] | null = null;
     const item = await this.items.change(id, caller.name, (now, change) => {
-      if (claimToken !== undefined) this.#renew(now, claimToken, caller, change);
+      change.by = caller.kind === 'session' ? 'person' : 'other';
+      const holds = claim_token !== undefined && this.#renew(now, claim_token, caller, change);
       entry = change.comment(body).entries.at(-1);
+      if (keep_status !== true) planAnswer(now, change, caller);
+      unread = holds ? change.heard() : null;
     });
     const { ref, status, rev } = itemView(item, null, this.deps.clock.now());
-    return { comment: commentView(commentOf(item, entry as ItemOutboxEntry)), item: { ref, status, rev } };
+    return {
+      comment: commentView(commentOf(item, entry as ItemOutboxEntry)),
+      item: { ref, status, rev },
+      ...(unread !== null && { news: await this.news.of(item, unread) }),
+    };
   }
 
-  /** Any write by the holder renews. @throws ServiceError lease_lost, claim_required */
-  #renew(item: ItemDoc, claimToken: string, caller: BugCaller, change: ChangeSet): void {
+  /** Any write by the holder renews. Answers that it is the holder. @throws ServiceError lease_lost, claim_required */
+  #renew(item: ItemDoc, claimToken: string, caller: BugCaller, change: ChangeSet): true {
     const now = this.deps.clock.now();
     if (!isLive(item.claim, now) || !isToken(item.claim, claimToken)) throw leaseLost(item, claimToken, caller, now);
     if (caller.by_tool === true && item.claim.credential !== caller.id) throw claimRequired();
+    change.by = 'holder';
     const lease = touched(item.claim, now);
     if (lease !== item.claim) change.assign({ claim: lease });
+    return true;
   }
 }

@@ -1,7 +1,8 @@
 /** What the fields of an edit do to an item, planned into its change (contract 20, endpoints: PATCH). Pure. */
-import { ServiceError } from '../../../kernel/errors.js';
+import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
+import { isSeenIn, storedBuild, versionOf, type Published } from '../item/build-names.js';
 import { searchText, type ChangeSet } from '../item/change-set.js';
 import { same } from '../item/claim-rule.js';
 import type { Edit } from '../item/edit.js';
@@ -10,6 +11,7 @@ import type { ItemDoc } from '../item/model.js';
 /** Fields that are written as they come. */
 const PLAIN = [
   'title',
+  'type',
   'tags',
   'target_agent',
   'environment',
@@ -37,10 +39,12 @@ const BLANK_IS_NONE = [
   'resolved_in_build',
 ] as const;
 
+/** @throws ServiceError validation_failed for a `resolved_in_build` that names no build */
 export function tidied(edit: Edit): Edit {
   const tidy = { ...edit };
   if (tidy.title !== undefined) tidy.title = tidy.title.trim();
   for (const field of BLANK_IS_NONE) if (tidy[field]?.trim() === '') tidy[field] = null;
+  if (tidy.resolved_in_build) tidy.resolved_in_build = storedBuild(tidy.resolved_in_build);
   return tidy;
 }
 
@@ -52,7 +56,7 @@ export const reasonOf = (edit: Edit): string | null => edit.reason?.trim() || nu
  * reason_required
  */
 export function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
-  if (edit.reason === undefined || edit.force === true) return;
+  if (edit.reason === undefined || edit.force === true || edit.hold !== undefined) return;
   const reason = reasonOf(edit);
   if (reason === item.reason) return;
   if (reason === null && change.next.status === 'wont_fix')
@@ -65,6 +69,29 @@ export function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
 /** Text that a tool writes may be a copy of text that its agent read. */
 export const trusting = (trusted: readonly string[], fields: readonly string[], caller: BugCaller): string[] =>
   caller.by_tool === true ? trusted.filter((field) => !fields.includes(field)) : [...new Set([...trusted, ...fields])];
+
+/** @throws ServiceError validation_failed: an error stays one, and nothing else becomes one */
+export function checkType(item: ItemDoc, edit: Edit): void {
+  if (item.type === 'error' && edit.type !== undefined)
+    throw invalid({ type: 'an item of the error stream stays an error' });
+}
+
+/**
+ * What there is to say of the build of an edit.
+ * @param published releases that it may name
+ * @returns sentences for the answer's `warnings`
+ * @throws ServiceError validation_failed for one in which the error was seen first
+ */
+export function buildWarnings(item: ItemDoc, edit: Edit, published: Published): string[] {
+  const build = edit.resolved_in_build;
+  if (!build || item.type === 'feature') return [];
+  const version = versionOf(build, published);
+  if (isSeenIn(version, item.first_build))
+    throw invalid({ resolved_in_build: `must be above ${item.first_build}, in which it was seen first` });
+  if (!isSeenIn(version, item.last_build)) return [];
+  return [`It was still seen in ${item.last_build}, so build ${build} does not close it by itself.`];
+}
+
 export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller): void {
   const fields: string[] = PLAIN.filter((field) => edit[field] !== undefined && !same(edit[field], item[field]));
   for (const field of fields) change.assign({ [field]: edit[field as (typeof PLAIN)[number]] });
@@ -87,11 +114,11 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller:
   }
 }
 
-/** A change of severity locks it, unless the body says otherwise. */
-export function planSeverity(change: ChangeSet, edit: Edit): void {
+/** A change of severity locks it, unless the body says otherwise or an agent makes it: text may have led the agent. */
+export function planSeverity(change: ChangeSet, edit: Edit, caller: BugCaller): void {
   const to = edit.severity ?? edit.urgency;
   const changed = to !== undefined && to !== change.next.severity;
-  const locked = edit.severity_locked ?? (changed ? true : change.next.severity_locked);
+  const locked = edit.severity_locked ?? (changed && caller.by_tool !== true ? true : change.next.severity_locked);
   if (locked !== change.next.severity_locked)
     change.assign({ severity_locked: locked }).note(locked ? 'severity locked' : 'severity unlocked');
   if (changed) change.severity(to, 'edited');

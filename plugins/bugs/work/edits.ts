@@ -4,8 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
-import type { Json } from '../../../ports/store.js';
+import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { Closing } from '../builds/closing.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -15,13 +14,49 @@ import { Duplicates } from '../merging/duplicates.js';
 import { Items } from '../store/items.js';
 import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from '../item/lease.js';
 import { claimRequired, needsClaim } from '../item/claim-rule.js';
-import type { ItemDoc } from '../item/model.js';
+import type { ItemDoc, Unread } from '../item/model.js';
 import type { MoveDoc } from '../item/work-documents.js';
 import { SecretGuard } from '../store/secret-guard.js';
-import { planFields, planReason, planSeverity, reasonOf, tidied, trusting } from './edit-plans.js';
+import { refusal } from '../errors.js';
+import { News } from '../claims/news.js';
+import { ofPeople } from '../item/unread.js';
+import { planAnswer } from '../item/answering.js';
+import { planHold } from './hold-plan.js';
+import { checkRevision, planMove } from './status-plan.js';
+import {
+  buildWarnings,
+  checkType,
+  planFields,
+  planReason,
+  planSeverity,
+  reasonOf,
+  tidied,
+  trusting,
+} from './edit-plans.js';
 import { Rekeying } from '../merging/rekeying.js';
 import { allowed } from '../item/transitions.js';
 import { isLive } from '../item/view.js';
+
+/** What the answer to an edit says besides. */
+export interface Edited {
+  item: Item;
+  warnings?: string[];
+  /** Where the edit is about a build: the highest published version. */
+  latest_build?: string | null;
+  /** To the holder of the lease: what others wrote or changed since its last call. */
+  news?: object[];
+}
+
+interface Told {
+  warnings: string[];
+  /** Null: the caller holds no lease. */
+  unread: readonly Unread[] | null;
+}
+
+/** Thrown by a plan that would end the work over a person's comment that its holder has not been told. */
+class Unheard extends Error {
+  override name = 'Unheard';
+}
 
 @injectable()
 export class Edits {
@@ -33,6 +68,7 @@ export class Edits {
     @inject(Closing) private readonly builds: Closing,
     @inject(Rekeying) private readonly rekeying: Rekeying,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
+    @inject(News) private readonly news: News,
   ) {
     this.#duplicates = new Duplicates(deps, items);
   }
@@ -51,11 +87,22 @@ export class Edits {
     ifMatch?: string,
     fits?: (item: ItemDoc) => void,
   ): Promise<Item> {
+    return (await this.answered(name, caller, edit, ifMatch, fits)).item;
+  }
+
+  /** As `edit`, with what its answer says besides. */
+  async answered(
+    name: string,
+    caller: BugCaller,
+    edit: Edit,
+    ifMatch?: string,
+    fits?: (item: ItemDoc) => void,
+  ): Promise<Edited> {
     const { id } = await this.items.need(name, caller);
     const { claim_token: _secret, ...written } = edit;
     await this.secrets.refuse(written);
     const tidy = await this.#assigned(tidied(edit));
-    const run = (): Promise<Item> => this.#edit(id, caller, tidy, ifMatch, fits);
+    const run = (): Promise<Edited> => this.#edit(id, caller, tidy, ifMatch, fits);
     return edit.duplicate_of ? this.#duplicates.inTurn(run) : run();
   }
 
@@ -65,13 +112,17 @@ export class Edits {
     edit: Edit,
     ifMatch: string | undefined,
     fits: ((item: ItemDoc) => void) | undefined,
-  ): Promise<Item> {
+  ): Promise<Edited> {
     const texts = edit.description === undefined ? null : await this.deps.texts.get(id);
     let described = false;
     const moves: MoveDoc[] = [];
+    let told: Told = { warnings: [], unread: null };
     const plan = async (item: ItemDoc, change: ChangeSet): Promise<void> => {
       checkRevision(item, ifMatch);
       fits?.(item);
+      checkType(item, edit);
+      told = { warnings: await this.#buildWarnings(item, edit), unread: null };
+      planHold(item, change, edit, caller, this.deps.clock.now());
       this.#lease(item, change, edit, caller, needsClaim(item, edit, caller, texts?.description ?? null));
       planFields(item, change, edit, caller);
       described = edit.description !== undefined && edit.description !== (texts?.description ?? null);
@@ -79,20 +130,59 @@ export class Edits {
         change
           .note('edited', { fields: ['description'] })
           .assign({ trusted: trusting(change.next.trusted, ['description'], caller) });
-      planSeverity(change, edit);
+      planSeverity(change, edit, caller);
       await this.#status(item, change, edit, caller);
-      if (edit.comment) change.comment(edit.comment);
+      if (edit.comment) this.#comment(item, change, edit.comment, edit, caller);
       this.#renew(item, change, edit);
+      if (change.by === 'holder') told = { ...told, unread: change.heard() };
       await this.#link(item, change, moves);
     };
     const doc = await this.items.change(id, caller.name, plan).catch(async (error: unknown) => {
       // A refusal leaves no marker behind; after a fault the job looks.
       if (error instanceof ServiceError) await this.rekeying.finish(moves);
+      if (error instanceof Unheard) throw await this.#tell(id, caller);
       throw error;
     });
     await this.rekeying.finish(moves);
     if (described) await this.deps.texts.change({ id }, { set: { description: edit.description } }, { upsert: true });
-    return this.items.view(await this.builds.closeIfPublished(doc));
+    const settled = await this.builds.closeIfPublished(doc);
+    return {
+      item: await this.items.view(settled),
+      ...(told.warnings.length > 0 && settled.status !== 'closed' && { warnings: told.warnings }),
+      ...((edit.resolved_in_build || edit.status === 'resolved') && {
+        latest_build: await this.builds.latest(doc.project),
+      }),
+      ...(told.unread !== null && { news: await this.news.of(doc, told.unread) }),
+    };
+  }
+
+  async #buildWarnings(item: ItemDoc, edit: Edit): Promise<string[]> {
+    if (!edit.resolved_in_build) return [];
+    return buildWarnings(item, edit, await this.builds.releases(item.project, edit.resolved_in_build));
+  }
+
+  /** Stored with the change. One on an item that needs an answer may be the answer. */
+  #comment(item: ItemDoc, change: ChangeSet, body: string, edit: Edit, caller: BugCaller): void {
+    change.comment(body);
+    if (edit.status === 'resolved' || edit.status === 'closed')
+      change.assign({ fix_comment: change.entries.at(-1)?.id ?? null });
+    if (edit.status === undefined) planAnswer(item, change, caller);
+  }
+
+  /**
+   * The holder is told what a person wrote, and that it was told is stored first: so the repeat passes, and what is
+   * written after it does not.
+   */
+  async #tell(id: string, caller: BugCaller): Promise<ServiceError> {
+    let unread: readonly Unread[] = [];
+    const doc = await this.items.change(id, caller.name, (_, change) => {
+      change.by = 'holder';
+      unread = change.heard();
+    });
+    const news = await this.news.of(doc, unread);
+    return refusal('unread_news', 'A person has commented since your last call: read it, then send this again.', {
+      extra: { news },
+    });
   }
 
   /**
@@ -138,10 +228,16 @@ export class Edits {
     const now = this.deps.clock.now();
     const live = isLive(item.claim, now);
     if (item.status === 'in_progress' && !live) planExpiry(item, change);
+    change.by = caller.kind === 'session' ? 'person' : 'other';
+    // The hold has ended it.
+    if (change.next.claim === null && edit.hold === true) return;
     if (edit.claim_token !== undefined) {
       if (!live || item.claim === null || !isToken(item.claim, edit.claim_token))
         throw leaseLost(item, edit.claim_token, caller, now);
       if (byClaim && item.claim.credential !== caller.id) throw claimRequired();
+      change.by = 'holder';
+      const ends = edit.status === 'resolved' || edit.status === 'closed';
+      if (ends && ofPeople(item.claim.unread ?? []).length > 0) throw new Unheard();
       return;
     }
     if (edit.force === true && live) {
@@ -170,22 +266,7 @@ export class Edits {
     if (!allowed(from, to, 'patch')) throw notFrom(from, to);
     if (to === 'wont_fix' && reasonOf(edit) === null)
       throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
-    this.#move(item, change, to, edit, caller);
-  }
-
-  #move(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit, caller: BugCaller): void {
-    const reason = reasonOf(edit);
-    const why: { [key: string]: Json } = reason === null ? {} : { reason };
-    if (to === 'duplicate') why['duplicate_of'] = change.next.duplicate_of;
-    if (to === 'resolved' || to === 'closed') change.fixed(to, { ...why, build: change.next.resolved_in_build });
-    else if (to === 'open' && ['resolved', 'closed', 'wont_fix', 'duplicate'].includes(item.status)) {
-      change.reopen(why).assign({ reopened_at: change.at, regression: false, reason: null });
-      if (edit.resolved_in_build !== undefined) change.assign({ resolved_in_build: edit.resolved_in_build });
-    } else change.status(to, why);
-    if (to !== 'open' || item.status === 'needs_info') change.assign({ release_count: 0 });
-    if (to === 'open' && item.status === 'needs_info') change.assign({ expired_count: 0 });
-    if (reason !== null) change.assign({ reason });
-    if (to === 'resolved') change.assign({ resolved_by: caller.id });
+    planMove(item, change, to, edit, caller);
   }
 
   /** @throws ServiceError validation_failed for a missing target, and what Duplicates refuses */
@@ -202,14 +283,5 @@ export class Edits {
         fields: ['duplicate_of'],
         changes: [{ field: 'duplicate_of', from: item.duplicate_of, to: id }],
       });
-  }
-}
-
-/** @throws ServiceError precondition_failed */
-function checkRevision(item: ItemDoc, ifMatch: string | undefined): void {
-  if (ifMatch === undefined || ifMatch.trim() === '*') return;
-  const tags = ifMatch.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
-  if (!tags.includes(String(item.rev))) {
-    throw new ServiceError('precondition_failed', `The item is at revision ${item.rev}.`);
   }
 }

@@ -114,6 +114,7 @@ export function fixtureOn(
       hour_critical: 1000,
       delta_margin_seconds: 10,
       agent_token_seconds: 7200,
+      max_claims: 1000,
       retention_days: null,
     },
     projects: PROJECTS,

@@ -65,7 +65,7 @@ describe('mcp: agents', function () {
       const { item, lease } = granted(await one.call('next', { project: ['shop'], agent: 'fixer', lease_seconds: 60 }));
       expect(item).to.include({ id: reported.data['id'], status: 'in_progress' });
       expect(item.claim?.agent).to.match(/^<untrusted-(\w+)>fixer<\/untrusted-\1>$/);
-      expect((await one.call('next', { project: ['shop'], agent: 'fixer' })).data).to.deep.equal({ item: null });
+      expect((await one.call('next', { project: ['shop'], agent: 'fixer' })).data).to.include({ item: null });
 
       const renewed = granted(
         await one.call('renew', { id: item.ref, claim_token: lease.claim_token, lease_seconds: 3600 }),

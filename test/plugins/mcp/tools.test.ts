@@ -59,11 +59,11 @@ describe('mcp: tools', () => {
     ({ call, toolbox } = await toolsOf(fixture));
   });
 
-  it('costs an agent under 4,000 tokens', () => {
+  it('costs an agent under 3,000 tokens', () => {
     const list = JSON.stringify({ tools: toolbox.list() });
     // Tokenizers of today's models make one token of some four characters of such JSON (o200k: 4.2 of this list; 13,370 tokens
     // before it was shortened); 3.3 is on the careful side.
-    expect(list.length / 3.3).to.be.below(4_000);
+    expect(list.length / 3.3, `${list.length} characters`).to.be.below(3_000);
     expect(list).to.not.include('outputSchema');
   });
 
@@ -183,7 +183,7 @@ describe('mcp: tools', () => {
     expect(error).to.equal(null);
     expect(data['occurrence']).to.include({ id: (data['occurrence'] as { id: string }).id });
     expect(JSON.stringify(data['occurrence'])).to.include('1.1').and.include('order');
-    expect((await call('next', { project: ['alpha'] })).data).to.deep.equal({ item: null });
+    expect((await call('next', { project: ['alpha'] })).data).to.include({ item: null });
     expect((await call('next', { status: 'resolved' })).error?.takes)
       .to.be.a('string')
       .and.not.include('status');
@@ -254,7 +254,7 @@ describe('mcp: tools', () => {
   });
 
   it('names all that a tool takes when arguments are wrong', async () => {
-    const takes = 'id (required), body (required), claim_token';
+    const takes = 'id (required), body (required), claim_token, keep_status';
     for (const args of [{ id: 'alpha-1' }, { id: 'alpha-1', body: 'x', nonsense: 1 }, { id: 'alpha-1', body: 17 }])
       expect((await call('comment', args)).error, JSON.stringify(args)).to.include({
         code: 'validation_failed',

@@ -300,9 +300,8 @@ describe('mcp: the transport', function () {
       'id',
       'claim_token',
       'resolved_in_build',
-      'commit_sha',
+      'fix_commit',
       'pr_url',
-      'push_id',
       'comment',
     );
     expect(named('next').inputSchema.properties).to.not.have.any.keys('action', 'limit', 'cursor');

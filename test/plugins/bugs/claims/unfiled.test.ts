@@ -36,7 +36,7 @@ for (const engine of STORES) {
       const stored = async (): Promise<number> =>
         (await fixture.deps.activity.find({ filter: { item_id: id } })).items.length;
       const fetched = async (): Promise<string> => {
-        const granted = await fixture.leases.next(MANAGER, { agent: 'a' }, {});
+        const granted = await fixture.nextItem.next(MANAGER, { agent: 'a' }, {});
         if (granted.item === null) throw new Error('nothing to fetch');
         return granted.lease.claim_token;
       };
@@ -196,7 +196,7 @@ for (const engine of STORES) {
             const before = fixtureAt(opened.store);
             ({ id } = await before.bugs.record(report()));
             before.clock.advance(1_000);
-            const granted = await before.leases.next(MANAGER, {}, {});
+            const granted = await before.nextItem.next(MANAGER, {}, {});
             if (granted.item === null) throw new Error('nothing to fetch');
             before.clock.advance(1_000);
             await settled(before);

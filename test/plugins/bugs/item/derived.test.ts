@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { derived } from '../../../../plugins/bugs/item/change-set.js';
+import { derived } from '../../../../plugins/bugs/item/derived.js';
 import type { Edit } from '../../../../plugins/bugs/item/edit.js';
 import type { ErrorLevel } from '../../../../ports/domain/bugs.js';
 import { errorReport, MANAGER, memoryFixture, report, settled, type Fixture } from '../fixture.js';
@@ -33,7 +33,7 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
   fc.constant(['report of 2.0', occur({ app_version: '2.0', muted_by: null })]),
   fc.constant(['unmute', (fixture) => fixture.bugs.unmuteRule('rule-1')]),
   fc.constant(['claim', (fixture, ref) => fixture.leases.claim(ref, MANAGER, { agent: 'a' })]),
-  fc.constant(['next', (fixture) => fixture.leases.next(MANAGER, { agent: 'b' }, {})]),
+  fc.constant(['next', (fixture) => fixture.nextItem.next(MANAGER, { agent: 'b' }, {})]),
   fc.constant([
     'renew',
     async (fixture, ref) => {
@@ -62,7 +62,7 @@ const steps = fc.oneof<fc.Arbitrary<[string, Step]>[]>(
   ),
   fc.constant(['duplicate', edit({ status: 'duplicate', duplicate_of: 'alpha-3' })]),
   fc.constant(['split', (fixture, ref) => fixture.merging.split(ref, MANAGER)]),
-  fc.constant(['comment', (fixture, ref) => fixture.comments.add(ref, MANAGER, 'hello')]),
+  fc.constant(['comment', (fixture, ref) => fixture.comments.add(ref, MANAGER, { body: 'hello' })]),
   fc.constant(['publish', (fixture) => fixture.published('1.0')]),
   fc.constant(['hour', async (fixture) => fixture.clock.advance(3_600_000)]),
   fc.constant(['sweep', (fixture) => fixture.jobs.sweep()]),

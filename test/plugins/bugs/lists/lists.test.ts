@@ -90,7 +90,7 @@ describe('bugs: lists', () => {
         await look();
         await own.bugs.record(report({ title: 't1', description: 'long 1', tags: ['a'] }));
         await look();
-        const granted = await own.leases.next(MANAGER, { lease_seconds: 60 }, {});
+        const granted = await own.nextItem.next(MANAGER, { lease_seconds: 60 }, {});
         await look();
         own.clock.advance(61_000);
         await look();
@@ -184,8 +184,10 @@ describe('bugs: lists', () => {
   it('lets a reporting token comment on its own items only', async () => {
     const { id } = await fixture.bugs.record(report({ reported_by: 'tok-1' }));
     const own: BugCaller = { id: 'tok-1', name: 'one', project: null, manage: false, kind: 'token' };
-    expect((await fixture.comments.add(id, own, 'more')).comment).to.include({ body: 'more', author: 'one' });
-    expect(await codeOf(fixture.comments.add(id, { ...own, id: 'tok-2' }, 'x'))).to.equal('insufficient_scope');
+    expect((await fixture.comments.add(id, own, { body: 'more' })).comment).to.include({ body: 'more', author: 'one' });
+    expect(await codeOf(fixture.comments.add(id, { ...own, id: 'tok-2' }, { body: 'x' }))).to.equal(
+      'insufficient_scope',
+    );
     const detail = await fixture.lists.detail(id, MANAGER);
     expect(detail.comments).to.have.lengthOf(1);
     expect((detail.activity as { action: string }[]).map(({ action }) => action)).to.deep.equal([

@@ -246,7 +246,7 @@ describe('bugs: pages', () => {
       const { id, ref } = await fixture.bugs.record(errorReport());
       for (let i = 0; i < 25; i++) {
         fixture.clock.advance(1000);
-        await fixture.comments.add(id, MANAGER, `Comment ${i}`);
+        await fixture.comments.add(id, MANAGER, { body: `Comment ${i}` });
         await fixture.bugs.record(errorReport({ error_message: 'cart is empty', host: `web-${i}` }));
       }
       await settled(fixture);

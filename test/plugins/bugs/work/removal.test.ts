@@ -24,7 +24,7 @@ const sent = errorReport(REF);
 async function worked(fixture: Fixture): Promise<string> {
   const { id } = await fixture.bugs.record(sent);
   await fixture.bugs.record(errorReport({ client_ref: 'r2' }));
-  await fixture.comments.add(id, MANAGER, 'Looked at it.');
+  await fixture.comments.add(id, MANAGER, { body: 'Looked at it.' });
   await settled(fixture);
   return id;
 }

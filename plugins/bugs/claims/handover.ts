@@ -1,0 +1,76 @@
+/** What whoever takes an item learns of the one before (contract 20, leases: `handover`). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import type { ItemDoc } from '../item/model.js';
+import { commentView, isLive } from '../item/view.js';
+
+const LAST_COMMENTS = 5;
+
+export interface Handover {
+  /** The agent whose lease ended last without an end of the work. */
+  released_by: string | null;
+  reason: string | null;
+  at: string | null;
+  /** Newest first. */
+  comments: object[];
+  /** The fix that did not last. */
+  earlier_fix: { build: string | null; commit: string | null; comment: string | null } | null;
+  untrusted_fields: string[];
+}
+
+/** Its members are agents' and people's words. */
+const OUTSIDE = ['released_by', 'reason', 'earlier_fix.build', 'earlier_fix.commit', 'earlier_fix.comment'];
+
+export const NO_HANDOVER: Handover = {
+  released_by: null,
+  reason: null,
+  at: null,
+  comments: [],
+  earlier_fix: null,
+  untrusted_fields: [],
+};
+
+/** Of an item that was only made and claimed there is nothing to tell, and nothing need be read. */
+export const isUntouched = ({ rev, claim_count }: Pick<ItemDoc, 'rev' | 'claim_count'>): boolean =>
+  rev <= 1 + claim_count && claim_count <= 1;
+
+@injectable()
+export class Handovers {
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'comments' | 'clock'>) {}
+
+  async of(item: ItemDoc): Promise<Handover> {
+    if (isUntouched(item)) return NO_HANDOVER;
+    const { comments, clock } = this.deps;
+    const last = await comments.find({
+      filter: { item_id: item.id },
+      sort: [['created_at', 'desc']],
+      limit: LAST_COMMENTS,
+    });
+    // A lease that ran out and is not written yet.
+    const { claim } = item;
+    const live: boolean = isLive(claim, clock.now());
+    const handed =
+      claim === null || live ? item.handed : { by: claim.agent, reason: 'lease expired', at: claim.expires_at };
+    return {
+      released_by: handed?.by ?? null,
+      reason: handed?.reason ?? null,
+      at: handed?.at ?? null,
+      comments: last.items.map(commentView),
+      earlier_fix: await this.#fix(item),
+      untrusted_fields: OUTSIDE,
+    };
+  }
+
+  /** Of an item as it was answered. */
+  async ofAnswered(item: Pick<ItemDoc, 'id' | 'rev' | 'claim_count'>): Promise<Handover> {
+    if (isUntouched(item)) return NO_HANDOVER;
+    const doc = await this.deps.items.get(item.id);
+    return doc === null ? NO_HANDOVER : this.of(doc);
+  }
+
+  async #fix({ earlier_fix: fix }: ItemDoc): Promise<Handover['earlier_fix']> {
+    if (fix === undefined) return null;
+    const comment = fix.comment === null ? null : await this.deps.comments.get(fix.comment);
+    return { build: fix.build, commit: fix.commit, comment: comment?.body ?? null };
+  }
+}

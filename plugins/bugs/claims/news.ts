@@ -1,0 +1,34 @@
+/** What others wrote on an item since its holder's last call (contract 20, leases: `news`). */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Collection, Doc } from '../../../ports/store.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import type { ItemDoc, Unread } from '../item/model.js';
+import { activityView, commentView } from '../item/view.js';
+import { activityOf, commentOf } from '../store/item-outbox.js';
+
+@injectable()
+export class News {
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'comments' | 'activity'>) {}
+
+  /** Comments and history entries, oldest first, each with its `kind`. @param item as the change left it */
+  async of(item: ItemDoc, unread: readonly Unread[]): Promise<object[]> {
+    if (unread.length === 0) return [];
+    const ids = (kind: Unread['kind']): string[] => unread.flatMap((one) => (one.kind === kind ? [one.id] : []));
+    const [comments, entries] = await Promise.all([
+      stored(this.deps.comments, ids('comment')),
+      stored(this.deps.activity, ids('activity')),
+    ]);
+    const told = new Map<string, object>();
+    // What was written by a call that has not stored it in its place yet lies in the item.
+    for (const entry of item.outbox) {
+      if (entry.kind === 'comment') told.set(entry.id, { kind: 'comment', ...commentView(commentOf(item, entry)) });
+      if (entry.kind === 'activity') told.set(entry.id, { kind: 'activity', ...activityView(activityOf(item, entry)) });
+    }
+    for (const doc of comments) told.set(doc.id, { kind: 'comment', ...commentView(doc) });
+    for (const doc of entries) told.set(doc.id, { kind: 'activity', ...activityView(doc) });
+    return unread.flatMap(({ id }) => told.get(id) ?? []);
+  }
+}
+
+const stored = async <T extends Doc>(from: Collection<T>, ids: readonly string[]): Promise<readonly T[]> =>
+  ids.length === 0 ? [] : (await from.find({ filter: { id: { in: ids } }, limit: ids.length })).items;

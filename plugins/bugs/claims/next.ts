@@ -1,0 +1,140 @@
+/**
+ * `action=next`: fetches and reserves the most urgent item in one step (contract 20, leases). One statement in the
+ * store decides, so of any number of parallel callers and processes exactly one gets an item.
+ */
+import { inject, injectable, JsonText } from '../../../kernel/contract.js';
+import type { Item } from '../../../ports/domain/bugs.js';
+import { changeRendered } from '../../../ports/rendering.js';
+import type { Filter } from '../../../ports/store.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { claimUnread } from '../item/change-set.js';
+import { agentOf, holderOf, leaseFor } from '../item/lease.js';
+import { either, notPassed, servedTo, soleTarget, stretchOf } from '../item/queue.js';
+import { ITEM_ROW } from '../item/row.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import { SecretGuard } from '../store/secret-guard.js';
+import { Arrivals } from './arrivals.js';
+import { Expiry } from './expiry.js';
+import { Handovers, type Handover } from './handover.js';
+import type { Granted, LeaseRequest } from './leases.js';
+import { ClaimQuota } from './quota.js';
+import { Waiting, type WaitingItems } from './waiting.js';
+
+/** How often a claim that finds nothing open looks for leases that ran out and are not written yet. */
+const TRIES = 3;
+
+export interface NextRequest extends LeaseRequest {
+  /** How long it waits for an item where there is none. */
+  wait_seconds?: number | undefined;
+}
+
+/** An item that was handed out, as JSON, made where it was claimed. */
+export interface Fetched {
+  item: JsonText;
+  lease: Granted['lease'];
+  handover: Handover;
+}
+
+/** The same, the item as an object. */
+export interface Handed extends Granted {
+  handover: Handover;
+}
+
+export interface Nothing {
+  item: null;
+  waiting: WaitingItems;
+}
+
+type Reserved = Omit<Fetched, 'handover'>;
+type NamedRequest = LeaseRequest & { agent: string };
+
+const itemOf = ({ item }: Reserved): Item => item.toJSON() as Item;
+
+/** Which item a claim of the first one has found. */
+const claimedId = (reserved: Reserved | null): string | null => reserved && itemOf(reserved).id;
+
+@injectable()
+export class NextItem {
+  constructor(
+    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(SecretGuard) private readonly secrets: SecretGuard,
+    @inject(Expiry) private readonly expiry: Expiry,
+    @inject(ClaimQuota) private readonly quota: ClaimQuota,
+    @inject(Handovers) private readonly handovers: Handovers,
+    @inject(Waiting) private readonly waiting: Waiting,
+    @inject(Arrivals) private readonly arrivals: Arrivals,
+  ) {}
+
+  /** As `fetch`, the item as an object. */
+  async next(caller: BugCaller, request: NextRequest, filter: Filter, signal?: AbortSignal): Promise<Handed | Nothing> {
+    const fetched = await this.fetch(caller, request, filter, signal);
+    return fetched.item === null ? fetched : { ...fetched, item: itemOf(fetched) };
+  }
+
+  /**
+   * The next item; where there is none, what waits and why.
+   * @param filter of the caller's query. @param signal ends the wait when the caller is gone
+   * @throws ServiceError too_many_claims, insufficient_scope, validation_failed
+   */
+  async fetch(
+    caller: BugCaller,
+    request: NextRequest,
+    filter: Filter,
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<Fetched | Nothing> {
+    await this.secrets.refuse({ agent: request.agent });
+    const agent = agentOf(caller, request.agent) ?? soleTarget(filter) ?? caller.name;
+    const { clock } = this.deps;
+    const until = clock.monotonic() + (request.wait_seconds ?? 0) * 1000;
+    for (;;) {
+      const reserved = await this.#reserve(caller, { ...request, agent }, filter);
+      if (reserved !== null) return { ...reserved, handover: await this.handovers.ofAnswered(itemOf(reserved)) };
+      const left = until - clock.monotonic();
+      if (left <= 0 || !(await this.arrivals.next(left, signal))) break;
+    }
+    return { item: null, waiting: await this.waiting.of(filter, agent, holderOf({ credential: caller.id, agent })) };
+  }
+
+  async #reserve(caller: BugCaller, request: NamedRequest, filter: Filter): Promise<Reserved | null> {
+    const giveBack = await this.quota.take({ credential: caller.id, agent: request.agent });
+    let reserved: Reserved | null = null;
+    try {
+      reserved = await this.#first(caller, request, filter);
+      return reserved;
+    } finally {
+      if (reserved === null) giveBack();
+    }
+  }
+
+  async #first(caller: BugCaller, request: NamedRequest, filter: Filter): Promise<Reserved | null> {
+    await this.expiry.writeExpired();
+    const { items, texts, ids } = this.deps;
+    const { agent } = request;
+    const secret = ids.secret();
+    const unfiled = { id: ids.uuid(), actor: caller.name };
+    const holder = holderOf({ credential: caller.id, agent });
+    const first = (): Promise<Reserved | null> =>
+      this.watermark.write(claimedId, async (stamp, now) => {
+        const claim = leaseFor(caller, request, secret, now);
+        // The stretch of the queue holds the severity already.
+        const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
+        const waiting = either(queue, notPassed(holder, stamp));
+        const update = claimUnread(claim, unfiled);
+        const rendering = { ...ITEM_ROW, beside: texts, context: now };
+        const options = { sort: [['queue_key', 'asc']] } as const;
+        const json = await changeRendered(items, waiting, update, rendering, options);
+        const { expires_at, lease_seconds } = claim;
+        return json === null
+          ? null
+          : { item: new JsonText(json), lease: { claim_token: secret, expires_at, lease_seconds } };
+      });
+    const fits = (): Filter =>
+      either({ ...filter, ...servedTo(agent, filter), muted: false }, notPassed(holder, this.deps.clock.iso()));
+    let fetched = await first();
+    for (let tries = 0; fetched === null && tries < TRIES && (await this.expiry.free(fits())); tries++)
+      fetched = await first();
+    return fetched;
+  }
+}

@@ -1,0 +1,50 @@
+/** The fields of an item that follow from others: what its indexes and its counting go by. Pure. */
+import { buildKey } from './build-names.js';
+import type { ItemDoc } from './model.js';
+import { rankOf } from './severity.js';
+import { BLIND_KIND } from './stored-names.js';
+import { AWAITS_BUILD, MAY_REGRESS } from './transitions.js';
+
+type State = Pick<
+  ItemDoc,
+  | 'status'
+  | 'type'
+  | 'muted'
+  | 'muted_by_rule_id'
+  | 'severity'
+  | 'regression'
+  | 'created_at'
+  | 'project'
+  | 'resolved_in_build'
+  | 'sent'
+> &
+  Partial<Pick<ItemDoc, 'held' | 'blocked'>>;
+
+/** The kind of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
+export const blindKindOfReport = (ruleId: string | null | undefined): string =>
+  typeof ruleId === 'string' ? `m:${ruleId}` : 'n';
+
+/** The kind of the occurrences that an item counts blindly; null when each needs a look at the item. */
+export function blindKindOf(item: State): string | null {
+  if (item.status === 'duplicate') return null;
+  if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) return null;
+  if (!item.muted && !item.sent.created) return null;
+  return item.muted ? blindKindOfReport(item.muted_by_rule_id) : 'n';
+}
+
+/** Severity first, regressions before the rest, then oldest (contract 20, leases). */
+function queueKeyOf(item: State): string | null {
+  if (item.status !== 'open' || item.muted || item.held || item.blocked) return null;
+  return `${3 - rankOf(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;
+}
+
+/** The fields that follow from others. */
+export function derived(item: State): Pick<ItemDoc, typeof BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank'> {
+  const build = item.resolved_in_build;
+  return {
+    [BLIND_KIND]: blindKindOf(item),
+    queue_key: queueKeyOf(item),
+    build_key: build !== null && AWAITS_BUILD.has(item.status) ? buildKey(item.project, build) : null,
+    severity_rank: rankOf(item.severity),
+  };
+}

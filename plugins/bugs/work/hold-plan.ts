@@ -1,0 +1,31 @@
+/** A person stops the work on an item, or lets it go on (contract 20, hold). Pure. */
+import { denied, ServiceError } from '../../../kernel/errors.js';
+import type { BugCaller } from '../caller.js';
+import type { ChangeSet } from '../item/change-set.js';
+import type { Edit } from '../item/edit.js';
+import type { ItemDoc } from '../item/model.js';
+import { isHeld, isLive } from '../item/view.js';
+import { reasonOf } from './edit-plans.js';
+
+/** An agent must not lift what a person has stopped. */
+const mayHold = ({ kind, by_tool }: BugCaller, edit: Edit): boolean =>
+  by_tool !== true && (kind !== 'token' || edit.force === true);
+
+/**
+ * A hold ends a live lease, whose holder learns why.
+ * @throws ServiceError insufficient_scope, reason_required
+ */
+export function planHold(item: ItemDoc, change: ChangeSet, edit: Edit, caller: BugCaller, now: number): void {
+  if (edit.hold === undefined) return;
+  if (!mayHold(caller, edit)) throw denied('Only a person holds an item or lets it go on; a program needs `force`.');
+  const reason = reasonOf(edit);
+  if (!edit.hold) {
+    if (isHeld(item)) change.note('hold lifted', reason === null ? {} : { reason }).assign({ held: null });
+    return;
+  }
+  if (reason === null) throw new ServiceError('reason_required', 'A hold needs a `reason`.');
+  if (item.held?.reason !== reason)
+    change.note('held', { reason }).assign({ held: { reason, by: caller.name, at: change.at } });
+  if (item.status === 'in_progress' && isLive(item.claim, now))
+    change.status('open', { why: 'held', reason }, 'overridden');
+}

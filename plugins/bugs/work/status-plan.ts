@@ -1,0 +1,34 @@
+/** A change of status, planned into the change of an item that a caller edits (contract 20, transitions). Pure. */
+import { ServiceError } from '../../../kernel/errors.js';
+import type { ItemStatus } from '../../../ports/domain/bugs.js';
+import type { Json } from '../../../ports/store.js';
+import type { BugCaller } from '../caller.js';
+import type { ChangeSet } from '../item/change-set.js';
+import type { Edit } from '../item/edit.js';
+import type { ItemDoc } from '../item/model.js';
+import { reasonOf } from './edit-plans.js';
+
+/** The transition itself: whether it is allowed has been judged. */
+export function planMove(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit, caller: BugCaller): void {
+  const reason = reasonOf(edit);
+  const why: { [key: string]: Json } = reason === null ? {} : { reason };
+  if (to === 'duplicate') why['duplicate_of'] = change.next.duplicate_of;
+  if (to === 'resolved' || to === 'closed') change.fixed(to, { ...why, build: change.next.resolved_in_build });
+  else if (to === 'open' && ['resolved', 'closed', 'wont_fix', 'duplicate'].includes(item.status)) {
+    change.reopen(why).assign({ reopened_at: change.at, regression: false, reason: null });
+    if (edit.resolved_in_build !== undefined) change.assign({ resolved_in_build: edit.resolved_in_build });
+  } else change.status(to, why);
+  if (to !== 'open' || item.status === 'needs_info') change.assign({ release_count: 0 });
+  if (to === 'open' && item.status === 'needs_info') change.assign({ expired_count: 0 });
+  if (reason !== null) change.assign({ reason });
+  if (to === 'resolved') change.assign({ resolved_by: caller.id });
+}
+
+/** @throws ServiceError precondition_failed */
+export function checkRevision(item: ItemDoc, ifMatch: string | undefined): void {
+  if (ifMatch === undefined || ifMatch.trim() === '*') return;
+  const tags = ifMatch.split(',').map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'));
+  if (!tags.includes(String(item.rev))) {
+    throw new ServiceError('precondition_failed', `The item is at revision ${item.rev}.`);
+  }
+}

@@ -1,0 +1,223 @@
+/** What two agents and a person are told of each other's work on one queue (contract 20, leases and hold). */
+import { expect } from 'chai';
+import { ServiceError } from '../../../../kernel/errors.js';
+import type { BugCaller } from '../../../../plugins/bugs/caller.js';
+import type { Claimed } from '../../../../plugins/bugs/claims/leases.js';
+import { codeOf, ENGINES, errorReport, fixtureOn, MANAGER, report, settled, shown, type Fixture } from '../fixture.js';
+
+const ONE: BugCaller = { ...MANAGER, id: 'tok-one', name: 'one' };
+const TWO: BugCaller = { ...MANAGER, id: 'tok-two', name: 'two' };
+const ADA: BugCaller = { ...MANAGER, id: 'user:ada', name: 'ada', kind: 'session' };
+const byTool = (caller: BugCaller): BugCaller => ({ ...caller, by_tool: true });
+
+async function refused(run: Promise<unknown>): Promise<{ code: string } & Record<string, unknown>> {
+  try {
+    await run;
+  } catch (error) {
+    if (error instanceof ServiceError) return { code: error.code, ...error.extra };
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+for (const { name, open } of ENGINES)
+  describe(`bugs: agents and a person on ${name}`, function () {
+    this.timeout(60_000);
+    let fixture: Fixture;
+    let close: (() => Promise<void>) | undefined;
+    before(async function () {
+      const opened = await open(() => this.skip());
+      close = opened.close;
+      fixture = fixtureOn(opened.store);
+    });
+    after(async () => {
+      if (close === undefined) return;
+      await settled(fixture);
+      await close();
+    });
+
+    let items = 0;
+    const made = async (fields: object = {}): Promise<string> =>
+      (await fixture.bugs.record(report({ title: `Item ${'x'.repeat(++items)}`, ...fields }))).id;
+    const claim = (id: string, caller = ONE): Promise<Claimed> => fixture.leases.claim(id, caller, {});
+
+    it('hands over what the one before said, and the fix that did not last', async () => {
+      const id = await made();
+      expect((await claim(id)).handover).to.deep.include({ released_by: null, comments: [], earlier_fix: null });
+      const { lease } = await claim(id);
+      const { claim_token } = lease;
+      await fixture.leases.release(id, ONE, { claim_token, reason: 'needs a Mac', comment: 'Half done in branch x.' });
+      await fixture.comments.add(id, ADA, { body: 'A Mac is free.' });
+      const second = await claim(id, TWO);
+      expect(second.handover).to.include({ released_by: 'one', reason: 'needs a Mac' });
+      expect(second.handover.comments).to.have.lengthOf(2);
+      expect(second.handover.comments[0]).to.include({ body: 'A Mac is free.', author: 'ada' });
+      const fix = {
+        status: 'resolved',
+        resolved_in_build: '1.4.0',
+        fix_commit: 'abc123',
+        comment: 'Off by one.',
+      } as const;
+      await fixture.edits.edit(id, TWO, { ...fix, claim_token: second.lease.claim_token });
+      await fixture.edits.edit(id, ADA, { status: 'open' });
+      const { handover } = await fixture.lists.detail(id, ONE);
+      expect(handover.earlier_fix).to.deep.equal({ build: '1.4.0', commit: 'abc123', comment: 'Off by one.' });
+      const next = await fixture.nextItem.next(ONE, { agent: 'third' }, { id });
+      expect(next).to.have.nested.property('handover.earlier_fix.build', '1.4.0');
+    });
+
+    it('tells the holder what others wrote with renew, comment and change, each thing once', async () => {
+      const id = await made();
+      const { claim_token } = (await claim(id)).lease;
+      await fixture.comments.add(id, TWO, { body: 'Seen on web-2 as well.' });
+      const renewed = await fixture.leases.renew(id, ONE, { claim_token });
+      expect(renewed.news).to.have.lengthOf(1);
+      expect(renewed.news[0]).to.include({ kind: 'comment', body: 'Seen on web-2 as well.', author: 'two' });
+      expect((await fixture.leases.renew(id, ONE, { claim_token })).news).to.deep.equal([]);
+      await fixture.edits.edit(id, ADA, { severity: 'high', force: true, reason: 'customers call' });
+      const commented = await fixture.comments.add(id, ONE, { body: 'On it.', claim_token });
+      expect(commented.news?.some((one) => 'action' in one && one.action === 'severity')).to.equal(true);
+      expect((await fixture.edits.answered(id, ONE, { tags: ['x'], claim_token })).news).to.deep.equal([]);
+      expect(await fixture.edits.answered(await made(), TWO, { tags: ['x'] })).to.not.have.property('news');
+    });
+
+    it('stops a resolve over a person’s unread comment once', async () => {
+      const id = await made();
+      const { claim_token } = (await claim(id)).lease;
+      await fixture.comments.add(id, ADA, { body: 'Please keep the old format.' });
+      const resolve = { status: 'resolved', claim_token } as const;
+      const stopped = await refused(fixture.edits.edit(id, ONE, resolve));
+      expect(stopped.code).to.equal('unread_news');
+      expect((stopped['news'] as object[])[0]).to.include({ kind: 'comment', body: 'Please keep the old format.' });
+      expect((await shown(fixture, id)).status).to.equal('in_progress');
+      expect((await fixture.edits.edit(id, ONE, resolve)).status).to.equal('resolved');
+      // Another agent's comment stops nothing, and what the holder has read is no news.
+      const other = await made();
+      const lease = (await claim(other)).lease;
+      await fixture.comments.add(other, TWO, { body: 'Me too.' });
+      await fixture.comments.add(other, ADA, { body: 'Thanks.' });
+      await fixture.lists.detail(other, ONE);
+      await fixture.edits.edit(other, ONE, { status: 'resolved', claim_token: lease.claim_token });
+    });
+
+    it('a person’s hold ends the lease with its reason, and holds until it is lifted', async () => {
+      const id = await made();
+      const { claim_token } = (await claim(id)).lease;
+      expect(await codeOf(fixture.edits.edit(id, ADA, { hold: true }))).to.equal('reason_required');
+      expect(await codeOf(fixture.edits.edit(id, TWO, { hold: true, reason: 'x' }))).to.equal('insufficient_scope');
+      const held = await fixture.edits.edit(id, ADA, { hold: true, reason: 'Legal looks at it' });
+      expect(held).to.include({
+        status: 'open',
+        hold: true,
+        hold_reason: 'Legal looks at it',
+        claim: null,
+        reason: null,
+      });
+      const lost = await refused(fixture.leases.renew(id, ONE, { claim_token }));
+      expect(lost).to.include({ code: 'lease_lost', why: 'overridden', reason: 'Legal looks at it' });
+      expect(await refused(claim(id, TWO))).to.have.nested.property('hold.reason', 'Legal looks at it');
+      expect(await codeOf(claim(id, TWO))).to.equal('on_hold');
+      const none = await fixture.nextItem.next(TWO, {}, { id });
+      expect(none).to.deep.include({ item: null });
+      expect(none).to.have.nested.property('waiting.on_hold', 1);
+      expect(await codeOf(fixture.edits.edit(id, ONE, { hold: false }))).to.equal('insufficient_scope');
+      await fixture.edits.edit(id, ADA, { hold: false });
+      expect((await fixture.nextItem.next(TWO, {}, { id })).item).to.include({ id, hold: false, hold_reason: null });
+      const forced = { hold: true, force: true, reason: 'stop' };
+      expect(await fixture.edits.edit(id, ONE, forced)).to.include({ hold: true, status: 'open' });
+    });
+
+    it('counts what waits, and why', async () => {
+      const tags = ['waiting'];
+      const filter = { tags: { has: 'waiting' } } as const;
+      const [mine, reserved] = [await made({ tags }), await made({ tags })];
+      await made({ tags, target_agent: 'other' });
+      await fixture.bugs.record(
+        errorReport({ tags, title: 'E: muted', error_message: 'muted', muted_by: { rule_id: 'r', reason: 'noise' } }),
+      );
+      await claim(reserved, TWO);
+      const { lease } = await claim(mine);
+      await fixture.leases.release(mine, ONE, { claim_token: lease.claim_token });
+      const { waiting } = (await fixture.nextItem.next(ONE, {}, filter)) as { waiting: object };
+      expect(waiting).to.deep.equal({
+        reserved: 1,
+        on_hold: 0,
+        blocked: 0,
+        released_by_you: 1,
+        for_others: 1,
+        muted: 1,
+      });
+    });
+
+    it('waits for an item as long as it is asked to, and takes what comes', async () => {
+      const filter = { tags: { has: 'later' } } as const;
+      const waiting = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter);
+      const id = await made({ tags: ['later'] });
+      fixture.arrivals.ring();
+      expect((await waiting).item).to.include({ id });
+      const gone = new AbortController();
+      const left = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter, gone.signal);
+      gone.abort();
+      expect((await left).item).to.equal(null);
+    });
+
+    it('lets a credential and agent hold at most max_claims, also of many at once, and counts what ended no more', async () => {
+      const filter = { tags: { has: 'quota' } } as const;
+      for (let i = 0; i < 6; i++) await made({ tags: ['quota'] });
+      const before = fixture.deps.config.max_claims;
+      fixture.deps.config.max_claims = 3;
+      try {
+        const caller = { ...ONE, id: 'tok-greedy' };
+        const codes = await Promise.all(
+          Array.from({ length: 6 }, async () => codeOf(fixture.nextItem.next(caller, {}, filter))),
+        );
+        expect(codes.filter((code) => code === 'none')).to.have.lengthOf(3);
+        expect(codes.filter((code) => code === 'too_many_claims')).to.have.lengthOf(3);
+        const held = await fixture.deps.items.find({ filter: { 'claim.credential': 'tok-greedy' }, limit: 10 });
+        expect(held.items).to.have.lengthOf(3);
+        await fixture.edits.edit(held.items[0]!.id, ADA, { status: 'closed', force: true, reason: 'gone' });
+        expect((await fixture.nextItem.next(caller, {}, filter)).item).to.not.equal(null);
+        expect((await fixture.nextItem.next(caller, { agent: 'another' }, filter)).item).to.not.equal(null);
+      } finally {
+        fixture.deps.config.max_claims = before;
+      }
+    });
+
+    it('claims by a token made for one agent under that name alone', async () => {
+      const id = await made({ target_agent: 'fixer' });
+      const bound = { ...ONE, agent: 'fixer' };
+      expect(await codeOf(fixture.leases.claim(id, bound, { agent: 'other' }))).to.equal('insufficient_scope');
+      expect(await codeOf(fixture.nextItem.next(bound, { agent: 'other' }, { id }))).to.equal('insufficient_scope');
+      expect((await fixture.nextItem.next(bound, {}, { id })).item).to.have.nested.property('claim.agent', 'fixer');
+    });
+
+    it('takes a comment of a person or of the reporter as the answer to a question', async () => {
+      const id = await made({ reported_by: TWO.id });
+      const ask = (): Promise<unknown> => fixture.edits.edit(id, ADA, { status: 'needs_info' });
+      await ask();
+      await fixture.comments.add(id, ONE, { body: 'I wonder too.' });
+      expect((await shown(fixture, id)).status).to.equal('needs_info');
+      await fixture.comments.add(id, ADA, { body: 'Not yet.', keep_status: true });
+      expect((await shown(fixture, id)).status).to.equal('needs_info');
+      for (const caller of [ADA, TWO]) {
+        expect((await fixture.comments.add(id, caller, { body: 'Version 3.' })).item.status).to.equal('open');
+        await ask();
+      }
+    });
+
+    it('lets an agent set a severity without locking it', async () => {
+      const id = await made();
+      const { claim_token } = (await claim(id)).lease;
+      const edit = { severity: 'high', claim_token } as const;
+      expect(await fixture.edits.edit(id, byTool(ONE), edit)).to.include({ severity: 'high', severity_locked: false });
+      expect(await fixture.edits.edit(id, ONE, { severity: 'low', claim_token })).to.include({ severity_locked: true });
+    });
+
+    it('changes bug and feature into each other, and leaves errors what they are', async () => {
+      const id = await made();
+      expect((await fixture.edits.edit(id, ONE, { type: 'feature' })).type).to.equal('feature');
+      expect((await fixture.edits.edit(id, ONE, { type: 'bug' })).type).to.equal('bug');
+      const error = (await fixture.bugs.record(errorReport())).id;
+      expect(await codeOf(fixture.edits.edit(error, ONE, { type: 'bug' }))).to.equal('validation_failed');
+    });
+  });
