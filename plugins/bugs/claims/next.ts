@@ -19,7 +19,7 @@ import { Expiry } from './expiry.js';
 import { Handovers, type Handover } from './handover.js';
 import type { Granted, LeaseRequest } from './leases.js';
 import { ClaimQuota } from './quota.js';
-import { Waiting, type WaitingItems } from './waiting.js';
+import { WaitingCounts, type WaitingItems } from './waiting.js';
 
 /** How often a claim that finds nothing open looks for leases that ran out and are not written yet. */
 const TRIES = 3;
@@ -63,7 +63,7 @@ export class NextItem {
     @inject(Expiry) private readonly expiry: Expiry,
     @inject(ClaimQuota) private readonly quota: ClaimQuota,
     @inject(Handovers) private readonly handovers: Handovers,
-    @inject(Waiting) private readonly waiting: Waiting,
+    @inject(WaitingCounts) private readonly waiting: WaitingCounts,
     @inject(Arrivals) private readonly arrivals: Arrivals,
   ) {}
 

@@ -17,7 +17,7 @@ export interface WaitingItems {
 }
 
 @injectable()
-export class Waiting {
+export class WaitingCounts {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
 
   /** @param holder as `passed` names it (item/lease.ts, holderOf) */
