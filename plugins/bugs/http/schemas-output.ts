@@ -188,6 +188,19 @@ const changedPage = named(
 /** `GET /bugs` answers a list, or with `action=next` one item, which openapi.json has at POST. */
 export const bugsOutput = joi.alternatives(changedPage, unlisted(next));
 export const nextOutput = next;
+const shares = joi
+  .array()
+  .items(named('Share', whole({ value: joi.string(), count })))
+  .description('Text from outside');
+const spread = named(
+  'Spread',
+  whole({
+    versions: shares,
+    environments: shares,
+    hosts: shares,
+    tags: joi.object().pattern(joi.string(), shares).description('By the key of `key:value`; others under `tag`'),
+  }),
+);
 const pullRequest = named(
   'PullRequest',
   whole({
@@ -203,6 +216,8 @@ export const detailOutput = named(
   'ItemDetail',
   whole({
     item,
+    code_url: text.description('The code in its repository, where its place there is known'),
+    spread: spread.description('Of the kept occurrences; each the five most frequent values'),
     pull_request: pullRequest.allow(null).description('What the forge said last of `pr_url`; null: nothing'),
     occurrences: joi.array().items(occurrence),
     comments: joi.array().items(comment),

@@ -14,6 +14,8 @@ import type { BugCaller } from '../caller.js';
 import { KnownBuilds } from '../builds/known-builds.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Parts, type PageAnswer, type PageRequest, type Part } from './parts.js';
+import { codeUrl } from '../item/code-url.js';
+import { Spreads, type Spread } from './spread.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { withNamed } from '../store/by-client-ref.js';
 import { Items } from '../store/items.js';
@@ -41,6 +43,9 @@ export interface ListAnswer {
 
 export interface ItemDetail extends Record<'occurrences' | 'comments' | 'activity', object[]> {
   item: Item;
+  /** The code in its repository; null: its place there is not known. */
+  code_url: string | null;
+  spread: Spread;
   pull_request: PullRequest | null;
   handover: Handover;
 }
@@ -60,6 +65,7 @@ export class Lists {
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Parts) private readonly parts: Parts,
     @inject(Handovers) private readonly handovers: Handovers,
+    @inject(Spreads) private readonly spreads: Spreads,
   ) {}
 
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
@@ -147,16 +153,17 @@ export class Lists {
       const page: PageAnswer = await this.parts.partOf(doc.id, part, { limit });
       return page.items;
     };
-    const [item, occurrences, comments, activity, pull_request, handover] = await Promise.all([
+    const [item, occurrences, comments, activity, pull_request, handover, spread] = await Promise.all([
       this.items.view(doc),
       last('occurrences', wanted),
       last('comments'),
       last('activity'),
       this.#pullRequest(doc),
       this.handovers.of(doc),
+      this.spreads.of(doc),
     ]);
     await this.leases.shown(doc, caller);
-    return { item, occurrences, comments, activity, pull_request, handover };
+    return { item, code_url: codeUrl(item), spread, occurrences, comments, activity, pull_request, handover };
   }
 
   /** What a forge said last of the item's pull request. */

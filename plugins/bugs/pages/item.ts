@@ -8,6 +8,7 @@ import { SEVERITIES } from '../item/severity.js';
 import { lineOf, type Entry } from './activity.js';
 import { contextOf, listUrl, suffixOf } from './shared/context.js';
 import { claimOf, commandsOf, factsOf } from './facts.js';
+import { spreadRows } from './spread.js';
 import type { FormProblem } from './shared/form.js';
 import { movesFrom } from './moves.js';
 import { occurrenceRow } from './occurrences.js';
@@ -56,7 +57,10 @@ export async function itemView(
   problem: Partial<FormProblem> = {},
 ): Promise<View> {
   const { services, deps, reader } = page;
-  const { item, pull_request } = await services.lists.detail(refOf(request), callerOf(request.principal));
+  const { item, pull_request, code_url, spread } = await services.lists.detail(
+    refOf(request),
+    callerOf(request.principal),
+  );
   const doc = await deps.items.get(item.id);
   if (doc === null) throw notFound('item with this id');
   const find = queryText(request, 'find');
@@ -93,6 +97,8 @@ export async function itemView(
     undoable: problem.form === undefined ? undoable(item, newest, name, deps.clock.now()) : null,
     alike,
     item,
+    spread: spreadRows(spread),
+    code_url,
     facts: [...factsOf(item, project_name, pull_request), ...known.flat()],
     project_name,
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),

@@ -48,7 +48,13 @@ export class Items {
 
   /** The item with its long texts, as the API shows it. */
   async view(item: ItemDoc): Promise<Item> {
-    return itemView(item, await this.deps.texts.get(item.id), this.deps.clock.now());
+    return this.#withRepository(itemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
+  }
+
+  /** An item that names no repository lies in its project's, which an administrator has entered. */
+  async #withRepository(view: Item): Promise<Item> {
+    if (view.repo_url) return view;
+    return { ...view, repo_url: (await this.deps.projects.get(view.project))?.repo_url ?? null };
   }
 
   async views(items: readonly ItemDoc[]): Promise<Item[]> {
@@ -58,7 +64,8 @@ export class Items {
       limit: items.length,
     });
     const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
-    return items.map((item) => itemView(item, byId.get(item.id) ?? null, this.deps.clock.now()));
+    const now = this.deps.clock.now();
+    return Promise.all(items.map((item) => this.#withRepository(itemView(item, byId.get(item.id) ?? null, now))));
   }
 
   /**

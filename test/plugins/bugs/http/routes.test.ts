@@ -235,7 +235,7 @@ describe('bugs: the plugin', () => {
       extensionPoints: ['projects.usage'],
       setup: () => ({
         services: {
-          'projects.directory': { accepting: async () => ({}), list: async () => [] },
+          'projects.directory': { accepting: async () => ({}), get: async () => null, list: async () => [] },
         },
         listens: [{ event: 'bug.created', handle: (event) => void told.push(event.event) }],
       }),

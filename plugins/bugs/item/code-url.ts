@@ -1,0 +1,78 @@
+/**
+ * Where the code of an item lies in its repository: a page of the forge, at the commit that failed. Host names say
+ * which forge it is; of another host nothing is known, and there is no link. Pure.
+ */
+import type { Item } from '../../../ports/domain/bugs.js';
+
+interface Place {
+  /** The repository's page, without a slash at its end. */
+  repository: string;
+  /** Null: the newest. */
+  commit: string | null;
+  /** Encoded, without a slash at its beginning. */
+  path: string;
+  line: number | null;
+}
+
+interface Forge {
+  /** Words of its host name: `gitlab.example.org`. */
+  hosts: readonly string[];
+  url(place: Place): string | null;
+}
+
+const at = (anchor: string, line: number | null): string => (line === null || line < 1 ? '' : `#${anchor}${line}`);
+
+const FORGES: readonly Forge[] = [
+  {
+    hosts: ['github'],
+    url: ({ repository, commit, path, line }) => `${repository}/blob/${commit ?? 'HEAD'}/${path}${at('L', line)}`,
+  },
+  {
+    hosts: ['gitlab'],
+    url: ({ repository, commit, path, line }) => `${repository}/-/blob/${commit ?? 'HEAD'}/${path}${at('L', line)}`,
+  },
+  {
+    hosts: ['gitea', 'forgejo', 'codeberg'],
+    // Without a commit it asks for the name of a branch.
+    url: ({ repository, commit, path, line }) =>
+      commit === null ? null : `${repository}/src/commit/${commit}/${path}${at('L', line)}`,
+  },
+  {
+    hosts: ['bitbucket'],
+    url: ({ repository, commit, path, line }) => `${repository}/src/${commit ?? 'HEAD'}/${path}${at('lines-', line)}`,
+  },
+];
+
+const COMMIT = /^[0-9a-f]{7,64}$/i;
+/** A page's address; longer ones are no paths of a repository. */
+const LONGEST = 2_000;
+
+/** Null where the repository, the file, or the forge's form of addresses is not known. */
+export function codeUrl(item: Pick<Item, 'repo_url' | 'commit_sha' | 'file_path' | 'line_no'>): string | null {
+  const repository = repositoryOf(item.repo_url);
+  const path = pathOf(item.file_path);
+  if (repository === null || path === null) return null;
+  const words = repository.hostname.split(/[.-]/);
+  const forge = FORGES.find(({ hosts }) => hosts.some((host) => words.includes(host)));
+  const commit = item.commit_sha !== null && COMMIT.test(item.commit_sha) ? item.commit_sha : null;
+  const page = `${repository.origin}${repository.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
+  const url = forge?.url({ repository: page, commit, path, line: item.line_no }) ?? null;
+  return url === null || url.length > LONGEST ? null : url;
+}
+
+function repositoryOf(text: string | null): URL | null {
+  if (text === null || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  // Owner and repository at least.
+  return url.pathname.split('/').filter(Boolean).length < 2 ? null : url;
+}
+
+/** A path within the repository, encoded; an absolute one is a place of a machine. */
+function pathOf(file: string | null): string | null {
+  if (file === null) return null;
+  const path = file.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '');
+  const parts = path.split('/');
+  if (path === '' || /^(?:\/|[a-z][a-z0-9+.-]*:|<|\()/i.test(path)) return null;
+  if (parts.some((part) => part === '' || part === '.' || part === '..' || part === 'node_modules')) return null;
+  return path.isWellFormed() ? parts.map(encodeURIComponent).join('/') : null;
+}

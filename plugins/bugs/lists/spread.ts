@@ -1,0 +1,93 @@
+/**
+ * Which versions, environments, hosts and tags an item's kept occurrences have (contract 20, endpoints). Counted when
+ * somebody looks, so that a known error costs nothing for it, and remembered until the item is counted again.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import type { ItemDoc } from '../item/model.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import { unpack } from '../item/payload.js';
+import { slotIds } from '../item/document-ids.js';
+
+/** A value, and how many of the kept occurrences have it. */
+export interface Share {
+  value: string;
+  count: number;
+}
+
+export interface Spread {
+  versions: Share[];
+  environments: Share[];
+  hosts: Share[];
+  /** By the part before the first colon; those without are under `tag`. */
+  tags: Record<string, Share[]>;
+}
+
+/** Values of one kind that are shown, and keys of tags. */
+const MOST_VALUES = 5;
+const MOST_KEYS = 20;
+const PLAIN_TAG = 'tag';
+/** Read at a time: payloads are large. */
+const BATCH = 10;
+const REMEMBERED = 1_000;
+
+/** A payload is written behind its count; from then on it is there. */
+const SETTLED_MS = 10_000;
+
+type Counts = Pick<ItemDoc, 'id' | 'hit_count' | 'last_seen_at'>;
+type Counted = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'>;
+
+@injectable()
+export class Spreads {
+  readonly #known = new BoundedMap<{ hits: number; spread: Spread }>({ most: REMEMBERED });
+
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'clock'>) {}
+
+  async of({ id, hit_count: hits, last_seen_at }: Counts): Promise<Spread> {
+    const known = this.#known.get(id);
+    if (known?.hits === hits) return known.spread;
+    const slots = slotIds(id);
+    const kept: Counted[] = [];
+    for (let from = 0; from < slots.length; from += BATCH) {
+      const filter = { id: { in: slots.slice(from, from + BATCH) } };
+      const page = await this.deps.occurrences.find({ filter, limit: BATCH });
+      const whole = await Promise.all(page.items.map((stored) => unpack(stored, () => Promise.resolve(null))));
+      kept.push(...whole.map(({ app_version, environment, host, tags }) => ({ app_version, environment, host, tags })));
+      // Slots are filled from the first on.
+      if (page.items.length === 0) break;
+    }
+    const spread = spreadOf(kept);
+    if (this.deps.clock.now() - Date.parse(last_seen_at) > SETTLED_MS) this.#known.set(id, { hits, spread });
+    return spread;
+  }
+}
+
+/** Most frequent first, and by value where equally frequent. */
+export function spreadOf(kept: readonly Counted[]): Spread {
+  const tags = new Map<string, string[]>();
+  for (const tag of kept.flatMap((occurrence) => [...new Set(occurrence.tags)])) {
+    const colon = tag.indexOf(':');
+    const [key, value] = colon < 1 ? [PLAIN_TAG, tag] : [tag.slice(0, colon), tag.slice(colon + 1)];
+    const values = tags.get(key);
+    if (values === undefined) tags.set(key, [value]);
+    else values.push(value);
+  }
+  const frequent = [...tags].toSorted(([a, x], [b, y]) => y.length - x.length || (a < b ? -1 : 1)).slice(0, MOST_KEYS);
+  return {
+    versions: sharesOf(kept.map(({ app_version }) => app_version)),
+    environments: sharesOf(kept.map(({ environment }) => environment)),
+    hosts: sharesOf(kept.map(({ host }) => host)),
+    // Not by assignment: a key may be called `__proto__`.
+    tags: Object.fromEntries(frequent.map(([key, values]) => [key, sharesOf(values)])),
+  };
+}
+
+function sharesOf(values: readonly (string | null | undefined)[]): Share[] {
+  const counts = new Map<string, number>();
+  for (const value of values) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts]
+    .map(([value, count]) => ({ value, count }))
+    .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+    .slice(0, MOST_VALUES);
+}

@@ -1,0 +1,81 @@
+/** The page of a forge on which the code of an item is. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { codeUrl } from '../../../../plugins/bugs/item/code-url.js';
+
+const COMMIT = 'a1b2c3d';
+const of = (repo_url: string | null, file_path: string | null = 'src/cart.ts', commit_sha: string | null = COMMIT) =>
+  codeUrl({ repo_url, file_path, commit_sha, line_no: 42 });
+
+const KNOWN: [repository: string, url: string][] = [
+  ['https://github.com/acme/shop', 'https://github.com/acme/shop/blob/a1b2c3d/src/cart.ts#L42'],
+  ['https://github.com/acme/shop.git', 'https://github.com/acme/shop/blob/a1b2c3d/src/cart.ts#L42'],
+  ['https://github.example.org/acme/shop/', 'https://github.example.org/acme/shop/blob/a1b2c3d/src/cart.ts#L42'],
+  ['https://gitlab.com/acme/web/shop', 'https://gitlab.com/acme/web/shop/-/blob/a1b2c3d/src/cart.ts#L42'],
+  [
+    'http://gitlab.example.org:8443/acme/shop',
+    'http://gitlab.example.org:8443/acme/shop/-/blob/a1b2c3d/src/cart.ts#L42',
+  ],
+  ['https://gitea.example.org/acme/shop', 'https://gitea.example.org/acme/shop/src/commit/a1b2c3d/src/cart.ts#L42'],
+  ['https://codeberg.org/acme/shop', 'https://codeberg.org/acme/shop/src/commit/a1b2c3d/src/cart.ts#L42'],
+  ['https://bitbucket.org/acme/shop', 'https://bitbucket.org/acme/shop/src/a1b2c3d/src/cart.ts#lines-42'],
+  ['https://ada:secret@github.com/acme/shop?x=1#y', 'https://github.com/acme/shop/blob/a1b2c3d/src/cart.ts#L42'],
+];
+
+describe('the code’s page in its repository', () => {
+  for (const [repository, url] of KNOWN)
+    it(repository, () => {
+      expect(of(repository)).to.equal(url);
+    });
+
+  it('without a commit the newest, where the forge has an address for that; without a line no anchor', () => {
+    expect(of('https://github.com/acme/shop', 'src/cart.ts', null)).to.equal(
+      'https://github.com/acme/shop/blob/HEAD/src/cart.ts#L42',
+    );
+    expect(of('https://github.com/acme/shop', 'src/cart.ts', 'main; rm')).to.include('/blob/HEAD/');
+    expect(of('https://gitea.example.org/acme/shop', 'src/cart.ts', null)).to.equal(null);
+    const item = { repo_url: 'https://github.com/acme/shop', commit_sha: null, file_path: 'a b/ü#?.ts', line_no: null };
+    expect(codeUrl(item)).to.equal('https://github.com/acme/shop/blob/HEAD/a%20b/%C3%BC%23%3F.ts');
+  });
+
+  for (const repository of [
+    null,
+    '',
+    'https://example.com/acme/shop',
+    'https://notgithub.com/acme/shop',
+    'https://github.com/acme',
+    'git@github.com:acme/shop.git',
+    'ssh://git@github.com/acme/shop',
+    'javascript://github.com/a/b%0aalert(1)',
+    'https://',
+  ])
+    it(`none for the repository ${repository}`, () => {
+      expect(of(repository)).to.equal(null);
+    });
+
+  for (const file of [
+    null,
+    '',
+    '/app/src/cart.ts',
+    'C:\\app\\cart.ts',
+    '../../etc/passwd',
+    'a/../b.ts',
+    'webpack://shop/src/a.ts',
+    '<anonymous>',
+    'node_modules/x/y.js',
+    'a//b.ts',
+  ])
+    it(`none for the file ${file}`, () => {
+      expect(of('https://github.com/acme/shop', file)).to.equal(null);
+    });
+
+  it('whatever a report says, it is a page of the repository, or none', () => {
+    const text = fc.string({ unit: 'binary' });
+    fc.assert(
+      fc.property(text, text, fc.integer(), (file_path, commit_sha, line_no) => {
+        const url = codeUrl({ repo_url: 'https://github.com/acme/shop', file_path, commit_sha, line_no });
+        if (url !== null) expect(new URL(url).href.startsWith('https://github.com/acme/shop/blob/')).to.equal(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,84 @@
+/** Versions, environments, hosts and tags of an item's kept occurrences. */
+import { expect } from 'chai';
+import { spreadOf } from '../../../../plugins/bugs/lists/spread.js';
+import type { ProjectInfo } from '../../../../ports/domain/projects.js';
+import { ENGINES, fixtureOn, MANAGER, report, type Fixture } from '../fixture.js';
+
+const one = (fields: object) => ({ app_version: null, environment: null, host: null, tags: [], ...fields });
+
+describe('spread', () => {
+  it('has the five most frequent of each, and tags by their key', () => {
+    const kept = [
+      ...Array.from({ length: 7 }, (_, n) => one({ app_version: `1.${n}`, host: n < 3 ? 'web-1' : 'web-2' })),
+      one({ app_version: '1.6', tags: ['browser:Firefox', 'browser:Chrome', 'checkout', '__proto__:x', ':y'] }),
+      one({ tags: ['browser:Firefox', 'browser:Firefox'] }),
+    ];
+    const { versions, environments, hosts, tags } = spreadOf(kept);
+    expect(versions).to.deep.equal([
+      { value: '1.6', count: 2 },
+      { value: '1.0', count: 1 },
+      { value: '1.1', count: 1 },
+      { value: '1.2', count: 1 },
+      { value: '1.3', count: 1 },
+    ]);
+    expect(environments).to.deep.equal([]);
+    expect(hosts).to.deep.equal([
+      { value: 'web-2', count: 4 },
+      { value: 'web-1', count: 3 },
+    ]);
+    expect(tags['browser']).to.deep.equal([
+      { value: 'Firefox', count: 2 },
+      { value: 'Chrome', count: 1 },
+    ]);
+    expect(tags['tag']).to.deep.equal([
+      { value: ':y', count: 1 },
+      { value: 'checkout', count: 1 },
+    ]);
+    expect(Object.hasOwn(tags, '__proto__')).to.equal(true);
+  });
+
+  for (const engine of ENGINES)
+    describe(engine.name, function () {
+      this.timeout(20_000);
+      let fixture: Fixture;
+      let close: () => Promise<void>;
+      beforeEach(async function () {
+        const opened = await engine.open(() => this.skip());
+        close = opened.close;
+        fixture = fixtureOn(opened.store, undefined, (deps) => {
+          const { projects } = deps;
+          const repo_url = 'https://github.com/acme/shop';
+          deps.projects = {
+            ...projects,
+            get: async (slug) => Object.assign({ ...(await projects.get(slug)) }, { repo_url }) as ProjectInfo,
+          };
+        });
+      });
+      afterEach(() => close?.());
+
+      it('follows every occurrence that is kept, and the code’s page that of the project’s repository', async () => {
+        const { bugs, lists, clock } = fixture;
+        const error = { type: 'error', error_message: 'no price', file_path: 'src/cart.ts', line_no: 7 } as const;
+        const { ref } = await bugs.record(
+          report({ ...error, app_version: '1.0', environment: 'production', host: 'web-1' }),
+        );
+        await bugs.record(report({ ...error, app_version: '1.1', environment: 'production', tags: ['os:linux'] }));
+        const first = await lists.detail(ref, MANAGER);
+        expect(first.spread.versions.map(({ value }) => value)).to.have.members(['1.0', '1.1']);
+        expect(first.spread.environments).to.deep.equal([{ value: 'production', count: 2 }]);
+        expect(first.spread.tags).to.deep.equal({ os: [{ value: 'linux', count: 1 }] });
+        expect(first.item.repo_url).to.equal('https://github.com/acme/shop');
+        expect(first.item.untrusted_fields).to.not.include('repo_url');
+        expect(first.code_url).to.equal('https://github.com/acme/shop/blob/HEAD/src/cart.ts#L7');
+        clock.advance(60_000);
+        await lists.detail(ref, MANAGER);
+        await bugs.record(report({ ...error, app_version: '1.1', host: 'web-1' }));
+        const { spread } = await lists.detail(ref, MANAGER);
+        expect(spread.versions).to.deep.equal([
+          { value: '1.1', count: 2 },
+          { value: '1.0', count: 1 },
+        ]);
+        expect(spread.hosts).to.deep.equal([{ value: 'web-1', count: 2 }]);
+      });
+    });
+});
