@@ -190,7 +190,7 @@ export const bugsOutput = joi.alternatives(changedPage, unlisted(next));
 export const nextOutput = next;
 const shares = joi
   .array()
-  .items(named('Share', whole({ value: joi.string(), count })))
+  .items(named('ValueCount', whole({ value: joi.string(), count })))
   .description('Text from outside');
 const spread = named(
   'Spread',

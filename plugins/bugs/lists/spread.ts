@@ -11,17 +11,17 @@ import { unpack } from '../item/payload.js';
 import { slotIds } from '../item/document-ids.js';
 
 /** A value, and how many of the kept occurrences have it. */
-export interface Share {
+export interface ValueCount {
   value: string;
   count: number;
 }
 
 export interface Spread {
-  versions: Share[];
-  environments: Share[];
-  hosts: Share[];
+  versions: ValueCount[];
+  environments: ValueCount[];
+  hosts: ValueCount[];
   /** By the part before the first colon; those without are under `tag`. */
-  tags: Record<string, Share[]>;
+  tags: Record<string, ValueCount[]>;
 }
 
 /** Values of one kind that are shown, and keys of tags. */
@@ -83,7 +83,7 @@ export function spreadOf(kept: readonly Counted[]): Spread {
   };
 }
 
-function sharesOf(values: readonly (string | null | undefined)[]): Share[] {
+function sharesOf(values: readonly (string | null | undefined)[]): ValueCount[] {
   const counts = new Map<string, number>();
   for (const value of values) if (value) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts]
