@@ -63,6 +63,6 @@ describe('the buttons of a page', () => {
     const spec = button('disable', async () => {
       throw conflict('Taken.');
     });
-    expect(await spec.handle(pressed)).to.deep.include({ name: 'user', status: 409, context: { message: 'Taken.' } });
+    expect(await spec.handle(pressed)).to.deep.include({ status: 409, context: { message: 'Taken.' } });
   });
 });
