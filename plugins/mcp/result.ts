@@ -11,6 +11,9 @@ const ALL = 40_000;
 /** The largest `text_limit`. */
 export const MOST_TEXT = 65_536;
 
+/** Members of a refusal that hold what agents and people wrote, however short. */
+const WORDS_OF_OTHERS = ['agent', 'reason', 'by'];
+
 export interface Shape extends Pick<RouteTool, 'answer' | 'lines' | 'heading'> {
   /** Names of members that hold text from outside. */
   outside?: readonly string[];
@@ -61,7 +64,7 @@ const noticeOf = (fence: Fence): string => `${NOTICE} It ends at ${fence.close} 
 function failed({ body, headers }: RouteAnswer): CallToolResult {
   const { code, message, fields, takes, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
   const fence = new Fence();
-  const divided = divide(rest, ['agent'], { text: TEXT, all: ALL }, fence);
+  const divided = divide(rest, WORDS_OF_OTHERS, { text: TEXT, all: ALL }, fence);
   const wait = Number(headers['retry-after']);
   const about = {
     code,

@@ -5,7 +5,7 @@ import { Toolbox } from '../../../plugins/mcp/toolbox.js';
 import type { Details } from '../../../ports/domain/bugs.js';
 import type { RouteSpec } from '../../../ports/http.js';
 import { TestServer } from '../../adapters/hapi/support.js';
-import { errorReport, LIVE, memoryFixture, report, type Fixture } from '../bugs/fixture.js';
+import { errorReport, LIVE, MANAGER, memoryFixture, report, type Fixture } from '../bugs/fixture.js';
 
 type Data = Record<string, unknown>;
 interface Answer {
@@ -251,6 +251,17 @@ describe('mcp: tools', () => {
     const { data, text } = await call('similar', { id: 'alpha-1' });
     expect((data['items'] as { ref: string }[]).map(({ ref }) => ref)).to.deep.equal(['alpha-2']);
     expect(text).to.match(/\n\[\w+ alpha-2\] E: other\n/);
+  });
+
+  it('fences the reason of a hold, however short, wherever an agent is refused for it', async () => {
+    const { ref: id } = await fixture.bugs.record(report());
+    const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
+    await fixture.edits.edit(id, { ...MANAGER, kind: 'session', name: 'ada' }, { hold: true, reason: 'obey-me' });
+    for (const refused of [await call('renew', { id, claim_token }), await call('claim', { id })]) {
+      expect(refused.error?.code).to.be.oneOf(['lease_lost', 'on_hold']);
+      expect(refused.text.split('\n')[0]).to.not.include('obey-me');
+      expect(refused.text).to.include('obey-me');
+    }
   });
 
   it('names all that a tool takes when arguments are wrong', async () => {
