@@ -1,4 +1,4 @@
-/** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
+/** What the services of this plugin are built on. A test binds its own value in place of this one. */
 import {
   token,
   type Clock,
@@ -16,7 +16,7 @@ import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Signer } from '../../ports/signer.js';
 import type { ActivationDoc, LicenseDoc, OpeningMarkDoc } from './model/documents.js';
 
-/** A type and not an interface, so that a list of plugins takes it for a plain record. */
+/** Declared as a type, not as an interface, so that a list of plugins accepts it as a plain record. */
 export type LicensingConfig = {
   expiring_days: number;
 };
@@ -34,7 +34,7 @@ export interface LicensingDeps {
   audit: AuditLog;
   projects: Pick<ProjectDirectory, 'get' | 'accepting' | 'list'>;
   throttle: AttemptThrottle;
-  /** Whom changes of what opens the release store are told. */
+  /** Listeners for changes of what opens the release store. */
   watchers: () => readonly LicenseWatcher[];
   emit: PluginContext['emit'];
   config: LicensingConfig;

@@ -1,6 +1,6 @@
 /**
- * The license service (contract 50): keys that applications validate, machines that hold places, files for machines
- * that are offline; and the directory of the keys that open a product's release store.
+ * The license service (contract 50): keys that applications validate, places for machines, files for offline machines,
+ * and the directory of the keys that open a product's release store.
  */
 import joi from 'joi';
 import { definePlugin, extend, type JobSpec, type PluginContext } from '../../kernel/contract.js';
@@ -32,7 +32,7 @@ import { buildServices, type LicensingServices } from './services.js';
 import { licenseTargets } from './pages/audit-targets.js';
 import { licenseSearch, machineSearch } from './pages/search.js';
 
-/** A quarter of what the contract allows between an end and the access files. */
+/** A quarter of the delay that the contract allows between a license's end and its access files. */
 const EXPIRE_MS = 15 * SECOND_MS;
 
 const config = joi.object({
@@ -83,7 +83,7 @@ function jobs(
       name: 'hash',
       everyMs: MINUTE_MS,
       timeoutMs: 10 * MINUTE_MS,
-      // Younger ones are under way in the process that made them.
+      // Younger licenses are still being hashed by the process that made them.
       run: async ({ signal }) => void (await hashes.reconcile(isoOf(deps.clock.now() - 2 * MINUTE_MS), signal)),
     },
     {

@@ -1,4 +1,4 @@
-/** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
+/** The services that the plugin's routes, pages and jobs use; constructors name what these need in turn. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { DEPS, type LicensingDeps } from './deps.js';
 import { OpeningLicenses } from './licenses/directory.js';

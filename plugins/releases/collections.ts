@@ -1,4 +1,4 @@
-/** The collections and the indexes that every query of this plugin uses. */
+/** The plugin's collections, with the indexes that its queries use. */
 import type { CollectionSpec } from '../../ports/store.js';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
@@ -14,12 +14,12 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['product', 'channel', 'published_at'] },
       { fields: ['updated_at'] },
       { fields: ['product', 'updated_at'] },
-      // Present while something is left to do: the index stays as small as that.
+      // `open_at` exists only while work is left to do, so this index stays small.
       { fields: ['open_at'] },
       { fields: ['rolling'] },
     ],
   },
-  // Texts of manifests in parts, since a document has a limit that a manifest of 200,000 files passes.
+  // Manifests are stored in parts: the text of 200,000 files passes the size limit of a document.
   { name: 'manifests', indexes: [{ fields: ['release_id'] }] },
   { name: 'publishes', indexes: [{ fields: ['began_at'] }] },
   { name: 'statements', indexes: [{ fields: ['product'] }, { fields: ['updated_at'] }, { fields: ['issued_at'] }] },

@@ -1,7 +1,7 @@
-/** The section `releases` of the configuration. The composition reads `url` and `path` of it, to make the store. */
+/** The section `releases` of the configuration. The composition reads its `url` and `path` to make the store. */
 import joi from 'joi';
 
-/** Bytes kept free on the store's disk, so that what is smaller still fits. */
+/** Bytes kept free on the store's disk, so that smaller writes still fit. */
 export const KEEP_FREE = 64 * 1024 * 1024;
 
 export interface ReleasesConfig {
@@ -14,7 +14,7 @@ export interface ReleasesConfig {
   halt_window_seconds: number;
 }
 
-/** An address without what a request adds. */
+/** Refuses an address with a query, a fragment or credentials, which belong to a request. */
 function address(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : null;
   if (!url || !['http:', 'https:'].includes(url.protocol)) throw new Error('must be an http or https URL');
@@ -23,7 +23,7 @@ function address(value: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-/** It stands in a directive of a web server, in quotation marks. */
+/** A web path stands within quotation marks in a directive of a web server. */
 function webPath(value: string): string {
   if (!/^(\/|[A-Za-z]:[\\/])/.test(value)) throw new Error('must be an absolute path');
   if (/["\p{Cc}]|\\$/u.test(value))
@@ -31,7 +31,7 @@ function webPath(value: string): string {
   return value;
 }
 
-/** Packages go where the documents are: another server would need credentials, backups and bad days of its own. */
+/** Packages lie where the documents are: another server would need credentials, backups and care of its own. */
 function storeUrl(value: string): string {
   if (value !== 'mongodb:')
     throw new Error('must be `mongodb:`, which means the database of storage.url, or not be given');

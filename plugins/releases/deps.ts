@@ -1,4 +1,4 @@
-/** What the services of this plugin are built on; bound as one value, so that a test puts its own in its place. */
+/** What the services of this plugin are built on. A test binds its own value in place of this one. */
 import {
   token,
   type Clock,
@@ -34,7 +34,7 @@ export interface ReleaseDeps {
   store: ReleaseStore;
   signer: Signer;
   installers: Pick<Installers, 'manifest' | 'placing'>;
-  /** `server.base_url` without a slash at its end. */
+  /** `server.base_url` without a final slash. */
   baseUrl: () => string;
   audit: Pick<AuditLog, 'record'>;
   liveTokens: LiveTokens;
@@ -46,13 +46,13 @@ export interface ReleaseDeps {
   faults: () => VersionFaults | undefined;
   /** Undefined where no watchdog runs. */
   watchdog: () => Pick<WatchdogApi, 'adoption'> | undefined;
-  /** Less is free than intakes leave. */
+  /** True when the disk has less free space than uploads have to leave. */
   short: () => boolean;
   /** `limits.package_bytes` */
   packageBytes: number;
-  /** The access files of a product are there before its first package is (contract 40, publishing). */
+  /** Writes a product's access files before its first package arrives (contract 40, publishing). */
   protect: (product: string) => Promise<void>;
-  /** No other process serves this store. */
+  /** True when no other process serves this store. */
   alone: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What the setup service shows before an installation, from memory (contract 60, catalog). */
+/** The products that the setup service shows before an installation, from memory (contract 60, catalog). */
 import { inject, injectable } from '../../kernel/contract.js';
 import type { CatalogChannel, ReleaseDirectory } from '../../ports/domain/releases.js';
 import { latestOf } from './asking/channel-releases.js';

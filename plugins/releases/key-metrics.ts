@@ -1,4 +1,4 @@
-/** The key that signs releases, as numbers: who watches it learns of its age, and of processes that sign by two. */
+/** Metrics of the release signing key: they show its age, and processes that sign with different keys. */
 import type { Metrics } from '../../kernel/contract.js';
 import type { Signer } from '../../ports/signer.js';
 

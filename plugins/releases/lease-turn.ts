@@ -1,4 +1,4 @@
-/** Work that one process does at a time, each in its turn: the others wait, at most a minute. */
+/** Runs work in one process at a time, each in its turn: the others wait, at most a minute. */
 import { ServiceError } from '../../kernel/errors.js';
 import { processLease, type HeldLease, type LeaseRow, type ProcessLeaseParts } from '../../lib/lease.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
@@ -13,8 +13,8 @@ interface TurnParts extends ProcessLeaseParts<ProcessOwner> {
 }
 
 /**
- * @param what is leased, for the log
- * @param busy what is said when it is not free within a minute
+ * @param what the leased thing, as the log names it
+ * @param busy the message when the lease is not free within a minute
  * @throws ServiceError overloaded, and what `work` throws
  */
 export async function inTurn<T>(

@@ -7,7 +7,7 @@ import { DEPS, type ReleaseDeps } from './deps.js';
 import type { Platform } from '../../formats/platform.js';
 import { releaseView, type ReleaseView } from './view.js';
 
-/** Nothing that becomes visible later carries an earlier stamp than this long ago. */
+/** A write may become visible this long after its stamp. */
 const MARGIN_MS = MINUTE_MS;
 
 export interface ReleaseQuery {
@@ -33,7 +33,7 @@ export class ReleaseLists {
   constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'releases' | 'clock'>) {}
 
   /**
-   * Newest first; changes in their order with `updated_since`.
+   * Newest first; with `updated_since` in the order of changes.
    * @throws ServiceError insufficient_scope; InvalidCursor
    */
   async page(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
@@ -53,7 +53,7 @@ export class ReleaseLists {
   }
 }
 
-/** A token that is bound to a project sees that one alone. @throws ServiceError insufficient_scope */
+/** A token bound to a project sees that project alone. @throws ServiceError insufficient_scope */
 export function mayRead(principal: Principal, product: string | undefined): string | undefined {
   const own = principal.kind === 'token' ? principal.project : null;
   if (own === null) return product;

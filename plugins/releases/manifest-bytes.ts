@@ -1,7 +1,4 @@
-/**
- * Manifests of 200,000 files have 35 MB: what is done with a whole one is done in pieces, and the event loop has a turn
- * between them.
- */
+/** Builds manifests piece by piece, with a turn of the event loop between pieces: 200,000 files make 35 MB. */
 import { createHash } from 'node:crypto';
 import { manifestPieces, type ManifestInput } from '../../formats/manifest.js';
 import { textPieces } from '../../lib/text/pieces.js';
@@ -10,19 +7,19 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 export interface BuiltManifest {
   text: string;
-  /** The bytes that are signed. */
+  /** The bytes to sign. */
   bytes: Buffer;
-  /** Of the bytes, hex. */
+  /** SHA-256 of the bytes, hex. */
   sha256: string;
 }
 
-/** Files in a piece, where none of them is held against patterns. */
+/** Files in a piece when the release has no patterns. */
 const FILES = 500;
-/** A file that is held against this many patterns counts twice. */
+/** So many patterns halve the piece: each file is compared with all of them. */
 const PATTERNS = 4;
 const HASHED_UNITS = 512 * 1024;
 
-/** @param release its files in the order of their paths by code point */
+/** @param release has its files in the order of their paths by code point */
 export async function buildManifest(release: ManifestInput, pause: () => Promise<void> = turn): Promise<BuiltManifest> {
   const perPiece = Math.max(1, Math.floor(FILES / (1 + release.preserve_patterns.length / PATTERNS)));
   const texts: string[] = [];

@@ -1,4 +1,4 @@
-/** What the plugin stores, and the words that it uses (contract 40). */
+/** The documents that the plugin stores, and the words that it uses (contract 40). */
 import type { Runtime } from '../../formats/manifest.js';
 import type { Platform } from '../../formats/platform.js';
 import type { LeaseRow } from '../../lib/lease.js';
@@ -7,14 +7,14 @@ import type { ProcessOwner } from '../../ports/processes.js';
 import type { ReleasePlace } from '../../ports/release-store.js';
 import type { Doc } from '../../ports/store.js';
 
-/** What a publish says of a release. */
+/** The fields of a release that its publish sets. */
 export interface ReleaseFields {
   product: string;
   channel: string;
-  /** As it was first published; `1.2.0` published later is the same release. */
+  /** The version as first published; `1.2.0` published after `1.2` is the same release. */
   version: string;
   platform: Platform;
-  /** The name by which `resolved_in_build` may call it. */
+  /** The name by which `resolved_in_build` may refer to the release. */
   build: string | null;
   mandatory: boolean;
   /** 0 to 100. */
@@ -23,19 +23,19 @@ export interface ReleaseFields {
   release_notes: string | null;
   published_at: string;
   published_by: string;
-  /** Bytes. */
+  /** The size in bytes. */
   package_size: number;
   package_sha256: string;
   manifest_sha256: string;
-  /** Base64; null: unsigned. */
+  /** Base64; null for an unsigned release. */
   manifest_signature: string | null;
   key_id: string | null;
-  /** Files in the package. */
+  /** The number of files in the package. */
   file_count: number;
   entry: string | null;
   runtime: Runtime | null;
   preserve_patterns: string[];
-  /** The package holds a `setup.json`. */
+  /** True when the package holds a `setup.json`. */
   has_setup: boolean;
 }
 
@@ -45,18 +45,18 @@ export interface ReleaseDoc extends Doc, ReleaseFields {
   withdrawn_reason: string | null;
   halted_at: string | null;
   halted_reason: string | null;
-  /** When the rollout began or was resumed: errors before that do not halt it. */
+  /** When the rollout began or was resumed: earlier errors do not halt it. */
   rollout_at: string;
   downloads: number;
   created_at: string;
-  /** Never goes back, so that readers of changes meet every one. */
+  /** Never goes back, so that readers of changes see every one. */
   updated_at: string;
   rev: number;
-  /** Product; present while the rollout may halt by itself. */
+  /** The product; present while the rollout may halt by itself. */
   rolling?: string;
-  /** Since when something is left to do; present while it is (docs/consistency.md, releases). */
+  /** Since when work is left to do; absent when none is (docs/consistency.md, releases). */
   open_at?: string;
-  /** Its files are about to leave the store. */
+  /** Present while the files are about to leave the store. */
   withdrawing?: { reason: string; at: string };
   outbox: ReleaseOutboxEntry[];
 }
@@ -68,7 +68,7 @@ export interface PublishedEntry {
   id: string;
   at: string;
   event: 'release.published';
-  /** The closed items are found when it goes out. */
+  /** The data without the closed items, which are found when the event is sent. */
   data: Omit<ReleasePublished, 'closed_items' | 'closed_count'>;
 }
 
@@ -79,22 +79,22 @@ export interface HaltedEntry {
   data: ReleaseHalted;
 }
 
-/** A part of a manifest's text. */
+/** One part of a manifest's text. */
 export interface ManifestPart extends Doc {
   release_id: string;
   manifest_sha256: string;
   text: string;
 }
 
-/** The lease of a release that is being published, and the marker of how far it came. */
+/** The lease of a release that is being published, and the marker of how far the publish came. */
 export interface PublishDoc extends Doc, LeaseRow<ProcessOwner> {
   id: string;
-  /** Written before the first rename: from here on a crash is mended by finishing or undoing it. */
+  /** Written before the first rename: after a crash the intent is finished or undone. */
   intent?: PublishIntent | null;
 }
 
 export interface PublishIntent {
-  /** The staged package; null where an existing one is linked. */
+  /** The staged package; null when an existing package is linked. */
   staged: string | null;
   release: ReleaseFields;
 }

@@ -1,6 +1,6 @@
 /**
- * The names of a release's place, as callers write them, and the ids that follow from them (contract 40, versions).
- * Pure. A name that passes here is one segment of a path, and no two places share a file.
+ * Checks the names of a release's place as callers write them, and derives ids from them (contract 40, versions). Pure.
+ * A name that passes is one segment of a path, and no two places share a file.
  */
 import { createHash } from 'node:crypto';
 import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js';
@@ -8,11 +8,11 @@ import { canonicalVersion, isVersion } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-/** Of a version that is published: it is a name of a directory. */
+/** The longest version that is published: it names a directory. */
 export const VERSION_LENGTH = 200;
-/** Of a version that is asked with. */
+/** The longest version that a question may name. */
 export const ASKED_LENGTH = 1_000;
-/** A channel of this name would lie where the product's own document lies. */
+/** A channel of this name would collide with the product's own document. */
 const RESERVED_CHANNEL = 'latest.json';
 
 export const VERSION_RULE = 'must be a version such as 1.4.2 or 2.0.0-rc.1';
@@ -21,19 +21,19 @@ export const CHANNEL_RULE = 'must be lower case letters, digits, dots, hyphens a
 
 export const isChannel = (text: string): boolean => SLUG.test(text) && text !== RESERVED_CHANNEL;
 
-/** @throws ServiceError validation_failed, whatever the route (contract 40, versions) */
+/** @throws ServiceError validation_failed on every route (contract 40, versions) */
 export function checkVersion(text: string, field = 'version', length = VERSION_LENGTH): string {
   if (text.length > length || !isVersion(text)) throw invalid({ [field]: VERSION_RULE });
   return text;
 }
 
-/** @throws ServiceError validation_failed, whatever the route */
+/** @throws ServiceError validation_failed on every route */
 export function checkPlatform(text: string): Platform {
   if (!isPlatform(text)) throw invalid({ platform: PLATFORM_RULE });
   return text;
 }
 
-/** @param refuse `invalid` in a body, `invalidQuery` in a query */
+/** @param refuse `invalid` for a body, `invalidQuery` for a query */
 export function checkChannel(
   text: string,
   refuse: (fields: Record<string, string>) => ServiceError = invalidQuery,

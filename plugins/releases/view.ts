@@ -1,4 +1,4 @@
-/** A release as lists, publishes and pages show it (contract 40, asking). */
+/** The release as lists, publishes and pages show it (contract 40, asking). */
 import joi from 'joi';
 import { named, whole } from '../../kernel/contract.js';
 import { packageUrl } from './asking/release-json.js';

@@ -1,4 +1,4 @@
-/** Administration of licenses, in the envelope (contract 50, administration API). */
+/** The routes that administer licenses, in the envelope (contract 50, administration API). */
 import joi from 'joi';
 import { created, Reply, stated, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';

@@ -1,4 +1,4 @@
-/** Licenses as CSV (RFC 4180), keys masked. No cell can be a formula of the program that opens it. */
+/** Writes licenses as CSV (RFC 4180), keys masked. A spreadsheet never runs a cell as a formula. */
 import type { Principal } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import type { LicenseQuery } from '../model/fields.js';
@@ -27,7 +27,7 @@ const COLUMNS = [
 const FORMULA = /^[=+\-@\t\r]/;
 const PAGE = 1_000;
 
-/** One cell: a `'` before what a program would compute, quotes where CSV wants them. */
+/** Writes one cell: a `'` disarms a formula, quotes follow RFC 4180. */
 export function cell(value: LicenseView[keyof LicenseView]): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);

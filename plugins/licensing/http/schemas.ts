@@ -1,4 +1,4 @@
-/** Shapes of answers of `/api/license/v1`, and of what administration asks (contract 50). */
+/** Shapes of the answers of `/api/license/v1`, and of administration's requests (contract 50). */
 import joi from 'joi';
 import { named, pageOf, whole } from '../../../kernel/contract.js';
 import { keyHash, productField, timestamp } from '../model/fields.js';

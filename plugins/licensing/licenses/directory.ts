@@ -1,4 +1,4 @@
-/** Licenses as the release store needs them (contract 40, access files). */
+/** Lists licenses for the release store (contract 40, access files). */
 import { inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';

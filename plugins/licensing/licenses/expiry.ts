@@ -1,7 +1,6 @@
 /**
- * Licenses that reach their end, and those that soon will: an event each, once. Whether a license has expired is
- * computed wherever it is asked; what runs here tells the access files and the receivers of events (contract 50,
- * events).
+ * Sends one event for each license that reaches its end, and one for each that soon will. Every question computes
+ * expiry itself; this job only tells the access files and the receivers of events (contract 50, events).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
@@ -26,7 +25,7 @@ export class LicenseExpiry {
     @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
   ) {}
 
-  /** Answers how many licenses expired. */
+  /** Answers the number of expired licenses. */
   async run(signal?: AbortSignal): Promise<number> {
     const products = new Set<string>();
     let n = 0;
@@ -52,10 +51,10 @@ export class LicenseExpiry {
     }
   }
 
-  /** False: it was changed meanwhile, or another process has told it. */
+  /** False when the license was changed meanwhile, or another process sent the event. */
   async #tell(license: LicenseDoc, due: Due, event: string): Promise<boolean> {
     const entry = licenseEvent(this.deps, event, license);
-    // Who has expired is not warned of it any more.
+    // An expired license needs no warning any more.
     const unset = due === 'expire_due' ? ['expire_due', 'warn_due'] : [due];
     const changed = await this.deps.licenses.change(
       { id: license.id, rev: license.rev, [due]: license[due] },

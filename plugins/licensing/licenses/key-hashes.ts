@@ -1,7 +1,7 @@
 /**
- * The bcrypt hash of each key for the access files, computed once (contract 40, access files). One at a time and behind
- * every password, so that a login never waits for a thousand new licenses. What a crash left without a hash has
- * `hash_due`, by which the job finds it.
+ * Computes the bcrypt hash of each key for the access files, once (contract 40, access files). Keys are hashed one at a
+ * time and behind every password, so that a login never waits for a thousand new licenses. A license without a hash
+ * carries `hash_due`, so the job finds it after a crash.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
@@ -14,7 +14,7 @@ import { LicenseWatchers } from './watchers.js';
 export const KEY_PURPOSE = 'licensing.key';
 const COST = 8;
 const BATCH = 200;
-/** New hashes that are announced together. */
+/** Watchers hear of this many new hashes at once. */
 const GROUP = 100;
 
 @injectable()
@@ -29,12 +29,12 @@ export class KeyHashes {
     @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
   ) {}
 
-  /** The hash of a key that somebody waits for. */
+  /** Hashes a key that somebody waits for. */
   async hash(key: string): Promise<string> {
     return this.deps.hasher.hash(key, COST, { background: true });
   }
 
-  /** Hashes what has none, behind the caller. */
+  /** Hashes the missing ones in the background. */
   later(): void {
     this.#background ??= this.reconcile()
       .then(
@@ -44,7 +44,7 @@ export class KeyHashes {
       .finally(() => (this.#background = null));
   }
 
-  /** Hashes every key that has had none since `before`, oldest first. Answers how many. */
+  /** Hashes every key whose hash was missing at `before`, oldest first. Answers the number of hashes. */
   async reconcile(before?: string, signal?: AbortSignal): Promise<number> {
     const run = this.#tail.then(() => this.#all(before, signal));
     this.#tail = run.catch(() => undefined);
@@ -74,7 +74,7 @@ export class KeyHashes {
     return n;
   }
 
-  /** Null for a copy that another data key has sealed: the key cannot open the store, and the others go on. */
+  /** Null for a key that another data key sealed: that key cannot open the store, and the others go on. */
   async #hashOf({ id, key_sealed }: LicenseDoc): Promise<string | null> {
     let key: string;
     try {
@@ -98,7 +98,7 @@ export class KeyHashes {
     );
   }
 
-  /** Ends behind the key at hand. */
+  /** Waits until the current key is hashed, then stops. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all([this.#tail, this.#background]);

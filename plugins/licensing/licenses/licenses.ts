@@ -1,7 +1,7 @@
 /**
- * Licenses as administrators and shops see them: creation, the table of states, changes (contract 50). Every write
- * compares the revision that it was decided on, so that two changes at once never mix. What opens the release store is
- * announced before the change and after it, and the access files are written before the answer.
+ * Licenses for administrators and shops: creation, moves between states, changes (contract 50). Every write compares
+ * the revision that its decision was based on, so two simultaneous changes never mix. A change of what opens the
+ * release store is announced before and after, and the access files are written before the answer.
  */
 import { changedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
@@ -21,7 +21,7 @@ import { after, refused, type LicenseMove } from '../model/states.js';
 import { licenseView, type LicenseView } from '../model/view.js';
 import { LicenseWatchers } from './watchers.js';
 
-/** Writers that lose to each other so often have something wrong. */
+/** A writer that loses to others this often meets a defect, not competition. */
 const MOST_TRIES = 20;
 const AUDITED = [
   'status',
@@ -45,12 +45,12 @@ const PAST: Readonly<Record<LicenseMove, string>> = {
 
 export interface Made {
   license: LicenseView;
-  /** The whole key: of a new license, or of the one that a shop asked for again. */
+  /** The whole key of a new license, or of a license that a shop asked for again. */
   key: string;
   created: boolean;
 }
 
-/** What a change does with the license as it is; null: nothing. @throws ServiceError */
+/** Decides the change of a license from its present state; null when nothing changes. @throws ServiceError */
 type Decision = (license: LicenseDoc) => { set: Partial<LicenseDoc>; action: string } | null;
 
 @injectable()
@@ -64,7 +64,7 @@ export class Licenses {
   ) {}
 
   /**
-   * One license; with a `client_ref` that is known, the one that has it, unchanged.
+   * Makes one license. A known `client_ref` gets its existing license, unchanged.
    * @throws ServiceError unknown_project, insufficient_scope
    */
   async create(actor: Principal, input: NewLicense): Promise<Made> {
@@ -86,7 +86,7 @@ export class Licenses {
     return { license: await this.#view(doc, key), key, created: true };
   }
 
-  /** Many alike; their keys open the release store as soon as each is hashed. @throws as `create` */
+  /** Makes many equal licenses; each key opens the release store once it is hashed. @throws as `create` */
   async createMany(actor: Principal, input: NewLicense, count: number): Promise<Made[]> {
     await this.#accepts(actor, input.product);
     const made = Array.from({ length: count }, () => newLicense(this.deps, nameOf(actor), input));
@@ -110,7 +110,7 @@ export class Licenses {
     return this.#view(await this.need(principal, id));
   }
 
-  /** Newest first. A token that is bound to a project sees that one alone. */
+  /** Newest first. A token bound to a project sees that project alone. */
   async page(
     principal: Principal,
     query: LicenseQuery,
@@ -151,7 +151,7 @@ export class Licenses {
   }
 
   /**
-   * A step of the table of states.
+   * Moves a license to another state.
    * @throws ServiceError not_found, insufficient_scope, final_state, invalid_transition
    */
   async move(
@@ -168,7 +168,7 @@ export class Licenses {
     return this.#change(actor, await this.need(actor, id), decide, reason === undefined ? {} : { reason });
   }
 
-  /** Also earlier than before: it is an administrator's word. @throws as `move` */
+  /** Sets another end, also an earlier one, because an administrator decides. @throws as `move` */
   async extend(actor: Principal, id: string, expires_at: string | null): Promise<LicenseView> {
     return this.#change(actor, await this.need(actor, id), ({ status, ...license }) => {
       if (after(status, 'extend') === null) throw refused(status, 'extend');
@@ -177,8 +177,9 @@ export class Licenses {
   }
 
   /**
-   * For shops, whose payment provider repeats its calls and changes their order: a time that is not later than the
-   * license's own changes nothing. @throws as `move`
+   * Extends for shops, whose payment provider repeats its calls and changes their order: a time not later than the
+   * license's own end changes nothing.
+   * @throws as `move`
    */
   async extendByRef(actor: Principal, product: string, client_ref: string, expires_at: string): Promise<LicenseView> {
     checkProduct(actor, product);
@@ -192,7 +193,7 @@ export class Licenses {
     });
   }
 
-  /** Only what is given changes. @throws ServiceError not_found, insufficient_scope, final_state */
+  /** Changes only the given fields. @throws ServiceError not_found, insufficient_scope, final_state */
   async change(actor: Principal, id: string, { features, ...rest }: LicenseFields): Promise<LicenseView> {
     const fields = { ...rest, ...(features !== undefined && { features: JSON.stringify(features) }) };
     return this.#change(actor, await this.need(actor, id), (license) => {
@@ -204,7 +205,7 @@ export class Licenses {
     });
   }
 
-  /** The whole key; the audit log has who looked. @throws ServiceError not_found, insufficient_scope */
+  /** Shows the whole key; the audit log records who looked. @throws ServiceError not_found, insufficient_scope */
   async reveal(actor: Principal, id: string): Promise<string> {
     const license = await this.need(actor, id);
     await this.deps.audit.record(actor, 'license.key_shown', id, { key: license.key_masked });
@@ -215,7 +216,7 @@ export class Licenses {
     return this.deps.cipher.open(key_sealed, KEY_PURPOSE);
   }
 
-  /** Of the project: for how long a client may go on without an answer. */
+  /** Hours that a client of this project may go on without an answer. */
   async ttlOf(product: string): Promise<number> {
     return (await this.deps.projects.get(product))?.cache_ttl_hours ?? 0;
   }

@@ -1,21 +1,21 @@
 /**
- * Says whether what opens the release store may have changed, so that a change that a crash cut off from its
- * announcement is found by the next look. The answer differs as soon as a change begins, and differs again when it has
- * ended: whoever read the licenses in between has the first of the two, and looks again (docs/consistency.md).
+ * Tells whether what opens the release store may have changed, so that the next look finds a change whose announcement
+ * was lost in a crash. The mark differs once a change begins, and differs again once the change has ended: a reader in
+ * between holds the first mark, and so looks again (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
 const ID = 'opening';
-/** A change takes milliseconds; one that is open for longer belongs to a process that is gone. */
+/** A change takes milliseconds; a change open for longer belongs to a dead process. */
 const LEFT_MS = MINUTE_MS;
 
 @injectable()
 export class OpeningMarks {
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'marks' | 'clock' | 'ids'>) {}
 
-  /** Runs a change, announced before and after. */
+  /** Runs a change, with a mark before and after. */
   async around<T>(change: () => Promise<T>): Promise<T> {
     const { marks, clock, ids } = this.deps;
     const id = ids.uuid();
@@ -33,7 +33,7 @@ export class OpeningMarks {
     return [mark?.n ?? 0, ...open].join(' ');
   }
 
-  /** Ends what dead processes left open. Answers whether there was any. */
+  /** Closes changes that dead processes left open. Answers whether there were any. */
   async reconcile(): Promise<boolean> {
     const before = isoOf(this.deps.clock.now() - LEFT_MS);
     const mark = await this.deps.marks.get(ID);

@@ -1,4 +1,4 @@
-/** A new license as it is stored, and the members of a license that follow from others (contract 50). */
+/** Makes the stored form of a new license, and the members that follow from other members (contract 50). */
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { LICENSE_CREATED } from '../../../ports/domain/licensing.js';
 import type { LicensingDeps } from '../deps.js';
@@ -12,7 +12,10 @@ import { KEY_PURPOSE } from './key-hashes.js';
 
 type Parts = Pick<LicensingDeps, 'clock' | 'ids' | 'cipher' | 'config'>;
 
-/** @param by who makes it, as the license will name them. @returns the license, and its whole key */
+/**
+ * @param by the maker's name, as the license records it
+ * @returns the license, and its whole key
+ */
 export function newLicense(parts: Parts, by: string, input: NewLicense): { doc: LicenseDoc; key: string } {
   const { clock, ids, cipher, config } = parts;
   const key = newKey();
@@ -57,8 +60,8 @@ export function newLicense(parts: Parts, by: string, input: NewLicense): { doc: 
 }
 
 /**
- * When the end of a license is announced, and when its coming end is. Undefined members are removed.
- * @param days by which the coming end is announced before it
+ * The times when the end of a license, and its coming end, are announced. Undefined members are removed.
+ * @param days by which the warning precedes the end
  */
 export function duesOf(
   { status, expires_at }: Pick<LicenseDoc, 'status' | 'expires_at'>,
@@ -79,7 +82,7 @@ export function licenseEvent(
 
 export const refKey = (product: string, client_ref: string): string => `${product} ${client_ref}`;
 
-/** `q` looks into the licensee, the e-mail address and the group of the key that is shown. */
+/** `q` searches the licensee, the e-mail address and the shown group of the key. */
 export const searchOf = ({
   licensee,
   email,

@@ -1,16 +1,16 @@
-/** Tells those who must know at once that what opens the release store has changed. */
+/** Tells listeners at once that what opens the release store has changed. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SECOND_MS } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
-/** No longer than this is an answer held back for the access files; the next look finds what was not done by then. */
+/** An answer waits for the access files no longer than this; the next look finds what is missing then. */
 const PATIENCE_MS = 5 * SECOND_MS;
 
 @injectable()
 export class LicenseWatchers {
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'watchers' | 'log'>) {}
 
-  /** Never rejects. @param product null: of several */
+  /** Never rejects. @param product null when several products changed */
   async tell(product: string | null): Promise<void> {
     await Promise.all(this.deps.watchers().map((watcher) => this.#tell(product, () => watcher.changed(product))));
   }

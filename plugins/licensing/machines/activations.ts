@@ -1,7 +1,4 @@
-/**
- * What administrators do with the machines of a license: approve, reject, block, release (contract 50, administration
- * API).
- */
+/** The machines of a license in administration: approve, reject, block, release (contract 50, administration API). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, refuse } from '../../../kernel/errors.js';
 import type { Filter } from '../../../ports/store.js';
@@ -38,7 +35,7 @@ export class Activations {
     @inject(LicensedMachines) private readonly machines: LicensedMachines,
   ) {}
 
-  /** Of one license, oldest first. @throws ServiceError not_found, insufficient_scope */
+  /** The machines of one license, oldest first. @throws ServiceError not_found, insufficient_scope */
   async page(
     principal: Principal,
     license_id: string,
@@ -51,7 +48,7 @@ export class Activations {
     return { ...page, count: () => this.deps.activations.count(filter) };
   }
 
-  /** Machines that wait for an approval, of every license the caller may see, oldest first. */
+  /** Machines that wait for approval, of every license the caller may see, oldest first. */
   async waiting(principal: Principal, limit: number): Promise<ActivationDoc[]> {
     const product = productOf(principal);
     const filter: Filter = { status: 'pending', ...(product !== null && { product }) };
@@ -62,7 +59,7 @@ export class Activations {
     return this.deps.activations.count({ status: 'pending' });
   }
 
-  /** How many there are of a license, by state. */
+  /** Counts the machines of a license by state. */
   async states(license_id: string): Promise<Partial<Record<ActivationState, number>>> {
     const counts = await this.deps.activations.groupCount('status', { license_id });
     return Object.fromEntries(counts.map(({ key, n }) => [String(key), n]));

@@ -1,10 +1,9 @@
 /**
- * The places of a license, one for each machine. A place is a number, and who writes it into a unique index has it: two
- * machines that come at once, in one process or in two, cannot both. So no count is kept that could be wrong after a
- * crash.
- *
- * An approval may exceed the maximum, and a maximum may be lowered: then there are places beyond it, and as many fewer
- * below are free. Rejected: a counter in the license, which a crash between counter and machine leaves wrong.
+ * The places of a license, one for each machine. A place is a number in a unique index, and the first writer has it:
+ * two machines that come at once, in one process or in two, cannot share one. No count is kept that a crash could
+ * falsify.
+ * An approval may exceed the maximum, and a maximum may be lowered: each place taken beyond the maximum leaves one
+ * fewer free below. Rejected: a counter in the license, which a crash between counter and machine leaves wrong.
  */
 import type { Collection } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
@@ -29,28 +28,28 @@ export class MachineSlots {
     private readonly kind: SlotKind,
   ) {}
 
-  /** How many are taken. */
+  /** The number of taken places. */
   used(): Promise<number> {
     return this.rows.count({ license_id: this.license.id, status: this.kind });
   }
 
   /**
-   * A place that a new machine may take; null: all are taken.
-   * @param guess false: the place behind the others was not free
+   * A place that a new machine may take; null when all are taken.
+   * @param guess true tries the place right behind the taken ones; false finds a free one, after a guess failed
    */
   async free(guess: boolean): Promise<MachineSlot | null> {
     const limit = await this.#limit();
     return limit === 0 ? null : this.#freeIn(0, limit, guess);
   }
 
-  /** A place beyond the maximum: for an approval. Null: there are 10,000. */
+  /** A place beyond the maximum, for an approval; null when all 10,000 are taken. */
   async beyond(): Promise<MachineSlot | null> {
     return this.#freeIn(this.license.max_activations ?? 0, MOST_ACTIVATIONS, false);
   }
 
   /**
-   * New machines take places below this one: the largest that, with the places taken above it, stays within the
-   * maximum.
+   * New machines take places below this limit: the largest that, together with the places taken above it, stays within
+   * the maximum.
    */
   async #limit(): Promise<number> {
     if (this.kind === 'pending') return MOST_PENDING;
@@ -67,7 +66,7 @@ export class MachineSlots {
     return low + (await this.#count(low, MOST_ACTIVATIONS)) <= most ? low : 0;
   }
 
-  /** A free number at random, found by halves: as many questions as the range has binary digits. */
+  /** Finds a random free number by halving: one question per binary digit of the range. */
   async #freeIn(from: number, to: number, guess: boolean): Promise<MachineSlot | null> {
     let [low, high] = [from, to];
     let taken = await this.#count(low, high);

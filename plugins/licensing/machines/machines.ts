@@ -1,6 +1,7 @@
 /**
- * Machines of a license: each has one activation, whose id follows from the key and the machine, and holds at most one
- * place (places.ts). Every step is one write of one document, compared with what was read (contract 50, license).
+ * Machines of a license. Each has one activation, whose id follows from the key and the machine, and holds at most one
+ * place (machine-slots.ts). Every step is one write of one document, compared with what was read (contract 50,
+ * license).
  */
 import { createHash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -19,10 +20,10 @@ import { MachineSlots, type MachineSlot, type SlotKind } from './machine-slots.j
 export const UNSEEN_MS = 90 * DAY_MS;
 /** `last_seen` is written at most this often. */
 const SEEN_MS = MINUTE_MS;
-/** Processes that lose places to each other so often have something wrong. */
+/** A process that loses places to others this often meets a defect, not competition. */
 const MOST_TRIES = 50;
 
-/** What a client says of its machine. */
+/** The machine as its client describes it. */
 export interface Machine {
   machine_id: string;
   machine_name: string | null;
@@ -30,7 +31,7 @@ export interface Machine {
   app_version: string | null;
 }
 
-/** Of a machine that asks: its activation's state; `limit`: it has none and gets none. */
+/** The state of an asking machine's activation; `limit` when the machine gets none. */
 export type Seat = 'active' | 'pending' | 'blocked' | 'limit';
 
 export const activationId = ({ key_sha256 }: Pick<LicenseDoc, 'key_sha256'>, machine_id: string): string =>
@@ -53,15 +54,15 @@ export class LicensedMachines {
     return new MachineSlots(this.deps.activations, license, 'active').used();
   }
 
-  /** What a machine that only looks would be told; nothing is stored. */
+  /** The seat that a machine would have; nothing is stored. */
   async look(license: LicenseDoc, known: ActivationDoc | null): Promise<Seat> {
     if (known !== null && known.status !== 'released') return known.status;
     return (await new MachineSlots(this.deps.activations, license, 'active').free(true)) === null ? 'limit' : 'active';
   }
 
   /**
-   * The machine's seat, taken if it has none. An own active place wins; of others the first to write has it.
-   * @param known its activation as the caller read it
+   * The machine's seat, taken if it has none. A machine keeps its active place; for a free place the first writer wins.
+   * @param known the activation as the caller read it
    */
   async take(license: LicenseDoc, machine: Machine, known: ActivationDoc | null): Promise<Seat> {
     if (known?.status === 'blocked') return 'blocked';
@@ -69,7 +70,7 @@ export class LicensedMachines {
       await this.#seen(known, machine);
       return 'active';
     }
-    // Most who come to a full license are told so without waiting for each other.
+    // Most machines that meet a full license leave here, without waiting for each other.
     if ((await new MachineSlots(this.deps.activations, license, 'active').free(true)) === null)
       return this.#wait(license, machine, known);
     return this.#mutex.run(license.id, () => this.#seat(license, machine));
@@ -87,7 +88,7 @@ export class LicensedMachines {
     throw new Error(`no place of license ${license.id} could be taken in ${MOST_TRIES} tries`);
   }
 
-  /** Over the limit: it waits for an approval where the license wants one. */
+  /** Over the limit, the machine waits for an approval where the license allows that. */
   async #wait(license: LicenseDoc, machine: Machine, first: ActivationDoc | null): Promise<Seat> {
     const places = new MachineSlots(this.deps.activations, license, 'pending');
     let known = first;
@@ -106,7 +107,7 @@ export class LicensedMachines {
     throw new Error(`no waiting place of license ${license.id} could be taken in ${MOST_TRIES} tries`);
   }
 
-  /** False: the place, or the machine, was taken meanwhile. */
+  /** False when the place, or the machine, was taken meanwhile. */
   async #write(
     license: LicenseDoc,
     machine: Machine,
@@ -170,7 +171,7 @@ export class LicensedMachines {
     return (await this.deps.activations.change({ id: activation, status: 'active' }, kept)) !== null;
   }
 
-  /** Gives a waiting or blocked machine a place, beyond the maximum if need be. Null: it is in another state. */
+  /** Gives a waiting or blocked machine a place, if need be beyond the maximum. Null when its state is another. */
   async approve(license: LicenseDoc, activation: ActivationDoc): Promise<ActivationDoc | null> {
     const places = new MachineSlots(this.deps.activations, license, 'active');
     for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -185,7 +186,9 @@ export class LicensedMachines {
     return null;
   }
 
-  /** Another state without a place. Null: it is in none of `from` any more, or got a file meanwhile. */
+  /**
+   * Moves a machine to a state without a place. Null when its state is not in `from`, or a file was issued meanwhile.
+   */
   leave(
     activation: ActivationDoc,
     from: readonly ActivationState[],
@@ -203,13 +206,13 @@ export class LicensedMachines {
     return (await this.deps.activations.change(same, { set }))?.doc ?? null;
   }
 
-  /** Whether a `.lic` of the machine is still good: so long its place is not free. */
+  /** The end of a `.lic` that is still good, which keeps the machine's place until then; null when there is none. */
   keptUntil({ file_until, status }: ActivationDoc): string | null {
     const kept = status === 'active' && file_until !== undefined && Date.parse(file_until) > this.deps.clock.now();
     return kept ? file_until : null;
   }
 
-  /** Releases what was not seen for 90 days. Answers how many. */
+  /** Releases machines unseen for 90 days. Answers the number of released ones. */
   async releaseUnseen(signal?: AbortSignal): Promise<number> {
     const { activations, clock } = this.deps;
     const before = isoOf(clock.now() - UNSEEN_MS);

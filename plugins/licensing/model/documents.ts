@@ -14,7 +14,7 @@ export type LicensingOutboxEntry = {
 export interface WithOutbox extends Doc {
   product: string;
   outbox: LicensingOutboxEntry[];
-  /** Time and id of the newest entry; null: the outbox is empty. */
+  /** Time and id of the newest entry; null when the outbox is empty. */
   outbox_at: string | null;
 }
 
@@ -25,34 +25,34 @@ export interface LicenseDoc extends WithOutbox {
   key_sealed: string;
   /** bcrypt of the key, cost 8; null until it is computed. */
   key_hash: string | null;
-  /** Since when the hash is missing; absent when it is there. */
+  /** Since when the hash is missing; absent once it is there. */
   hash_due?: string;
   client_ref: string | null;
-  /** Product and `client_ref`: unique. Absent without a `client_ref`. */
+  /** Product and `client_ref`, unique; absent without a `client_ref`. */
   ref_key?: string;
   licensee: string | null;
   email: string | null;
-  /** What `q` searches, in lower case. */
+  /** The text that `q` searches, in lower case. */
   search: string;
   status: StoredState;
   expires_at: string | null;
   max_activations: number | null;
   require_approval: boolean;
-  /** JSON: a store must not read anything into its names. */
+  /** JSON text, because a store must not interpret the names within. */
   features: string;
   notes: string | null;
   created_at: string;
   created_by: string;
   updated_at: string;
-  /** Rises with every change of an administrator; writes compare it. */
+  /** Rises with every change by an administrator; writes compare it. */
   rev: number;
   last_validated_at: string | null;
   last_validated_version: string | null;
-  /** When `license.expired` is sent: absent once it was, and while the license is not active. */
+  /** When `license.expired` is sent; absent once sent, and while the license is not active. */
   expire_due?: string;
-  /** When `license.expiring` is sent, likewise. */
+  /** When `license.expiring` is sent; absent likewise. */
   warn_due?: string;
-  /** When the customer released machines on the page /license, at most the last three. */
+  /** Times when the customer released machines on the page /license, at most the last three. */
   customer_releases: string[];
 }
 
@@ -69,15 +69,15 @@ export interface ActivationDoc extends WithOutbox {
   status: ActivationState;
   first_seen: string;
   last_seen: string;
-  /** The place that it holds, unique: license, kind and number. Absent when it holds none. */
+  /** The place that the machine holds, unique: license, kind and number. Absent without a place. */
   slot?: string;
   /** The number of that place. */
   slot_n?: number;
-  /** Until when a `.lic` of this machine is good; its place is kept as long. Absent: there was none. */
+  /** Until when a `.lic` of this machine is good, which keeps its place as long. Absent without a file. */
   file_until?: string;
 }
 
-/** Announces changes of what opens the release store (directory.ts). */
+/** Announces changes of what opens the release store (marks.ts). */
 export interface OpeningMarkDoc extends Doc {
   /** Rises with every finished change. */
   n: number;

@@ -1,4 +1,4 @@
-/** What is given for a license, by the API, by a form or by a file, and what of it is a fault. Pure. */
+/** The fields of a license as the API, a form or a file gives them, and the faults in them. Pure. */
 import joi from 'joi';
 import { named, stated } from '../../../kernel/contract.js';
 import { isoOf, isTimestamp } from '../../../lib/time.js';
@@ -32,7 +32,7 @@ export interface LicenseQuery {
   key_sha256?: string;
 }
 
-/** A key is named so where an address names it. */
+/** An address names a key by this hash, never by the key itself. */
 export const keyHash = joi.string().pattern(/^[0-9a-fA-F]{64}$/, 'hex SHA-256 of the canonical key');
 
 const FEATURES_BYTES = 8 * 1024;
@@ -45,7 +45,7 @@ const line = (max: number) =>
     .max(max)
     .pattern(/[\p{Cc}\p{Cs}]/u, { invert: true, name: 'free of control characters' });
 
-/** RFC 3339 with any offset → UTC with milliseconds. */
+/** Turns RFC 3339 with any offset into UTC with milliseconds. */
 export const timestamp = stated(
   { format: 'date-time' },
   joi.string().custom((text: string, helpers) => {
@@ -53,7 +53,7 @@ export const timestamp = stated(
   }),
 );
 
-/** Whether RFC 8785 can write it: no half surrogates, no infinite numbers. */
+/** True when RFC 8785 can write the value: it has no half surrogates and no infinite numbers. */
 function isSignable(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed();
   if (typeof value === 'number') return Number.isFinite(value);
@@ -123,7 +123,7 @@ export const changeBody = named(
     .example({ licensee: 'Ada Ltd', max_activations: 5 }),
 );
 
-/** Empty text is no text. */
+/** Treats empty text as missing. */
 export function emptied<T extends LicenseFields>(fields: T): T {
   const blank = (['licensee', 'email', 'notes'] as const).filter((name) => fields[name] === '');
   return { ...fields, ...Object.fromEntries(blank.map((name) => [name, null])) };

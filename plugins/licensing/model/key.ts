@@ -1,13 +1,13 @@
 /**
- * License keys (contract 50, key): five groups of five characters, the last of them a check character over GF(32). It
- * finds every wrong character and every two neighbours that were exchanged. Pure.
+ * License keys (contract 50, key): five groups of five characters, the last of them a check character over GF(32). The
+ * check character detects every wrong character and every exchange of two neighbours. Pure.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { canonicalKey } from '../../../formats/license-key.js';
 
 export { canonicalKey, credentialName } from '../../../formats/license-key.js';
 
-/** The digits of GF(32), in their order: without 0, 1, I and O, which people confuse. */
+/** The digits of GF(32), in order: without 0, 1, I and O, which people confuse. */
 export const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const RANDOM = 24;
 const GROUP = 5;
@@ -31,21 +31,21 @@ export function checkCharacter(characters: string): string {
   return ALPHABET[sum] ?? '';
 }
 
-/** A new key. 32 divides 256, so the lower five bits of a random byte favour no character. */
+/** Makes a key. 32 divides 256, so the lower five bits of a random byte favour no character. */
 export function newKey(random: (bytes: number) => Uint8Array = randomBytes): string {
   const characters = Array.from(random(RANDOM), (byte) => ALPHABET[byte & 31]).join('');
   return canonicalKey(characters + checkCharacter(characters));
 }
 
-/** Whether a canonical text has the shape of a key and the right check character. */
+/** True when a canonical text has the shape of a key and the right check character. */
 export function isKey(canonical: string): boolean {
   if (!SHAPE.test(canonical)) return false;
   const characters = canonical.replaceAll('-', '');
   return checkCharacter(characters.slice(0, RANDOM)) === characters[LENGTH - 1];
 }
 
-/** Hex SHA-256 of the canonical text: by it a key is looked up. */
+/** Hex SHA-256 of the canonical text, by which a key is looked up. */
 export const keySha256 = (canonical: string): string => createHash('sha256').update(canonical).digest('hex');
 
-/** What may be shown of a key: its last group. */
+/** The part of a key that may be shown: its last group. */
 export const maskedKey = (canonical: string): string => `${'*****-'.repeat(4)}${canonical.slice(-GROUP)}`;

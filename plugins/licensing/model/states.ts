@@ -1,4 +1,4 @@
-/** The states of a license and what leads from one to another (contract 50). Pure. */
+/** The states of a license and the moves between them (contract 50). Pure. */
 import { refusals, type Catalogue } from '../../../kernel/contract.js';
 import { conflict, ServiceError } from '../../../kernel/errors.js';
 
@@ -18,7 +18,7 @@ export type LicenseState = (typeof STATES)[number];
 export const MOVES = ['approve', 'reject', 'deactivate', 'reactivate', 'revoke', 'extend'] as const;
 export type LicenseMove = (typeof MOVES)[number];
 
-/** From → to. What is not here is refused. */
+/** Maps a state to the next, for each move. A move that is missing here is refused. */
 const TABLE: Readonly<Record<LicenseMove, Partial<Record<StoredState, StoredState>>>> = {
   approve: { pending: 'active' },
   reject: { pending: 'revoked' },
@@ -28,7 +28,7 @@ const TABLE: Readonly<Record<LicenseMove, Partial<Record<StoredState, StoredStat
   extend: { pending: 'pending', active: 'active', inactive: 'inactive' },
 };
 
-/** The state after `move`; null: it is not possible in this state. */
+/** The state after `move`; null when the move is not possible in this state. */
 export const after = (state: StoredState, move: LicenseMove): StoredState | null => TABLE[move][state] ?? null;
 
 /** The moves that are possible in a state. */
@@ -40,7 +40,7 @@ export function stateOf(license: { status: StoredState; expires_at: string | nul
   return status === 'active' && expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : status;
 }
 
-/** Why a move is refused: 409 `final_state` of a revoked license, else 409 `invalid_transition`. */
+/** The refusal of a move: 409 `final_state` for a revoked license, else 409 `invalid_transition`. */
 export function refused(state: StoredState, move: LicenseMove | 'change'): ServiceError {
   if (state === 'revoked') return refusal('final_state', 'The license is revoked; this is final.');
   if (move === 'change') return conflict('The license was changed meanwhile. Read it again.');

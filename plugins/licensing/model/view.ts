@@ -1,4 +1,4 @@
-/** Licenses and activations as they are shown: a key is masked, and nothing of the store's own is in it. Pure. */
+/** Licenses and activations as answers show them: keys masked, no members of the store's own. Pure. */
 import type { LicenseEvent } from '../../../ports/domain/licensing.js';
 import type { Json } from '../../../ports/store.js';
 import type { ActivationDoc, LicenseDoc } from './documents.js';
@@ -29,7 +29,7 @@ export interface LicenseView {
 export const featuresOf = ({ features }: Pick<LicenseDoc, 'features'>): { [name: string]: Json } =>
   JSON.parse(features) as { [name: string]: Json };
 
-/** @param key the whole key, in the answer that makes a license; else the mask is shown */
+/** @param key the whole key, in the answer to its creation; the mask otherwise */
 export function licenseView(doc: LicenseDoc, cache_ttl_hours: number, now: number, key = doc.key_masked): LicenseView {
   const { id, client_ref, product, licensee, email, expires_at, max_activations, require_approval } = doc;
   const { notes, created_at, created_by, updated_at, last_validated_at, last_validated_version } = doc;
@@ -85,7 +85,7 @@ export function activationView(doc: ActivationDoc): ActivationView {
   };
 }
 
-/** Data of a license's events (contract 50, events). */
+/** The data of a license's events (contract 50, events). */
 export function eventData(
   { id, product, client_ref, status, expires_at }: Pick<LicenseDoc, keyof LicenseEvent>,
   now: number,

@@ -1,11 +1,11 @@
-/** What a question about a license is answered, before its machine is looked at (contract 50). Pure. */
+/** Judges a license before its machine is looked at (contract 50). Pure. */
 import type { LicenseStatus } from '../../../formats/license-status.js';
 import { stateOf } from '../model/states.js';
 import type { LicenseDoc } from '../model/documents.js';
 
 export type Judgement = Exclude<LicenseStatus, `machine_${string}`>;
 
-/** The first that holds: invalid, revoked, inactive, pending, product_mismatch, expired; else active. */
+/** The first that applies: invalid, revoked, inactive, pending, product_mismatch, expired; else active. */
 export function judgementOf(
   license: Pick<LicenseDoc, 'status' | 'expires_at' | 'product'> | null,
   product: string,

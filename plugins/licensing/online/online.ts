@@ -1,4 +1,4 @@
-/** The license service as applications ask it: validate, deactivate, file (contract 50). */
+/** The license service for applications: validate, deactivate, file (contract 50). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
@@ -31,7 +31,7 @@ export interface OnlineQuestion extends MachineDetails {
   license_key: string;
 }
 
-/** As it was typed, or by its hash (lower case) where the key itself must not stand. */
+/** A key as typed, or its hash (lower case) where the key itself must not stand. */
 type NamedKey = string | { sha256: string };
 
 export interface Shown {
@@ -55,7 +55,7 @@ interface Found {
 
 @injectable()
 export class Online {
-  /** Licenses whose validation was noted by this process in the last minute. */
+  /** Licenses whose validation this process noted within the last minute. */
   readonly #noted: BoundedMap<true>;
 
   constructor(
@@ -67,7 +67,7 @@ export class Online {
     this.#noted = new BoundedMap({ most: MOST_REMEMBERED, ttlMs: MINUTE_MS, now: () => deps.clock.monotonic() });
   }
 
-  /** @param takes false: no place is taken (GET) */
+  /** @param takes false looks without taking a place (GET) */
   async validate(key: NamedKey, question: MachineDetails, takes: boolean): Promise<object> {
     const { product, nonce = null } = question;
     const machine_id = question.machine_id ?? null;
@@ -87,7 +87,7 @@ export class Online {
       }
       await this.#note(license, question.app_version ?? null);
     }
-    // To who asks for another product a license tells nothing but its state.
+    // A license tells its state alone when the question names another product.
     const told = license?.product === product ? license : null;
     return this.signing.answer({
       status,
@@ -106,7 +106,7 @@ export class Online {
     });
   }
 
-  /** Null: there is no such license. */
+  /** Null when there is no such license. */
   async deactivate(
     principal: Principal,
     { license_key, product, machine_id, reason, permanent }: Deactivation,
@@ -125,7 +125,7 @@ export class Online {
     return { status, released: true, activation: null };
   }
 
-  /** The file, or why there is none. @throws ServiceError validation_failed */
+  /** The file, or the state that forbids one. @throws ServiceError validation_failed */
   async file(
     question: OnlineQuestion & { valid_days?: number | undefined },
   ): Promise<{ text: string } | { status: LicenseStatus }> {
@@ -138,7 +138,7 @@ export class Online {
     return this.issue(license, machine_id === null ? null : machineOf(question, machine_id), valid_days, activation);
   }
 
-  /** A file as an administrator or a customer asks for it. @throws ServiceError validation_failed */
+  /** A file for an administrator or a customer. @throws ServiceError validation_failed */
   async fileFor(
     license: LicenseDoc,
     machine_id: string | null,
@@ -155,8 +155,8 @@ export class Online {
   }
 
   /**
-   * A file of an active license.
-   * @param machine null: for every machine, where there is no limit
+   * Issues a file of an active license.
+   * @param machine null for a file that fits every machine, where the license has no limit
    * @throws ServiceError validation_failed
    */
   async issue(
@@ -173,7 +173,7 @@ export class Online {
     if (machine !== null) {
       const seat = await this.machines.take(license, machine, known);
       if (seat !== 'active') return { status: OF_SEAT[seat] };
-      // Before the file goes out: its place stays until the file has ended.
+      // The place is kept before the file goes out: it stays taken until the file has ended.
       const kept = await this.machines.keepUntil(activationId(license, machine.machine_id), valid_until);
       if (!kept) return { status: 'machine_limit' };
     }
@@ -196,7 +196,7 @@ export class Online {
     return { text };
   }
 
-  /** The license of a key, for the customer page too; null: there is none. */
+  /** Finds the license of a key, for the customer page too; null when there is none. */
   async byKey(license_key: string): Promise<LicenseDoc | null> {
     return (await this.#find(license_key, null)).license;
   }
@@ -217,7 +217,7 @@ export class Online {
     return { status, used: await this.machines.used(license), max: license.max_activations };
   }
 
-  /** At most once a minute, and behind nobody: other processes may have noted it already. */
+  /** Notes the validation at most once a minute. A note of another process in between wins. */
   async #note({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<void> {
     const { clock, licenses } = this.deps;
     const recent = last_validated_at !== null && clock.now() - Date.parse(last_validated_at) < MINUTE_MS;
@@ -247,7 +247,7 @@ export class Online {
     return this.machines.keptUntil(activation) !== null;
   }
 
-  /** A repeat changes nothing and is answered the same. */
+  /** A repeat changes nothing and gets the same answer. */
   async #switchOff(
     principal: Principal,
     license: LicenseDoc,
@@ -276,7 +276,7 @@ export interface Deactivation {
   permanent?: boolean | undefined;
 }
 
-/** Why a machine keeps its place, or has none. */
+/** The reasons why a machine keeps its place, or has none. */
 export const KEPT_REASONS = ['unknown_machine', 'blocked', 'file_until'] as const;
 type KeptReason = (typeof KEPT_REASONS)[number];
 

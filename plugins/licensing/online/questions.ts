@@ -1,11 +1,11 @@
-/** What applications ask of `/api/license/v1`: the bodies of validate, deactivate and file (contract 50). */
+/** The bodies of `/api/license/v1`: validate, deactivate and file (contract 50). */
 import joi, { type CustomValidator, type ObjectSchema, type Schema } from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { canonicalKey, isKey } from '../model/key.js';
 import { keyHash, productField } from '../model/fields.js';
 
 /**
- * A person or a program may have typed it in any way: what is no key is answered so, and is no fault of the request.
+ * People and programs type keys in any way: a text that is no key is answered as such, and is no fault of the request.
  */
 const licenseKey = joi.string().allow('').required().description('Any spelling: it is trimmed, upper-cased, regrouped');
 const oneLine = (max: number) =>
@@ -40,14 +40,12 @@ export const validateBody = named(
   }),
 );
 
-/** A whole key would stay in the logs of each proxy on the way, in histories and in bookmarks. */
+/** Proxies on the way, histories and bookmarks would keep a whole key in an address. */
 const NOT_HERE = 'does not belong into an address: send the key in the header X-License-Key, or its key_sha256';
 const holdsNoKey: CustomValidator<unknown> = (value, helpers) =>
   typeof value === 'string' && isKey(canonicalKey(value)) ? helpers.message({ custom: NOT_HERE }) : value;
 
-/**
- * The parameters of an address: the fields, and others, which are ignored. None holds a key, and none is called by one.
- */
+/** The parameters of an address: the known fields, and others, which are ignored. No value and no name may be a key. */
 function keyless(fields: Readonly<Record<string, Schema>>): ObjectSchema {
   const known = Object.entries(fields).map(([name, schema]) => [name, schema.custom(holdsNoKey)] as const);
   return joi
@@ -64,7 +62,7 @@ export const validateQuery = keyless({
   key_sha256: keyHash.description('Of the canonical key, in place of the header'),
   ...details,
 });
-/** Of a call whose key comes in the body. */
+/** For calls whose key comes in the body. */
 export const noKeyInQuery = keyless({});
 
 export const deactivateBody = named(

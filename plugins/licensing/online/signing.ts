@@ -1,4 +1,4 @@
-/** Answers and files under the key of `security.license_key`, which each names (contract 50, validate and `.lic`). */
+/** Signs answers and files with `security.license_key`; each names its key (contract 50, validate and `.lic`). */
 import canonicalize from 'canonicalize';
 import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../formats/license-text.js';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -6,7 +6,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import type { PublicKey } from '../../../ports/signer.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
-/** A rotation between naming the key and signing with it; twice in a row does not happen. */
+/** The key may rotate between naming and signing; two rotations in a row do not happen. */
 const MOST_TRIES = 3;
 
 @injectable()
@@ -19,7 +19,7 @@ export class Signing {
     return key;
   }
 
-  /** The answer with `alg`, `kid` and the signature over all other members, as RFC 8785 JSON. */
+  /** Adds `alg`, `kid` and the signature over all other members, as RFC 8785 JSON. */
   async answer<T extends object>(fields: T): Promise<T & { alg: string; kid: string; signature: string }> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const { algorithm: alg, key_id: kid } = await this.key();
@@ -39,7 +39,7 @@ export class Signing {
     return formatLicenseFile({ enc, sig, alg: key.algorithm, kid: key.key_id });
   }
 
-  /** What verifiers need: the key, and those before it. */
+  /** The keys that verifiers need: the present key and its predecessors. */
   async published(): Promise<object> {
     const { algorithm, key_id: kid, public_key } = await this.key();
     const predecessors = (await this.deps.signer.predecessors()).map((earlier) => {

@@ -1,5 +1,5 @@
 /**
- * /license-approvals: licenses and machines that wait for an administrator, and their card on the dashboard (contract
+ * Shows licenses and machines that wait for an administrator, on /license-approvals and on a dashboard card (contract
  * 80).
  */
 import {
@@ -19,7 +19,7 @@ import { acting, idOf, isAdmin, params, products, reading, shown, type LicensePa
 const MOST = 200;
 const title = 'License approvals';
 
-/** How many wait: licenses and machines. */
+/** Counts the waiting licenses and machines. */
 async function waiting({ deps, activations }: LicensePageParts): Promise<{ licenses: number; machines: number }> {
   const [licenses, machines] = await Promise.all([
     deps.licenses.count({ status: 'pending' }),

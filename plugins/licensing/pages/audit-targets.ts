@@ -1,4 +1,4 @@
-/** Licenses as the audit log names them: by the licensee, never by an id. */
+/** Names licenses in the audit log by the licensee, never by an id. */
 import type { AuditTargets } from '../../../ports/domain/audit.js';
 import type { LicensingDeps } from '../deps.js';
 

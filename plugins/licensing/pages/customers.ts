@@ -1,6 +1,6 @@
 /**
- * /license: a customer's own view of a license, without login (contract 50). The key is posted, throttled like a
- * password, and does not come back: a sealed ticket stands for it while the page is used.
+ * The page /license: a customer's own view of a license, without login (contract 50). The key is posted, throttled like
+ * a password, and never sent back: a sealed ticket replaces it while the page is used.
  */
 import { text, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -13,7 +13,7 @@ import { shown, toneOf, type LicensePageParts } from './parts.js';
 
 const PURPOSE = 'licensing.customer';
 const TICKET_MS = 30 * MINUTE_MS;
-/** Machines that a customer may release within this time. */
+/** The most machines that a customer may release within `RELEASES_MS`. */
 export const MOST_RELEASES = 3;
 const RELEASES_MS = 30 * DAY_MS;
 const MACHINES = 200;
@@ -120,7 +120,7 @@ const recent = ({ customer_releases }: LicenseDoc, now: number): string[] =>
   customer_releases.filter((at) => Date.parse(at) > now - RELEASES_MS);
 const releasesLeft = (license: LicenseDoc, now: number): number => MOST_RELEASES - recent(license, now).length;
 
-/** The release is counted before it is done, so that a crash never gives one away. */
+/** The release is counted before it happens, so that a crash never gives one away. */
 async function release(parts: LicensePageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
   const { deps, machines } = parts;
   const now = deps.clock.now();
@@ -148,7 +148,7 @@ async function release(parts: LicensePageParts, request: HttpRequest, license: L
   return view(parts, counted.doc, { done: 'The machine is released.' });
 }
 
-/** The request of a machine that is offline: `{schema: 1, product, machine_id}`. */
+/** Reads the request of an offline machine: `{schema: 1, product, machine_id}`. */
 async function file(parts: LicensePageParts, request: HttpRequest, license: LicenseDoc): Promise<PageResult> {
   const refused = (problem: string): Promise<View> =>
     view(parts, license, { problem, request: textOf(request, 'request') }).then((page) => page.withStatus(422));

@@ -1,4 +1,4 @@
-/** The form of a license, new or known, and the keys of new ones, shown once (contract 80). */
+/** The form of a new or known license; the keys of new ones are shown once (contract 80). */
 import { formPage, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { changeBody, createBody } from '../model/fields.js';

@@ -1,4 +1,4 @@
-/** Posted forms of licenses as the API's bodies. */
+/** Turns posted forms of licenses into the API's bodies. */
 import type joi from 'joi';
 import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
@@ -10,13 +10,13 @@ export function typed(request: HttpRequest): Record<string, unknown> {
   return request.body !== null && typeof request.body === 'object' ? { ...request.body } : {};
 }
 
-/** One text field, without blanks around it. */
+/** One text field, without surrounding blanks. */
 export function textOf(request: HttpRequest, name: string): string {
   const value = typed(request)[name];
   return typeof value === 'string' ? value.trim() : '';
 }
 
-/** A bare day means its end, in UTC; empty: no end. */
+/** A bare day means the end of the day, in UTC; an empty field means no end. */
 export function endOf(request: HttpRequest, name = 'expires_at'): string | null {
   const text = textOf(request, name);
   if (text === '') return null;

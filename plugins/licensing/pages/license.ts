@@ -1,4 +1,4 @@
-/** /licenses/{id}: one license with its machines, its history and its buttons (contract 80). */
+/** The page /licenses/{id}: one license with its machines, its history and its buttons (contract 80). */
 import joi from 'joi';
 import {
   pageActions,

@@ -1,4 +1,4 @@
-/** /licenses: the list, as a page and as CSV, and the way from a key to its license (contract 80). */
+/** The page /licenses: the list, also as CSV, and the way from a key to its license (contract 80). */
 import joi from 'joi';
 import { Redirect, text, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { canonicalKey, isKey, keySha256 } from '../model/key.js';
@@ -33,7 +33,7 @@ const listQuery = joi.object({
   cursor: joi.string().max(4096),
 });
 
-/** Where a whole key was typed, also into the search: the address that comes then, and its links, hold its hash. */
+/** Replaces a whole key that was typed, also into the search: the next address and its links hold the hash. */
 function byHash(typed: string): Redirect | null {
   const key = canonicalKey(typed);
   return isKey(key) ? new Redirect(`/licenses?key_sha256=${keySha256(key)}`) : null;
@@ -81,7 +81,7 @@ export function listPages(parts: LicensePageParts): PageSpec[] {
           .header('content-disposition', 'attachment; filename="licenses.csv"'),
     },
     {
-      // A whole key never stands in an address: its hash does.
+      // The form is posted because a whole key never stands in an address; the next address holds its hash.
       method: 'POST',
       path: '/licenses/find',
       title,

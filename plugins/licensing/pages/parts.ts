@@ -1,4 +1,4 @@
-/** What the pages of licenses share. */
+/** Helpers that the pages of licenses share. */
 import joi from 'joi';
 import { Redirect, type HttpRequest } from '../../../kernel/contract.js';
 import type { LicensingDeps } from '../deps.js';
@@ -10,7 +10,7 @@ export const reading = { session: 'member' } as const;
 export const acting = { session: 'admin' } as const;
 export const title = 'Licenses';
 export const crumb = { label: title, href: '/licenses' };
-/** Rows of a list. */
+/** Rows on one page of a list. */
 export const PAGE = 50;
 export const params = joi.object({ id: joi.string().guid().required() });
 
@@ -18,7 +18,7 @@ export interface LicensePageParts extends LicensingServices {
   deps: Pick<LicensingDeps, 'audit' | 'projects' | 'throttle' | 'cipher' | 'clock' | 'licenses' | 'activations'>;
 }
 
-/** Products by their names. @param archived those too, whose licenses are still there */
+/** Products by name. @param archived includes archived ones, whose licenses are still there */
 export async function products(
   { deps }: Pick<LicensePageParts, 'deps'>,
   archived: boolean,
@@ -31,7 +31,7 @@ export async function products(
 export const isAdmin = ({ principal }: HttpRequest): boolean =>
   principal.kind === 'session' && principal.role === 'admin';
 
-/** To a license's page, with what was done. */
+/** Redirects to a license's page, with a message of what was done. */
 export const to = (id: string, message: string): Redirect =>
   new Redirect(`/licenses/${id}`, { tone: 'success', message });
 
@@ -45,7 +45,7 @@ const TONES: Readonly<Record<LicenseView['status'], string>> = {
   expired: 'warning',
 };
 
-/** A license with what its row and its page say of it. */
+/** A license with the members that its row and its page need. */
 export const shown = (license: LicenseView): LicenseView & { tone: string; href: string; name: string } => ({
   ...license,
   tone: TONES[license.status],

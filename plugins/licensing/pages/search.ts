@@ -1,6 +1,6 @@
 /**
- * Licenses for the search, by what their list looks through and by their `client_ref` in full: never by a whole key,
- * which has no place in an address.
+ * Finds licenses by the text of their list and by the whole `client_ref`, never by a whole key, which has no place in
+ * an address.
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { LicensingDeps } from '../deps.js';
@@ -31,7 +31,7 @@ export const licenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider 
   more: (text) => `/licenses?${new URLSearchParams({ q: text }).toString()}`,
 });
 
-/** Machines of licenses for the search, by their id or their name as they gave it. Each leads to its license. */
+/** Finds machines of licenses by the id or the name that they gave. Each result leads to its license. */
 export const machineSearch = ({ activations }: Pick<LicensingDeps, 'activations'>): SearchProvider => ({
   label: 'Machines',
   icon: 'monitor',

@@ -1,4 +1,4 @@
-/** Access files, self-test and the serving of the store, as parts of the plugin. */
+/** Builds the access files, their self-test and the routes that serve the store, as parts of the plugin. */
 import { extend, type PluginContext, type PluginParts } from '../../../kernel/contract.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../../ports/domain/access.js';
@@ -72,7 +72,7 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, plugin: Releas
     care: StoreCare,
     guard: StoreGuard,
   });
-  // The self-test follows with the minute's job: it asks over the network, which no administrator shall wait for.
+  // The minute's job runs the self-test: the test asks over the network, and no administrator should wait for that.
   const changed = async (): Promise<void> => void (await files.regenerate());
   return {
     files,

@@ -1,4 +1,4 @@
-/** Access files and self-test together: for the tick, the minute's job, the commands, the page and health. */
+/** Runs access files and self-test together, for the tick, the minute's job, the commands, the page and health. */
 import { inject, injectable, type HealthResult } from '../../../kernel/contract.js';
 import type { Protection, ReleaseStoreCare, ReleaseStoreState } from '../../../ports/domain/releases.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
@@ -11,20 +11,20 @@ import { SelfTest } from './self-test.js';
 
 const WELL: ReadonlySet<Protection> = new Set(['protected', 'no_packages', 'not_tested']);
 
-/** How long what a trial write has found is told again. */
+/** The result of a trial write is told again for this long. */
 const PROBED_MS = 30_000;
 
 export interface StoreHealth extends HealthResult {
   protection: Protection;
   last_selftest_at: string | null;
-  /** Why the store takes no release; null: it takes them. */
+  /** Says why the store takes no release; null when it takes them. */
   write_fault: string | null;
 }
 
 export interface StoreProduct extends ProductResult {
-  /** It has a package that no self-test has asked for. */
+  /** True when the product has a package and the last self-test asked for none. */
   untested: boolean;
-  /** Its `.htpasswd` was handed out, and holds no hashes until it is written by hand. */
+  /** True when the `.htpasswd` was handed out and emptied; an administrator has to write it again. */
   cut: boolean;
 }
 
@@ -39,12 +39,12 @@ export class StoreCare implements ReleaseStoreCare {
     @inject(SelfTest) private readonly selfTest: SelfTest,
   ) {}
 
-  /** @param force writes all, also what was cut */
+  /** @param force writes all files, also those that were cut */
   async care(force = false): Promise<ReleaseStoreState> {
     const regenerated = force ? await this.files.regenerateAll() : await this.files.regenerate();
     const state = await this.files.state();
     const tested = state?.self_test?.at ?? '';
-    // Files that another trigger has written are tested here too, and a product that has its first package since.
+    // The test also covers files that another trigger wrote, and products whose first package came since.
     const due = force || regenerated.length > 0 || tested < (state?.written_at ?? '');
     if (due || (await this.products()).some(({ untested }) => untested))
       return stateOf(await this.selfTest.run(), regenerated);
@@ -55,7 +55,7 @@ export class StoreCare implements ReleaseStoreCare {
     return stateOf(await this.selfTest.run(), []);
   }
 
-  /** Every product of the store, with what the last self-test saw of it. */
+  /** Lists every product of the store, with what the last self-test saw of it. */
   async products(): Promise<StoreProduct[]> {
     const state = await this.files.state();
     const seen = new Map(state?.self_test?.products.map((result) => [result.product, result]));
@@ -77,12 +77,12 @@ export class StoreCare implements ReleaseStoreCare {
     return Promise.all((await this.files.products()).map(one));
   }
 
-  /** Without a request: the last result, whether the files are there now, and why nothing can be written. */
+  /** Answers from what is stored, without a request: the last result, missing files, and why nothing can be written. */
   async health(): Promise<StoreHealth> {
     const last = (await this.files.state())?.self_test;
     const unprotected = (await this.files.unprotected()).slice(0, 20);
     const seen = last?.protection ?? 'not_tested';
-    // What a test before the first publish saw says nothing of the packages that are there now.
+    // A test that ran before the first publish says nothing about the packages that are there now.
     const before = seen === 'no_packages' && (await this.products()).some(({ untested }) => untested);
     const protection = unprotected.length > 0 ? 'open' : before ? 'not_tested' : seen;
     const write_fault = await this.#writeFault();
@@ -91,7 +91,9 @@ export class StoreCare implements ReleaseStoreCare {
     return { ok, protection, last_selftest_at, write_fault, ...(unprotected.length > 0 && { unprotected }) };
   }
 
-  /** Tried at most twice a minute, however often health is asked. Null: it can be written. */
+  /**
+   * Tries a write at most twice a minute, however often health is asked. Answers null when the store can be written.
+   */
   async #writeFault(): Promise<string | null> {
     const { clock } = this.deps;
     if (this.#probed !== null && clock.monotonic() - this.#probed.at < PROBED_MS) return this.#probed.fault;

@@ -1,7 +1,4 @@
-/**
- * What access files and the serving of the store are built on; bound as one value, so that a test puts its own in its
- * place.
- */
+/** What access files and the serving of the store are built on. A test binds its own value in place of this one. */
 import {
   token,
   type Clock,
@@ -20,22 +17,22 @@ import type { ProcessOwner, Processes } from '../../../ports/processes.js';
 import type { ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
 import type { SelfTestResult } from './self-test-result.js';
 
-/** One document: what the access files were made from, and what the last self-test saw. */
+/** The one stored document: what the access files were made from, and what the last self-test saw. */
 export interface AccessDoc extends Doc {
-  /** Marks of the accounts and of the licenses, taken before they were read. */
+  /** Marks of accounts and of licenses, taken before either was read. */
   accounts?: string;
   licenses?: string;
-  /** What the files look like: another one, and they are written anew. */
+  /** The format of the files; another format makes all files due. */
   format?: string;
-  /** The last run that wrote what was due. */
+  /** When a run last wrote what was due. */
   run_at?: string;
-  /** The last time that files were written; a self-test follows. */
+  /** When files were last written; a self-test follows each write. */
   written_at?: string;
-  /** When the first of the licenses in the files ends. */
+  /** When the first license in the files ends. */
   expires_at?: string | null;
-  /** Accounts that are in no file, since their password is not hashed with bcrypt: at most 100. */
+  /** Accounts that no file holds because their password is not hashed with bcrypt: at most 100. */
   skipped?: string[];
-  /** Products whose `.htpasswd` was cut, since the web server handed it out. */
+  /** Products whose `.htpasswd` was cut because the web server handed it out. */
   cut?: string[];
   self_test?: SelfTestResult;
 }
@@ -53,19 +50,19 @@ export interface AccessDeps {
   accounts: AccountDirectory;
   attempts: LoginAttempts;
   audit: Pick<AuditLog, 'record'>;
-  /** Undefined where no licenses are kept. */
+  /** Undefined where the licensing plugin does not run. */
   licenses: () => LicenseDirectory | undefined;
-  /** The newest package of a product that is not withdrawn; null: it has none. */
+  /** The newest package of a product that is not withdrawn; null when the product has none. */
   newest: (product: string) => Promise<ReleasePlace | null>;
-  /** A package was sent whole. */
+  /** Called when a package was sent whole. */
   downloaded: (place: ReleasePlace) => void;
-  /** `releases.web_path`, else where the store lies. */
+  /** `releases.web_path`; null for the folder of the store itself. */
   webPath: string | null;
-  /** Where packages lie, for people. */
+  /** The place of the packages, as people read it. */
   place: string;
   /** Who may read `.htpasswd` on this disk (contract 40, files). */
   readers: 'service' | 'group' | 'everybody';
-  /** Where the self-test asks: without a final slash. */
+  /** The address that the self-test asks, without a final slash. */
   address: () => string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The texts of `.htaccess` and `.htpasswd` (contract 40, access files), and how they are read. Pure. The file alone
- * decides who may enter, for a web server in front as for this service.
+ * The texts of `.htaccess` and `.htpasswd` (contract 40, access files), and their reader. Pure. The file alone decides
+ * who may enter, both for a web server in front and for this service.
  */
 import type { OpeningAccount } from '../../../ports/domain/access.js';
 import type { LicenseCredential } from '../../../ports/domain/licensing.js';
@@ -11,16 +11,16 @@ export const FORMAT = 3;
 export const firstLine = (product: string): string => `# aos-access format=${FORMAT} product=${product}`;
 
 const BCRYPT = /^\$2[aby](\$\d\d\$[./A-Za-z0-9]{53})$/;
-/** What a line of the file cannot hold. */
+/** Characters that no line of the file can hold. */
 const UNWRITABLE = /^#|[:\p{Cc}\u2028\u2029]/u;
 
-/** The line of a name with its hash; null: the hash is not bcrypt, or the name cannot stand in the file. */
+/** The line of a name with its hash; null when the hash is not bcrypt, or the file cannot hold the name. */
 export function lineOf(name: string, hash: string): string | null {
   const bcrypt = BCRYPT.exec(hash)?.[1];
   return bcrypt === undefined || name === '' || UNWRITABLE.test(name) ? null : `${name}:$2y${bcrypt}`;
 }
 
-/** Lines of accounts, and the names of those that have none. A name of a license key's shape is never an account's. */
+/** The lines of accounts, and the names left out. A name shaped like a license key's never belongs to an account. */
 export function accountLines(accounts: readonly OpeningAccount[]): { lines: string[]; skipped: string[] } {
   const lines: string[] = [];
   const skipped: string[] = [];
@@ -38,7 +38,7 @@ export const licenseLines = (licenses: readonly LicenseCredential[]): string[] =
 export const htpasswd = (product: string, lines: readonly string[]): string =>
   [firstLine(product), ...lines, ''].join('\n');
 
-/** @param folder the store as the web server sees it */
+/** @param folder the store's folder as the web server sees it */
 export function htaccess(product: string, folder: string): string {
   const separator = /^[A-Za-z]:\\/.test(folder) ? '\\' : '/';
   const file = [folder.replace(/[\\/]+$/, ''), product, '.htpasswd'].join(separator);
@@ -56,7 +56,8 @@ export function htaccess(product: string, folder: string): string {
 }
 
 /**
- * Name → its whole line. The first line of a name counts, as for Apache; comments and what is no entry are passed over.
+ * Maps each name to its whole line. The first line of a name counts, as for Apache; comments and malformed lines are
+ * skipped.
  */
 export function entriesOf(text: string): ReadonlyMap<string, string> {
   const entries = new Map<string, string>();

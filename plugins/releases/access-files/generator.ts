@@ -1,8 +1,7 @@
 /**
  * Writes the access files from accounts and licenses (contract 40, access files).
- *
- * Marks are taken before anything is read, and kept after everything is written: whatever changes meanwhile, or ends
- * the process, leaves a mark that differs, and the files are due again. So a trigger is only a hint that makes it soon.
+ * Marks are taken before anything is read, and kept after everything is written. Whatever changes or crashes in between
+ * leaves a mark that differs, and so makes the files due again. A trigger only makes a run come sooner.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -15,15 +14,15 @@ import { inTurn } from '../lease-turn.js';
 import { ACCESS_DEPS, type AccessDeps, type AccessDoc } from './deps.js';
 import { accountLines, firstLine, FORMAT, htaccess, htpasswd, licenseLines } from './files.js';
 
-/** Of the one document. */
+/** The id of the one stored document. */
 export const STATE = 'access-files';
-/** At least this often (contract 40, access files). */
+/** The files are written at least this often (contract 40, access files). */
 const EVERY_MS = 6 * HOUR_MS;
-/** Runs that changes meanwhile may add to one call; further ones are found due. */
+/** Changes during a run may add this many runs to one call; the next call finds later changes. */
 const MOST_RUNS = 5;
 const MOST_NAMED = 100;
 
-/** What is so at one moment, and what the files are compared with. */
+/** The state of the sources at one moment: a difference from the stored state makes the files due. */
 interface Now {
   accounts: string;
   licenses: string;
@@ -34,26 +33,26 @@ interface Now {
 export class AccessFiles {
   readonly #flights = new SingleFlight<string[]>();
   /**
-   * By path: the tag of a file whose first line was read and is ours, so that a list is read once, not every minute.
+   * Maps a path to the tag of a file whose first line was read and is ours: each list is read once, not every minute.
    */
   readonly #read = new BoundedMap<string>({ most: 2_000 });
 
   constructor(@inject(ACCESS_DEPS) private readonly deps: AccessDeps) {}
 
-  /** Writes what is due, read after this question. Answers the products whose files were due. */
+  /** Writes the files that are due, judged from reads that begin after this call. Answers their products. */
   regenerate(): Promise<string[]> {
     return this.#flights.fresh('due', () => this.#alone((held) => this.#run(held, false)));
   }
 
-  /** Writes all, also what was cut (`aos store regenerate`, and the button). */
+  /** Writes all files, also those that were cut, for `aos store regenerate` and the page's button. */
   regenerateAll(): Promise<string[]> {
     return this.#flights.fresh('all', () => this.#alone((held) => this.#run(held, true)));
   }
 
-  /** A product's files are there before its first package is. */
+  /** Writes a product's files before its first package arrives. */
   async protect(product: string): Promise<void> {
     if (await this.#whole(product)) return;
-    // The folder makes it one of the store's products; the whole text follows, under the lease.
+    // The write makes the product's folder, so the product counts as one of the store's from here on.
     await this.#alone(async (held) => {
       if (await this.#whole(product)) return;
       await this.#writeAll(held, [product], (await this.state()) ?? { id: STATE });
@@ -65,12 +64,12 @@ export class AccessFiles {
     return this.deps.rows.get(STATE);
   }
 
-  /** Those that have a directory in the store: their files were written, or will be. */
+  /** Products with a directory in the store: their files are written, or soon will be. */
   products(): Promise<string[]> {
     return this.deps.store.access.products();
   }
 
-  /** Products that have no `.htaccess`: they are open for everybody, as when somebody has deleted it on purpose. */
+  /** Products without `.htaccess`: everybody may read them, as when somebody has deleted the file on purpose. */
   async unprotected(): Promise<string[]> {
     const { store } = this.deps;
     const open: string[] = [];
@@ -79,7 +78,7 @@ export class AccessFiles {
     return open;
   }
 
-  /** Takes the hashes out of a file that a web server hands out; it stays so until all is written by hand. */
+  /** Empties a file that a web server hands out. The file stays empty until an administrator writes all files. */
   async cut(product: string): Promise<void> {
     await this.#alone(async () => {
       const state = await this.state();
@@ -89,7 +88,7 @@ export class AccessFiles {
     });
   }
 
-  /** One writer of access files at a time, over all processes. @throws ServiceError overloaded */
+  /** Lets one writer of access files work at a time, over all processes. @throws ServiceError overloaded */
   #alone<T>(work: (held: HeldLease) => Promise<T>): Promise<T> {
     const busy = 'Another process has been writing the access files for a minute.';
     return inTurn(this.deps, { id: 'access-files', what: 'the access files', busy }, work);
@@ -122,7 +121,7 @@ export class AccessFiles {
     };
   }
 
-  /** Products whose files are due; null: nothing is. */
+  /** Products whose files are due; null when none are. */
   async #due(now: Now, state: AccessDoc): Promise<string[] | null> {
     const { store, clock } = this.deps;
     const products = await store.access.products();
@@ -137,7 +136,7 @@ export class AccessFiles {
     return missing.length === 0 ? null : missing;
   }
 
-  /** Both files are there, and are of this format: an earlier version's, and what a person wrote over them, is not. */
+  /** True when both files are there in this format; files of an earlier version, or edited by a person, are not. */
   async #whole(product: string): Promise<boolean> {
     const ours = await Promise.all([this.#ours(product, '.htaccess'), this.#ours(product, '.htpasswd')]);
     return ours.every(Boolean);
@@ -169,7 +168,7 @@ export class AccessFiles {
         if (valid_until !== null && (expires_at === null || valid_until < expires_at)) expires_at = valid_until;
       held.check();
       const lines = cut.includes(product) ? [] : [...licenseLines(keys), ...people.lines];
-      // The names come before what asks for them.
+      // `.htpasswd` is written first: `.htaccess` refers to it.
       await store.access.write(product, '.htpasswd', htpasswd(product, lines));
       await store.access.write(product, '.htaccess', htaccess(product, webPath ?? store.folder ?? '/'));
     }

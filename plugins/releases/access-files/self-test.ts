@@ -6,7 +6,7 @@ import { firstLine } from './files.js';
 import { AccessFiles, STATE } from './generator.js';
 import { overall, protectionOf, type ProductResult, type SelfTestResult } from './self-test-result.js';
 
-/** Of the access file: enough for its first line. */
+/** Bytes read of an access file: enough for its first line. */
 const READ_BYTES = 1_024;
 const WAIT_MS = 10_000;
 
@@ -17,7 +17,7 @@ export class SelfTest {
     @inject(AccessFiles) private readonly files: AccessFiles,
   ) {}
 
-  /** Tests every product, and keeps the result. `changed`: it differs from the one before. */
+  /** Tests every product and keeps the result. `changed` is true when the result differs from the one before. */
   async run(): Promise<SelfTestResult & { changed: boolean }> {
     const { store, clock, rows, log, address } = this.deps;
     const before = (await this.files.state())?.self_test;
@@ -45,7 +45,7 @@ export class SelfTest {
         await this.#ask([product, channel, version, platform, 'package.tar.gz'].join('/'), 1)
       ).status;
     }
-    // It hands the hashes out: better that nobody can enter.
+    // The web server hands the hashes out: a store that nobody can enter is better.
     if (list.status === 200 && list.text.split('\n', 1)[0] === firstLine(product)) {
       this.deps.log.error({ product }, 'the web server hands out .htpasswd: its hashes were taken out of it');
       await this.files.cut(product);
@@ -63,7 +63,7 @@ export class SelfTest {
         maxBytes,
         policy: { mode: 'private-ok', allow: [] },
       });
-      // Every answer of this service has one; a web server that answers by itself has none.
+      // Every answer of this service has a request id; an answer of the web server itself has none.
       return { status, text: body.toString('utf8'), ours: headers['x-request-id'] !== undefined };
     } catch (error) {
       if (error instanceof OutboundError) return { status: null, text: '', ours: true };

@@ -1,6 +1,6 @@
 /**
- * Who may read what lies below `/releases/` (contract 40, files): judged by the lines of the product's access file
- * alone, as a web server in front judges by them.
+ * Decides who may read below `/releases/` (contract 40, files). The lines of the product's access file alone decide, as
+ * they do for a web server in front.
  */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -11,11 +11,12 @@ import type { BasicCredentials, BasicGuard, BasicRequest, BasicVerdict } from '.
 import { ACCESS_DEPS, type AccessDeps } from './deps.js';
 import { entriesOf } from './files.js';
 
-/** How long a credential that was right need not be hashed again while its line stays. */
+/** A credential that was right is not hashed again for this long while its line stays the same. */
 const VERIFIED_MS = 5 * MINUTE_MS;
 const LICENSE = /^lic_[0-9a-f]{16}$/;
 /**
- * bcrypt of a discarded random text, of the cost of license keys: no line takes as long as a line that does not fit.
+ * A bcrypt hash of a discarded random text, at the cost of license keys: a missing line then takes as long as a wrong
+ * key.
  */
 const NO_LICENSE = '$2y$08$abcdefghijklmnopqrstuuVWXYZ0123456789abcdefghijklmnopq';
 
@@ -24,10 +25,10 @@ const ASK = 'Name a license key of this product, or an account (roles admin, ins
 @injectable()
 export class StoreGuard implements BasicGuard {
   readonly realm = 'Releases';
-  /** By product: its file's tag and lines. */
+  /** Maps a product to the tag and the lines of its file. */
   readonly #lines: BoundedMap<{ tag: string; entries: ReadonlyMap<string, string> }>;
   readonly #verified: BoundedMap<true>;
-  /** Cached are digests under a key of this process, never a password. */
+  /** The cache holds digests under a key of this process, never a password. */
   readonly #secret = randomBytes(32);
 
   constructor(@inject(ACCESS_DEPS) private readonly deps: AccessDeps) {
@@ -50,14 +51,14 @@ export class StoreGuard implements BasicGuard {
     const entries = await this.#entries(product);
     if (given.username.startsWith('lic_')) {
       const line = entries.get(given.username) ?? null;
-      // Who asks too often is refused at once: no hash is computed for a key that opens nothing.
+      // A caller who asks too often is refused without a hash when the key has no line.
       const fits = (line !== null || !pressed) && (await this.#keyFits(given, line));
       return fits ? { open: true, username: given.username } : refused(`The license key opens nothing here. ${ASK}`);
     }
     return this.#account(given, entries.get(given.username) ?? null, request);
   }
 
-  /** A key names itself: another name than its own is refused without work, so guesses cost nothing. */
+  /** A license key determines its user name: a wrong pair is refused without a hash, so guesses cost nothing. */
   async #keyFits({ username, password }: BasicCredentials, line: string | null): Promise<boolean> {
     const digest = createHash('sha256').update(password).digest('hex').slice(0, 16);
     if (LICENSE.test(username) && username !== `lic_${digest}`) return false;
@@ -82,7 +83,10 @@ export class StoreGuard implements BasicGuard {
     );
   }
 
-  /** @param none verified where there is no line, so that the time says nothing; null: of the cost of accounts */
+  /**
+   * @param none the hash verified where there is no line, so that timing tells nothing; null: one at the cost of
+   * accounts
+   */
   async #fits(password: string, line: string | null, none: string | null): Promise<boolean> {
     const digest = line === null ? null : this.#digest(line, password);
     if (digest !== null && this.#verified.get(digest) === true) return true;
@@ -109,7 +113,7 @@ export class StoreGuard implements BasicGuard {
   }
 }
 
-/** Guard and handler go by the same names. */
+/** Guard and handler take the segments from here, so both judge the same path. */
 export const segmentsOf = ({ params }: Pick<BasicRequest, 'params'>): string[] => (params['path'] ?? '').split('/');
 
 const refused = (message: string): BasicVerdict => ({ open: false, code: 'unauthorized', message });

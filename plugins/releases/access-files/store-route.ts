@@ -1,4 +1,4 @@
-/** `/releases/…`: the files of the store, as a web server in front would serve them (contract 40, files). */
+/** Serves the files of the store below `/releases/` as a web server in front would (contract 40, files). */
 import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
 import { FileReplaced, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';

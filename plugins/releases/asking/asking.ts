@@ -1,6 +1,6 @@
 /**
- * What machines ask without a credential (contract 40, asking): check and latest, from memory alone. Answers are put
- * together from texts that were written once per release.
+ * Answers what machines ask without a credential (contract 40, asking): check and latest, from memory alone. Each
+ * answer joins texts that were written once per release.
  */
 import { inject, injectable, text, type Reply, type SharedBytes } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
@@ -12,11 +12,11 @@ import { ReleaseIndex, type ShownChannel } from './release-index.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Answers that are kept: at most 16 MiB. */
+/** The number of answers kept: at most 16 MiB. */
 const KEPT = 1_000;
 const KEPT_UNITS = 16 * 1024;
 
-/** An answer, and what it was made from: it holds as long as both are what they were. */
+/** An answer with its sources: the answer holds while both sources are the same objects. */
 interface Given {
   shown: ShownChannel;
   require_signed: boolean;
@@ -28,13 +28,13 @@ export interface CheckQuestion {
   version: string;
   channel: string;
   platform: Platform;
-  /** Null: a machine that does not say who it is. */
+  /** Null for a machine that does not name itself. */
   instance: string | null;
 }
 
 @injectable()
 export class Asking {
-  /** A fleet asks the same few questions again and again. */
+  /** Answers already made: a fleet asks the same few questions again and again. */
   readonly #given = new BoundedMap<Given>({ most: KEPT });
 
   constructor(@inject(ReleaseIndex) private readonly index: ReleaseIndex) {}
@@ -59,7 +59,7 @@ export class Asking {
     return this.#answer(question, await this.#young(question.product));
   }
 
-  /** A project that was made within the last second. */
+  /** Finds a project that was made after the index last looked. */
   async #young(product: string): Promise<ProjectInfo> {
     const project = await this.index.youngProject(product);
     if (project === null) throw notFound(`product ${product}`);
@@ -110,6 +110,6 @@ export class Asking {
 const textOf = (shown: ShownChannel, release: { id: string } | null) =>
   release === null ? undefined : shown.texts.get(release.id)?.json;
 
-/** @param tag differs whenever the body of one question does */
+/** @param tag differs whenever the body for one question differs */
 const answer = (body: string | SharedBytes, tag: string): Reply =>
   text(body, JSON_TYPE).header('etag', `"${tag}"`).header('cache-control', 'no-cache');

@@ -1,13 +1,13 @@
 /**
  * The releases of one channel, kept so that a question costs the same among ten and among ten thousand (contract 40,
- * asking). A change is inserted by binary search; what questions need is derived once per change and platform. Pure.
+ * asking). A binary search inserts a change; what questions need is derived once per change and platform. Pure.
  */
 import { canonicalVersion, compareVersions } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { isSelected } from './rollout.js';
 
-/** What questions need to know of a release. */
+/** The fields of a release that answers depend on. */
 export type KnownRelease = Pick<
   ReleaseDoc,
   | 'id'
@@ -39,36 +39,38 @@ interface VersionReleases {
 /** A release that a platform may be offered. */
 interface Candidate {
   release: KnownRelease;
-  /** Place of its version in the order, newest first. */
+  /** The place of its version in the order, newest first. */
   order: number;
 }
 
-/** What one platform sees of the channel. */
+/** The releases of the channel as one platform sees them. */
 export interface PlatformView {
-  /** Offered to all; newest first, each with a lower `min_version` than those before, up to one without. */
+  /**
+   * Releases for all machines, newest first. Each has a lower `min_version` than those before; the last may have none.
+   */
   full: readonly Candidate[];
-  /** Offered to some, newest first; none is older than the last of `full`. */
+  /** Releases for some machines, newest first; none is older than the last of `full`. */
   partial: readonly Candidate[];
   mandatory: readonly Candidate[];
 }
 
 export interface ReleaseOffer {
-  /** The newest release that this machine may be offered one day; null: there is none. */
+  /** The newest release that this machine may be offered one day; null when there is none. */
   latest: KnownRelease | null;
-  /** What it should install now; null: it is up to date. */
+  /** The release that the machine should install now; null when it is up to date. */
   release: KnownRelease | null;
-  /** Any release above the asked version up to the offered one is mandatory. */
+  /** True when any release above the asked version, up to the offered one, is mandatory. */
   mandatory: boolean;
 }
 
 export type PlatformViews = Readonly<Record<Platform, PlatformView>>;
 
 export class ChannelReleases {
-  /** Newest first. */
+  /** Versions, newest first. */
   readonly #versions: VersionReleases[] = [];
   readonly #byVersion = new Map<string, VersionReleases>();
 
-  /** False: it was known in this revision, or a newer one. */
+  /** Adds a release; false when the same or a newer revision is known already. */
   put(release: KnownRelease): boolean {
     const entry = this.#entry(release.version);
     const known = entry.byPlatform.get(release.platform);
@@ -77,12 +79,12 @@ export class ChannelReleases {
     return true;
   }
 
-  /** All, newest version first. */
+  /** All releases, newest version first. */
   *all(): Generator<KnownRelease> {
     for (const { byPlatform } of this.#versions) yield* byPlatform.values();
   }
 
-  /** As of now; later changes do not show in it. */
+  /** A snapshot: later changes do not show in it. */
   views(): PlatformViews {
     return Object.fromEntries(PLATFORMS.map((platform) => [platform, this.#derive(platform)])) as Record<
       Platform,
@@ -90,7 +92,7 @@ export class ChannelReleases {
     >;
   }
 
-  /** Releases in steps, newest first, of those that everyone gets. */
+  /** Open releases with a `min_version`, newest first: machines climb them as steps. */
   steps(): { version: string; min_version: string }[] {
     return this.#versions.flatMap(({ version, byPlatform }) => {
       const mins = [...byPlatform.values()].filter(isOpen).flatMap((release) => release.min_version ?? []);
@@ -100,7 +102,7 @@ export class ChannelReleases {
     });
   }
 
-  /** What a machine of this platform installed as this version was withdrawn. */
+  /** True when the release that a machine of this platform installed as this version is withdrawn. */
   isWithdrawn(platform: Platform, version: string): boolean {
     const byPlatform = this.#byVersion.get(canonicalVersion(version))?.byPlatform;
     const installed = byPlatform?.get(platform) ?? byPlatform?.get('any');
@@ -122,7 +124,7 @@ export class ChannelReleases {
     const full: Candidate[] = [];
     const partial: Candidate[] = [];
     const mandatory: Candidate[] = [];
-    // What asks for as much as a newer one that everyone gets is never offered. Null: that one asks for nothing.
+    // A release is never offered when a newer open one asks for no higher version. Null: the newer one asks for none.
     let bound: string | null | undefined;
     this.#versions.forEach(({ byPlatform }, order) => {
       const release = [byPlatform.get(platform), byPlatform.get('any')].find((one) => one?.withdrawn_at === null);
@@ -142,16 +144,16 @@ export class ChannelReleases {
   }
 }
 
-/** Everything that some question may be answered with: of these the texts are held. */
+/** Every release that some answer may hold: the texts of these are kept in memory. */
 export function offerable(views: PlatformViews): Set<KnownRelease> {
   const lists = PLATFORMS.flatMap((platform) => [views[platform].full, views[platform].partial]);
   return new Set(lists.flat().map(({ release }) => release));
 }
 
-/** The newest that everyone gets: neither withdrawn, nor halted, nor a rollout below 100. Null: there is none. */
+/** The newest release for everyone: not withdrawn, not halted, rollout at 100. Null when there is none. */
 export const latestOf = ({ full }: PlatformView): KnownRelease | null => full[0]?.release ?? null;
 
-/** @param version that the machine has */
+/** @param version the version that the machine has */
 export function offerTo(view: PlatformView, version: string, instance: string | null): ReleaseOffer {
   const { full, partial, mandatory } = view;
   const reaches = ({ release }: Candidate): boolean => isSelected(release.rollout_percent, instance, release.id);
@@ -164,7 +166,7 @@ export function offerTo(view: PlatformView, version: string, instance: string | 
   };
   const best = newer(firstThat(full, fits), (one) => fits(one) && reaches(one));
   const offered = best !== undefined && compareVersions(best.release.version, version) > 0 ? best : null;
-  // The newest mandatory one that is not newer than the offered one decides.
+  // Any mandatory release up to the offered version makes the offer mandatory; the newest of them decides.
   const forced = offered === null ? undefined : firstThat(mandatory, ({ order }) => order >= offered.order);
   return {
     latest: newer(full[0], reaches)?.release ?? null,
@@ -173,11 +175,11 @@ export function offerTo(view: PlatformView, version: string, instance: string | 
   };
 }
 
-/** Everyone gets it. */
+/** True when everyone gets the release. */
 export const isOpen = (release: KnownRelease): boolean =>
   release.withdrawn_at === null && release.halted_at === null && release.rollout_percent >= 100;
 
-/** @param holds false up to some element, and true from it on */
+/** @param holds false up to some element, and true from there on */
 function firstIndex<T>(list: readonly T[], holds: (element: T) => boolean): number {
   let [low, high] = [0, list.length];
   while (low < high) {

@@ -1,11 +1,12 @@
 /**
- * `latest.json` of a channel and of a product (contract 40, files), and the statement of a channel (freshness). Pure.
+ * The texts of `latest.json` for a channel and a product (contract 40, files), and a channel's statement (freshness).
+ * Pure.
  */
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { isOpen, latestOf, type ChannelReleases } from './channel-releases.js';
 
-/** How long a statement holds. */
+/** A statement holds for this long. */
 export const STATEMENT_LIFE_MS = 7 * DAY_MS;
 
 export interface LatestEntry {
@@ -28,7 +29,7 @@ export interface LatestDocument {
   releases: LatestEntry[];
 }
 
-/** Newest first, never truncated. @param at RFC 3339 */
+/** Lists all releases, newest first, never truncated. @param at RFC 3339 */
 export function latestDocument(product: string, channel: string, known: ChannelReleases, at: string): LatestDocument {
   const releases = [...known.all()];
   return {
@@ -50,7 +51,7 @@ export function latestDocument(product: string, channel: string, known: ChannelR
   };
 }
 
-/** What a statement says, without its times. */
+/** The content of a statement, without its times. */
 export interface StatedContent {
   latest: Record<Platform, { version: string; manifest_sha256: string } | null>;
   steps: { version: string; min_version: string }[];

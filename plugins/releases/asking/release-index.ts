@@ -1,8 +1,8 @@
 /**
- * What questions without a credential are answered from: every release, statement and project, in the memory of each
- * process (contract 40, asking). What this process changes shows at once, what others change within two seconds: a look
- * every one and a half asks for what was written since the last one, some time back, since clocks differ and writes
- * take time. A release shows together with its texts, or not yet.
+ * Every release, statement and project in the memory of each process, for answers to questions without a credential
+ * (contract 40, asking). A change of this process shows at once, a change of another within two seconds: every one and
+ * a half seconds the index reads what was written since its last look. Each look reaches some time further back,
+ * because clocks differ and writes take time. A release shows only together with its texts.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -16,23 +16,23 @@ import { StoredManifests } from './manifest-texts.js';
 import { ReleaseJson } from './release-json.js';
 
 const POLL_MS = 1.5 * SECOND_MS;
-/** How long after its stamp a write may become visible. */
+/** A write may become visible this long after its stamp. */
 const MARGIN_MS = MINUTE_MS;
-/** Everything is read again: what changed behind the stamps, for example a store put back from a copy. */
+/** Everything is read again this often: a store put back from a copy changes documents without new stamps. */
 const WHOLE_MS = 10 * MINUTE_MS;
 const PAGE = 200;
 
-/** The text of a release, as of one revision of it. */
+/** The text of one revision of a release. */
 interface HeldText {
   rev: number;
   json: ReleaseJson;
 }
 
-/** A channel as it is shown. */
+/** A channel as answers show it. */
 export interface ShownChannel {
   releases: ChannelReleases;
   views: PlatformViews;
-  /** Of those that may be offered, by release id. */
+  /** Maps a release id to its text, for releases that may be offered. */
   texts: ReadonlyMap<string, HeldText>;
 }
 
@@ -45,12 +45,12 @@ const NOTHING: ShownChannel = {
 @injectable()
 export class ReleaseIndex {
   readonly #channels = new Map<string, ShownChannel>();
-  /** Product → its channels. */
+  /** Maps a product to its channels. */
   readonly #names = new Map<string, Set<string>>();
   readonly #statements = new Map<string, StatementDoc>();
   #projects = new Map<string, ProjectInfo>();
   readonly #mutex = new KeyedMutex();
-  /** Channels whose change could not be shown yet. */
+  /** Changes that could not be shown yet, by channel. */
   readonly #behind = new Map<string, ReleaseDoc[]>();
   #since: number | null = null;
   #wholeAt = 0;
@@ -63,7 +63,7 @@ export class ReleaseIndex {
     @inject(StoredManifests) private readonly manifests: StoredManifests,
   ) {}
 
-  /** Reads everything, and keeps up with it until `stop`. */
+  /** Reads everything, and keeps up with changes until `stop`. */
   async start(): Promise<void> {
     await this.refresh();
     this.#open = true;
@@ -76,17 +76,17 @@ export class ReleaseIndex {
     await this.#polling;
   }
 
-  /** Reads everything, where nothing was read yet: in a command. */
+  /** Reads everything unless that has happened already: commands do not call `start`. */
   async read(): Promise<void> {
     if (this.#since === null) await this.refresh();
   }
 
-  /** One look at what changed. */
+  /** Reads once what changed. */
   async refresh(): Promise<void> {
     const { releases, statements, clock } = this.deps;
     const [now, elapsed] = [clock.now(), clock.monotonic()];
     const whole = this.#since === null || elapsed - this.#wholeAt >= WHOLE_MS;
-    // A clock that was put back writes earlier times from then on.
+    // After a clock was set back, writes carry earlier times.
     const since = Math.min(this.#since ?? 0, now) - MARGIN_MS;
     const filter = whole ? {} : { updated_at: { gte: isoOf(since) } };
     const sort = [['updated_at', 'asc']] as const;
@@ -129,14 +129,14 @@ export class ReleaseIndex {
     return this.#projects.get(slug) ?? null;
   }
 
-  /** A project that is younger than the last look. */
+  /** Reads a project that may be younger than the last look. */
   async youngProject(slug: string): Promise<ProjectInfo | null> {
     const project = await this.deps.projects.get(slug);
     if (project !== null) this.#projects.set(slug, project);
     return project;
   }
 
-  /** Products with a release. */
+  /** Products that have a release. */
   products(): string[] {
     return [...this.#names.keys()];
   }
@@ -145,7 +145,7 @@ export class ReleaseIndex {
     return [...(this.#names.get(product) ?? [])].toSorted();
   }
 
-  /** Reads what others wrote of a product up to now: for those that write down what the index holds. */
+  /** Reads what other processes wrote of a product, for callers that write documents from the index. */
   async catchUp(product: string): Promise<void> {
     const recent = this.#since === null ? {} : { updated_at: { gte: isoOf(this.#since - MARGIN_MS) } };
     const query = { filter: { product, ...recent }, sort: [['updated_at', 'asc']] as const, limit: PAGE };
@@ -167,8 +167,8 @@ export class ReleaseIndex {
         texts.set(release.id, text);
       }
     } catch (error) {
-      // The text of a release that was replaced meanwhile is gone: the next look brings the new one.
-      // Another object: `releases` has changed.
+      // The text may be gone because the release was replaced: the next look brings the new one. The channel becomes a
+      // new object because `releases` has changed.
       this.#channels.set(key, { ...(shown ?? NOTHING), releases });
       this.#behind.set(key, [...notes.values()]);
       this.deps.log.warn({ err: error, channel: key }, 'a release is not shown yet: its manifest cannot be read');
@@ -202,7 +202,7 @@ export class ReleaseIndex {
     this.#timer.unref();
   }
 
-  /** Never rejects. */
+  /** Looks for changes now and then again later. Never rejects. */
   async #look(): Promise<void> {
     try {
       await this.refresh();
@@ -215,7 +215,7 @@ export class ReleaseIndex {
 
 const keyOf = (product: string, channel: string): string => `${product} ${channel}`;
 
-/** Ten thousand of these are held, so they are no larger than what questions need. */
+/** Keeps only what questions need, because ten thousand of these are held in memory. */
 function knownOf(doc: ReleaseDoc): KnownRelease {
   const { id, rev, product, channel, version, platform, mandatory, rollout_percent, min_version, published_at } = doc;
   const { package_size, package_sha256, manifest_sha256, manifest_signature, key_id, runtime, has_setup } = doc;

@@ -1,12 +1,12 @@
 /**
- * A release as check, latest and the packager show it, written once per release and not once per question: a manifest
- * may have megabytes (contract 40, asking).
+ * The JSON of a release for check, latest and the packager, written once per release and not once per question: a
+ * manifest may have megabytes (contract 40, asking).
  */
 import { createHash } from 'node:crypto';
 import { SharedBytes } from '../../../kernel/contract.js';
 import type { KnownRelease } from './channel-releases.js';
 
-/** Below `{base_url}` (contract 40, files). */
+/** The path of a package below `{base_url}` (contract 40, files). */
 export const packageUrl = ({
   product,
   channel,
@@ -15,9 +15,9 @@ export const packageUrl = ({
 }: Pick<KnownRelease, 'product' | 'channel' | 'version' | 'platform'>): string =>
   `/releases/${product}/${channel}/${version}/${platform}/package.tar.gz`;
 
-/** Longer manifests are read beside the package: this answer goes to everyone who asks (contract 40, asking). */
+/** Longer manifests are read beside the package: every asking machine gets this answer (contract 40, asking). */
 const MOST_INLINE_BYTES = 256 * 1024;
-/** From here on the text is held as bytes that all answers share. */
+/** From this length on the text is held as bytes that all answers share. */
 const SHARED_FROM = 16 * 1024;
 
 export const manifestUrl = (release: Parameters<typeof packageUrl>[0]): string =>
@@ -25,7 +25,7 @@ export const manifestUrl = (release: Parameters<typeof packageUrl>[0]): string =
 
 export class ReleaseJson {
   readonly #open: string | Buffer;
-  /** Differs whenever the text does. */
+  /** The tag differs whenever the text differs. */
   readonly tag: string;
 
   constructor(release: KnownRelease, notes: string | null, manifest: string) {
@@ -53,7 +53,7 @@ export class ReleaseJson {
     this.tag = createHash('sha256').update(this.#open).digest('base64url').slice(0, 16);
   }
 
-  /** As a member of an answer, between what stands before and behind it. */
+  /** The release as a member of an answer, between the text before and the text behind. */
   within(before: string, mandatory: boolean, behind: string): string | SharedBytes {
     const end = `,"mandatory":${mandatory}}${behind}`;
     return typeof this.#open === 'string'

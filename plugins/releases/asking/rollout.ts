@@ -1,15 +1,15 @@
-/** Which machines a staged rollout reaches (contract 40, staged rollout). Pure. */
+/** Decides which machines a staged rollout reaches (contract 40, staged rollout). Pure. */
 import { createHash } from 'node:crypto';
 
 const BUCKETS = 0x1_0000_0000;
 
-/** Where a machine lies in the rollout of a release: 0 ≤ x < 100, the same at every question. */
+/** The position of a machine in the rollout of a release: 0 ≤ x < 100, the same at every question. */
 export function rolloutPosition(instance: string, releaseId: string): number {
   const digest = createHash('sha256').update(`${releaseId}\u001f${instance}`).digest();
   return (digest.readUInt32BE(0) / BUCKETS) * 100;
 }
 
-/** Raising `percent` only adds machines. Without an id a machine is not selected below 100. */
+/** Raising `percent` only adds machines. A machine without an id is not selected below 100. */
 export function isSelected(percent: number, instance: string | null, releaseId: string): boolean {
   if (percent >= 100) return true;
   return instance !== null && percent > 0 && rolloutPosition(instance, releaseId) < percent;

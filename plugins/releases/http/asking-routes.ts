@@ -1,4 +1,4 @@
-/** What machines and people ask the update service (contract 40, asking). */
+/** The routes that machines and people ask for releases (contract 40, asking). */
 import joi from 'joi';
 import { text, timeParameter, type RouteSpec, stated } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
@@ -34,7 +34,7 @@ interface CheckQuery extends ProductQuery {
   instance_id?: string;
 }
 
-/** @throws ServiceError invalid_request, validation_failed for the platform */
+/** @throws ServiceError invalid_request; validation_failed for the platform */
 function placeOf(query: ProductQuery) {
   return {
     product: productOf(query.product),

@@ -1,4 +1,4 @@
-/** When pages of releases would show something else. */
+/** The live topic of releases: its mark changes when their pages would show something else. */
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { ReleaseDeps } from '../deps.js';
 

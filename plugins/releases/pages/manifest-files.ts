@@ -1,6 +1,6 @@
 /**
- * The first files of a manifest, without reading all of it: 200,000 files are megabytes of JSON. The text is our own,
- * so its order of members is known, and a quotation mark within a path is escaped. Pure.
+ * Reads the first files of a manifest without parsing all of it: 200,000 files are megabytes of JSON. The service wrote
+ * the text, so the order of its members is known, and quotation marks within paths are escaped. Pure.
  */
 import type { ManifestFile } from '../../../formats/manifest.js';
 

@@ -20,7 +20,7 @@ import type { ReleaseServices } from '../services.js';
 import { changing, crumb, reading, sharesOf, shown, title } from './shown.js';
 
 const PAGE = 50;
-/** Files of a manifest on the page. */
+/** Files of a manifest that the page lists. */
 const FILES = 200;
 const MARKS = [0, 25, 50, 75, 100];
 
@@ -41,7 +41,7 @@ async function partsOf(services: ReleaseServices, request: HttpRequest): Promise
 
 const isAdmin = ({ principal }: HttpRequest): boolean => principal.kind === 'session' && principal.role === 'admin';
 
-/** By their names. */
+/** Products to choose from, by name. */
 const productsOf = async ({ deps }: ReleaseServices): Promise<{ value: string; label: string }[]> =>
   (await deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
 
@@ -74,7 +74,7 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
   });
 }
 
-/** What machines are given to begin with; a fault is shown in its place. */
+/** The installers that set up a new machine; a fault is shown in their place. */
 async function installersOf(installers: Pick<Installers, 'manifest' | 'placing'>): Promise<object> {
   if (installers.placing() !== null) return { installers_placing: true };
   try {
@@ -94,7 +94,7 @@ function percentOf(value: unknown): number {
   return percent;
 }
 
-/** A button of the detail page, with the release that the page shows. */
+/** Makes a button of the detail page; its action gets the release that the page shows. */
 function change(
   services: ReleaseServices,
   name: string,

@@ -1,9 +1,9 @@
-/** Releases for the search, by product, version, channel and platform: every word has to fit one of them. */
+/** Finds releases by product, version, channel and platform: every word has to fit one of them. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { ReleaseDeps } from '../deps.js';
 import { shown } from './shown.js';
 
-/** Releases that are looked through for the words behind the first. */
+/** The first word selects this many releases; further words are compared with these. */
 const CANDIDATES = 500;
 
 export const releaseSearch = ({ releases }: Pick<ReleaseDeps, 'releases'>): SearchProvider => ({

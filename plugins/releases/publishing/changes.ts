@@ -1,6 +1,4 @@
-/**
- * What is changed of published releases: withdrawn, rolled out, promoted to another channel (contract 40, publishing).
- */
+/** Changes published releases: withdraw, roll out, promote to another channel (contract 40, publishing). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
 import type { ReleaseManifest } from '../../../formats/manifest.js';
@@ -33,7 +31,7 @@ export class ReleaseChanges {
     @inject(Publisher) private readonly publisher: Publisher,
   ) {}
 
-  /** Those that are withdrawn already stay as they are. @throws ServiceError not_found, reason_required */
+  /** Releases withdrawn already stay as they are. @throws ServiceError not_found, reason_required */
   async withdraw(principal: Principal, chosen: Chosen, reason: string): Promise<ReleaseDoc[]> {
     if (reason.trim() === '') throw new ServiceError('reason_required', 'Say why the release is withdrawn.', REASON);
     await this.chosen(chosen);
@@ -73,7 +71,9 @@ export class ReleaseChanges {
     });
   }
 
-  /** Stops a rollout by itself (contract 40, staged rollout). Null: it ended or moved meanwhile. */
+  /**
+   * Stops a rollout that counts too many faults (contract 40, staged rollout). Null when it ended or moved meanwhile.
+   */
   async halt(seen: ReleaseDoc, reason: string): Promise<ReleaseDoc | null> {
     return this.lock.run(seen.product, async () => {
       const doc = await this.docs.get(seen.id);
@@ -90,8 +90,8 @@ export class ReleaseChanges {
   }
 
   /**
-   * The packages of one channel become releases of another. Without a platform those that are withdrawn are left out.
-   * @throws ServiceError not_found; conflict for what is withdrawn; publish_in_progress
+   * Publishes the packages of one channel in another. Without a platform, withdrawn releases are left out.
+   * @throws ServiceError not_found; conflict when all chosen releases are withdrawn; publish_in_progress
    */
   async promote(
     principal: Principal,
@@ -145,11 +145,11 @@ export class ReleaseChanges {
     });
   }
 
-  /** Of a package that is published already, by its manifest. */
+  /** The facts of a published package, from its manifest. */
   async #facts(from: ReleaseDoc): Promise<PackageFacts> {
     const text = await this.manifests.read(from.id, from.manifest_sha256);
     if (text === null) throw conflict('The release was replaced meanwhile. Ask again.');
-    // Our own text: it was read strictly when it was made.
+    // The service wrote this text and read it strictly then.
     const { files, setup } = JSON.parse(text) as ReleaseManifest;
     const {
       package_size: size,
@@ -179,7 +179,7 @@ const REASON = { fields: { reason: 'must say why' } };
 const withdrawn = ({ version, channel }: Chosen): ServiceError =>
   conflict(`Release ${version} in ${channel} is withdrawn. Publish it again first.`);
 
-/** For the audit log: `shop 1.4.2 (stable, linux-x64)`. */
+/** Names a release in the audit log: `shop 1.4.2 (stable, linux-x64)`. */
 export const nameOf = ({
   product,
   version,

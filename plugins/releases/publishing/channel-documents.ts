@@ -1,6 +1,6 @@
 /**
- * What is written of a whole channel after each change: `latest.json` of the channel and of its product, and the signed
- * statement (contract 40, files and freshness). Both are made from the documents as they are then, under the product's
+ * Writes what belongs to a whole channel after each change: `latest.json` of the channel and of its product, and the
+ * signed statement (contract 40, files and freshness). Both come from the documents of that moment, under the product's
  * lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -19,7 +19,7 @@ import type { StatementDoc } from '../model.js';
 import { channelId } from '../place.js';
 import { ProductLock } from './product-lock.js';
 
-/** A statement is issued anew after this, so that a machine always finds one with days to go. */
+/** A statement is renewed at this age, so that a machine always finds one with days to go. */
 const RENEW_MS = DAY_MS;
 
 @injectable()
@@ -30,7 +30,7 @@ export class ChannelDocuments {
     @inject(ProductLock) private readonly lock: ProductLock,
   ) {}
 
-  /** Under the product's lock. @param channels those that changed */
+  /** The caller holds the product's lock. @param channels the changed channels */
   async write(product: string, channels: ReadonlySet<string>): Promise<void> {
     const { store, clock } = this.deps;
     await this.index.catchUp(product);
@@ -46,13 +46,13 @@ export class ChannelDocuments {
     await store.channels.write(product, null, textOf({ schema: 1, product, channels: all }));
   }
 
-  /** The document of a channel; empty before the first publish. */
+  /** The document of a channel; without releases before the first publish. */
   document(product: string, channel: string, at = this.deps.clock.iso()): LatestDocument {
     return latestDocument(product, channel, this.index.channel(product, channel).releases, at);
   }
 
   /**
-   * Issues statements that are a day old, of another key, or missing.
+   * Renews statements that are a day old, missing, or signed by another key.
    * @param signal aborts between two channels
    */
   async renew(signal?: AbortSignal): Promise<void> {
@@ -79,7 +79,7 @@ export class ChannelDocuments {
     const { statements, signer, clock } = this.deps;
     const id = channelId(product, channel);
     const before = await statements.get(id);
-    // Later than the one before, whatever the clock does: machines refuse a statement older than one they saw.
+    // Each statement is later than the one before, whatever the clock does: machines refuse an older one.
     const now = Math.max(clock.now(), before === null ? 0 : Date.parse(before.issued_at) + 1);
     const content = statedContent(this.index.channel(product, channel).releases);
     const statement = statementText(product, channel, content, now);

@@ -1,7 +1,7 @@
 /**
- * What follows a change of a release, and what a crash left of it: `latest.json` and statement, the bug items that it
- * closes, its events (docs/consistency.md, releases). Everything here may be done twice and is then done once. Callers
- * hold the product's lock.
+ * Finishes a change of a release, also after a crash: `latest.json` and statement, bug items to close, events
+ * (docs/consistency.md, releases). Every step may run twice with the result of one run. Callers hold the product's
+ * lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
@@ -13,7 +13,7 @@ import { ChannelDocuments } from './channel-documents.js';
 import { PublishLeases, type PublishClaim } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
 
-/** Ids in an event. */
+/** The most item ids in an event. */
 const NAMED_ITEMS = 100;
 
 @injectable()
@@ -26,7 +26,7 @@ export class Finisher {
     @inject(PublishLeases) private readonly leases: PublishLeases,
   ) {}
 
-  /** The package is in place: the release becomes true, with its event, in one write. */
+  /** Writes the release with its event in one write, once the package is in place. */
   async record(id: string, fields: ReleaseFields, manifest: string): Promise<ReleaseDoc> {
     const { clock, ids } = this.deps;
     const before = await this.docs.get(id);
@@ -57,7 +57,7 @@ export class Finisher {
     return this.docs.change(before, changes, manifest);
   }
 
-  /** Finishes what `open_at` marks. Answers the items that a publish closed. */
+  /** Finishes what `open_at` marks. Answers the items that the publish closed. */
   async finish(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: string[] }> {
     const release = doc.withdrawing === undefined ? doc : await this.#leave(doc, doc.withdrawing);
     await this.channels.write(release.product, new Set([release.channel]));
@@ -65,7 +65,7 @@ export class Finisher {
     if (release.withdrawn_at !== null) await this.#forgetBuild(release);
     for (const entry of release.outbox) {
       const sent = await this.#send(release, entry);
-      // It stays open; the job tries again.
+      // The release stays open, and the job tries again.
       if (sent === null) return { release, closed };
       closed.push(...sent);
     }
@@ -74,7 +74,7 @@ export class Finisher {
     return { release, closed };
   }
 
-  /** What a publisher that is gone had begun: finished when its package is in place, else undone. */
+  /** Finishes what a dead publisher began when the package is in place, and undoes it otherwise. */
   async mend(claim: PublishClaim): Promise<void> {
     const { left, id } = claim;
     if (left === null) return;
@@ -94,14 +94,14 @@ export class Finisher {
     claim.left = null;
   }
 
-  /** The file leaves the web root first, then the release is marked (contract 40, publishing: withdraw). */
+  /** Removes the file from the web root, then marks the release (contract 40, publishing: withdraw). */
   async #leave(doc: ReleaseDoc, { reason, at }: { reason: string; at: string }): Promise<ReleaseDoc> {
     await this.deps.store.packages.withdraw(placeOf(doc));
     const gone = { withdrawn_at: at, withdrawn_reason: reason, withdrawing: undefined, rolling: undefined };
     return this.docs.change(doc, gone);
   }
 
-  /** Bug items wait for the version again once no package of it is offered. */
+  /** Lets bug items wait for the version again once no package of it is offered. */
   async #forgetBuild({ product, version }: ReleaseDoc): Promise<void> {
     const same = canonicalVersion(version);
     const offered = (await this.docs.list({ product, withdrawn_at: null })).some(
@@ -110,12 +110,12 @@ export class Finisher {
     if (!offered) await this.deps.bugs()?.releaseWithdrawn(product, version);
   }
 
-  /** Null: a listener could not take the event. */
+  /** Answers the closed items; null when a listener could not take the event. */
   async #send({ product }: ReleaseDoc, entry: ReleaseOutboxEntry): Promise<string[] | null> {
     const options = { id: entry.id, timestamp: entry.at, project_slug: product };
     if (entry.event === 'release.halted') return (await this.deps.emit(entry.event, entry.data, options)) ? [] : null;
     const { version, build } = entry.data;
-    // The event's own id names this act of publishing: a repeat learns what it closed before.
+    // The event's own id names this act of publishing, so a repeat learns which items the first try closed.
     const publication = entry.id.slice('evt_'.length);
     const closed = (await this.deps.bugs()?.releasePublished(product, { version, build, publication })) ?? [];
     const data: ReleasePublished = {

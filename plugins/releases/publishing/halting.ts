@@ -1,7 +1,4 @@
-/**
- * Rollouts that stop by themselves when the error stream counts too many new faults of their version (contract 40,
- * staged rollout).
- */
+/** Stops rollouts when the error stream counts too many new faults of their version (contract 40, staged rollout). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { cached } from '../../../ports/cached-reads.js';
@@ -24,7 +21,7 @@ export class Halting {
     @inject(ReleaseChanges) private readonly changes: ReleaseChanges,
   ) {}
 
-  /** A fault began to count: looks at once, behind the report. */
+  /** Looks at once when a fault begins to count; the error report does not wait for the look. */
   soon(): void {
     this.#looking = this.#flight
       .fresh('halt', () => this.run())
@@ -38,7 +35,7 @@ export class Halting {
     await this.#looking;
   }
 
-  /** Looks at every rollout. Answers how many it halted. */
+  /** Looks at every rollout. Answers the number of halted ones. */
   async run(signal?: AbortSignal): Promise<number> {
     const faults = this.deps.faults();
     if (faults === undefined) return 0;

@@ -1,7 +1,7 @@
 /**
- * Holds `latest.json` of every channel and product against the documents (docs/consistency.md, releases): a store is
- * put back from a copy, and files are edited by hand. A file whose tag was seen to agree is not read again, so a look
- * costs one question to the file system for each.
+ * Compares `latest.json` of every channel and product with the documents (docs/consistency.md, releases), because a
+ * store is put back from a copy, and files are edited by hand. A file that agreed is not read again while its tag
+ * stays, so a look costs one question to the file system per file.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -17,7 +17,7 @@ const MOST_HELD = 20_000;
 @injectable()
 export class LatestFiles {
   /**
-   * By path: the tag of the file that agreed. What changes the documents writes the file, so it has another one then.
+   * Maps a path to the tag of a file that agreed. A change of the documents writes the file, and so changes its tag.
    */
   readonly #agreed = new BoundedMap<string>({ most: MOST_HELD });
 
@@ -28,7 +28,7 @@ export class LatestFiles {
     @inject(ProductLock) private readonly lock: ProductLock,
   ) {}
 
-  /** Writes what differs. @param all also what agreed before is read */
+  /** Writes the files that differ. @param all also reads files that agreed before */
   async mend({ all = false, signal }: { all?: boolean; signal?: AbortSignal | undefined } = {}): Promise<void> {
     await this.index.read();
     if (all) this.#agreed.clear();
@@ -39,7 +39,7 @@ export class LatestFiles {
     }
   }
 
-  /** Under the product's lock. What this process has not heard of yet is no difference. */
+  /** Runs under the product's lock. Catches up first: a change by another process is no difference. */
   async #write(product: string): Promise<void> {
     await this.index.catchUp(product);
     const channels = await this.#differing(product);
@@ -62,7 +62,7 @@ export class LatestFiles {
     return differs;
   }
 
-  /** Whether the product's own file agrees. */
+  /** True when the product's own file agrees. */
   #holds(product: string): Promise<boolean> {
     const names = this.index.channelsOf(product);
     return this.#fits([product, LATEST], (document) => {
@@ -96,7 +96,7 @@ const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 const releasesOf = (document: unknown): unknown => memberOf(document, 'releases');
 
-/** Null: no JSON. */
+/** Null when the text is no JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

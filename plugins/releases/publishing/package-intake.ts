@@ -1,6 +1,6 @@
 /**
- * A package on its way in (contract 40, publishing): staged while it arrives, compared with its announced checksum,
- * read strictly, and described. Whatever is refused leaves nothing behind.
+ * Takes a package in (contract 40, publishing): stages it while it arrives, compares the announced checksum, reads it
+ * strictly, and describes it. A refused package leaves nothing behind.
  */
 import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -50,7 +50,7 @@ function checkGlob(glob: string): string {
   return glob;
 }
 
-/** What the headers say; the parts of a multipart body come later. */
+/** The values of the headers; the parts of a multipart body come later. */
 export interface Announced {
   sha256: string | undefined;
   notes: string | undefined;
@@ -61,7 +61,7 @@ export interface Announced {
 export class PackageIntake {
   constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
 
-  /** @throws ServiceError payload_too_large, insufficient_storage, checksum_mismatch, and those of the body */
+  /** @throws ServiceError payload_too_large, insufficient_storage, checksum_mismatch, and errors of the body */
   async stage(body: UploadedBody, announced: string | undefined): Promise<StagedPackage> {
     const { store, packageBytes, short } = this.deps;
     if (announced !== undefined && !SHA256.test(announced)) {
@@ -79,7 +79,7 @@ export class PackageIntake {
     return staged;
   }
 
-  /** Notes that were given, decoded; undefined: none were. @throws ServiceError validation_failed */
+  /** The given notes, decoded; undefined when none were given. @throws ServiceError validation_failed */
   async notes(headers: Announced, fields: Readonly<Record<string, string>>): Promise<string | undefined> {
     const notes =
       fields['notes'] ?? (headers.notes === undefined ? undefined : decoded(headers.notes, 'x-release-notes'));
@@ -102,7 +102,7 @@ export class PackageIntake {
 
   /**
    * Reads the package strictly.
-   * @throws ServiceError package_rejected, validation_failed for an entry that it does not hold
+   * @throws ServiceError package_rejected; validation_failed for an entry that the package does not hold
    */
   async read(
     staged: StagedPackage,
@@ -146,7 +146,7 @@ async function mapped<T>(work: () => Promise<T>): Promise<T> {
 const full = (): ServiceError =>
   new ServiceError('insufficient_storage', 'The disk of the release store has no room for this package.');
 
-/** Base64 of UTF-8. */
+/** Decodes base64 of UTF-8. */
 function decoded(text: string, field: string): string {
   const bytes = Buffer.from(text, 'base64');
   if (!BASE64.test(text) || text.length % 4 !== 0) throw invalid({ [field]: 'must be base64' });

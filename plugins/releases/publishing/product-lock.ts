@@ -1,6 +1,6 @@
 /**
- * One change at a time of a product's store, release documents and `latest.json`, over all processes. It is held for
- * the short steps alone, never while a package is received or read.
+ * Allows one change at a time of a product's store, release documents and `latest.json`, over all processes. The lock
+ * is held for short steps alone, never while a package is received or read.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -14,7 +14,7 @@ export class ProductLock {
 
   constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
 
-  /** @throws ServiceError overloaded when it is not free within a minute */
+  /** @throws ServiceError overloaded when the lock is not free within a minute */
   run<T>(product: string, work: (held: HeldLease) => Promise<T>): Promise<T> {
     const lease = {
       id: `product:${product}`,

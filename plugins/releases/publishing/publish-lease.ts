@@ -1,7 +1,7 @@
 /**
- * Who publishes a release: one at a time for the same product, version, channel and platform, over all processes
- * (contract 40, publishing). The lease's document is also the marker: before the first rename it says what is about to
- * become true.
+ * Lets one caller at a time publish the same product, version, channel and platform, over all processes (contract 40,
+ * publishing). The lease's document is also the marker: before the first rename it records what is about to become
+ * true.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { processLease, type HeldLease, type Lease } from '../../../lib/lease.js';
@@ -18,13 +18,13 @@ const LEASE_MS = 20 * SECOND_MS;
 export interface PublishClaim {
   id: string;
   held: HeldLease;
-  /** What a publisher that is gone had begun and not finished. */
+  /** What a dead publisher began and did not finish; null when nothing is left. */
   left: PublishIntent | null;
 }
 
 @injectable()
 export class PublishLeases {
-  /** A lease is watched for its silence, so each is kept for as long as somebody else holds it. */
+  /** A lease is judged by how long its holder is silent, so each is remembered while somebody else holds it. */
   readonly #watched = new Map<string, Lease<ProcessOwner>>();
 
   constructor(@inject(DEPS) private readonly deps: ReleaseDeps) {}
@@ -38,7 +38,7 @@ export class PublishLeases {
     return claim;
   }
 
-  /** Null: a living publisher holds it. */
+  /** Null when a living publisher holds the lease. */
   async tryClaim(id: string): Promise<PublishClaim | null> {
     const lease = this.#watched.get(id) ?? (await this.#lease(id));
     const held = await lease.take();
@@ -51,18 +51,18 @@ export class PublishLeases {
     return { id, held, left: doc?.intent ?? null };
   }
 
-  /** Before the first rename. @throws LeaseLost */
+  /** Records the intent before the first rename. @throws LeaseLost */
   async intend({ id, held }: PublishClaim, intent: PublishIntent): Promise<void> {
     await held.confirm();
     await this.deps.publishes.change({ id, fence: held.fence }, { set: { intent: intent as unknown as Json } });
   }
 
-  /** What was intended is done. */
+  /** Removes the intent once its steps are done. */
   async finish({ id, held }: PublishClaim): Promise<void> {
     await this.deps.publishes.change({ id, fence: held.fence }, { unset: ['intent'] });
   }
 
-  /** Gives it back. What was intended and is not done stays, for whoever claims it next. */
+  /** Gives the lease back. An unfinished intent stays for whoever claims the release next. */
   async release({ id, held }: PublishClaim): Promise<void> {
     try {
       await held.release();
@@ -72,12 +72,12 @@ export class PublishLeases {
     }
   }
 
-  /** Somebody publishes it now, or had begun to. */
+  /** True when somebody publishes the release now, or a dead publisher left it unfinished. */
   async held(id: string): Promise<boolean> {
     return (await this.deps.publishes.get(id)) !== null;
   }
 
-  /** Those that somebody publishes now, or had begun to. */
+  /** Releases that somebody publishes now, or that a dead publisher left unfinished. */
   async *all(): AsyncGenerator<PublishDoc> {
     for (let after: string | null = null, more = true; more;) {
       const page: { items: PublishDoc[]; next: string | null } = await this.deps.publishes.find({ limit: 200, after });

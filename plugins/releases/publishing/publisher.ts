@@ -1,8 +1,8 @@
 /**
- * Publishing and promoting (contract 40, publishing). The order, each step durable before the next begins
+ * Publishes and promotes (contract 40, publishing). The order, each step durable before the next begins
  * (docs/consistency.md): staged → read → manifest signed → marker → renames → release document → `latest.json` and
- * statement → items, events → marker gone. A crash before the renames leaves nothing, one behind them is finished by
- * whoever finds the marker.
+ * statement → items, events → marker gone. A crash before the renames leaves nothing; after the renames, whoever finds
+ * the marker finishes the publish.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -18,7 +18,7 @@ import { ProductLock } from './product-lock.js';
 import { PublishLeases, type PublishClaim } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
 
-/** What the caller says of the release; undefined: nothing. */
+/** The caller's wishes for the release; undefined where the caller says nothing. */
 export interface PublishRequest {
   product: string;
   channel: string;
@@ -28,11 +28,11 @@ export interface PublishRequest {
   mandatory: boolean;
   rollout_percent: number | undefined;
   min_version: string | null;
-  /** Who publishes, for people. */
+  /** The publisher's name, as people read it. */
   by: string;
 }
 
-/** What is known of the package when it has been read. */
+/** The facts that reading the package brings. */
 export interface PackageFacts {
   size: number;
   sha256: string;
@@ -52,7 +52,7 @@ export interface PublishedRelease {
   closed: readonly string[];
 }
 
-/** Puts the package in its place. False: it is not there any more. */
+/** Puts the package in its place; false when the package is gone. */
 type Put = (release: ReleaseFields, manifest: string) => Promise<boolean>;
 
 @injectable()
@@ -81,7 +81,7 @@ export class Publisher {
     }
   }
 
-  /** The release as it is offered now; null: there is none, it was withdrawn, or its package is lost. */
+  /** The release that is offered now; null when there is none, it was withdrawn, or its package is lost. */
   async offered(id: string): Promise<ReleaseDoc | null> {
     const doc = await this.docs.get(id);
     if (doc === null || doc.withdrawn_at !== null || doc.withdrawing !== undefined) return null;
@@ -90,11 +90,11 @@ export class Publisher {
     return file?.size === doc.package_size ? doc : null;
   }
 
-  /** The same package once more: its rollout and its notes may be new (contract 40, publishing). */
+  /** Publishes the same package again, perhaps with another rollout or other notes (contract 40, publishing). */
   unchanged(doc: ReleaseDoc, rollout: number | undefined, notes: string | null | undefined): Promise<PublishedRelease> {
     return this.lock.run(doc.product, async () => {
       const before = (await this.docs.get(doc.id)) ?? doc;
-      // The publisher of before may have been cut off: the same answer as it would have given.
+      // The earlier publish may have been cut off: finishing it gives the answer that it would have given.
       const { closed } = before.open_at === undefined ? { closed: [] } : await this.#finished(before);
       const moves = rollout !== undefined && rollout !== before.rollout_percent;
       const rewords = notes !== undefined && notes !== before.release_notes;
@@ -123,7 +123,7 @@ export class Publisher {
     });
   }
 
-  /** The steps from the marker on. @param staged id of the package that `put` puts in place; null: it links one */
+  /** Runs the steps from the marker on. @param staged id of the package that `put` moves; null when `put` links one */
   commit(
     claim: PublishClaim,
     request: PublishRequest,
@@ -148,7 +148,7 @@ export class Publisher {
     });
   }
 
-  /** What is recorded is published: what fails behind that is done later, by the job. */
+  /** A recorded release is published already: a failure in the later steps is left to the job. */
   async #finished(doc: ReleaseDoc): Promise<{ release: ReleaseDoc; closed: readonly string[] }> {
     try {
       return await this.finisher.finish(doc);
@@ -165,7 +165,7 @@ export class Publisher {
   ): Promise<{ release: ReleaseFields; manifest: string }> {
     const { product, channel, platform, min_version, build, mandatory, rollout_percent = 100, by } = request;
     const { size, sha256, files, notes = null, entry, runtime, preserve_patterns, setup } = facts;
-    // What the manifest and the release say alike.
+    // Fields that manifest and release share.
     const told = {
       product,
       version: await this.#spelling(request),
@@ -197,14 +197,14 @@ export class Publisher {
     return { release: { ...release, manifest_sha256, ...signature }, manifest: manifest.text };
   }
 
-  /** The first spelling of a version stays, and with it its path (contract 40, versions). */
+  /** The first spelling of a version stays, and with it the path (contract 40, versions). */
   async #spelling({ product, channel, version }: PublishRequest): Promise<string> {
     const known = await this.docs.ofVersion(product, channel, version);
     return known.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))[0]?.version ?? version;
   }
 }
 
-/** The fields of a rollout that begins, or goes on. */
+/** The fields of a rollout that begins or goes on. */
 export const rolledOut = (
   product: string,
   percent: number,

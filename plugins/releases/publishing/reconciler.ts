@@ -1,6 +1,6 @@
 /**
- * Finishes what a crash left: at start, and by a job for the processes that are gone (docs/consistency.md, releases).
- * It also holds the store against the documents, since disks are put back from copies and files are removed by hand.
+ * Finishes what a crash left, at start and by a job for dead processes (docs/consistency.md, releases). The reconciler
+ * also compares the store with the documents, because disks are put back from copies and files are removed by hand.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
@@ -17,9 +17,9 @@ import { PublishLeases } from './publish-lease.js';
 import { ReleaseDocs } from './release-docs.js';
 import { textIn } from './stored-text.js';
 
-/** A change that is this old is not under way any more, or its events wait for a listener. */
+/** A change of this age is no longer under way, or its events wait for a listener. */
 const LEFTOVER_MS = 10 * SECOND_MS;
-/** A package that nobody has added to for this long is not arriving any more. */
+/** A package that did not grow for this long is no longer arriving. */
 const STAGED_MS = 15 * MINUTE_MS;
 const PAGE = 200;
 
@@ -38,12 +38,12 @@ export class Reconciler {
     @inject(Finisher) private readonly finisher: Finisher,
   ) {}
 
-  /** Packages that are missing in the store, as of the last comparison. */
+  /** Packages missing in the store, as of the last comparison. */
   get lost(): readonly string[] {
     return this.#lost;
   }
 
-  /** Before questions are answered. */
+  /** Runs before the service answers questions. */
   async start(): Promise<void> {
     await this.publishes();
     await this.open(this.deps.clock.now() + MINUTE_MS);
@@ -51,7 +51,7 @@ export class Reconciler {
     await this.#discard(this.deps.alone ? -Infinity : STAGED_MS);
   }
 
-  /** Publishes of processes that are gone, changes that were not finished, packages that nobody waits for. */
+  /** Handles publishes of dead processes, unfinished changes, and staged packages that nobody waits for. */
   async run(signal?: AbortSignal): Promise<void> {
     await this.publishes(signal);
     await this.open(this.deps.clock.now() - LEFTOVER_MS, signal);
@@ -76,7 +76,7 @@ export class Reconciler {
     }
   }
 
-  /** @param before milliseconds; changes that are older */
+  /** Finishes open changes. @param before milliseconds; younger changes are left alone */
   async open(before: number, signal?: AbortSignal): Promise<void> {
     const filter = { open_at: { gt: '', lt: isoOf(before) } };
     for await (const docs of pages(this.deps.releases, { filter, sort: [['open_at', 'asc']], limit: PAGE })) {
@@ -87,7 +87,7 @@ export class Reconciler {
     }
   }
 
-  /** Store and documents: texts and `latest.json` are written again where they differ, and what is lost is told. */
+  /** Writes texts and `latest.json` again where they differ from the documents, and reports lost packages. */
   async compare(signal?: AbortSignal): Promise<void> {
     const lost: string[] = [];
     for await (const docs of pages(this.deps.releases, { limit: PAGE })) {
@@ -128,7 +128,7 @@ export class Reconciler {
     }
   }
 
-  /** By size and texts; the package's bytes are verified by every agent. */
+  /** Compares size and texts; every agent verifies the package's bytes. */
   async #agrees(doc: ReleaseDoc): Promise<boolean> {
     const file = await this.#size(doc, 'package.tar.gz');
     if (doc.withdrawn_at !== null) return file === null;
@@ -138,7 +138,7 @@ export class Reconciler {
     return (await this.#text(doc, 'manifest.sig'))?.trim() === (doc.manifest_signature ?? undefined);
   }
 
-  /** Under the product's lock. False: its package is lost. */
+  /** Runs under the product's lock. False when the package is lost. */
   async #mendFiles(id: string): Promise<boolean> {
     const { store } = this.deps;
     const doc = await this.docs.get(id);

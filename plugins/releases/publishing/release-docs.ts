@@ -1,4 +1,4 @@
-/** Reading and writing release documents: each write compares the revision that it was decided from. */
+/** Reads and writes release documents. Each write compares the revision that its decision was based on. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
@@ -33,7 +33,7 @@ export class ReleaseDocs {
     return this.deps.releases.find({ filter, sort: [['published_at', 'desc']], limit, after });
   }
 
-  /** The one published last that is not withdrawn; null: there is none. */
+  /** The release published last that is not withdrawn; null when there is none. */
   async newest(): Promise<ReleaseDoc | null> {
     return (await this.page({ withdrawn_at: null }, 1, null)).items[0] ?? null;
   }
@@ -44,7 +44,10 @@ export class ReleaseDocs {
     return this.list({ id: { in: ids } });
   }
 
-  /** @param manifests its text, where the caller has it @throws ServiceError conflict when another call was first */
+  /**
+   * @param manifest the text, where the caller has it
+   * @throws ServiceError conflict when another call was first
+   */
   async insert(doc: Omit<ReleaseDoc, 'rev' | 'updated_at'>, manifest?: string): Promise<ReleaseDoc> {
     const whole: ReleaseDoc = { ...doc, rev: 1, updated_at: this.deps.clock.iso() };
     try {
@@ -56,7 +59,7 @@ export class ReleaseDocs {
     return this.#shown(whole, manifest);
   }
 
-  /** Undefined values are removed. @throws ServiceError conflict when the release changed since `before` was read */
+  /** Undefined removes a member. @throws ServiceError conflict when the release changed since `before` was read */
   async change(before: ReleaseDoc, changes: Changes, manifest?: string): Promise<ReleaseDoc> {
     const { id, rev } = before;
     const updated_at = isoOf(Math.max(this.deps.clock.now(), Date.parse(before.updated_at) + 1));
@@ -66,7 +69,7 @@ export class ReleaseDocs {
     return this.#shown(written.doc, manifest);
   }
 
-  /** Clears the outbox and the markers, which no reader sees: neither the revision nor `updated_at` moves. */
+  /** Clears the outbox and the markers. No reader sees these, so neither the revision nor `updated_at` moves. */
   async clearMarkers(doc: ReleaseDoc): Promise<void> {
     const same = { id: doc.id, rev: doc.rev };
     await this.deps.releases.change(same, { set: { outbox: [] }, unset: ['open_at', 'withdrawing'] });

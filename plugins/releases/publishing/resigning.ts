@@ -1,7 +1,7 @@
 /**
- * After a rotation: the unchanged manifests of all releases that are not withdrawn are signed by the key in use, and
- * the statements (contract 40, files). The file comes first, then the document: what a crash leaves names the earlier
- * key, and is found again, at the start, by the hourly job, and by the command itself when it is repeated.
+ * Signs again after a rotation: the unchanged manifests of all releases that are not withdrawn, and the statements
+ * (contract 40, files). The file comes first, then the document. After a crash the document still names the earlier
+ * key, so the start, the hourly job or a repeated command finds it.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ReleaseSigning } from '../../../ports/domain/releases.js';
@@ -37,7 +37,7 @@ export class Resigning implements ReleaseSigning {
     const key = await this.deps.signer.key();
     if (key === null) return 0;
     const old = await this.docs.list({ withdrawn_at: null, key_id: { ne: key.key_id } });
-    // What was published unsigned stays so.
+    // Releases published unsigned stay unsigned.
     const due = old.filter((doc) => doc.key_id !== null);
     let signed = 0;
     for (const { id, product } of due) if (await this.lock.run(product, () => this.#one(id))) signed++;
@@ -46,7 +46,7 @@ export class Resigning implements ReleaseSigning {
     return signed;
   }
 
-  /** Under the product's lock. False: another process was first, or the release has gone. */
+  /** Runs under the product's lock. False when another process was first, or the release has gone. */
   async #one(id: string): Promise<boolean> {
     const { signer, store, clock, log } = this.deps;
     const doc = await this.docs.get(id);

@@ -1,7 +1,7 @@
-/** What lies beside packages, as text. */
+/** Reads the texts that lie beside packages. */
 import type { ReleaseStore } from '../../../ports/release-store.js';
 
-/** Null: it is not there. */
+/** Null when the file is missing. */
 export async function textIn(store: Pick<ReleaseStore, 'open'>, path: readonly string[]): Promise<string | null> {
   const file = await store.open(path);
   if (file === null) return null;

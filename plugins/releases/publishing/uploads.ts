@@ -1,4 +1,4 @@
-/** `POST /publish`, from the request to the answer (contract 40, publishing). */
+/** Handles `POST /publish` from the request to the answer (contract 40, publishing). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { compareVersions } from '../../../lib/versions.js';
 import type { UploadedBody } from '../../../ports/http.js';
@@ -26,7 +26,7 @@ export class Uploads {
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
   ) {}
 
-  /** @throws ServiceError as the contract lists them; nothing is left behind then */
+  /** @throws ServiceError as the contract lists them; an error leaves nothing behind */
   async publish(principal: Principal, upload: Upload): Promise<PublishedRelease & { warnings: string[] }> {
     const { request, body, announced } = upload;
     const project = await this.deps.projects.accepting(request.product, 'releases');
