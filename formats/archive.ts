@@ -18,9 +18,9 @@ export type FileMode = '0755' | '0644';
 
 export interface ArchivedFile {
   path: string;
-  /** Bytes. */
+  /** The size in bytes. */
   size: number;
-  /** Hex. */
+  /** SHA-256 in hex. */
   sha256: string;
   mode: FileMode;
 }
@@ -37,9 +37,9 @@ export interface ArchiveContents {
 
 export interface PackageLimits {
   entries: number;
-  /** Of the archive once it is unpacked: headers and padding count. */
+  /** The limit of the unpacked archive: headers and padding count. */
   unpackedBytes: number;
-  /** Unpacked bytes to a packed one. */
+  /** Unpacked bytes per packed byte. */
   ratio: number;
 }
 
@@ -48,9 +48,9 @@ export const PACKAGE_LIMITS: PackageLimits = { entries: 200_000, unpackedBytes: 
 
 /** Below this the ratio says nothing: the padding at the end of a tar alone makes 10 KiB of nearly nothing. */
 const RATIO_FROM_BYTES = 64 * 1024;
-/** How far the ratio may be exceeded before the end, where what follows could still mend it. */
+/** The ratio may be exceeded by this much before the end, where later bytes could still mend it. */
 const RATIO_SLACK_BYTES = 64 * 1024 ** 2;
-/** Of all paths together. */
+/** The limit of all paths together. */
 const MAX_PATHS_BYTES = 32 * 1024 ** 2;
 
 export interface ReadOptions {
@@ -58,15 +58,14 @@ export interface ReadOptions {
   platform: string;
   /** The path of the file that is started: executable whatever its mode. */
   entry?: string | null;
-  /** Is given each file in the archive's order. What it leaves unread is skipped. */
+  /** Receives each file in the archive's order. Content left unread is skipped. */
   onFile?: (file: FileEntry, content: AsyncIterable<Uint8Array>) => Promise<void>;
   limits?: Partial<PackageLimits>;
 }
 
 /**
- * @throws UnsafePackage at the first rule that is broken, and what `source` and `onFile` throw. `source` is closed
- * then,
- * and what `onFile` has made of earlier files is the caller's to undo: only an answer says that the package is whole.
+ * @throws UnsafePackage at the first broken rule, and errors of `source` and `onFile`. An error closes `source`, and
+ * the caller has to undo the work of `onFile` on earlier files: only an answer says that the package is whole.
  */
 export async function readPackage(source: AsyncIterable<Uint8Array>, options: ReadOptions): Promise<ArchiveContents> {
   const reader = new PackageReader(source, options);
@@ -126,14 +125,17 @@ class PackageReader {
     }
   }
 
-  /** The next header, of the entry `name` where one before it told that; null: the first block of the end. */
+  /**
+   * Reads the next header; null for the first block of the end. @param name the entry's name, if a header before gave
+   * it
+   */
   async #header(name: string | null = null): Promise<TarHeader | null> {
     const block = await this.#tar.take(BLOCK_BYTES);
     if (block.length < BLOCK_BYTES) throw new UnsafePackage('', 'The package ends before the end of its archive');
     return isZero(block) ? null : readTarHeader(block, name);
   }
 
-  /** The second block of zeros, and zeros up to the end. */
+  /** Reads the second block of zeros, and zeros up to the end. */
   async #end(): Promise<void> {
     const block = await this.#tar.take(BLOCK_BYTES);
     if (block.length < BLOCK_BYTES) throw new UnsafePackage('', 'The package ends before the end of its archive');
@@ -141,7 +143,7 @@ class PackageReader {
     for await (const piece of this.#tar.read()) if (!isZero(piece)) throw afterEnd();
   }
 
-  /** One entry, with the headers that describe it. */
+  /** Reads one entry, with the headers that describe it. */
   async #entry(first: TarHeader): Promise<void> {
     if (++this.#entries > this.#limits.entries)
       throw new UnsafePackage(first.path ?? '', `is one more than ${this.#limits.entries} entries`);
@@ -177,7 +179,7 @@ class PackageReader {
     return bytes;
   }
 
-  /** The path of an entry as it is kept: tar writes `./` before it, and `/` after a directory. */
+  /** The path of an entry as it is kept: tar writes `./` before a path, and `/` after a directory. */
   #admit(written: string, kind: 'file' | 'directory'): string {
     const inside = written.replace(/^\.\//, '');
     const path = kind === 'directory' ? inside.replace(/(?<=.)\/$/, '') : inside;
@@ -214,7 +216,7 @@ class PackageReader {
   }
 }
 
-/** A file's bytes, hashed as they are read; who stops early may go on by another loop. */
+/** A file's bytes, hashed as they are read; a reader who stops early may go on in another loop. */
 class Content implements AsyncIterable<Uint8Array> {
   constructor(
     private readonly tar: ByteQueue,

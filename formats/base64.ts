@@ -11,6 +11,6 @@ export function canonicalBase64(text: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-/** Of a text, as UTF-8. */
+/** Base64 of a text's UTF-8. */
 export const base64Of = (text: string): string =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));

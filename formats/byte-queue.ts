@@ -1,4 +1,4 @@
-/** Bytes of a stream in the portions that a format wants. */
+/** Hands out the bytes of a stream in the portions that a format wants. */
 export class ByteQueue {
   readonly #source: AsyncIterator<Uint8Array>;
   #chunks: Buffer[] = [];
@@ -22,7 +22,7 @@ export class ByteQueue {
     return bytes;
   }
 
-  /** The next `count` bytes piece by piece, fewer only at the end; all that are left where none is given. */
+  /** The next `count` bytes piece by piece, fewer only at the end; without `count`, all that are left. */
   async *read(count = Infinity): AsyncGenerator<Buffer> {
     for (let left = count; left > 0;) {
       if (this.#length === 0 && !(await this.#pull())) return;
@@ -33,7 +33,7 @@ export class ByteQueue {
     }
   }
 
-  /** Ends the source where it was not read to its end. */
+  /** Ends the source if it was not read to its end. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }

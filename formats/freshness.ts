@@ -11,32 +11,32 @@ export interface FreshnessStatement {
   schema: 1;
   product: string;
   channel: string;
-  /** As check would resolve it for each platform; null: nothing. */
+  /** The answer of check for each platform; null for no release. */
   latest: Readonly<Record<Platform, { version: string; manifest_sha256: string } | null>>;
-  /** Releases that are reached in steps. */
+  /** The releases that machines have to install as steps. */
   steps: readonly { version: string; min_version: string | null }[];
   issued_at: string;
   expires_at: string;
 }
 
-/** What the machine knows, against which a statement is judged. */
+/** The machine's knowledge, against which a statement is judged. */
 export interface FreshnessFacts {
   product: string;
   channel: string;
   platform: Platform;
-  /** The version that is installed, which check was asked with. */
+  /** The installed version, which the question to check named. */
   current: string;
-  /** What check offered; null: nothing newer. */
+  /** The offer of check; null for nothing newer. */
   offered: { version: string; manifestSha256: string } | null;
-  /** The newest was asked for, not the next step: no other will do. */
+  /** True when the newest release was asked for, and a step on the way will not do. */
   newestWanted?: boolean;
-  /** `issued_at` of the newest statement that was ever seen. */
+  /** `issued_at` of the newest statement ever seen. */
   newestSeen: string | null;
   /** Milliseconds since the epoch. */
   now: number;
 }
 
-/** The statement's text, read; null: it is none of schema 1. */
+/** Reads a statement's text; null when the text is no statement of schema 1. */
 export function readFreshness(text: string): FreshnessStatement | null {
   if (text.length > 1_000_000) return null;
   const it = parsed(text);
@@ -47,7 +47,7 @@ export function readFreshness(text: string): FreshnessStatement | null {
   return it['steps'].every(isStep) ? (it as unknown as FreshnessStatement) : null;
 }
 
-/** Why a statement does not vouch for what check answered, one sentence; null: it does. */
+/** Why a statement does not vouch for check's answer, in one sentence; null when it does. */
 export function staleness(statement: FreshnessStatement, facts: FreshnessFacts): string | null {
   const { product, channel, platform, current, offered, newestSeen, now } = facts;
   if (statement.product !== product) return 'The freshness statement is of another product.';

@@ -4,12 +4,12 @@
  * counts. The time is bounded by the lengths of path and pattern, whatever they are.
  */
 
-/** One place of a pattern: a character, or what stands for several. */
+/** One place of a pattern: a character, or a wildcard for several. */
 type Step = { kind: 'char'; char: string } | { kind: 'one' | 'name' | 'path' | 'folders' };
 
 export const MAX_GLOB_LENGTH = 1_000;
 
-/** Why a text is no glob of ours; null: it is one. */
+/** Why a text is no valid glob; null when it is valid. */
 export function refusedGlob(glob: string): string | null {
   if (glob === '') return 'is empty';
   if (glob.length > MAX_GLOB_LENGTH) return `is longer than ${MAX_GLOB_LENGTH} characters`;
@@ -69,7 +69,7 @@ function advance(pattern: readonly Step[], place: number, char: string, next: Se
   }
 }
 
-/** Adds the places that need no character: what stands for several may stand for none. */
+/** Adds the places that need no character: a wildcard for several may stand for none. */
 function reach(pattern: readonly Step[], places: Set<number>, atName: boolean): Set<number> {
   for (const place of places) {
     const kind = pattern[place]?.kind;

@@ -1,4 +1,4 @@
-/** What `validate` says of a license (contract 50, validate). Pure. */
+/** The states of a license in answers of `validate` (contract 50, validate). Pure. */
 
 export const LICENSE_STATUSES = [
   'active',

@@ -17,7 +17,7 @@ export interface LicensePayload {
   not_before: string;
   valid_until: string;
   expires_at: string | null;
-  /** Null: good on every machine. */
+  /** Null for a file that is good on every machine. */
   machine_id: string | null;
   cache_ttl_hours: number;
 }
@@ -36,7 +36,7 @@ export type LicenseFault =
 
 export interface LicenseFileResult {
   valid: boolean;
-  /** Of a file with a right signature, whatever else is wrong with it. */
+  /** The payload of a file with a right signature, whatever else is wrong with the file. */
   payload?: LicensePayload;
   reason?: LicenseFault;
 }
@@ -51,7 +51,7 @@ export interface LicenseFileChecks {
 const HEAD = '-----BEGIN LICENSE FILE-----';
 const FOOT = '-----END LICENSE FILE-----';
 const LINE = 64;
-/** Begins the bytes that a file's signature covers; `enc` follows. */
+/** The prefix of the bytes that a file's signature covers; `enc` follows. */
 export const LICENSE_FILE_SIGNED = 'aos-lic-v1.';
 /** A file is a few kilobytes; features have at most 8 KiB. */
 const LONGEST = 256 * 1024;
@@ -102,7 +102,7 @@ function parsed(text: string): Record<string, unknown> | null {
 
 const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** What a signature has to be verified for. Nothing else of its document is believed before. */
+/** A signature to verify, with its bytes. Nothing else of the document is believed before. */
 export interface SignatureClaim {
   kid: unknown;
   alg: unknown;
@@ -111,7 +111,7 @@ export interface SignatureClaim {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The claim of a file; null: it is no license file. */
+/** The claim of a file; null when the text is no license file. */
 export function claimOfFile(text: string): { claim: SignatureClaim; enc: string } | null {
   const file = parse(text);
   if (file === null) return null;
@@ -132,7 +132,7 @@ export function keyOfClaim<Key extends { keyId: string; algorithm: string }>(
   return key.algorithm === alg && typeof signature === 'string' ? { key, signature } : 'malformed';
 }
 
-/** What a file says once its signature was verified. */
+/** Judges a file's payload once its signature was verified. */
 export function judgePayload(enc: string, checks: LicenseFileChecks): LicenseFileResult {
   const bytes = canonicalBase64(enc);
   const payload = bytes === null ? null : parsed(utf8(bytes));
@@ -148,7 +148,7 @@ function payloadFault(
   { product, machineId, now = Date.now() }: LicenseFileChecks,
 ): LicenseFault | null {
   const { not_before, valid_until, expires_at, machine_id } = payload;
-  // A time that cannot be read compares false, so each is asked for what must hold.
+  // An unreadable time compares false, so each condition states what must hold.
   if (!(Date.parse(not_before) <= now)) return 'not_yet_valid';
   if (!(now < Date.parse(valid_until))) return 'file_expired';
   if (expires_at !== null && !(now < Date.parse(expires_at))) return 'license_expired';
@@ -168,7 +168,7 @@ export const claimOfAnswer = (answer: Readonly<Record<string, unknown>>): Signat
   return { kid, alg, signature, bytes: signedAnswer(answer) };
 };
 
-/** What was asked: an answer to another question is as bad as a forged one. */
+/** The question that was asked: an answer to another question is as bad as a forged one. */
 export interface AskedLicense {
   keySha256: string;
   product: string;
@@ -181,7 +181,7 @@ export interface AnswerResult {
   reason?: LicenseFault | 'wrong_question';
 }
 
-/** Whether a verified answer answers this question. */
+/** Judges whether a verified answer fits this question. */
 export function judgeAnswer(
   answer: Readonly<Record<string, unknown>>,
   { keySha256, product, machineId = null, nonce = null }: AskedLicense,

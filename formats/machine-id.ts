@@ -6,10 +6,9 @@
 import { createHash } from 'node:crypto';
 
 /**
- * 64 hex digits.
- * @param systemId what the system calls this machine: `/etc/machine-id`, Windows' `MachineGuid`; a random text that is
- * kept
- * where it has none. White space around it and letter case do not count.
+ * Derives 64 hex digits.
+ * @param systemId the system's own id of this machine: `/etc/machine-id`, Windows' `MachineGuid`, or a kept random text
+ * where there is neither. White space around the id and letter case do not count.
  */
 export const machineIdOf = (project: string, systemId: string): string =>
   createHash('sha256').update(`${project}\n${systemId.trim().toLowerCase()}`).digest('hex');

@@ -14,7 +14,7 @@ export function machinePlatform(system: string = process.platform, arch: string 
   return system === 'linux' && arch === 'arm64' ? 'linux-arm64' : 'any';
 }
 
-/** What the system calls this machine; null: it has no name for it, or does not tell. */
+/** The system's own id of this machine; null when the system has none, or does not tell. */
 export async function systemId(): Promise<string | null> {
   if (process.platform === 'win32') return machineGuid();
   for (const path of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {

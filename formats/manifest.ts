@@ -13,7 +13,7 @@ import { isPlatform, type Platform } from './platform.js';
 import { printable } from './texts.js';
 
 export interface ManifestFile extends ArchivedFile {
-  /** It is shipped, and never replaces a file that is there. */
+  /** True when the file is shipped, but never replaces an existing one. */
   preserve: boolean;
 }
 
@@ -32,16 +32,16 @@ export interface ReleaseManifest {
   /** In the order of their paths by code point. */
   files: ManifestFile[];
   preserve_patterns: string[];
-  /** The oldest version that may update to this one directly; null: any. */
+  /** The oldest version that may update to this one directly; null for any. */
   min_version: string | null;
-  /** The package's `setup.json`, read; null: it has none. */
+  /** The package's `setup.json`, parsed; null when the package has none. */
   setup: Readonly<Record<string, unknown>> | null;
-  /** The path of the file that is started; null: none. */
+  /** The path of the file that is started; null for none. */
   entry: string | null;
   runtime: Runtime | null;
 }
 
-/** Of a manifest's text: 200,000 files with the longest paths that a package may hold. */
+/** The limit of a manifest's text: 200,000 files with the longest paths that a package may hold. */
 export const MAX_MANIFEST_BYTES = 96 * 1024 ** 2;
 
 export type ManifestInput = Omit<ReleaseManifest, 'schema' | 'files'> & { files: readonly ArchivedFile[] };
@@ -130,7 +130,7 @@ export function readManifest(text: string): ReleaseManifest {
   return manifest;
 }
 
-/** The members that say of which release a manifest is. */
+/** The members that identify the release of a manifest. */
 export type ReleaseIdentity = Pick<ReleaseManifest, 'product' | 'version' | 'channel' | 'platform'> & {
   sha256: string;
 };

@@ -7,7 +7,7 @@ interface Node {
   id: number;
   name: string;
   kind: PathKind;
-  /** It has an entry of its own, not only one below it. */
+  /** True when the path has an entry of its own, not only entries below. */
   listed: boolean;
 }
 
@@ -16,15 +16,15 @@ interface Node {
  * archive nests them.
  */
 export class PathSet {
-  /** By the parent's id and the name's key. */
+  /** Nodes by the parent's id and the name's key. */
   readonly #nodes = new Map<string, Node>();
 
-  /** Names, directories that only lie on the way counted as well. */
+  /** The number of names, including directories that only lie on the way. */
   get size(): number {
     return this.#nodes.size;
   }
 
-  /** Adds a path that the path policy allows. Why it cannot be added; null: added. */
+  /** Adds a path that the path policy allows. Answers why the path cannot be added, or null. */
   add(path: string, kind: PathKind): string | null {
     const names = path.split('/');
     let parent = 0;

@@ -1,4 +1,4 @@
-/** What a public key has to be, for Node and for browsers. Pure. */
+/** Checks the look of a public key, for Node and for browsers. Pure. */
 
 export const MIN_RSA_BITS = 2_048;
 const MAX_PEM_LENGTH = 16_384;
@@ -9,7 +9,7 @@ export class KeyRefused extends Error {
   override name = 'KeyRefused';
 }
 
-/** @throws KeyRefused for what is no public key in PEM, by its looks */
+/** @throws KeyRefused for a text that does not look like a public key in PEM */
 export function requirePublicKeyPem(pem: string): void {
   if (typeof pem !== 'string' || pem.length > MAX_PEM_LENGTH || !PEM.test(pem.trim()))
     throw new KeyRefused('is no public key in PEM (SPKI)');

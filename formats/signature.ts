@@ -9,7 +9,7 @@ import { KeyRefused, MIN_RSA_BITS, requirePublicKeyPem } from './public-key.js';
 export interface VerifyingKey {
   /** First 16 hex characters of SHA-256 over the SPKI DER. */
   keyId: string;
-  /** SHA-256 over the SPKI DER, hex: what is pinned. */
+  /** SHA-256 over the SPKI DER, hex: clients pin this value. */
   spkiSha256: string;
   algorithm: 'rsa-sha256' | 'ed25519';
   key: KeyObject;

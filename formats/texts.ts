@@ -1,6 +1,6 @@
-/** Texts of strangers before they reach a terminal, a log or an error message. */
+/** Cleans texts of strangers for a terminal, a log or an error message. */
 
-/** C0, DEL, C1, line and paragraph separators, and what turns the direction of writing. */
+/** C0, DEL, C1, line and paragraph separators, and characters that turn the direction of writing. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
 /** Control characters. `\p{Cc}` holds NUL and DEL. */
@@ -12,7 +12,7 @@ export const hasControls = (text: string): boolean => CONTROL.test(text);
 export function printable(text: string, length = 500): string {
   const clean = text.replaceAll(UNPRINTABLE, '').toWellFormed();
   if (clean.length <= length) return clean;
-  // Never half of a surrogate pair.
+  // A cut never leaves half of a surrogate pair.
   return `${clean.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 

@@ -8,7 +8,7 @@ export class UnsafePackage extends Error {
 
   constructor(
     entry: string,
-    /** Follows the entry's name in a sentence: `is an absolute path`. */
+    /** The rest of a sentence after the entry's name: `is an absolute path`. */
     readonly why: string,
   ) {
     const name = printable(entry, 200);

@@ -1,6 +1,6 @@
 /**
- * `.htaccess` and `.htpasswd` of products on the file system: what a web server in front judges by (contract 40, access
- * files).
+ * Keeps `.htaccess` and `.htpasswd` of products on the file system, where a web server in front reads them (contract
+ * 40, access files).
  */
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/sync-folder.js';
@@ -13,7 +13,7 @@ import { folders, look, tagOf, textOf } from './stored-file.js';
 import type { Writing } from './write-faults.js';
 
 export class FsAccessFiles implements AccessFileStore {
-  /** @param access of `.htpasswd` */
+  /** @param access the mode and group of `.htpasswd` */
   constructor(
     private readonly root: string,
     private readonly incoming: Incoming,
@@ -45,7 +45,7 @@ export class FsAccessFiles implements AccessFileStore {
     const folder = join(this.root, nameOf(product));
     await makeFolder(this.root, folder, OPEN_FOLDER);
     const { id } = await this.incoming.fresh();
-    // Beside its place, under a name that web servers refuse like its own.
+    // The new text is written beside its place, under a name that web servers refuse like `.htpasswd` itself.
     const secret = file === '.htpasswd';
     const owner = await ownerIn(folder, secret ? this.access : OWN_ACCESS);
     const mode = secret ? this.access.mode : OPEN_FILE;

@@ -1,4 +1,4 @@
-/** `latest.json` of channels and products on the file system. */
+/** Keeps `latest.json` of channels and products on the file system. */
 import { join } from 'node:path';
 import { syncFolder } from '../../lib/sync-folder.js';
 import type { ChannelTexts } from '../../ports/release-store.js';

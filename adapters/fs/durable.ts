@@ -1,10 +1,10 @@
-/** Writes that are on the disk when they resolve, and modes that hold whatever the umask. */
+/** Writes that are on the disk when they resolve, with modes that hold whatever the umask. */
 import { chmod, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder } from '../../lib/sync-folder.js';
 import { textPieces } from '../../lib/text/pieces.js';
 
-/** What a web server may read (contract 40, files). */
+/** The modes of what a web server may read (contract 40, files). */
 export const OPEN_FOLDER = 0o755;
 export const OPEN_FILE = 0o644;
 export const OWN_FOLDER = 0o700;
@@ -17,14 +17,14 @@ export interface FileOwner {
 
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 
-/** The folder, and those above it down from `root`, which a web server may read; each durable. */
+/** Makes the folder, and those above it down from `root`, readable for a web server; each is durable. */
 export async function makeFolder(root: string, folder: string, mode: number): Promise<void> {
   try {
     await mkdir(folder);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return;
     if (codeOf(error) !== 'ENOENT') throw error;
-    // Above the store itself nothing is for others to read.
+    // Folders above the store are not for others to read.
     if (folder === root) await mkdir(dirname(folder), { recursive: true, mode: OWN_FOLDER });
     else await makeFolder(root, dirname(folder), OPEN_FOLDER);
     return makeFolder(root, folder, mode);
@@ -34,8 +34,8 @@ export async function makeFolder(root: string, folder: string, mode: number): Pr
 }
 
 /**
- * A new file, open for writing; whole on the disk when `work` resolves, gone when it does not.
- * @param owner null: whoever writes it
+ * Opens a new file for writing; the file is whole on the disk when `work` resolves, and gone when `work` fails.
+ * @param owner null for the writing process
  */
 export async function writeNew<T>(
   path: string,
@@ -70,7 +70,8 @@ export async function putText(
   { mode, owner }: { mode: number; owner: FileOwner | null } = { mode: OPEN_FILE, owner: null },
 ): Promise<void> {
   const write = async (file: FileHandle): Promise<void> => {
-    // Each goes on where the one before ended. A manifest has megabytes, which are not made bytes at a stretch.
+    // Each call continues where the last one ended. A manifest of megabytes would hold the event loop if encoded at
+    // once.
     for (const piece of textPieces(text, PIECE_UNITS)) await file.writeFile(piece);
   };
   await writeNew(temporary, mode, write, owner);

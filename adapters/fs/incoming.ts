@@ -1,4 +1,4 @@
-/** What comes in: packages on their way, in a folder of the same file system that nobody else can open. */
+/** Holds incoming packages in a folder of the same file system that nobody else can open. */
 import { randomUUID } from 'node:crypto';
 import { link, readdir, rm, stat, statfs, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { PackageTooLarge, DiskFull } from '../../ports/release-store.js';
 import { codeOf, makeFolder, OPEN_FILE, OWN_FILE, OWN_FOLDER, writeNew } from './durable.js';
 import { INCOMING } from './paths.js';
 
-/** Written at once, and how much may come before the free space is asked for again. */
+/** Bytes of one write, after which the free space is checked again. */
 const WRITE_BYTES = 1024 * 1024;
 const ASK_BYTES = 32 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ export class Incoming {
     return join(this.folder, id);
   }
 
-  /** A new path in it, for a file that is moved into its place. */
+  /** A new path in the folder, for a file that is moved into its place later. */
   async fresh(): Promise<{ id: string; path: string }> {
     await makeFolder(this.root, this.folder, OWN_FOLDER);
     const id = randomUUID();
@@ -59,7 +59,7 @@ export class Incoming {
     await rm(this.path(id), { force: true });
   }
 
-  /** The same bytes under a new id, without a copy. Null: nothing is at the path. */
+  /** Links the same bytes under a new id, without a copy. Null when nothing is at the path. */
   async linked(from: string): Promise<string | null> {
     const { id, path } = await this.fresh();
     try {
@@ -71,7 +71,7 @@ export class Incoming {
     }
   }
 
-  /** Writes a file of its own and removes it. @throws DiskFull, and what the disk says */
+  /** Writes a test file and removes it. @throws DiskFull, and other faults of the disk */
   async probe(keepFree: number): Promise<void> {
     const { path } = await this.fresh();
     await writeNew(path, OWN_FILE, (file) => file.write('x'));

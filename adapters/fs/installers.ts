@@ -1,6 +1,6 @@
 /**
- * Installers in `installer/` of the data directory. `place` copies there what `npm run build:agent` made. Later it
- * replaces the files that it has placed itself and that nobody changed since; another's files stay (contract 60,
+ * Keeps installers in `installer/` of the data directory. `place` copies the result of `npm run build:agent` there.
+ * Later runs replace only files that `place` wrote and nobody changed since; files of others stay (contract 60,
  * installer).
  */
 import { randomUUID } from 'node:crypto';
@@ -13,7 +13,7 @@ import { codeOf, makeFolder, OWN_FILE, OWN_FOLDER, putText, writeNew } from './d
 import { look, storedFile, tagOf } from './stored-file.js';
 
 const MANIFEST = 'installer.json';
-/** What `place` has put there: file name → the tag that the file then had. */
+/** The record of `place`: file name → the tag that the file had when it was written. */
 const PLACED = '.placed.json';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const ENDINGS = { br: '.br', gzip: '.gz' } as const satisfies Record<Encoding, string>;
@@ -25,8 +25,8 @@ export class FsInstallers implements Installers {
   #placing: InstallerManifest | null = null;
 
   /**
-   * @param folder where they are given out from
-   * @param built where the build puts them
+   * @param folder the folder that installers are served from
+   * @param built the folder that the build writes to
    */
   constructor(
     private readonly folder: string,
@@ -37,13 +37,13 @@ export class FsInstallers implements Installers {
     return this.#placing;
   }
 
-  /** Before the first question: from now on `placing` says what `place` will have put there. False: all is in place. */
+  /** Runs before the first question, so that `placing` announces the work of `place`. False when all is in place. */
   async announce(): Promise<boolean> {
     const text = await readText(join(this.built, MANIFEST));
     if (text === null) return false;
     const manifest = readManifest(text);
     const due = await this.#due(manifest, await this.#placed());
-    // Where another's manifest stays, what it lists is what is given out.
+    // A manifest of others stays, and the files that it lists are served.
     this.#placing = due.includes(MANIFEST) ? manifest : null;
     return due.length > 0;
   }
@@ -66,8 +66,8 @@ export class FsInstallers implements Installers {
   }
 
   /**
-   * Answers the names of what was placed or replaced. The manifest comes last, so that it names no file that is
-   * missing.
+   * Answers the names of files that were placed or replaced. The manifest comes last, so that it never names a missing
+   * file.
    */
   async place(): Promise<string[]> {
     try {
@@ -89,7 +89,7 @@ export class FsInstallers implements Installers {
     }
   }
 
-  /** What was built and is not there as it was built, without what is another's; the manifest last. */
+  /** Built files that are missing or outdated in the folder, without files of others; the manifest last. */
   async #due({ files }: InstallerManifest, placed: Placed): Promise<string[]> {
     const due: string[] = [];
     const names = files.flatMap(({ name }) => ['', ...Object.values(ENDINGS)].map((ending) => name + ending));
@@ -101,7 +101,7 @@ export class FsInstallers implements Installers {
     return due;
   }
 
-  /** It is not there, or it is what was placed. */
+  /** True when the file is missing, or is still as `place` wrote it. */
   async #ours(name: string, placed: Placed): Promise<boolean> {
     const tag = await this.#tag(name);
     return tag === null || tag === placed[name]?.to;
@@ -149,7 +149,7 @@ async function readText(path: string): Promise<string | null> {
   }
 }
 
-/** @throws Error naming what is wrong with `installer.json` */
+/** @throws Error that names the fault of `installer.json` */
 function readManifest(text: string): InstallerManifest {
   const fault = (what: string): Error => new Error(`${MANIFEST}: ${what}`);
   if (text.length > MAX_MANIFEST) throw fault('is too long');

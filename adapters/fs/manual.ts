@@ -1,4 +1,4 @@
-/** The guides as files of the program's own folder: `docs/` beside `package.json`. */
+/** Reads the guides from the program's own folder: `docs/` beside `package.json`. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Manual, ManualPage } from '../../ports/manual.js';

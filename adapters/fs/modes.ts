@@ -1,6 +1,6 @@
 /**
- * Who may open what in the data directory (contract 40, files): a web server's user passes through it to the store, and
- * can open nothing else.
+ * Decides who may open what in the data directory (contract 40, files): a web server's user passes through to the
+ * store, and can open nothing else.
  */
 import type { Dirent } from 'node:fs';
 import { chmod, chown, lstat, readdir } from 'node:fs/promises';
@@ -9,12 +9,12 @@ import { ownerIn, type AccessMode } from './access-mode.js';
 import { OPEN_FILE, OPEN_FOLDER, OWN_FILE, OWN_FOLDER, codeOf, type FileOwner } from './durable.js';
 import { INCOMING } from './paths.js';
 
-/** Others may pass, and see nothing. */
+/** Other users may pass, but list nothing. */
 const PASSAGE = 0o711;
 
 /**
- * Corrects the modes of the data directory and of what lies in it, and of the store down to the products' own files.
- * Answers the paths that belong to another user and stay as they are.
+ * Corrects the modes of the data directory and its content, and of the store down to the products' own files. Answers
+ * the paths that belong to another user and stay as they are.
  */
 export async function correctModes(dataDir: string, store: string, access: AccessMode): Promise<string[]> {
   if (process.platform === 'win32') return [];
@@ -23,7 +23,7 @@ export async function correctModes(dataDir: string, store: string, access: Acces
     try {
       const stats = await lstat(path);
       if (stats.isSymbolicLink()) return;
-      // The group comes before the mode that asks for it, so that a web server reads the file at every moment.
+      // The group is set before the mode that relies on it, so that a web server can read the file at every moment.
       if (owner !== null && (stats.uid !== owner.uid || stats.gid !== owner.gid))
         await chown(path, owner.uid, owner.gid);
       if ((stats.mode & 0o7777) !== wanted) await chmod(path, wanted);
@@ -45,7 +45,7 @@ export async function correctModes(dataDir: string, store: string, access: Acces
     for (const own of await entries(product)) {
       const path = join(product, own.name);
       if (own.isDirectory()) await mode(path, OPEN_FOLDER);
-      // `.htpasswd`, and what a crash left of one.
+      // Secret names are `.htpasswd`, and temporary files of it that a crash left.
       else if (isSecret(own.name)) await mode(path, access.mode, await ownerIn(product, access));
       else await mode(path, OPEN_FILE);
     }
@@ -55,7 +55,7 @@ export async function correctModes(dataDir: string, store: string, access: Acces
 
 const isSecret = (name: string): boolean => name.startsWith('.ht') && name !== '.htaccess';
 
-/** What lies in a folder of ours, but for the way to the store, which is passed through. */
+/** Corrects our folder's content, except for the folders that lead to the store. */
 async function correctOwn(
   folder: string,
   [way, ...further]: readonly string[],

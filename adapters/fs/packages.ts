@@ -28,7 +28,8 @@ export class FsPackages implements PackageStore {
   ) {}
 
   /**
-   * Hashed afterwards, in a thread: what was just written is read from memory, and the main thread has answers to give.
+   * Receives a package, then hashes it in a thread: the fresh bytes are still in memory, and the main thread has
+   * answers to give.
    */
   async stage(bytes: AsyncIterable<Uint8Array>, limits: { bytes: number; keepFree: number }): Promise<StagedPackage> {
     const { id, size } = await this.writing(() => this.incoming.stage(bytes, limits));
@@ -63,12 +64,12 @@ export class FsPackages implements PackageStore {
       await makeFolder(this.root, folder, OPEN_FOLDER);
       await rename(this.incoming.path(id), join(folder, PACKAGE));
     };
-    // A withdrawal of the last package of a version takes its folder away.
+    // A withdrawal of a version's last package removes the folder, so the move may find no folder.
     await move().catch((error: unknown) => {
       if (codeOf(error) !== 'ENOENT') throw error;
       return move();
     });
-    // A rename between two links of one file leaves both.
+    // A rename between two links of one file leaves both links.
     await this.incoming.discard(id);
     await this.#describe(place, texts);
   }
@@ -105,7 +106,7 @@ export class FsPackages implements PackageStore {
       await rmdir(folder);
       await rmdir(dirname(folder));
     } catch (error) {
-      // Something else lies there, or it was never there.
+      // Another file lies in the folder, or the folder is missing.
       if (!missing(error) && !['ENOTEMPTY', 'EEXIST'].includes(codeOf(error))) throw error;
     }
     return there;

@@ -1,4 +1,4 @@
-/** A file of the store as an answer reads it. It is opened when it is read, and judged again then. */
+/** A file of the store as an answer reads it. The file is opened, and checked again, only when it is read. */
 import { constants, type BigIntStats } from 'node:fs';
 import { lstat, open, readdir, readFile } from 'node:fs/promises';
 import { FileReplaced, type StoredFile } from '../../ports/release-store.js';
@@ -8,11 +8,11 @@ import { isName } from './paths.js';
 const PIECE = 256 * 1024;
 const newRoom = (): Uint8Array => Buffer.allocUnsafeSlow(PIECE);
 
-/** Every put makes a new file, whose number and time of change are its own; neither changes by a restart. */
+/** Every put makes a new file with its own number and time of change; a restart changes neither. */
 export const tagOf = ({ size, mtimeNs, ino }: BigIntStats): string =>
   [size, mtimeNs, ino].map((part) => part.toString(36)).join('-');
 
-/** What is at the path; null: nothing, or no plain file. */
+/** The stats of the file at the path; null for nothing, or no plain file. */
 export async function look(path: string): Promise<BigIntStats | null> {
   try {
     const stats = await lstat(path, { bigint: true });
@@ -58,7 +58,7 @@ async function* read(
 
 export const missing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].includes(codeOf(error));
 
-/** Null: it is not there. */
+/** Null when the file is missing. */
 export async function textOf(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
@@ -68,7 +68,7 @@ export async function textOf(path: string): Promise<string | null> {
   }
 }
 
-/** The folders in a folder, by name; no links. A folder that is not there has none. */
+/** The folders in a folder, by name, without links. A missing folder has none. */
 export async function folders(path: string): Promise<string[]> {
   try {
     const entries = await readdir(path, { withFileTypes: true });

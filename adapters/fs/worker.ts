@@ -1,7 +1,7 @@
 /**
- * The thread in which packages are read strictly and hashed: work of minutes for the largest. One job, then it ends.
- * Files are told in portions, each when the one before was taken, since the main thread copies what it is told at a
- * stretch.
+ * The thread that reads packages strictly and hashes them: minutes of work for the largest. The thread does one job and
+ * ends. It reports files in portions, each after the last was taken, because the main thread copies a whole portion
+ * without a pause.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -10,7 +10,7 @@ import { UnsafePackage, readPackage } from '../../formats/archive.js';
 import { KeptText } from '../../formats/kept-text.js';
 import { MAX_SETUP_BYTES, type PackagedFile } from '../../ports/release-store.js';
 
-/** Without a path the main thread hands the bytes on, piece by piece. */
+/** Without a path, the main thread sends the bytes piece by piece. */
 export type Job = { path: string | null } & (
   { kind: 'hash' } | { kind: 'inspect'; platform: string; entry: string | null }
 );

@@ -1,6 +1,6 @@
 /**
- * Packages read and hashed in threads, two at once: the cores are for answers. A thread reads a file by its path; what
- * lies elsewhere it is handed piece by piece, each when it asks for one.
+ * Reads and hashes packages in threads, at most two at once, because answers need the cores. A thread reads a file by
+ * its path; bytes from elsewhere reach it piece by piece, each on request.
  */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import {
 import type { Job, Told } from './worker.js';
 
 const AT_ONCE = 2;
-/** Hashed within a millisecond, a fraction of what the start of a thread takes. */
+/** Packages up to this size hash within a millisecond, a fraction of a thread's start. */
 export const SMALL_BYTES = 256 * 1024;
 
 const hashHere = (bytes: Uint8Array): { sha256: string; size: number } => ({
@@ -22,7 +22,7 @@ const hashHere = (bytes: Uint8Array): { sha256: string; size: number } => ({
   size: bytes.length,
 });
 
-/** A path, or the bytes. */
+/** A path, or the bytes themselves. */
 type Source = string | AsyncIterable<Uint8Array>;
 
 export class Workshop implements PackageReader {
@@ -85,7 +85,7 @@ async function* resumed(begun: readonly Uint8Array[], rest: AsyncIterator<Uint8A
   }
 }
 
-/** One job in a thread of its own. @param files takes the files of a package */
+/** Runs one job in a thread of its own. @param files receives the files of a package */
 async function ask(job: Job, source: Source, files: PackagedFile[]): Promise<Told> {
   const pieces = typeof source === 'string' ? null : source[Symbol.asyncIterator]();
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData: job });
@@ -104,13 +104,13 @@ async function ask(job: Job, source: Source, files: PackagedFile[]): Promise<Tol
       worker.on('exit', (code) => reject(new Error(`the thread that reads packages ended with code ${code}`)));
     });
   } finally {
-    // A package that is refused is not read to its end, and one whose bytes failed leaves a thread that waits.
+    // A refused package is not read to its end, and failed bytes leave a thread that waits.
     await pieces?.return?.();
     if (pieces !== null) await worker.terminate();
   }
 }
 
-/** The next piece, as a copy that the thread keeps: the piece's own buffer may be a part of another's. */
+/** Sends the next piece as a copy for the thread: the piece may share its buffer with other data. */
 async function handOn(worker: Worker, pieces: AsyncIterator<Uint8Array> | null): Promise<void> {
   const next = await pieces?.next();
   if (next === undefined || next.done === true) return worker.postMessage(null, []);

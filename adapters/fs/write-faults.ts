@@ -1,14 +1,14 @@
 /**
- * What a disk says that takes nothing, in the words of the port (contract 95, a bad day). Each write finds it out for
- * itself, so the store serves again with the first write after the mend.
+ * Turns the errors of a disk that takes no writes into the errors of the port (contract 95, a bad day). Each write
+ * tries the disk anew, so the store serves again with the first write after the repair.
  */
 import { DiskFull, DiskUnwritable } from '../../ports/release-store.js';
 import { codeOf } from './durable.js';
 
-/** Runs what writes. */
+/** Runs work that writes. */
 export type Writing = <T>(work: () => Promise<T>) => Promise<T>;
 
-/** @param tell hears of each write that failed so; the same line once a minute is enough */
+/** @param tell hears of each failed write; logging the same line once a minute is enough */
 export function writingTo(folder: string, tell: (error: Error) => void = () => undefined): Writing {
   return async (work) => {
     try {
@@ -22,7 +22,7 @@ export function writingTo(folder: string, tell: (error: Error) => void = () => u
   };
 }
 
-/** Null: it is something else. */
+/** Null for an error that is no write fault. */
 function writeFault(folder: string, error: unknown): Error | null {
   if (error instanceof DiskFull) return error;
   const path = (error as NodeJS.ErrnoException | null)?.path ?? folder;

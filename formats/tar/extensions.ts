@@ -1,23 +1,26 @@
-/** What may come before an entry: pax records and GNU's long names. Only what changes no other field is accepted. */
+/**
+ * Reads headers that may precede an entry: pax records and GNU's long names. Records that change other fields are
+ * refused.
+ */
 import { isUtf8 } from 'node:buffer';
 import { UnsafePackage } from '../unsafe-package.js';
 import { isZero } from './header.js';
 
-/** Bytes of one such header; archives of ordinary trees have a few hundred. */
+/** The most bytes of one such header; archives of ordinary trees have a few hundred. */
 export const MAX_EXTENSION_BYTES = 64 * 1024;
 
-/** What the records say of the next entry. */
+/** What the records tell about the next entry. */
 export interface PaxRecords {
   path: string | null;
-  /** Only where the header cannot hold it; it has to agree with it otherwise. */
+  /** The size, where the header cannot hold it; otherwise both have to agree. */
   size: number | null;
-  /** Why the entry is refused whatever it is. */
+  /** Why the entry is refused in any case; null when it is not. */
   refused: string | null;
 }
 
 const SPARSE = /^(GNU\.sparse\.|SCHILY\.realsize$|SUN\.holesdata$)/;
 
-/** @param name of the header that holds the records, for the message */
+/** @param name the name of the header that holds the records, for the message */
 export function readPax(bytes: Buffer, name: string): PaxRecords {
   const found = new Map<string, string>();
   let refused: string | null = null;

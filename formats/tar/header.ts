@@ -12,11 +12,11 @@ export type TarKind = 'file' | 'directory' | 'pax' | 'global pax' | 'long name';
 
 export interface TarHeader {
   kind: TarKind;
-  /** As the block alone has it; null: not UTF-8, which only a name from a header before this one mends. */
+  /** The path in the block alone; null when not UTF-8, which only a name from an earlier header mends. */
   path: string | null;
-  /** Bytes that follow. */
+  /** The bytes that follow the header. */
   size: number;
-  /** Any x bit. */
+  /** True when any x bit is set. */
   executable: boolean;
 }
 
@@ -37,10 +37,10 @@ const REFUSED: Readonly<Record<string, string>> = {
   K: 'is a link',
   S: 'is a sparse file',
 };
-/** ustar, and GNU's own; nothing: the seventh edition's. */
+/** The marks of ustar and of GNU tar; the seventh edition has none. */
 const MAGICS = new Set(['ustar\x0000', 'ustar  \0', '\0\0\0\0\0\0\0\0']);
 const OCTAL = /^ *[0-7]*[ \0]*$/;
-/** A number in base 256; 0xff begins a negative one. */
+/** The bit that marks a number in base 256; 0xff begins a negative one. */
 const BASE256 = 0x80;
 
 export function isZero(bytes: Uint8Array): boolean {
@@ -85,7 +85,7 @@ function decode(block: Buffer): Header {
   try {
     return new Header(block);
   } catch {
-    // A number beyond 2^53.
+    // The number is beyond 2^53.
     throw new UnsafePackage(block.toString('utf8', 0, 100), 'has a header with a broken number');
   }
 }
