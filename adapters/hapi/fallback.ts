@@ -1,6 +1,6 @@
 /**
- * What no route of a plugin answers: unknown paths (404), known paths with another method (405 with `Allow`, before any
- * credential is looked at), pre-flights, and errors that hapi makes itself.
+ * Answers that belong to no route of a plugin: unknown paths (404), known paths with another method (405 with `Allow`,
+ * before any credential is looked at), pre-flights, and errors that hapi makes itself.
  */
 import type { Boom } from '@hapi/boom';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
@@ -15,7 +15,7 @@ import type { PageServices } from './pages/visitor.js';
 
 const isApi = (path: string): boolean => path === '/api' || path.startsWith('/api/');
 
-/** A browser that asks for a page outside `/api/` gets one, everyone else the envelope. */
+/** Whether a browser asks for a page outside `/api/`; everyone else gets the envelope. */
 const wantsPage = (request: Request): boolean =>
   !isApi(request.path) && (request.raw.req.headers.accept ?? '').includes('text/html') && !wantsJson(request);
 
@@ -65,13 +65,11 @@ export class Fallback {
     return this.shared.sending.send(request, h, id, page ? this.shared.headers.page : this.shared.headers.api, answer);
   }
 
-  /**
-   * `onPreResponse`: errors of hapi's own become ours; a path that it cannot decode is the one that callers can cause.
-   */
+  /** `onPreResponse`: turns hapi's errors into ours. Callers can cause only one: a path that hapi cannot decode. */
   readonly boom = async (request: Request, h: ResponseToolkit, error: Boom): Promise<Lifecycle.ReturnValue> => {
     let failure = failureOf(error);
     if (!failure) {
-      // 499: the caller has gone and reads no answer.
+      // 499: the caller has left and reads no answer.
       if (error.output.statusCode === 499) return h.continue;
       this.shared.log.error(
         { request_id: this.#id(request), path: request.path, err: error },

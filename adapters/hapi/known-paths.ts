@@ -1,11 +1,11 @@
-/** The paths that something is mounted at, each with its methods: for 405, `Allow` and pre-flights. */
+/** Every mounted path with its methods: for 405, `Allow` and pre-flights. */
 import type { HttpMethod } from '../../ports/http.js';
 
 export interface KnownPath {
   path: string;
-  /** As they are mounted, upper case; GET includes HEAD. */
+  /** The mounted methods, upper case; GET includes HEAD. */
   methods: ReadonlySet<HttpMethod>;
-  /** Its routes answer without the envelope. */
+  /** The routes of this path answer without the envelope. */
   bare: boolean;
   cors: boolean;
 }
@@ -15,7 +15,7 @@ const METHODS: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 export class KnownPaths {
   readonly #paths = new Map<string, KnownPath & { methods: Set<HttpMethod> }>();
 
-  /** Two routes with differently named parameters are the same path. */
+  /** Adds a path. Two paths that differ only in the names of their parameters are the same. */
   add(path: string, methods: readonly HttpMethod[], { bare = false, cors = false } = {}): void {
     const shape = path.replace(/\{[^*?}]*([*?]?\d*)\}/g, '{$1}');
     const known = this.#paths.get(shape) ?? { path, methods: new Set<HttpMethod>(), bare: false, cors: false };
@@ -28,8 +28,8 @@ export class KnownPaths {
   }
 
   /**
-   * Methods that a path does not have but would be given by the router, which looks for a method before it looks for
-   * the nearest path: `/rules/{id}` would answer `GET /rules/preview`.
+   * Methods that a path does not have but the router would give it, because the router looks for a method before it
+   * looks for the nearest path: `/rules/{id}` would answer `GET /rules/preview`.
    */
   borrowed({ path, methods }: KnownPath): HttpMethod[] {
     const wider = this.all().filter((other) => other.path !== path && covers(other.path, path));
@@ -37,7 +37,7 @@ export class KnownPaths {
   }
 }
 
-/** `GET, HEAD, POST` */
+/** `Allow` of a path: `GET, HEAD, POST`. */
 export function allowOf({ methods, cors }: Pick<KnownPath, 'methods' | 'cors'>): string {
   const allowed = METHODS.filter((method) => methods.has(method)).flatMap((method) =>
     method === 'GET' ? ['GET', 'HEAD'] : [method],
@@ -45,7 +45,7 @@ export function allowOf({ methods, cors }: Pick<KnownPath, 'methods' | 'cors'>):
   return [...allowed, ...(cors ? ['OPTIONS'] : [])].join(', ');
 }
 
-/** Whether every address of `path` is one of `wide` too. */
+/** Whether `wide` matches every address that `path` matches. */
 function covers(wide: string, path: string): boolean {
   const theirs = wide.split('/');
   const ours = path.split('/');

@@ -1,6 +1,6 @@
 /**
- * The web server: hapi as the router and the transport, and around it what contract 00 says about every request. Routes
- * and pages come as data; everything that touches hapi's request or response is in this folder.
+ * The web server: hapi as the router and the transport, and around it the rules of contract 00 for every request.
+ * Routes and pages come as data; everything that touches hapi's request or response is in this folder.
  *
  * Rejected: hapi's own payload and cookie handling (body/wire-body.ts and wire/cookies.ts say why), and its auth and
  * validation: some credentials are in the body, which hapi reads after it authenticates, and an answer's words are
@@ -53,13 +53,13 @@ import { WrittenTexts } from './validation/written-texts.js';
 
 const MIB = 1024 * 1024;
 const STALL_MS = 60_000;
-/** Readings with a credential; the others wait for their turn, address by address. */
+/** Reading calls with a credential that run at once; the others wait for their turn, address by address. */
 const READ_AT_ONCE = 32;
-/** An address may hold this part of the unsent bytes. */
+/** The unsent bytes divided by this is the share of one address. */
 const UNSENT_SHARE = 4;
 const UPLOAD_RATE = { bytes: 160 * 1024, windowMs: 20_000 };
 
-/** Bodies are ours to read, cookies ours to parse. */
+/** The service reads bodies and parses cookies itself. */
 const COOKIES = { parse: false, failAction: 'ignore' } as const;
 const UNREAD = {
   state: COOKIES,
@@ -80,7 +80,7 @@ export class HapiServer implements HttpServer {
   readonly #direct = new DirectRoutes();
   readonly #requests: OpenRequests;
   #routes: readonly MountedRoute[] = [];
-  /** Null: any error code is taken. */
+  /** Declared error codes; null: any code is taken. */
   #codes: ErrorCodes | null = null;
   #tools: ToolTable | null = null;
   #openapi: Promise<object> | null = null;
@@ -97,7 +97,7 @@ export class HapiServer implements HttpServer {
       listener,
       host: options.host,
       port: options.port,
-      // hapi would print errors itself.
+      // hapi would print errors to the console.
       debug: false,
       compression: { minBytes: COMPRESSED_FROM },
       routes: { response: { emptyStatusCode: 200 } },
@@ -257,11 +257,11 @@ export class HapiServer implements HttpServer {
 
   async stop(timeoutMs: number): Promise<void> {
     this.#inFlight.stopping = true;
-    // First of all, whatever is under way (contract 95, shutdown).
+    // The listener closes first, whatever is under way (contract 95, shutdown).
     this.#server.listener.close();
     this.#eventStreams.close();
     const began = performance.now();
-    // hapi closes the connections that it knows no request of.
+    // Drained before hapi stops: hapi closes connections whose requests it has never seen.
     await this.#requests.drained(timeoutMs);
     await this.#server.stop({ timeout: Math.max(0, timeoutMs - (performance.now() - began)) });
   }
@@ -275,7 +275,7 @@ export class HapiServer implements HttpServer {
     return (this.#tools ??= new ToolTable(this.#routes, (request) => this.#server.inject(request)));
   }
 
-  /** Asks without a socket, for tests (hapi's `inject`). */
+  /** Sends a request without a socket, for tests (hapi's `inject`). */
   inject(request: Hapi.ServerInjectOptions | string): Promise<Hapi.ServerInjectResponse> {
     return this.#server.inject(request);
   }
@@ -290,6 +290,6 @@ const viewFolders = (own: string, folders: ReturnType<typeof owners>): PageServi
   return (plugin) => byPlugin.get(plugin) ?? own;
 };
 
-/** hapi takes no payload options for GET. */
+/** Options by method: hapi takes no payload options for GET. */
 const optionsFor = (method: string): typeof UNREAD | { state: typeof COOKIES } =>
   method === 'GET' ? { state: COOKIES } : UNREAD;

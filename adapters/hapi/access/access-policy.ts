@@ -1,4 +1,4 @@
-/** Who may pass: a route's `access`, prepared once, and checked against a principal (contract 00 and 10). */
+/** Who may call a route: its `access`, prepared once, and checked against a principal (contract 00 and 10). */
 import type { Access, AccessRule, BasicGuard, Principal } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
@@ -6,12 +6,12 @@ const SETUP = 'setup:install';
 
 export class AccessPolicy {
   readonly public: boolean;
-  /** A session may open it, so the cookie is read. */
+  /** The role that a web session needs, or null: then the session cookie is not read. */
   readonly session: 'admin' | 'member' | null;
-  /** Judges HTTP Basic; then nothing else opens it. */
+  /** The guard that judges HTTP Basic; where one is set, no other credential opens the route. */
   readonly basic: BasicGuard | null;
   readonly #scopes: readonly string[];
-  /** Scopes that open it: those named, and the `:manage` that implies a `:read`. */
+  /** Scopes that open the route: the named ones, and the `:manage` that implies a `:read`. */
   readonly #accepted: ReadonlySet<string>;
   readonly #setup: boolean;
   readonly #intake: boolean;
@@ -44,7 +44,9 @@ export class AccessPolicy {
     this.#refusal = new Failure('insufficient_scope', this.#needs());
   }
 
-  /** Null: come in. 401 is not decided here, but for the one kind of route that knows no 403. */
+  /**
+   * Why the caller may not pass, or null. 401 is decided elsewhere, except for the one kind of route that knows no 403.
+   */
   refuses(principal: Principal): Failure | null {
     if (principal.kind === 'public') return this.public ? null : UNAUTHORIZED;
     if (principal.kind === 'basic') return this.basic ? null : UNAUTHORIZED;
@@ -69,7 +71,7 @@ export class AccessPolicy {
     return new Failure('role_not_allowed', `Only accounts with the role ${this.who()} may do this.`);
   }
 
-  /** The roles that may, as words for a person. */
+  /** The roles that may pass, as words for a person. */
   who(): string {
     return this.session === 'member' ? 'admin or member' : 'admin';
   }
@@ -84,7 +86,7 @@ export class AccessPolicy {
     return `This needs ${kinds.join(', or ')}.`;
   }
 
-  /** For the description: which schemes of `securitySchemes`, and which scopes. */
+  /** Names of `securitySchemes` and the scopes, for the OpenAPI description. */
   describe(): {
     scopes: readonly string[];
     anyToken: boolean;

@@ -14,8 +14,8 @@ const BEARER = /^bearer +([\x21-\x7e]{1,1024}) *$/i;
 export const bearerOf = (authorization: string): string | null => BEARER.exec(authorization)?.[1] ?? null;
 
 /**
- * Who asks, or 401. The session cookie counts only without an `Authorization` header, and only where the policy names
- * it.
+ * Answers who asks, or 401. The session cookie counts only without an `Authorization` header, and only where the policy
+ * names it.
  */
 export async function authenticate(
   authenticator: Authenticator,
@@ -32,7 +32,10 @@ export async function authenticate(
   return cookie ? ((await authenticator.session(cookie)) ?? UNAUTHORIZED) : MISSING;
 }
 
-/** With the route's own extractor; `body` is null before it was read. Null: no credential found there. */
+/**
+ * The principal that the route's own extractor finds, or null when it finds no credential. `body` is null before the
+ * body was read.
+ */
 export async function extracted(
   authenticator: Authenticator,
   credential: NonNullable<RouteSpec['credential']>,

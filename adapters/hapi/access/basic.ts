@@ -3,7 +3,7 @@ import type { BasicCredentials, BasicGuard, Principal } from '../../../ports/htt
 import { Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 
-/** Base64 of at most 3 KiB: longer than any password that an account may have. */
+/** The header. Base64 of at most 3 KiB: longer than any password that an account may have. */
 const BASIC = /^basic +([A-Za-z0-9+/]{2,4096}={0,2}) *$/i;
 const CONTROL = /\p{Cc}/u;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -22,7 +22,7 @@ function decoded(bytes: Buffer): string | null {
   try {
     return utf8.decode(bytes);
   } catch {
-    // No UTF-8, which is what our challenge asks for.
+    // The bytes are no UTF-8, which our challenge asks for.
     return null;
   }
 }
@@ -31,7 +31,7 @@ function decoded(bytes: Buffer): string | null {
 const challengeOf = (realm: string): string =>
   `Basic realm="${realm.replaceAll(/[^\x20-\x7e]/g, '?').replaceAll(/["\\]/g, '\\$&')}", charset="UTF-8"`;
 
-/** Who asks, or the guard's refusal; 401 carries the challenge. */
+/** Answers who asks, or the guard's refusal; a 401 carries the challenge. */
 export async function judgeBasic(
   guard: BasicGuard,
   call: IncomingRequest,
@@ -46,7 +46,7 @@ export async function judgeBasic(
     ...(code === 'unauthorized' && { 'www-authenticate': challengeOf(guard.realm) }),
     ...(retry_after !== undefined && { 'retry-after': String(Math.max(1, Math.ceil(retry_after))) }),
   };
-  // A browser's first question comes without a credential: that is no refusal to be logged.
+  // A browser's first question comes without a credential, so its 401 is no refusal to log.
   const asks = code === 'unauthorized' && authorization === undefined;
   return asks ? new Challenge(code, message, { headers }) : new Failure(code, message, { headers });
 }

@@ -6,7 +6,7 @@ import type { Authenticator } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
 export const SESSION_COOKIE = 'svc_session';
-/** Of visitors without a session: the login form is protected too. */
+/** The cookie of visitors without a session: the login form is protected too. */
 export const ANON_COOKIE = 'svc_anon';
 export const ANON_SHAPE = /^[A-Za-z0-9]{43}$/;
 
@@ -22,8 +22,8 @@ const MASKED = /^[\w-]{86}$/;
 const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, i) => byte ^ (b[i] as number)));
 
 /**
- * A form token as a page shows it: a random pad and the token's digest under that pad, 86 characters that are others in
- * every answer. So a page may be compressed: how long it becomes says nothing about the token (the BREACH attack).
+ * A form token as a page shows it: a random pad, and the token's digest under this pad. The 86 characters differ in
+ * every answer, so a page may be compressed: its length says nothing about the token (the BREACH attack).
  */
 export function masked(token: string): string {
   if (token === '') return '';
@@ -31,7 +31,7 @@ export function masked(token: string): string {
   return Buffer.concat([pad, xor(digest(token), pad)]).toString('base64url');
 }
 
-/** The digest of the token behind `given`, masked or as the authenticator made it. */
+/** The digest of the token behind `given`, which is masked or as the authenticator made it. */
 function markOf(given: string): Buffer {
   if (!MASKED.test(given)) return digest(given);
   const bytes = Buffer.from(given, 'base64url');

@@ -1,4 +1,4 @@
-/** A route's body: media type, bytes, inflating, parsing. What comes out still has to meet the schema. */
+/** A route's body: media type, bytes, inflating, parsing. The result has yet to be checked against the schema. */
 import type { IncomingMessage } from 'node:http';
 import type { RouteSpec } from '../../../ports/http.js';
 import type { HttpLimits } from '../../../ports/http-limits.js';
@@ -37,12 +37,12 @@ export const NO_ENCODING = new Failure(
 );
 const NO_FORM = new Failure('unsupported_media_type', 'Forms are sent as application/x-www-form-urlencoded.');
 
-/** Bytes that must hold the credential, where a body holds it. */
+/** Bytes at the beginning of a body that must hold the credential, on routes that take it from the body. */
 const HEAD_BYTES = 16 * 1024;
-/** Of the form of a visitor who is not signed in. */
+/** Limit for the form of a visitor who is not signed in. */
 const ANONYMOUS_FORM_BYTES = 64 * 1024;
 const FORM_MS = 10_000;
-/** However small a JSON body may be, this much of it is reckoned with. */
+/** The budget of unknown senders has room for 16 JSON bodies of at least this size, however small the limit is. */
 const LEAST_JSON_BYTES = 1024 * 1024;
 /** Bytes per second of a body whose sender is not known. */
 const LEAST_RATE = 1_024;
@@ -58,7 +58,7 @@ export interface BodyReaderOptions {
 /** Reads bodies of every kind, under the limits of the service. */
 export class BodyReader {
   readonly #inflater = new Inflater();
-  /** Of senders with a credential. */
+  /** Budget of senders with a credential. */
   readonly #known: BodyBudget;
   readonly #anonymous: BodyBudget;
 
@@ -83,8 +83,8 @@ export class BodyReader {
   }
 
   /**
-   * The beginning of a body that may hold a credential, inflated, and how to read on once its sender is known. A caller
-   * without a credential gets only the first kilobytes read and inflated.
+   * The inflated beginning of a body that may hold a credential, and how to read on once the sender is known. For a
+   * caller without a credential only the first kilobytes are read and inflated.
    */
   async head(req: IncomingMessage, route: RouteBody, address: string, keep: Keep): Promise<HeadOfBody | Failure> {
     const sender = { key: address, known: false };
@@ -104,7 +104,7 @@ export class BodyReader {
     };
   }
 
-  /** A page's form. */
+  /** Reads a page's form. */
   async form(req: IncomingMessage, sender: BodySender, keep: Keep): Promise<Form | Failure> {
     if (!hasBody(req)) return {};
     if (mediaType(req.headers['content-type']) !== FORM_TYPE) return NO_FORM;
@@ -171,7 +171,7 @@ export class BodyReader {
 
 export interface HeadOfBody {
   head: Buffer;
-  /** The whole body, read on for its owner. */
+  /** Reads the rest of the body, charged to its owner. */
   rest(owner: string): Promise<ReadBody | Failure>;
 }
 
@@ -182,16 +182,14 @@ function empty(kind: BodyKind, optional: boolean): ReadBody | Failure {
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** Lower case, without parameters; empty without a header. */
+/** The media type in lower case, without parameters; empty without a header. */
 export function mediaType(header: string | undefined): string {
   if (header === undefined || header === 'application/json') return header ?? '';
   const end = header.indexOf(';');
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase();
 }
 
-/**
- * JSON without a content type is taken for what it is; any other type, or a charset that JSON does not know, is 415.
- */
+/** 415 for a media type, or a charset, that the route does not take. A body without a content type counts as JSON. */
 function refusesType(kind: BodyKind, type: string, header: string | undefined): Failure | null {
   if (kind !== 'json' || type === '' || header === 'application/json') return null;
   if (type !== 'application/json' && !(type.startsWith('application/') && type.endsWith('+json'))) {

@@ -3,7 +3,7 @@ import { Failure } from '../wire/failure.js';
 
 const MAX_FIELDS = 2_000;
 
-/** The fields, or 400 when there are more than anyone would write (splitting them costs time on the one event loop). */
+/** The fields, or 400 when there are more than any form has: splitting them costs time on the one event loop. */
 export function parseForm(bytes: Buffer): Record<string, string | string[]> | Failure {
   const text = bytes.toString('utf8');
   let fields = 1;

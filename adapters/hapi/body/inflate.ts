@@ -1,6 +1,6 @@
 /**
- * Undoes `Content-Encoding` on zlib's threads: a few bodies at once, each capped and paid for while it is inflated. Of
- * a body whose sender is not known yet only the beginning is inflated.
+ * Undoes `Content-Encoding` on zlib's threads: a few bodies at once, each capped and charged while it is inflated.
+ * While the sender is unknown, only the beginning of a body is inflated.
  */
 import zlib from 'node:zlib';
 import type { Transform } from 'node:stream';
@@ -18,12 +18,12 @@ interface Options {
 interface Decoder {
   whole(input: Buffer, options: Options, done: (error: Error | null, result: Buffer) => void): void;
   stream(options: Options): Transform;
-  /** Times that a body can grow at most. */
+  /** Factor by which a body can grow at most. */
   growth: number;
   params?: Record<number, number>;
 }
 
-/** Inflated at once; the other half of zlib's four threads is left to files and names. */
+/** Bodies inflated at once. The other half of zlib's four threads is left to files and name look-ups. */
 const SLOTS = 2;
 const CHUNK = 64 * 1024;
 const DEFLATE_GROWTH = 1_032;
@@ -50,13 +50,16 @@ const brotli: Decoder = {
   growth: Infinity,
 };
 
-/** What the types of Node 20 do not know. */
+/** Parts of zlib that the types of Node 20 lack. */
 interface Zstd {
   zstdDecompress?: Decoder['whole'];
   createZstdDecompress?: Decoder['stream'];
 }
 
-/** Since Node 22.15; null before. The window is capped at 8 MiB, as much as any level below the ultra ones needs. */
+/**
+ * The zstd decoder, in Node since 22.15; null before. The window is capped at 8 MiB, enough for all levels below the
+ * ultra ones.
+ */
 const zstd: Decoder | null = ((): Decoder | null => {
   const { zstdDecompress, createZstdDecompress } = zlib as Zstd;
   if (zstdDecompress === undefined || createZstdDecompress === undefined) return null;
@@ -79,7 +82,10 @@ const NO_ZSTD = new Failure(
   ACCEPT,
 );
 
-/** Null: nothing to undo. `deflate` comes with a zlib header or bare, depending on who wrote the client. */
+/**
+ * The decoder of an encoding; null when there is nothing to undo. `deflate` data have a zlib header or none, depending
+ * on the client.
+ */
 function decoderOf(encoding: string | undefined, body: Buffer): Decoder | Failure | null {
   switch (encoding?.trim().toLowerCase() ?? '') {
     case '':
@@ -106,9 +112,9 @@ export class Inflater {
   readonly #heads = new FairSlots(1);
 
   /**
-   * The whole body; the lease holds its bytes afterwards too.
-   * @param owner who waits for others of the same owner first
-   * @returns 415 for an encoding it does not know, 413 over the limit, 400 for damaged data, 503 without room
+   * Inflates the whole body; the lease keeps holding its bytes afterwards.
+   * @param owner its bodies wait for each other before they delay another owner's
+   * @returns 415 for an unknown encoding, 413 over the limit, 400 for damaged data, 503 without room
    */
   async inflate(
     body: Buffer,
@@ -121,7 +127,7 @@ export class Inflater {
     if (decoder instanceof Failure) return decoder;
     if (decoder === null || body.length === 0) return body.length > limit ? tooLarge(limit) : body;
     return this.#whole.run(owner, async () => {
-      // Paid for before the work is done: what it may become. What it did not become is given back.
+      // The largest possible size is charged before the work begins; what was not needed is given back.
       const most = Math.min(limit, body.length * decoder.growth);
       if (!lease.take(most)) return OVERLOADED;
       const bytes = await wholeOf(decoder, body, limit);
@@ -130,7 +136,7 @@ export class Inflater {
     });
   }
 
-  /** The first bytes, at most `most` of them, of a body that may be cut off. @param owner an address */
+  /** The first bytes, at most `most`, of a body that may be cut off. @param owner an address */
   async head(part: Buffer, encoding: string | undefined, most: number, owner: string): Promise<Buffer | Failure> {
     const decoder = decoderOf(encoding, part);
     if (decoder instanceof Failure) return decoder;
@@ -151,7 +157,7 @@ function wholeOf(decoder: Decoder, body: Buffer, limit: number): Promise<Buffer 
   });
 }
 
-/** A stream that is asked for one chunk and then thrown away: the rest is never inflated. */
+/** Takes one chunk of a stream and throws the stream away, so the rest is never inflated. */
 function headOf(decoder: Decoder, part: Buffer, most: number): Promise<Buffer | Failure> {
   return new Promise((resolve) => {
     const stream = decoder.stream({ chunkSize: most, ...optionsOf(decoder) });

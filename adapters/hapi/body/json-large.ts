@@ -1,16 +1,19 @@
 /**
- * Large JSON in pieces: one `JSON.parse` of 8 MiB holds the event loop for 50 ms and more. Arrays and objects are taken
- * apart at their commas, long texts between two characters, and the loop is given back in between. The pieces are read
- * by `JSON.parse` itself, so what is JSON and what is not stays its decision.
+ * Large JSON in pieces: one `JSON.parse` of 8 MiB holds the event loop for 50 ms and more. Arrays and objects are split
+ * at their commas, long texts between two characters, and other work runs in between. `JSON.parse` itself reads the
+ * pieces, so it still decides what is JSON.
  *
  * Rejected: a worker thread, whose answer would have to be copied back onto this one, and a streaming parser, which
  * costs several times as much in all.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
-/** Read in one go, in about 2 ms. */
+/** Bytes parsed in one go, in about 2 ms. */
 export const PIECE = 256 * 1024;
-/** A list of reports, a report, its context, and a value of that; what lies deeper is read in one go. */
+/**
+ * Levels that are split: a list of reports, a report, its context, and a value of the context. Deeper values are parsed
+ * in one go.
+ */
 const DEEPEST = 4;
 const TURN_MS = 4;
 
@@ -18,13 +21,13 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 const COLON = 0x3a;
-/** `"…"`, `[…]`, `{…}` */
+/** Closing byte by opening byte: `"…"`, `[…]`, `{…}`. */
 const CLOSING: Readonly<Record<number, number>> = { 0x22: 0x22, 0x5b: 0x5d, 0x7b: 0x7d };
 
-/** Offsets, the second one exclusive. */
+/** Offsets in the bytes, the second one exclusive. */
 type Range = readonly [from: number, to: number];
 
-/** @throws SyntaxError */
+/** The value of large JSON. @throws SyntaxError */
 export async function parseInPieces(bytes: Buffer): Promise<unknown> {
   return new Pieces(bytes).value([0, bytes.length], 0);
 }
@@ -58,7 +61,10 @@ class Pieces {
     return values;
   }
 
-  /** By `fromEntries`, as `JSON.parse` does: a later name wins, and `__proto__` is a name like any other. */
+  /**
+   * An object made with `fromEntries`, which agrees with `JSON.parse`: a later name wins, and `__proto__` is a plain
+   * name.
+   */
   async #object(members: readonly Range[], depth: number): Promise<object> {
     const entries: [string, unknown][] = [];
     for (const member of members) {
@@ -72,7 +78,7 @@ class Pieces {
     return Object.fromEntries(entries);
   }
 
-  /** Cut between two characters, escaped ones too. */
+  /** A text, cut between two characters, never inside an escaped one. */
   async #text(from: number, to: number): Promise<string> {
     const { bytes } = this;
     const texts: string[] = [];
@@ -110,7 +116,7 @@ class Pieces {
     return [...members, [start, to]];
   }
 
-  /** The colon behind a name that begins at `from`; -1 when there is none. */
+  /** The offset of the colon behind a name that begins at `from`; -1 when there is none. */
   #colonOf(from: number): number {
     const { bytes } = this;
     if (bytes[from] !== QUOTE) return -1;
@@ -139,5 +145,5 @@ class Pieces {
 }
 
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
-/** Within a character of several bytes. */
+/** Whether a byte continues a character of several bytes. */
 const isContinuation = (byte = 0): boolean => (byte & 0xc0) === 0x80;

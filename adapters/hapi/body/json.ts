@@ -1,6 +1,6 @@
 /**
- * Bytes from outside → JSON value. Checked before parsing: UTF-8, nesting (code that walks deep values later overflows
- * its stack) and the number of values (each costs validation time on the one event loop).
+ * Bytes from outside → JSON value. Checked before parsing: UTF-8, nesting (deep values would overflow the stack of
+ * later code) and the number of values (each costs validation time on the one event loop).
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -8,9 +8,9 @@ import { Failure } from '../wire/failure.js';
 import { parseInPieces, PIECE } from './json-large.js';
 
 const MAX_DEPTH = 64;
-/** Validation takes some microseconds per value, on the one event loop. */
+/** Values in a body. Validation takes some microseconds for each, on the one event loop. */
 export const MAX_VALUES = 10_000;
-/** Of intakes that take arrays of a hundred reports. */
+/** Values in a body of an intake that takes arrays of a hundred reports. */
 export const MAX_INTAKE_VALUES = 50_000;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -39,8 +39,8 @@ export function parseJson(bytes: Buffer, most = MAX_VALUES): unknown {
 }
 
 /**
- * True when the bytes and brackets are too few for too many values or levels: two native searches instead of a walk
- * over every byte. Nearly every body passes; the walk decides about the others.
+ * True when the bytes and brackets are too few for too many values or levels: two native searches replace a walk over
+ * every byte. Nearly every body passes; the walk decides about the others.
  */
 function isPlain(bytes: Buffer, most: number): boolean {
   // A value beside another costs two bytes at least, its comma and itself.
@@ -54,7 +54,7 @@ function isPlain(bytes: Buffer, most: number): boolean {
   return true;
 }
 
-/** Whether a key may be `__proto__`, as it is or with a letter written as `\\u00…`, which honest encoders never do. */
+/** Whether a key may be `__proto__`, written plainly or with `\\u00…`, which honest encoders never do. */
 const mayHideProto = (bytes: Buffer): boolean => bytes.includes(PROTO) || bytes.includes('\\u00');
 
 function parse(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean): unknown {
@@ -67,7 +67,7 @@ function parse(bytes: Buffer, encoding: 'latin1' | 'utf8', suspicious: boolean):
   return suspicious ? withoutProto(value) : value;
 }
 
-/** Walks bytes without building anything: depth, and the number of values. */
+/** Walks bytes without building anything, and counts depth and values. */
 class Scan {
   at = 0;
   fault: Failure | null = null;
@@ -82,7 +82,7 @@ class Scan {
     private readonly most: number,
   ) {}
 
-  /** Goes on up to offset `end`. */
+  /** Scans up to offset `end`. */
   run(end: number): void {
     const { bytes } = this;
     let at = this.at;
@@ -109,7 +109,7 @@ class Scan {
   }
 }
 
-/** Looked through and read in stretches, with the loop given back in between. */
+/** Scans and parses in stretches; other work runs in between. */
 async function parseLarge(body: Buffer, most: number): Promise<unknown> {
   const scan = new Scan(body, most);
   while (scan.at < body.length && !scan.fault) {
@@ -129,15 +129,15 @@ async function parseLarge(body: Buffer, most: number): Promise<unknown> {
 const dropped = new WeakMap<object, string[]>();
 const NONE: readonly string[] = [];
 
-/** Names that were taken out of an object of a body. */
+/** Names that were removed from an object of a body. */
 export const droppedFrom = (value: object): readonly string[] => dropped.get(value) ?? NONE;
 
-/** Whether a name was taken out of a body, or of anything in it. @param root of the body */
+/** Whether a name was removed anywhere in a body. @param root of the body */
 export const hasDropped = (root: object): boolean => dropped.has(root);
 
 /**
  * Removes own `__proto__` keys, and `constructor` keys that hold a `prototype`: harmless here, but not where a value is
- * merged. What was removed is remembered, to be told (contract 00, envelope).
+ * merged. The removed names are remembered, for the warnings of the answer (contract 00, envelope).
  */
 function withoutProto(root: unknown): unknown {
   const open: unknown[] = [root];

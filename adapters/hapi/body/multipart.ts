@@ -1,7 +1,7 @@
 /**
  * `multipart/form-data` with one large part and a few small ones, on @fastify/busboy. The large part is handed on while
- * it arrives; whatever else the body holds is bounded, so that an endless preamble, part header or epilogue ends early.
- * Rejected: @hapi/pez, which hapi brings along; its parts know no back-pressure, so a slow disk would fill the memory.
+ * it arrives; everything else in the body is bounded, so an endless preamble, part header or epilogue ends early.
+ * Rejected: @hapi/pez, which hapi brings along: its parts know no back-pressure, so a slow disk would fill the memory.
  */
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
@@ -11,13 +11,13 @@ import { pacedBody, tooLong, type LeastRate } from './paced-body.js';
 
 type Parts = NonNullable<StreamedInput['multipart']>;
 
-/** Of boundaries, part headers, preamble and epilogue together; beside the fields. */
+/** Bytes for boundaries, part headers, preamble and epilogue together; fields come on top. */
 const BESIDE = 64 * 1024;
-/** What may lie between the wire and the parser while the file is read. */
+/** Bytes that may lie between the wire and the parser while the file is read. */
 const UNDER_WAY = 256 * 1024;
 const BOUNDARY = /;\s*boundary=(?:"[^"]{1,70}"|[^\s";]{1,70})\s*(?:;|$)/i;
 
-/** Bytes that the whole body may have, when its content has at most `bytes`. */
+/** The largest allowed body, in bytes, for content of at most `bytes`. */
 export const mostOf = (bytes: number, { fields, fieldBytes }: Parts): number =>
   bytes + fields.length * fieldBytes + BESIDE;
 export const hasBoundary = (contentType: string | undefined): boolean => BOUNDARY.test(contentType ?? '');
@@ -69,14 +69,14 @@ export class MultipartBody implements UploadedBody {
       if (this.#failure !== null) throw this.#failure;
       this.#read = true;
     } catch (error) {
-      // The parser's own words say less than the reason for which it was stopped.
+      // The reason for stopping the parser says more than the parser's own error.
       throw this.#failure ?? error;
     } finally {
       this.#fail(malformed());
     }
   }
 
-  /** Feeds the parser as fast as the content is read. Never rejects: what went wrong is kept. */
+  /** Feeds the parser as fast as the content is read. Never rejects: an error is kept in `#failure`. */
   async #pump(): Promise<void> {
     const { parts, limit } = this;
     const most = mostOf(limit, parts);
@@ -135,7 +135,7 @@ export class MultipartBody implements UploadedBody {
     this.#fail(unfit(name.slice(0, 200), problem));
   }
 
-  /** The first reason stays; everything that waits ends. */
+  /** Keeps the first reason, and ends everything that waits. */
   #fail(error: Error): void {
     if (this.#failure !== null || this.#read) return;
     this.#failure = error;

@@ -1,12 +1,12 @@
 /**
- * A body as it arrives, for a handler that reads it piece by piece: nothing is read ahead of the reader, the bytes are
- * counted, and a sender that is too slow is given up. Only the time in which we wait for the sender counts.
+ * A body as it arrives, for a handler that reads it piece by piece. Nothing is read ahead of the reader, the bytes are
+ * counted, and a sender that is too slow is given up. Only the time spent waiting for the sender counts.
  */
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../../kernel/errors.js';
 import { letContinue } from '../wire/expectation.js';
 
-/** What a sender must reach while it is waited for. */
+/** Least speed of a sender while we wait for it. */
 export interface LeastRate {
   /** Bytes in every window. */
   bytes: number;
@@ -39,7 +39,7 @@ export async function* pacedBody(
 }
 
 class Wait {
-  /** Of the window that is running. */
+  /** Time waited in the running window. */
   #waitedMs = 0;
   #bytes = 0;
 
@@ -52,7 +52,7 @@ class Wait {
     this.#bytes += bytes;
   }
 
-  /** Until there is something to read, or the end. */
+  /** Resolves when there is something to read, or at the end. */
   more(): Promise<void> {
     const { req, least } = this;
     if (req.destroyed) return Promise.reject(cutOff());

@@ -1,4 +1,7 @@
-/** A route's streamed body (ports/http.ts, StreamedInput), prepared once: what is refused before a byte is read. */
+/**
+ * A route's streamed body (ports/http.ts, StreamedInput), prepared once: wrong requests are refused before a byte is
+ * read.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { StreamedInput, UploadedBody } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
@@ -25,7 +28,7 @@ export class UploadRule {
     });
   }
 
-  /** The body, of which nothing has been read, or the refusal. */
+  /** The unread body, or the refusal. */
   open(req: IncomingMessage): UploadedBody | Failure {
     const { input, least } = this;
     const type = mediaType(req.headers['content-type']);

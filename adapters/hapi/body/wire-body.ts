@@ -1,5 +1,5 @@
 /**
- * A request's body as it comes over the wire: capped while it arrives, so that a body without `Content-Length` is
+ * A request's body as it comes over the wire. It is capped while it arrives, so a body without `Content-Length` is
  * refused as early as one with; its first bytes can be had before the rest is asked for. hapi's own parser was tried:
  * `output: 'data'` cannot charge a budget while bytes arrive, has no least rate, and cannot stop after the bytes that
  * hold a credential; `output: 'stream'` hands out the request itself, with no timeout, and with no cap on a body
@@ -12,13 +12,13 @@ import type { BodyBudget, BodyLease } from '../limits/body-budget.js';
 
 /** How long a body may take. */
 export interface Pace {
-  /** For the whole body. */
+  /** Time for the whole body. */
   timeoutMs: number;
-  /** Bytes per second in every `PACE_MS`; 0: none. */
+  /** Least bytes per second in every `PACE_MS`; 0: none. */
   leastRate: number;
 }
 
-/** A least rate is looked at this often. */
+/** How often the least rate is checked. */
 export const PACE_MS = 5_000;
 
 const EMPTY = Buffer.alloc(0);
@@ -28,7 +28,8 @@ export const tooLarge = (limit: number): Failure =>
 const CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
 
 /**
- * All of the body is in the request's buffer: Node hands over the last bytes, lets us run, and then calls it complete.
+ * Whether the whole body is in the request's buffer: Node hands over the last bytes, lets us run, and marks the request
+ * complete only then.
  */
 const hasArrived = (req: IncomingMessage): boolean =>
   req.readableFlowing === null && req.readableLength === Number(req.headers['content-length']);
@@ -60,14 +61,14 @@ export class WireBody {
     return body;
   }
 
-  /** The first `bytes` bytes, or as many more as came with them, or all that there are. */
+  /** The first `bytes` bytes, or as many more as came with them, or the whole of a shorter body. */
   async head(bytes: number, pace: Pace): Promise<Buffer | Failure> {
     const failure = await this.#read(bytes, pace);
     if (failure) return failure;
     return this.#joined();
   }
 
-  /** All of it. */
+  /** The whole body. */
   async whole(pace: Pace): Promise<Buffer | Failure> {
     const failure = await this.#read(Infinity, pace);
     if (failure) return failure;
@@ -120,7 +121,7 @@ export class WireBody {
     });
   }
 
-  /** A body that came together with its head, as nearly all do: no event and no time to wait for. */
+  /** Takes a body that came together with its head, as nearly all do, without an event or a timer. */
   #take(): Failure | null {
     const bytes = (this.req.read() ?? EMPTY) as Buffer;
     this.#ended = true;

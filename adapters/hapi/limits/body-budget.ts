@@ -1,11 +1,11 @@
 /**
  * Bytes of bodies that are held at once, with a share for each owner (a token, a session, an address). A newcomer
- * always gets room: when its owner's share is used up, the owner's oldest body that is still arriving gives way, and
- * when the whole is used up, the oldest of the owner with the most. So a caller that holds bodies back loses them
- * first, and no other caller waits. A body that has arrived whole is in use and never gives way.
+ * always gets room: when its owner's share is used up, the owner's oldest body that is still arriving gives way; when
+ * the whole budget is used up, the oldest body of the owner with the most. So a caller that holds bodies back loses
+ * them first, and no other caller waits. A body that has arrived whole is in use and never gives way.
  */
 
-/** What an open body costs beside its bytes: its socket, parser and buffers. It bounds the number of bodies too. */
+/** Cost of an open body beside its bytes: socket, parser and buffers. It bounds the number of bodies too. */
 export const OPEN_COST = 16 * 1024;
 
 interface Owner {
@@ -28,7 +28,7 @@ export class BodyBudget {
     return this.#held;
   }
 
-  /** Null when there is no room. @param giveWay called when the body loses its room to another */
+  /** A lease, or null when there is no room. @param giveWay called when the body loses its room to another */
   open(key: string, giveWay: () => void): BodyLease | null {
     const lease = new BodyLease(giveWay);
     return lease.moveTo(this, key) ? lease : null;
@@ -55,7 +55,7 @@ export class BodyBudget {
     if (owner.bytes === 0 && owner.arriving.size === 0) this.#owners.delete(owner.key);
   }
 
-  /** Makes room for `bytes` of an owner. False when nothing can give way. @internal */
+  /** Makes room for `bytes` of an owner; false when nothing can give way. @internal */
   makeRoom(owner: Owner, bytes: number, self: BodyLease): boolean {
     while (owner.bytes + bytes > this.share) if (!giveWay(owner, self)) return false;
     while (this.#held + bytes > this.most) if (!giveWay(this.#largest(self), self)) return false;
@@ -81,9 +81,9 @@ function giveWay(owner: Owner | null, self: BodyLease): boolean {
 }
 
 /**
- * Bodies that are still arriving, oldest first. A list through its members and no Set: a Set that is filled and emptied
- * all day is laid out anew every few requests, and each old layout leads to the next, so that the collector takes all
- * of them for old objects, and with them whole requests.
+ * Bodies that are still arriving, oldest first. A linked list and no Set: a Set that is filled and emptied all day is
+ * laid out anew every few requests, and each old layout refers to the next, so the collector promotes all of them to
+ * old objects, and whole requests with them.
  */
 class Arriving {
   #oldest: BodyLease | null = null;
@@ -106,7 +106,7 @@ class Arriving {
     return lease.older !== null || this.#oldest === lease;
   }
 
-  /** Again is nothing. */
+  /** Removes a lease. A second call does nothing. */
   delete(lease: BodyLease): void {
     if (!this.has(lease)) return;
     const { older, newer } = lease;
@@ -131,7 +131,7 @@ export class BodyLease {
 
   constructor(private readonly giveWay: () => void) {}
 
-  /** Room for more bytes; false when there is none. */
+  /** Takes room for more bytes; false when there is none. */
   take(bytes: number): boolean {
     const place = this.#place;
     if (place === null || !place.budget.makeRoom(place.owner, bytes, this)) return false;
@@ -146,7 +146,7 @@ export class BodyLease {
     this.#bytes -= bytes;
   }
 
-  /** The same bytes in another budget, once its sender is known; false when that has no room. */
+  /** Moves the bytes to another budget once the sender is known; false when the other has no room. */
   moveTo(budget: BodyBudget, key: string): boolean {
     const bytes = Math.max(this.#bytes, OPEN_COST);
     this.close();
@@ -156,18 +156,18 @@ export class BodyLease {
     return false;
   }
 
-  /** The body has arrived whole: from here on it no longer gives way. */
+  /** Marks the body as arrived: from here on it no longer gives way. */
   arrived(): void {
     this.#place?.owner.arriving.delete(this);
   }
 
-  /** Takes its room away. */
+  /** Takes the body's room away. */
   revoke(): void {
     this.close();
     this.giveWay();
   }
 
-  /** Gives everything back; again is nothing. */
+  /** Gives everything back. A second call does nothing. */
   close(): void {
     const place = this.#place;
     if (place === null) return;

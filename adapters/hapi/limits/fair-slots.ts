@@ -35,7 +35,7 @@ export class FairSlots {
       const next = queue.shift();
       this.#waiting.delete(owner);
       if (queue.length > 0) this.#waiting.set(owner, queue);
-      // The slot goes from hand to hand.
+      // The slot passes straight to the next waiter.
       if (next) return next();
     }
     this.#free++;

@@ -1,6 +1,7 @@
 /**
- * Requests at work. Callers without a credential have a part of the places, and each address a part of that, so that
- * they never fill the places of those with one (contract 00, limits). While a body arrives its request is not at work.
+ * Requests at work. Callers without a credential have a part of the places, and each address a part of this part, so
+ * they never fill the places of callers with a credential (contract 00, limits). A request whose body is still arriving
+ * is not at work.
  */
 export class RequestsInFlight {
   readonly #anonymous = new Map<string, number>();
@@ -23,12 +24,12 @@ export class RequestsInFlight {
     return this.admit(address);
   }
 
-  /** The address has not used up its part. */
+  /** Whether the address has not used up its part. */
   mayHold(address: string): boolean {
     return (this.#anonymous.get(address) ?? 0) < this.#mostPerAddress;
   }
 
-  /** A place without asking, for probes. */
+  /** A place without a limit, for probes. */
   admit(address: string | null): RequestPlace {
     const place = new RequestPlace(this, address);
     place.resume();
@@ -55,13 +56,15 @@ export class RequestPlace {
     private readonly address: string | null,
   ) {}
 
-  /** Gives the place back while the body arrives, or for good; again is nothing. */
+  /** Gives the place back, for good or while the body arrives. A second call does nothing. */
   leave(): void {
     if (this.#taken) this.inFlight.add(this.address, -1);
     this.#taken = false;
   }
 
-  /** Comes back after the body has arrived; what has been read is worked at, however full it is. */
+  /**
+   * Takes the place again after the body has arrived: a body that was read is worked at, however full the service is.
+   */
   resume(): void {
     if (!this.#taken) this.inFlight.add(this.address, 1);
     this.#taken = true;

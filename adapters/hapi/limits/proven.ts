@@ -1,7 +1,7 @@
 /**
- * What a verified key or password opens is never refused for what others of its address asked (contract 00, limits):
- * where the bucket of an address is used up, a call that may prove itself is answered first, and the answer goes out
- * only when it did.
+ * A verified key or password is never refused because of other callers at its address (contract 00, limits). Where the
+ * bucket of an address is used up, a call that may prove itself is answered first, and the answer goes out only if the
+ * proof holds.
  */
 import { failureOf, type Failure } from '../wire/failure.js';
 import type { RateLimits } from './rate-limits.js';

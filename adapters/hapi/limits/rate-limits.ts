@@ -1,9 +1,9 @@
 /**
- * Token buckets (contract 00, limits), in memory, per process; where several share a store, each has its part of the
- * limit (contract 95, several processes). Shared counters in the store were rejected, they would put a write into the
- * path that they protect. rate-limiter-flexible was tried: it counts in windows that refill at once (at 60 calls a
- * minute, 119 passed within two seconds), counts refused calls too, can never let a call pass that costs more than the
- * whole, and keeps every key until its window ends.
+ * Token buckets (contract 00, limits), in memory, per process; processes that share a store each have a part of the
+ * limit (contract 95, several processes). Rejected: shared counters in the store, a write in the very path that they
+ * protect. rate-limiter-flexible was tried: it counts in windows that refill at once (at 60 calls a minute, 119 passed
+ * within two seconds), counts refused calls too, can never let a call pass that costs more than the whole, and keeps
+ * every key until its window ends.
  */
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import type { Clock } from '../../../ports/clock.js';
@@ -16,12 +16,12 @@ interface Bucket {
   at: number;
 }
 
-/** Buckets of one kind by key. The least recently used is forgotten first, which gives its owner a full bucket. */
+/** Buckets of one kind by key. The least recently used bucket is forgotten first; its owner then has a full one. */
 export class Buckets {
   readonly #buckets: BoundedMap<Bucket>;
 
   constructor(
-    /** Refilled per minute; 0: no limit. */
+    /** Tokens refilled per minute; 0: no limit. */
     readonly perMinute: number,
     readonly size: number,
     private readonly clock: Clock,
@@ -33,8 +33,8 @@ export class Buckets {
   }
 
   /**
-   * Takes `n`. A call that costs more than the bucket holds passes when it is full, and the bucket then owes the rest:
-   * otherwise it could never pass. False when there is not enough.
+   * Takes `n` tokens; false when there are not enough. A call that costs more than the bucket holds passes when the
+   * bucket is full, which then owes the rest: otherwise the call could never pass.
    * @param taken how many of the `n` this call has taken already
    */
   take(key: string, n = 1, taken = 0): boolean {
@@ -64,7 +64,7 @@ export class Buckets {
     });
   }
 
-  /** What this process may give out at once: one call at least, or nobody would ever get through. */
+  /** Tokens that this process may give out at once: at least one, or nobody would ever get through. */
   get #part(): number {
     return Math.max(1, this.size / this.sharers());
   }
@@ -88,11 +88,11 @@ export class Buckets {
 /** The buckets of every class of calls. */
 export class RateLimits {
   readonly #classes: Record<Exclude<RateClass, 'none'>, Buckets>;
-  /** 401 answers per address. */
+  /** Bucket of 401 answers per address. */
   readonly failures: Buckets;
-  /** Answers that a verified key or password opened while the bucket of its address was used up. */
+  /** Bucket of answers that a verified key or password opened while the bucket of its address was used up. */
   readonly #proven: Buckets;
-  /** Intake calls per address whose credential is not in the headers. */
+  /** Bucket of intake calls per address whose credential is not in the headers. */
   readonly #keyless: Buckets;
 
   /** @param sharers how many processes share the limits */
@@ -111,22 +111,25 @@ export class RateLimits {
     this.failures = of(limits.auth_failures_per_minute);
   }
 
-  /** Of a call whose body may hold the credential, before any of it is read. Null when it may go on. */
+  /** Counts a call whose body may hold the credential, before any of the body is read. Null when the call may go on. */
   checkKeyless(address: string): Failure | null {
     return this.#keyless.take(address) ? null : this.#keyless.refusal(address);
   }
 
-  /** An open question, in one of its address's buckets. Null when it may go on. */
+  /** Counts an open question in one of its address's buckets. Null when it may go on. */
   checkOpen(bucket: OpenBucket, network: string): Failure | null {
     return this.check('public', `${bucket} ${network}`);
   }
 
-  /** What somebody's verified credential opened although the address has asked too often. Null when it may go out. */
+  /**
+   * Counts an answer that a verified credential opened although the address has asked too often. Null when it may go
+   * out.
+   */
   checkProven(who: string): Failure | null {
     return this.#proven.take(who) ? null : this.#proven.refusal(who);
   }
 
-  /** Null when the call may go on. */
+  /** Counts a call. Null when it may go on. */
   check(rate: RateClass, key: string, n = 1, taken = 0): Failure | null {
     if (rate === 'none') return null;
     const buckets = this.#classes[rate];
@@ -135,8 +138,8 @@ export class RateLimits {
 }
 
 /**
- * What a plugin refuses with 429 says when to come back, and lacks the other headers of contract 00: as of a bucket of
- * one.
+ * Adds the rate headers of contract 00 to a plugin's own 429, which only says when to come back; the headers are those
+ * of a bucket that holds one.
  */
 export function withRateLimitHeaders(failure: Failure): Failure {
   const { headers = {} } = failure.more;

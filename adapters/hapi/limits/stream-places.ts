@@ -1,13 +1,13 @@
 /**
- * Places of streams (files, uploads, events). Where those of callers without a credential are all taken, what moved
- * longest ago of the address with the most downloads gives way to an address with fewer, so that slow readers from a
- * few addresses never keep everybody else from the files; the only download of an address never gives way.
+ * Places of streams (files, uploads, events). When callers without a credential have used up theirs, the address with
+ * the most downloads gives up the one that moved longest ago to an address with fewer. So slow readers from a few
+ * addresses never keep everybody else from the files. The only download of an address never gives way.
  */
 import { RequestsInFlight } from './in-flight.js';
 
 export class StreamPlaces {
   readonly #all: RequestsInFlight;
-  /** Downloads of strangers that can be cut, by address; of each what moved longest ago comes first. */
+  /** Downloads of strangers that can be cut, by address; in each set the one that moved longest ago comes first. */
   readonly #downloads = new Map<string, Set<StreamPlace>>();
 
   constructor(most: number) {
@@ -29,7 +29,7 @@ export class StreamPlaces {
   #makeRoom(newcomer: string): boolean {
     let most: ReadonlySet<StreamPlace> = new Set();
     for (const own of this.#downloads.values()) if (own.size > most.size) most = own;
-    // Behind the newcomer it still has no fewer.
+    // The newcomer, with one download more, must not have more than the other address with one less.
     if (most.size < (this.#downloads.get(newcomer)?.size ?? 0) + 2) return false;
     for (const stalest of most) {
       stalest.revoke();
@@ -38,7 +38,7 @@ export class StreamPlaces {
     return false;
   }
 
-  /** @internal Puts it behind all others of its address. */
+  /** Moves a place behind all others of its address. @internal */
   last(place: StreamPlace, address: string): void {
     const own = this.#downloads.get(address) ?? new Set();
     this.#downloads.set(address, own);
@@ -66,24 +66,24 @@ export class StreamPlace {
     private readonly free: () => void,
   ) {}
 
-  /** From now on it may be cut for another's sake. */
+  /** Allows this stream to be cut for another's sake from now on. */
   mayGiveWay(cut: () => void): void {
     this.#giveWay = cut;
     this.moved();
   }
 
-  /** Its reader has taken something. */
+  /** Notes that the reader has taken something. */
   moved(): void {
     if (!this.#left && this.#giveWay !== null && this.address !== null) this.places.last(this, this.address);
   }
 
-  /** @internal Takes it away. */
+  /** Takes the place away. @internal */
   revoke(): void {
     this.leave();
     this.#giveWay?.();
   }
 
-  /** Gives it back; again is nothing. */
+  /** Gives the place back. A second call does nothing. */
   leave(): void {
     if (this.#left) return;
     this.#left = true;

@@ -1,9 +1,9 @@
 /**
  * Bytes of answers that are made and not yet taken by their readers, over all connections and for each address
- * (contract 40, asking). A new answer always gets room: what has not moved for longest gives way, first among its own
- * address's when that holds more than its share, then of the address with the most when the whole is used up. So
- * whoever opens hundreds of answers and reads none loses them, and who reads, however slowly, stands behind those who
- * do not.
+ * (contract 40, asking). A new answer always gets room: the answer that has not moved for longest gives way. It is one
+ * of the same address when this address holds more than its share, or one of the address with the most when the whole
+ * budget is used up. So readers that open hundreds of answers and read none lose them, and a reader that reads, however
+ * slowly, stands behind those that do not.
  */
 
 /**
@@ -15,7 +15,7 @@ const STALE_MS = 2_000;
 interface Owner {
   readonly key: string;
   bytes: number;
-  /** What moved longest ago comes first. */
+  /** Answers of the owner; the one that moved longest ago comes first. */
   readonly leases: Set<UnsentLease>;
 }
 
@@ -35,12 +35,12 @@ export class UnsentBudget {
     return this.#held;
   }
 
-  /** Answers that gave way. */
+  /** How many answers gave way. */
   get cut(): number {
     return this.#cut;
   }
 
-  /** Room for an answer. @param giveWay called when the answer loses it to another: its connection has to be cut */
+  /** Room for an answer. @param giveWay called when the answer loses its room to another: its connection must be cut */
   open(key: string, bytes: number, giveWay: () => void): UnsentLease {
     const owner = this.#owners.get(key) ?? { key, bytes: 0, leases: new Set() };
     this.#owners.set(key, owner);
@@ -62,7 +62,7 @@ export class UnsentBudget {
     if (owner.leases.size === 0) this.#owners.delete(owner.key);
   }
 
-  /** False: nothing of the owner's that last moved before `before` can give way. */
+  /** Cuts one answer that last moved before `before`; false when the owner has none that can give way. */
   #giveWay(owner: Owner | null, self: UnsentLease, before: number): boolean {
     const first = owner === null ? null : oldest(owner, self);
     if (first === null || first.movedAt > before) return false;
@@ -85,7 +85,7 @@ function oldest({ leases }: Owner, self: UnsentLease): UnsentLease | null {
   return null;
 }
 
-/** One answer's part of the budget, from when it is made until its last byte is with the system. */
+/** One answer's part of the budget, from its making until its last byte is with the system. */
 export class UnsentLease {
   movedAt: number;
   #open = true;
@@ -100,7 +100,7 @@ export class UnsentLease {
     this.movedAt = budget.now();
   }
 
-  /** Its reader has taken something. */
+  /** Notes that the reader has taken something. */
   moved(): void {
     if (!this.#open) return;
     this.movedAt = this.budget.now();
@@ -108,13 +108,13 @@ export class UnsentLease {
     this.owner.leases.add(this);
   }
 
-  /** Takes its room away. */
+  /** Takes the answer's room away. */
   revoke(): void {
     this.close();
     this.giveWay();
   }
 
-  /** Gives it back; again is nothing. */
+  /** Gives the room back. A second call does nothing. */
   close(): void {
     if (!this.#open) return;
     this.#open = false;

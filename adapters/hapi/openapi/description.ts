@@ -1,4 +1,4 @@
-/** joi's public account of a schema (`describe()`), as far as it is read here, and what is asked of one. */
+/** joi's public account of a schema (`describe()`), as far as it is read here, and questions about it. */
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -7,7 +7,7 @@ export interface DescribedRule {
   args?: { limit?: unknown; regex?: unknown; base?: unknown; options?: { invert?: boolean }; sign?: unknown };
 }
 
-/** What joi's `describe()` answers. */
+/** A part of what joi's `describe()` answers. */
 export interface SchemaDescription {
   type?: string;
   flags?: {
@@ -33,7 +33,9 @@ export interface SchemaDescription {
 
 export const isRequired = (described: SchemaDescription): boolean => described.flags?.presence === 'required';
 
-/** `unlisted` of ports/http.ts says otherwise, and what may not be given at all. */
+/**
+ * Whether a schema is part of the description: not when it is `unlisted` (ports/http.ts), or may not be given at all.
+ */
 export const isListed = ({ flags, metas = [] }: SchemaDescription): boolean =>
   flags?.presence !== 'forbidden' && !metas.some(({ unlisted }) => unlisted === true);
 
@@ -44,7 +46,7 @@ export const nameOf = (described: SchemaDescription): string | null => component
 export const componentOf = ({ metas = [] }: SchemaDescription): { name: string; description?: string } | undefined =>
   metas.findLast(({ component }) => component !== undefined)?.component;
 
-/** What an alternative may be, as far as it is listed. */
+/** The listed alternatives of a schema. */
 export const branchesOf = ({ matches = [] }: SchemaDescription): SchemaDescription[] =>
   matches.flatMap(({ schema, then, otherwise }) =>
     [schema, then, otherwise].filter((one) => one !== undefined).filter((one) => isListed(one)),

@@ -1,8 +1,8 @@
 /**
  * joi's `describe()` → JSON Schema 2020-12, as far as routes use joi. What JSON Schema cannot say (references between
  * fields, conditions) is left wider, never narrower: a client made from the description must not refuse what we take.
- * Two ways are narrower, since programs that make clients have no type for a list or an object: of two spellings of the
- * same (a list, or its only element) the list alone is told; and what a route declares `unlisted` is left out.
+ * Two cases are narrower, since programs that make clients have no type for "a list or an object": of two spellings of
+ * the same value (a list, or its only element) only the list is described; and `unlisted` parts are left out.
  *
  * Rejected: joi's own export. It says the opposite of inverted patterns, drops the flags of others, closes every object
  * although we drop unknown fields, shows forbidden keys, and writes a schema with an id out wherever it is used
@@ -19,9 +19,9 @@ import {
 import { each, limitOf, numberShape, stringShape } from './scalars.js';
 
 export interface SchemaOptions {
-  /** Also states that joi refuses `''` unless it is allowed: for input. */
+  /** For input: also states that joi refuses `''` unless it is allowed. */
   strict?: boolean;
-  /** Keeps a schema with a name and answers the reference to it; absent: it is written out where it is used. */
+  /** Keeps a named schema and answers the reference to it. Absent: the schema is written out where it is used. */
   keep?: (name: string, schema: JsonSchema) => JsonSchema;
 }
 
@@ -84,8 +84,8 @@ const isJson = (value: unknown): boolean =>
 const TYPE_OF: Record<string, string> = { string: 'string', number: 'number', boolean: 'boolean', object: 'object' };
 
 /**
- * An enumeration always, of one value too: programs that make clients stumble over `const` of a member that may be
- * absent. Of truth values none: no language has an enumeration of them.
+ * An enumeration, even of a single value: programs that make clients stumble over `const` of a member that may be
+ * absent. Truth values get none: no language has an enumeration of them.
  */
 function only(values: unknown[]): JsonSchema {
   const types = [
@@ -98,16 +98,17 @@ function only(values: unknown[]): JsonSchema {
 }
 
 /**
- * Values allowed beside the type: null widens it, anything else (`''`, a word instead of a number) is an alternative.
+ * Values allowed beside the type: null widens the type, anything else (`''`, a word instead of a number) is an
+ * alternative.
  */
 function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   if (allowed.length === 0 || Object.keys(schema).length === 0) return schema;
-  // `''` is allowed beside a type that has no lower limit: the type says it already.
+  // A type without a lower limit already allows `''`.
   const narrow = ['minLength', 'pattern', 'format', 'allOf'].some((key) => key in schema);
   const emptyFits = schema['type'] === 'string' && !narrow;
   const others = allowed.filter((value) => value !== null && !(value === '' && emptyFits));
   const withNull = allowed.includes(null) ? [{ type: 'null' }] : [];
-  // One text that may be empty is one type to a program; told apart as two it would be a union.
+  // A text that may be empty is one type to a program; two alternatives would make a union.
   if (schema['type'] === 'string' && others.length === 1 && others[0] === '')
     return nullable(unchecked(schema), withNull.length > 0 ? [null] : []);
   if (others.length > 0) return { anyOf: [schema, only(others), ...withNull] };
@@ -116,7 +117,7 @@ function nullable(schema: JsonSchema, allowed: unknown[]): JsonSchema {
   return { anyOf: [schema, ...withNull] };
 }
 
-/** A text without what `''` would not fit. */
+/** A text's schema without the rules that `''` would break. */
 function unchecked({
   minLength: _min,
   pattern: _pattern,
@@ -153,7 +154,7 @@ function shape(described: SchemaDescription, options: SchemaOptions): JsonSchema
   }
 }
 
-/** A schema that holds itself: `joi.link('#TreeNode')` inside of what has that id and that name. */
+/** A schema that holds itself: `joi.link('#TreeNode')` inside the schema with this id and name. */
 function linkShape({ link }: SchemaDescription, { keep }: SchemaOptions): JsonSchema {
   const [id] = link?.ref?.path ?? [];
   return keep !== undefined && typeof id === 'string' ? { $ref: `#/components/schemas/${id}` } : {};
@@ -173,7 +174,7 @@ function arrayShape(described: SchemaDescription, rules: DescribedRule[], option
   return {
     type: 'array',
     ...(ordered.length > 0 && { prefixItems: ordered }),
-    // Always said: a list without it is what programs that make clients refuse.
+    // `items` is always there: programs that make clients refuse a list without it.
     items: items.length === 0 ? {} : items.length === 1 ? items[0] : { anyOf: items },
     ...sizes,
   };

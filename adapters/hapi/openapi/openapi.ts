@@ -1,5 +1,6 @@
 /**
- * OpenAPI 3.1 of the mounted routes (contract 95): made from the table that also mounts them, so it cannot disagree.
+ * OpenAPI 3.1 of the mounted routes (contract 95), made from the table that also mounts them, so the two cannot
+ * disagree.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
@@ -19,7 +20,7 @@ export interface AboutService {
   codes: ErrorCodes;
 }
 
-/** The document, made in slices: all of it at once would hold up every other request. */
+/** The document, made in slices: one go would hold up every other request. */
 export async function describeRoutes(mounted: readonly MountedRoute[], about: AboutService): Promise<Json> {
   const routes = mounted.filter(({ spec }) => spec.hidden !== true);
   const paths: Record<string, Json> = {};
@@ -82,7 +83,7 @@ const catalogue = (codes: ErrorCodes): Json =>
       .map(([code, [status, description]]) => [code, { status, description }]),
   );
 
-/** Method, path and id of everything that a route answers. A path with and without a slash at its end is one. */
+/** Method, path and id of everything that a route answers. A path with and without a final slash counts once. */
 function operationsOf(spec: RouteSpec): [method: string, path: string, id: string][] {
   const given = [spec.operationId ?? []].flat();
   const paths = [spec.path, ...(spec.aliases ?? [])].map((path) =>
@@ -93,13 +94,13 @@ function operationsOf(spec: RouteSpec): [method: string, path: string, id: strin
     .map(([method, path], at) => [method, path, given[at] ?? given[0] ?? idOf(method, path)]);
 }
 
-/** `/api/bugtracker/v1/bugs` → `bugtracker`. */
+/** The group of a path: `/api/bugtracker/v1/bugs` → `bugtracker`. */
 const tagOf = (path: string): string => {
   const [first = 'root', second] = path.split('/').filter((part) => part !== '' && !part.startsWith('{'));
   return first === 'api' ? (second ?? 'api') : first;
 };
 
-/** `GET /api/bugtracker/v1/bugs/{id}` → `getBugtrackerBugsById`. */
+/** The operationId: `GET /api/bugtracker/v1/bugs/{id}` → `getBugtrackerBugsById`. */
 function idOf(method: string, path: string): string {
   const words = path
     .split('/')
@@ -109,7 +110,7 @@ function idOf(method: string, path: string): string {
   return method.toLowerCase() + words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
 }
 
-/** A number goes behind the second of a kind. */
+/** The id, with a number behind it when it is taken already. */
 function unique(taken: Set<string>, id: string): string {
   let name = id;
   for (let n = 2; taken.has(name); n++) name = `${id}${n}`;

@@ -1,4 +1,4 @@
-/** One operation of the description: what it takes, who may call it, what it answers. */
+/** One operation of the description: its input, its callers, its answers. */
 import type { MountedRoute, RouteSpec, StreamedInput } from '../../../ports/http.js';
 import { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
@@ -10,7 +10,7 @@ import { responses, type ResponseParts } from './responses.js';
 
 type Json = Record<string, unknown>;
 
-/** @param place the path as it is described, and the group that it belongs to */
+/** Describes an operation. @param place the described path, and the group that it belongs to */
 export function operation(
   route: MountedRoute,
   place: { method: string; path: string; tag: string },
@@ -54,7 +54,7 @@ function security(policy: AccessPolicy, { credentialIn = [] }: RouteSpec): Json[
   ];
 }
 
-/** `X-Sentry-Auth` → `xSentryAuth` */
+/** The name of a security scheme: `X-Sentry-Auth` → `xSentryAuth`. */
 const schemeOf = ({ name }: { name: string }): string =>
   name.toLowerCase().replaceAll(/[^a-z0-9]+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -139,11 +139,11 @@ function streamed({ mediaTypes, multipart }: StreamedInput): Json {
   if (multipart === undefined) return types;
   const { file, fields } = multipart;
   const properties = { [file]: BINARY, ...Object.fromEntries(fields.map((name) => [name, STRING])) };
-  // First, since openapi-generator reads the first alone, and its Java lacks a class where a form comes second.
+  // The form comes first: openapi-generator reads only the first type, and its Java lacks a class for a second form.
   return { 'multipart/form-data': { schema: { type: 'object', required: [file], properties } }, ...types };
 }
 
-/** Null where no body says anything: none is taken, or one without fields. */
+/** The described body; null where the route takes none, or one without fields. */
 function requestBody(spec: RouteSpec, operationId: string, components: Components): Json | null {
   const { input, limits } = spec;
   const required = !(input?.optionalBody ?? false);

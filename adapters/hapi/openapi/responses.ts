@@ -1,5 +1,5 @@
 /**
- * What an operation answers: its successes in the envelope, and its errors by status, each with the codes it can mean.
+ * Answers of an operation: its successes in the envelope, and its errors by status, each with the codes it can mean.
  */
 import type { ErrorCodes, MountedRoute, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
@@ -18,7 +18,7 @@ const RATE_HEADERS = {
   'RateLimit-Reset': ref('headers', 'Reset'),
 };
 
-/** What a route answers when it succeeds: status → shape. */
+/** Successful answers of a route: status → shape. */
 export function outputsOf({
   output,
   status = 200,
@@ -35,7 +35,7 @@ const isSchema = (
 ): output is Extract<typeof output, { describe(): unknown }> =>
   typeof (output as { describe?: unknown }).describe === 'function';
 
-/** The responses of one operation. @param id its operationId, of which shapes without a name get one */
+/** The responses of one operation. @param id its operationId, which names shapes without a name of their own */
 export function responses(route: MountedRoute, policy: AccessPolicy, id: string, parts: ResponseParts): Json {
   const { spec } = route;
   const outputs = outputsOf(spec);
@@ -59,7 +59,7 @@ function success(
   { components }: ResponseParts,
 ): Json {
   const content: Json = {};
-  // Beside JSON a route may answer a text of another type, when it is asked to.
+  // Beside JSON a route may answer a text of another type when it is asked to.
   const forms = described?.type === 'alternatives' ? branchesOf(described) : [];
   const texts = described?.type === 'string' ? [described] : forms.filter(isText);
   const json = texts.length === 0 ? described : (forms.find((form) => !isText(form)) ?? null);
@@ -74,7 +74,9 @@ function success(
 
 const isText = ({ type }: SchemaDescription): boolean => type === 'string';
 
-/** An answer's shape is kept under its own name, or one made from the operation's; alternatives each under theirs. */
+/**
+ * The schema of an answer, kept under its own name or one made from the operation's; alternatives each under theirs.
+ */
 function answer(described: SchemaDescription, name: string, spec: RouteSpec, components: Components): JsonSchema {
   if (described.type === 'alternatives') {
     const branches = branchesOf(described);
@@ -126,7 +128,7 @@ function refusals({ spec }: MountedRoute, policy: AccessPolicy, { shared, codes 
 const pascal = (code: string): string =>
   code.replaceAll(/(?:^|_)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** The codes that go without saying. */
+/** Error codes that follow from the kind of route. */
 function usual(spec: RouteSpec, policy: AccessPolicy): string[] {
   const query = spec.input?.query?.describe() as SchemaDescription | undefined;
   const streams = spec.input?.stream !== undefined;

@@ -1,9 +1,9 @@
 /** Texts and numbers as JSON Schema: type, limits, formats and patterns. */
 import type { SchemaDescription, JsonSchema, DescribedRule } from './description.js';
 
-/** What the rules say together. */
+/** The schemas of all rules, merged. */
 export const each = (rules: DescribedRule[], one: (rule: DescribedRule, limit: number) => JsonSchema): JsonSchema =>
-  // A limit that is a reference to another field has no number.
+  // A limit that refers to another field has no number.
   Object.assign(
     {},
     ...rules.map((rule) => one(rule, typeof rule.args?.limit === 'number' ? rule.args.limit : NaN)),
@@ -11,7 +11,7 @@ export const each = (rules: DescribedRule[], one: (rule: DescribedRule, limit: n
 
 export const limitOf = (name: string, limit: number): JsonSchema => (Number.isNaN(limit) ? {} : { [name]: limit });
 
-/** @param strict also states that joi refuses `''` unless it is allowed */
+/** A text's schema. @param strict also states that joi refuses `''` unless it is allowed */
 export function stringShape(described: SchemaDescription, rules: DescribedRule[], strict: boolean): JsonSchema {
   const said = each(rules, stringRule);
   const filled = strict && said['minLength'] === undefined && !(described.allow ?? []).includes('');
@@ -45,21 +45,21 @@ function stringRule({ name }: DescribedRule, limit: number): JsonSchema {
   }
 }
 
-/** The one class of characters that is the same in every regular expression when it is written out. */
+/** Control characters, written out: the only class that every dialect of regular expressions reads alike. */
 const CONTROL = '[\\u0000-\\u001F\\u007F-\\u009F]';
 
 /** An escaped zero, behind whole pairs of backslashes. */
 const NUL = /(?<!\\)((?:\\\\)*)\\0(?!\d)/g;
 
 /**
- * joi writes `/…/flags`. An inverted one says what the text must not hold. Left out is what cannot be said: flags that
- * change what matches, and classes of Unicode, which engines know by different names.
+ * A pattern, which joi writes as `/…/flags`; an inverted one says what the text must not hold. Flags that change what
+ * matches, and classes of Unicode that engines name differently, cannot be said and are left out.
  */
 function patternOf({ args }: DescribedRule): JsonSchema[] {
   const { regex, options } = args ?? {};
   const text = regex instanceof RegExp ? String(regex) : regex;
   const [, source = '', flags = ''] = (typeof text === 'string' ? /^\/(.*)\/([a-z]*)$/s.exec(text) : null) ?? [];
-  // `\0` means something else to engines other than this one.
+  // Other engines read `\0` differently.
   const pattern = source.replaceAll('\\p{Cc}', CONTROL).replaceAll(NUL, '$1\\u0000');
   if (pattern === '' || /[imsv]/.test(flags) || /\\p\{/i.test(pattern)) return [];
   return [options?.invert === true ? { not: { pattern } } : { pattern }];

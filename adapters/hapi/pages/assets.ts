@@ -1,8 +1,8 @@
 /**
  * Static files through inert: `web/assets` below `/assets/`, and each plugin's `assets/` (the folder beside its views)
  * below `/assets/<plugin>/`. An address with the file's own version (`?v=<hash>`, made by the helper `asset`) never
- * changes its content and is kept for a year; without, for an hour, and asked about by its ETag. The build leaves `.br`
- * and `.gz` beside the larger files (scripts/assets.mjs); they are served to clients that accept them.
+ * changes its content and is kept for a year; an address without a version is kept for an hour, and checked by its
+ * ETag. The build puts `.br` and `.gz` beside the larger files (scripts/assets.mjs), for clients that accept them.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -42,13 +42,13 @@ export class Assets {
     }
   }
 
-  /** `asset "aos.css"` → `/assets/aos.css?v=…` */
+  /** The address of a file with its version: `asset "aos.css"` → `/assets/aos.css?v=…`. */
   readonly address = (path: unknown): string => {
     const version = this.#versions.get(String(path));
     return `${ASSETS}${String(path)}${version ? `?v=${version}` : ''}`;
   };
 
-  /** The style sheets of these plugins, as the helper `asset` takes them. */
+  /** The style sheets of these plugins, as names for the helper `asset`. */
   stylesOf(plugins: Iterable<string>): string[] {
     return [...new Set(plugins)].map((id) => `${id}/${STYLE}`).filter((path) => this.#versions.has(path));
   }
@@ -72,7 +72,7 @@ export class Assets {
     return paths;
   }
 
-  /** `Cache-Control` for a path below `/assets/` asked with this `v`. */
+  /** `Cache-Control` for a path below `/assets/` requested with this `v`. */
   caching(path: string, version: unknown): string {
     const current = this.#versions.get(path.slice(ASSETS.length));
     return current !== undefined && version === current

@@ -1,4 +1,4 @@
-/** `GET /navigation`: what the navigation counts, for pages that follow by themselves (web/assets/app.js). */
+/** `GET /navigation`: the counts of the navigation, for pages that update themselves (web/assets/app.js). */
 import { Reply, type MountedPage, type Role } from '../../../ports/http.js';
 import type { NavSection } from './navigation.js';
 

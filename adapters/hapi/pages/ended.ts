@@ -1,13 +1,13 @@
 /**
- * The answer to a form whose session has ended: 401 with the login, and what was written goes along (contract 80,
- * conduct).
+ * The answer to a form whose session has ended: 401 with the login form, which carries the written text along (contract
+ * 80, conduct).
  */
 import { keptForm, writtenIn } from '../../../lib/kept-form.js';
 import type { View } from '../../../ports/http.js';
 import { UNAUTHORIZED } from '../access/access-policy.js';
 import { ForeignView } from './once.js';
 
-/** Null where the form cannot be kept. */
+/** The login view; null where the form cannot be kept. */
 export function endedView(
   { path, fields }: { path: string; fields: Readonly<Record<string, string | string[]>> },
   sign: (text: string) => string,

@@ -1,6 +1,6 @@
 /**
- * Reads the views of plugins before anybody opens a page: what would be an error page, a gap or a refused form later is
- * a fault with its file and line now.
+ * Checks the views of plugins before anybody opens a page: an error page, a gap or a refused form of later is a fault
+ * with file and line now.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -8,12 +8,12 @@ import Handlebars from 'handlebars';
 import type { MountedPage } from '../../../ports/http.js';
 
 const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'];
-/** What a view computes in a path: it may be anything. */
+/** Stands for a computed part of a path, which may be anything. */
 const ANY = '\u0000';
 /** Forms that the layout and the adapter answer themselves. */
 const OWN_FORMS = ['/theme', '/logout'];
 
-/** What web/ offers to views. */
+/** Names in web/ that views may use. */
 interface Offered {
   partials: ReadonlySet<string>;
   helpers: ReadonlySet<string>;
@@ -44,7 +44,7 @@ export class ViewJudge {
     this.#forms = [...posts, ...OWN_FORMS].map(segmentsOf);
   }
 
-  /** Of a page's own members. */
+  /** Faults in a page's own members. */
   page({ spec }: MountedPage): string[] {
     const { nav, method = 'GET', path } = spec;
     if (nav === undefined || this.#offered.icons.has(nav.icon)) return [];
@@ -52,8 +52,8 @@ export class ViewJudge {
   }
 
   /**
-   * Of every view in a folder.
-   * @param own first words of the plugin's own pages: a form that goes there must be taken there
+   * Faults in every view of a folder.
+   * @param own first segments of the plugin's own pages: a form that goes there must have a page that takes it
    */
   folder(views: string, own: ReadonlySet<string>): string[] {
     const names = existsSync(views) ? readdirSync(views, { recursive: true, encoding: 'utf8' }) : [];
@@ -76,7 +76,7 @@ export class ViewJudge {
     return [...tags, ...this.#formsOf(source, own), ...this.#actions(source, visitor.actions, own)];
   }
 
-  /** Forms that change something carry the visitor's token. */
+  /** Faults of forms: those that change something must carry the visitor's token. */
   #formsOf({ name, text }: Source, own: ReadonlySet<string>): string[] {
     const faults: string[] = [];
     for (const { 0: tag, index } of text.matchAll(/<form\b[^>]*>/gi)) {
@@ -132,7 +132,7 @@ const isText = (node: hbs.AST.Node | undefined): node is Literal => node?.type =
 /** Partials, helpers and icons of one view. */
 class Reader extends Handlebars.Visitor {
   readonly faults: { line: number; fault: string }[] = [];
-  /** Of the partial `confirm`, which is a form. */
+  /** Uses of the partial `confirm`, which is a form. */
   readonly actions: Action[] = [];
   readonly #inline = new Set<string>();
 

@@ -19,9 +19,9 @@ export interface NavSection {
 }
 
 /**
- * A badge that is older, in ms, is counted anew; one that is older than `KEPT_MS` is waited for. Every page has all of
- * them, and a person who opens several asks for them each time. What the person's own form has changed is counted anew
- * at once.
+ * Age, in ms, from which a badge is counted anew; a page waits only for a count that replaces one older than `KEPT_MS`.
+ * Every page shows all badges, and a person who opens several pages asks for them each time. A person's own form makes
+ * all badges count anew at once.
  */
 const FRESH_MS = 1_000;
 const KEPT_MS = 2_000;
@@ -29,10 +29,10 @@ const KEPT_MS = 2_000;
 type Entry = Required<Pick<MountedPage['spec'], 'nav'>> & { page: MountedPage };
 
 interface Counted {
-  /** When the count was asked for. */
+  /** Time at which the count was requested. */
   at: number;
   badge: Promise<number | null>;
-  /** It is being counted anew. */
+  /** A new count is under way. */
   renewing: boolean;
 }
 
@@ -51,7 +51,7 @@ export class Navigation {
       .sort((a, b) => a.nav.order - b.nav.order || (a.nav.label < b.nav.label ? -1 : 1));
   }
 
-  /** Something has changed that a badge may count. */
+  /** Tells that a badge may have changed. */
   changed(): void {
     this.#counted.clear();
   }
@@ -70,7 +70,7 @@ export class Navigation {
     })).filter(({ items: some }) => some.length > 0);
   }
 
-  /** The first page that this role may open; an account's own where there is no other. */
+  /** The first page that this role may open; the account's own page where there is no other. */
   first(role: Role): string {
     const shown = this.#entries.filter(({ page }) => mayOpen(page.spec.access, role));
     const bySection = SECTIONS.flatMap((section) => shown.filter(({ nav }) => nav.section === section));
@@ -93,7 +93,7 @@ export class Navigation {
     known.renewing = true;
     const next = this.#count(entry);
     await next.badge;
-    // Unless something has changed meanwhile.
+    // Not kept when something has changed meanwhile.
     if (this.#counted.get(entry) === known) this.#counted.set(entry, next);
   }
 

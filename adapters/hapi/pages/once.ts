@@ -1,7 +1,7 @@
 /**
  * Forms that are carried out once, and views that are shown once (contract 80, conduct). A form carries `form_id`,
- * another one in every page; with its path and its content that is the form's name, so that a reload or a second click
- * is known, and the same form filled in anew is not.
+ * which differs in every page; together with path and content it names the form, so a reload or a second click is
+ * recognised, and the same form filled in anew is not mistaken for one.
  */
 import { createHash } from 'node:crypto';
 import joi from 'joi';
@@ -15,7 +15,7 @@ import {
 } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
 
-/** Of a form that nobody knows the answer of. */
+/** The answer to a repeated form whose first run has not answered yet. */
 const UNDER_WAY = new Failure(
   'conflict',
   'This form has been sent before and is being carried out. Look at the list before you send it again.',
@@ -35,14 +35,14 @@ export class ForeignView extends View {
   }
 }
 
-/** What is kept of a view that is shown once, as JSON. */
+/** The stored part of a view that is shown once, as JSON. */
 interface Kept {
   plugin: string;
   template: string;
   context: Record<string, unknown>;
 }
 
-/** Carries a form out; what it answers a second time is where the first one was answered. */
+/** Carries a form out; a second time the answer leads to where the first one led. */
 export async function carriedOutOnce(
   forms: FormMemory,
   session: SessionPrincipal,
@@ -59,7 +59,7 @@ export async function carriedOutOnce(
   return done.sentBefore === null ? UNDER_WAY : new Redirect(done.sentBefore, AGAIN);
 }
 
-/** A view for one look is kept, and the form leads to it. */
+/** Stores a view for one look, and answers with a redirect to it. */
 export async function led(
   forms: FormMemory,
   session: SessionPrincipal,
@@ -75,7 +75,7 @@ export async function led(
   return to;
 }
 
-/** `GET /shown/{id}`: what a form has made, for one look; afterwards that it was shown, and the way back. */
+/** `GET /shown/{id}`: shows a form's result once; later only the note that it was shown, and the way back. */
 export const shownPage = (forms: FormMemory): MountedPage => ({
   plugin: 'hapi',
   views: '',
@@ -97,6 +97,6 @@ export const shownPage = (forms: FormMemory): MountedPage => ({
   },
 });
 
-/** A path of this service, never another host. */
+/** A path of this service; another host never passes. */
 const localPath = (given: unknown): string =>
   typeof given === 'string' && /^\/(?![/\\])[^\s\\\p{Cc}]*$/u.test(given) ? given : '/';

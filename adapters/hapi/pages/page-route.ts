@@ -1,6 +1,6 @@
 /**
  * One page of a plugin, from the request to HTML: session, form token, parameters, handler, view in its layout. A page
- * without a session leads to the login and back; a form without one is refused, since what it wanted is lost anyway.
+ * without a session leads to the login and back; a form without one is refused, since its content is lost anyway.
  */
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { Redirect, Reply, SharedBytes, View, type MountedPage, type PageResult } from '../../../ports/http.js';
@@ -117,7 +117,7 @@ export class PageRoute {
         });
   }
 
-  /** Counted. */
+  /** Answers a call that was counted. */
   async #admitted(
     request: Request,
     call: IncomingRequest,
@@ -145,7 +145,7 @@ export class PageRoute {
     const query = this.#query.check(call.query);
     if (query instanceof Failure) return wordsOf(query);
     call.query = query.value;
-    // What the navigation counts is asked for beside the page's own questions, and after them.
+    // The badges are requested while the page works, after the page's own questions.
     if (!this.#isForm) {
       const handled = spec.handle(call);
       if (session) void this.shared.navigation.for(session.role);
@@ -170,8 +170,9 @@ export class PageRoute {
   }
 
   /**
-   * A form whose session has ended: the login stands in its answer, and what was written goes along (contract 80,
-   * conduct). Only one that came from a page of that session is kept: its form token says so.
+   * The answer to a form whose session has ended: it holds the login form, which carries the written text along
+   * (contract 80, conduct). Only a form that came from a page of this session is kept; its form token proves where it
+   * came from.
    */
   async #ended(
     request: Request,
@@ -192,7 +193,9 @@ export class PageRoute {
     return endedView({ path, fields }, (text) => authenticator.csrf(text)) ?? SIGN_IN;
   }
 
-  /** A refused log-in counts like a refused token: per address, and over the limit it is 429 (contract 00, limits). */
+  /**
+   * Counts a refused log-in like a refused token: per address; over the limit the answer is 429 (contract 00, limits).
+   */
   #counted(result: PageResult | Failure, call: IncomingRequest): PageResult | Failure {
     const status = result instanceof Failure || result instanceof View ? result.status : 200;
     if (status !== 401 || !this.#isForm || !this.#policy.public) return result;
@@ -237,7 +240,7 @@ export class PageRoute {
       rooted,
       spec.panels && visitor.session ? shared.panels.load(visitor.session, rooted) : undefined,
     ]);
-    // A page of a new session brings that session's token.
+    // A page of a new session carries the token of this session.
     const { csrf_token } = view.context;
     const own = typeof csrf_token === 'string' ? { csrf_token: masked(csrf_token) } : {};
     const layout = visitor.session ? 'app' : 'blank';
@@ -245,7 +248,7 @@ export class PageRoute {
     const body = await shared.views.render(
       views,
       view.template,
-      // What a form was answered is at no address that could be asked for again.
+      // The answer to a form has no address to request it from again.
       {
         ...context,
         styles,
@@ -263,7 +266,7 @@ export class PageRoute {
         'content-type': HTML_TYPE,
         ...cookieHeader(shared, visitor, view.cookies),
       },
-      // As bytes at once: its length and its compression would each make them.
+      // Bytes once: computing the length and compressing would each make them.
       body: Buffer.from(body),
       ...(view.holdsSecret && { uncompressed: true }),
     };

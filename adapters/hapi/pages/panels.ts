@@ -1,5 +1,6 @@
 /**
- * The dashboard's cards: each plugin's panel loaded and rendered by itself, so that one that fails takes no other down.
+ * The dashboard's cards: each plugin's panel is loaded and rendered by itself, so a panel that fails takes no other
+ * down.
  */
 import Handlebars from 'handlebars';
 import type { Logger } from '../../../ports/logger.js';
@@ -9,7 +10,7 @@ import type { Views } from './views.js';
 
 export interface LoadedPanel {
   id: string;
-  /** Rendered, safe to put into a page as it is. */
+  /** Rendered HTML, safe to put into a page unescaped. */
   html: Handlebars.SafeString;
 }
 
@@ -25,12 +26,12 @@ export class Panels {
     this.#panels = panels.toSorted((a, b) => a.spec.order - b.spec.order);
   }
 
-  /** Whose panels there are. */
+  /** Plugins that have panels. */
   get plugins(): string[] {
     return this.#panels.map(({ plugin }) => plugin);
   }
 
-  /** @param context what every view gets at its root; the panels ask the store meanwhile */
+  /** Starts loading all panels at once. @param context fields that every view gets at its root */
   async load(
     principal: SessionPrincipal,
     context: Promise<object>,
@@ -65,7 +66,7 @@ export class Panels {
   }
 }
 
-/** The outcome of a plugin's work, or an error when a page would wait longer than `ms`. A later outcome is dropped. */
+/** The outcome of a plugin's work, or an error when a page would wait longer than `ms`; a later outcome is dropped. */
 export function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`took longer than ${ms} ms`)), ms);

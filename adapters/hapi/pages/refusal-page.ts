@@ -1,4 +1,4 @@
-/** A refusal as a page: what happened, to which field, who may, what to do. As the envelope for who wants JSON. */
+/** A refusal as a page: what happened, to which field, who may, what to do. Clients that want JSON get the envelope. */
 import type { Request } from '@hapi/hapi';
 import { failureResponse } from '../wire/envelope.js';
 import { Failure, textOf } from '../wire/failure.js';
@@ -14,7 +14,7 @@ import {
   type PageVisitor,
 } from './visitor.js';
 
-/** A refused address in words for people: what a schema says names types, and a member of a list by its number. */
+/** A refused address in words for people: the schema's own words name types, and a list's member by its number. */
 export function wordsOf(failure: Failure): Failure {
   const names = new Set(
     Object.keys(failure.more.fields ?? {}).map((path) => (path.split('.')[0] ?? path).replaceAll('_', ' ')),
@@ -27,7 +27,10 @@ export function wordsOf(failure: Failure): Failure {
   });
 }
 
-/** JSON only for who asks for it and not for HTML: scripts that take anything are sent to the login as browsers are. */
+/**
+ * Whether the answer is JSON: only for clients that ask for it and not for HTML. A script that takes anything is sent
+ * to the login as browsers are.
+ */
 export function wantsJson(request: Request): boolean {
   const accept = request.raw.req.headers['accept'];
   return typeof accept === 'string' && accept.includes('application/json') && !accept.includes('text/html');
@@ -84,7 +87,7 @@ export async function refusalPage(
   }
 }
 
-/** The page for an address that nothing is mounted at. */
+/** The page for an address without a route. */
 export async function notFoundPage(
   shared: PageServices,
   request: Request,

@@ -1,4 +1,4 @@
-/** `POST /theme`: light, dark or as the system has it, kept in the cookie that every layout reads (web/README.md). */
+/** `POST /theme`: light, dark or the system's choice, kept in the cookie that every layout reads (web/README.md). */
 import { Redirect, type MountedPage } from '../../../ports/http.js';
 
 const YEAR = 31_536_000;

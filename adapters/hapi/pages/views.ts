@@ -1,10 +1,10 @@
 /**
- * Views through vision: one realm per plugin, so that `list` in one plugin is not `list` in another, and one Handlebars
- * environment with the partials and helpers of `web/` for all. Handlebars' global environment was rejected: two servers
- * in one process (tests) would share their time zones.
+ * Views through vision: one realm per plugin, so `list` of one plugin is not `list` of another, and one Handlebars
+ * environment with the partials and helpers of `web/` for all. Rejected: Handlebars' global environment, in which two
+ * servers of one process (tests) would share their time zones.
  *
- * Vision finds and compiles; what it has compiled is kept here and called as it is. Vision would ask the disk for both
- * files at every page, which a thread of libuv does behind those that compress other pages.
+ * Vision finds and compiles views; the compiled ones are kept and called here. Vision would read both files from the
+ * disk for every page, on a thread that compresses other pages at the same time.
  */
 import { join } from 'node:path';
 import type { Server } from '@hapi/hapi';
@@ -15,22 +15,22 @@ import { showUnseen } from './unseen.js';
 export interface ViewOptions {
   webDir: string;
   helpers: Readonly<Record<string, (...args: never[]) => unknown>>;
-  /** Read files again at every rendering. */
+  /** Reads files again at every rendering. */
   debug: boolean;
 }
 
 type Template = ReturnType<typeof Handlebars.compile>;
 
 /**
- * A template whose lines begin at the margin, for its indentation would be sent with every row. Not where it would be
- * seen. Numbers of lines stay true.
+ * A template without the indentation of its lines, which would be sent with every row. Templates in which blanks are
+ * visible keep it. Line numbers stay true.
  */
 const flush = (text: string): string => (/<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n'));
 
 export class Views {
   readonly #realms = new Map<string, Server>();
   readonly #handlebars = Handlebars.create();
-  /** By file. */
+  /** Compiled templates by file. */
   readonly #compiled = new Map<string, Template>();
 
   private constructor(
@@ -49,7 +49,7 @@ export class Views {
     return views;
   }
 
-  /** Opens a realm for a folder of views; again for the same folder is nothing. */
+  /** Opens a realm for a folder of views. A second call for the same folder does nothing. */
   async add(folder: string): Promise<void> {
     if (this.#realms.has(folder)) return;
     const { webDir, debug, helpers } = this.options;
@@ -58,7 +58,7 @@ export class Views {
         this.#keep(options.filename, this.#handlebars.compile(flush(text), options)),
       registerPartial: (name: string, text: string) => this.#handlebars.registerPartial(name, flush(text)),
     });
-    // What is no helper is a field, without a look for a helper of its name each time.
+    // A name that is no helper is a field: Handlebars need not look for a helper of this name at every rendering.
     const knownHelpers = Object.fromEntries(Object.keys(helpers).map((name) => [name, true]));
     await this.server.register({
       name: `views-${this.#realms.size}`,
@@ -70,7 +70,7 @@ export class Views {
           partialsPath: join(webDir, 'partials'),
           layout: 'app',
           isCached: !debug,
-          // What web/README.md asks for: partials see what they are given, and do not indent the inside of <pre>.
+          // web/README.md promises: partials see only what they are given, and the inside of <pre> is not indented.
           compileOptions: { explicitPartialContext: true, preventIndent: true, knownHelpers, knownHelpersOnly: true },
         } as never);
         this.#realms.set(folder, realm);
@@ -78,7 +78,10 @@ export class Views {
     });
   }
 
-  /** HTML of a view in its layout; `layout` null: the view alone. @throws when the folder has no such view */
+  /**
+   * The HTML of a view in its layout, or of the view alone where `layout` is null. @throws when the folder lacks the
+   * view
+   */
   async render(folder: string, template: string, context: object, layout: 'app' | 'blank' | null): Promise<string> {
     const realm = this.#realms.get(folder);
     if (!realm) throw new Error(`no views in ${folder}`);
@@ -88,7 +91,7 @@ export class Views {
     return showUnseen(html);
   }
 
-  /** Null when a part is not compiled yet. */
+  /** The HTML, or null when a part is not compiled yet. */
   #rendered(folder: string, template: string, context: object, layout: string | null): string | null {
     const view = this.#compiled.get(join(folder, `${template}.hbs`));
     if (view === undefined) return null;

@@ -15,17 +15,17 @@ import type { Views } from './views.js';
 
 export const HTML_TYPE = 'text/html; charset=utf-8';
 
-/** What every page shares. */
+/** Services that all pages share. */
 export interface PageServices extends RouteServices {
   views: Views;
   assets: Assets;
   navigation: Navigation;
-  /** A plugin has a page of this address. */
+  /** Whether a plugin has a page of this address. */
   hasPage: (path: string) => boolean;
   panels: Panels;
-  /** What has come of forms; null: no plugin keeps it. */
+  /** Outcomes of forms; null: no plugin keeps them. */
   forms: FormMemory | null;
-  /** Folder of a plugin's views; of the service's own for ''. */
+  /** The folder of a plugin's views; for '' the service's own. */
   viewsOf: (plugin: string) => string;
   version: string;
   timezone: string;
@@ -58,13 +58,16 @@ export async function visitorOf({ authenticator, secure }: PageServices, request
   return { session: null, cookies, csrfCookie: anon ?? newAnon(), isNew: anon === undefined };
 }
 
-/** 32 random bytes as 43 letters and digits; `-` and `_` of base64url are folded, which costs less than two bits. */
+/**
+ * A new visitor id: 32 random bytes as 43 letters and digits; folding `-` and `_` of base64url costs less than two
+ * bits.
+ */
 const newAnon = (): string => randomBytes(32).toString('base64url').replace(/-/g, 'A').replace(/_/g, 'B');
 
 const formIdFor = ({ authenticator }: PageServices, { account_id }: SessionPrincipal): string =>
   formIdOf(randomBytes(12).toString('base64url'), account_id, (text) => authenticator.csrf(text));
 
-/** What every view and layout finds at its root (web/README.md). */
+/** Fields that every view and layout finds at its root (web/README.md). */
 export async function contextOf(
   shared: PageServices,
   call: IncomingRequest,
@@ -92,7 +95,7 @@ export async function contextOf(
   };
 }
 
-/** Cookies that a rendered page sets: its own, the visitor's first, and the end of a flash that it has shown. */
+/** Cookies that a rendered page sets: its own, the visitor's first, and the end of a flash that was shown. */
 export function cookieHeader(
   shared: PageServices,
   visitor: PageVisitor,

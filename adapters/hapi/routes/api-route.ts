@@ -1,7 +1,7 @@
 /**
  * One route of a plugin, from the request to its answer: limits, credential, validation, handler, answer. The order is
- * the contract's: after path and method, which the router knows, come credential, rate limit, body and schema. So a
- * body without a credential is neither read nor parsed.
+ * the contract's: after path and method, which the router judges, come credential, rate limit, body and schema. So the
+ * body of a caller without a credential is neither read nor parsed.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
@@ -70,7 +70,7 @@ export class ApiRoute {
     return this.shared.sending.send(request, h, call.id, this.#base, await this.#serve(call));
   };
 
-  /** Answers before hapi has seen the request (transport/direct.ts). */
+  /** Answers a request before hapi has seen it (transport/direct.ts). */
   direct(asked: Requested, hapi: () => void): boolean {
     if (this.shared.inFlight.stopping) return false;
     void this.#serveDirectly(this.#call(asked), hapi);
@@ -99,7 +99,7 @@ export class ApiRoute {
     return call;
   }
 
-  /** From the request to its answer. Never throws. */
+  /** Serves a call, from the request to its answer. Never throws. */
   async #serve(call: IncomingRequest): Promise<HttpResponse> {
     const { inFlight, clock } = this.shared;
     const began = clock.monotonic();
@@ -120,7 +120,7 @@ export class ApiRoute {
     return answer;
   }
 
-  /** The credential, and the bucket that the call is counted in. */
+  /** Finds the caller by the credential, and counts the call in its bucket. */
   async #identified(call: IncomingRequest, place: RequestPlace): Promise<object | Failure> {
     if (!this.mounted.ready()) return PLUGIN_NOT_READY;
     const body = await this.#credential.identify(call, place);
@@ -137,7 +137,8 @@ export class ApiRoute {
   }
 
   /**
-   * The call is counted and, as far as the route asks for a credential, its caller is known: rights, input, handler.
+   * Checks rights and input, and runs the handler, for a call that is counted and whose caller is known as far as the
+   * route asks for a credential.
    */
   async #admitted(call: IncomingRequest, place: RequestPlace, body: ReadBody | null): Promise<object | Failure> {
     const spec = this.#spec;
@@ -157,20 +158,27 @@ export class ApiRoute {
     return (await this.#published(call)) ?? spec.handle(call);
   }
 
-  /** A text that would publish a live token; an open call has no author, and what a machine reports is scrubbed. */
+  /**
+   * The refusal of a text that would publish a live token. An open call has no author, and a machine's report is
+   * scrubbed.
+   */
   #published(call: IncomingRequest): Promise<Failure | null> | null {
     return this.policy.public || this.#spec.input?.report === true ? null : this.shared.texts.judge(call);
   }
 
   /**
-   * Hundreds of long lists for some addresses hold up nobody else's; what is open to all needs no storage to answer.
+   * Runs a reading handler. Callers take turns, so hundreds of long lists for some addresses hold up nobody else's;
+   * open routes need no storage to answer, so they need no turn.
    */
   #read(call: IncomingRequest): Promise<object> | object {
     if (this.#limits.open) return this.#spec.handle(call);
     return this.shared.turns.run(call.network, async () => this.#spec.handle(call));
   }
 
-  /** The handler reads the body itself. While the body arrives, its request is not at work, but it is a stream. */
+  /**
+   * Runs a handler that reads the body itself. While the body arrives, the request is not at work, but it takes a
+   * stream's place.
+   */
   async #handleUpload(call: IncomingRequest, place: RequestPlace, rule: UploadRule): Promise<object> {
     const body = rule.open(call.raw.req);
     if (body instanceof Failure) return body;
@@ -192,7 +200,7 @@ export class ApiRoute {
   }
 }
 
-/** What the types of a route allow and its meaning does not. @throws TypeError */
+/** Refuses combinations that the type of a route allows and that make no sense. @throws TypeError */
 function refuseContradictions({ path, input, limits, credential, direct }: RouteSpec, policy: AccessPolicy): void {
   if (policy.session !== null && path.startsWith('/api/') && !path.startsWith('/api/admin/')) {
     throw new TypeError(`${path}: no route below /api/ takes the session cookie, /api/admin/ aside`);

@@ -1,6 +1,6 @@
 /**
- * Who calls a route: the credential, wherever the route takes it from, and the proof that a session's change is its
- * own.
+ * The caller of a route: the credential, wherever the route takes it from, and the proof that a session's change comes
+ * from our page.
  */
 import type { BasicGuard, RouteSpec } from '../../../ports/http.js';
 import { MISSING, type AccessPolicy } from '../access/access-policy.js';
@@ -30,7 +30,7 @@ export class RouteCredential {
   ) {}
 
   /**
-   * Says in `call.principal` who calls.
+   * Sets `call.principal`.
    * @returns the body, where it had to be read for the credential, or the refusal
    */
   async identify(call: IncomingRequest, place: RequestPlace): Promise<ReadBody | null | Failure> {
@@ -51,7 +51,7 @@ export class RouteCredential {
     return null;
   }
 
-  /** HTTP Basic: counted before the guard does its work, which may be as costly as a password hash. */
+  /** HTTP Basic: the call is counted before the guard works, which may cost as much as a password hash. */
   async #basic(call: IncomingRequest, guard: BasicGuard): Promise<null | Failure> {
     const limited = this.own.limits.check(call);
     const { authorization } = call.raw.req.headers;
@@ -84,7 +84,7 @@ export class RouteCredential {
       return null;
     }
     if (!input.reads || SAFE.has(call.method)) return MISSING;
-    // Before a byte is read for a caller without a credential.
+    // Counted before a byte is read for a caller without a credential.
     const limited = limits.checkKeyless(call.network);
     if (limited) return limited;
     const body = await input.head(call, place);
@@ -95,7 +95,7 @@ export class RouteCredential {
     return idle(place, () => body.rest(senderOf(call).key));
   }
 
-  /** A session's change must come from our page: `X-CSRF-Token`, or the field `csrf_token`. */
+  /** A session's change must come from our page: `X-CSRF-Token`, or the field `csrf_token`, proves it. */
   async #proveForm(call: IncomingRequest, place: RequestPlace): Promise<ReadBody | null | Failure> {
     const { authenticator, secure } = this.services;
     const { cookie, 'x-csrf-token': header } = call.raw.req.headers;

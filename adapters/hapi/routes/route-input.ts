@@ -1,4 +1,4 @@
-/** What a route takes: path parameters, query and body, checked against its schemas. */
+/** Input of a route: path parameters, query and body, checked against its schemas. */
 import type { HttpRequest, RouteSpec } from '../../../ports/http.js';
 import type { BodyReader, HeadOfBody, ReadBody } from '../body/body-reader.js';
 import type { RequestPlace } from '../limits/in-flight.js';
@@ -11,7 +11,7 @@ import { senderOf } from './sender.js';
 export const SAFE: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'HEAD']);
 
 export class RouteInput {
-  /** The handler, or the place of the credential, wants the body. */
+  /** Whether the handler, or the place of the credential, needs the body. */
   readonly reads: boolean;
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #query: QueryRule;
@@ -31,7 +31,7 @@ export class RouteInput {
     this.reads = this.#body !== null || limits?.payload !== undefined;
   }
 
-  /** Path parameters that do not fit name nothing: 404. */
+  /** Checks the path parameters; wrong ones name nothing: 404. */
   checkParams(call: IncomingRequest): Failure | null {
     const params = paramsFit(this.#params, call.params);
     if (params === null) return NOT_FOUND;
@@ -46,17 +46,17 @@ export class RouteInput {
     return null;
   }
 
-  /** The first bytes of the body, for a credential that lies in it. */
+  /** The first bytes of the body, for a credential inside it. */
   head(call: IncomingRequest, place: RequestPlace): Promise<HeadOfBody | Failure> {
     return idle(place, () => this.bodies.head(call.raw.req, this.#options, call.network, call.keep));
   }
 
-  /** @param forms a form is taken too: a session's request, whose form token is a field */
+  /** The body. @param forms a form is taken too: a session's request, whose form token is a field */
   read(call: IncomingRequest, place: RequestPlace, forms: boolean): Promise<ReadBody | Failure> {
     return idle(place, () => this.bodies.read(call.raw.req, this.#options, senderOf(call), call.keep, forms));
   }
 
-  /** Gives the call its body. @param known the body, where it was read for the credential */
+  /** Checks the body and gives it to the call. @param known the body, where it was read for the credential */
   async checkBody(call: IncomingRequest, place: RequestPlace, known: ReadBody | null): Promise<Failure | null> {
     const read = known ?? (await this.read(call, place, call.principal.kind === 'session'));
     if (read instanceof Failure) return read;

@@ -1,7 +1,4 @@
-/**
- * What a route's calls take of the limits: a place among the requests at work, and tokens of a bucket (contract 00,
- * limits).
- */
+/** Limits for a route's calls: a place among the requests at work, and tokens of a bucket (contract 00, limits). */
 import type { OpenBucket, RateClass, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import type { RequestPlace } from '../limits/in-flight.js';
@@ -12,7 +9,7 @@ import type { RouteServices } from './services.js';
 
 export class RouteLimits {
   readonly rate: RateClass;
-  /** A caller without a credential is let in, or asked by HTTP Basic. */
+  /** The route lets callers without a credential in, or asks for one by HTTP Basic. */
   readonly open: boolean;
   readonly #bucket: OpenBucket;
 
@@ -41,13 +38,13 @@ export class RouteLimits {
     return this.rate === 'public' ? limits.checkOpen(this.#bucket, key) : limits.check(this.rate, key);
   }
 
-  /** Counts what a call costs beyond the one token that it has taken. Null when it may go on. */
+  /** Counts the cost of a call beyond the one token that it has taken. Null when the call may go on. */
   checkCost(call: IncomingRequest, cost: number): Failure | null {
     const key = this.#key(call);
     return cost > 1 && key !== null ? this.services.limits.check(this.rate, key, cost, 1) : null;
   }
 
-  /** Null for calls that no bucket counts. */
+  /** The bucket's key; null for calls that no bucket counts. */
   #key(call: IncomingRequest): string | null {
     if (this.rate === 'none' || call.principal.kind === 'shared_key') return null;
     return this.rate === 'public' ? call.network : senderOf(call).key;

@@ -1,4 +1,4 @@
-/** Answers of a route that are streams: files and events. Each takes a place for as long as it is read. */
+/** Streamed answers of a route: files and events. Each holds a place for as long as it is read. */
 import { EventStreamAnswer, FileAnswer } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { SESSION_COOKIE } from '../access/csrf.js';
@@ -42,7 +42,7 @@ export class RouteStreams {
     }
   }
 
-  /** A stream outlives the check of its credential, so the session is looked up again and again while it is open. */
+  /** The answer with repeated checks of the session: a stream outlives the check of its credential. */
   #watched(answer: EventStreamAnswer, call: IncomingRequest): EventStreamAnswer {
     const { principal } = call;
     if (principal.kind !== 'session') return answer;

@@ -1,8 +1,11 @@
-/** Under which name a caller is charged: its body, its calls and its streams. */
+/** Names under which a caller's body, calls and streams are charged. */
 import type { BodySender } from '../body/body-reader.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 
-/** Whose budgets and buckets a request is charged to; a sub-token's are its master's (contract 00, limits). */
+/**
+ * The owner whose budgets and buckets a request is charged to; a sub-token is charged to its master (contract 00,
+ * limits).
+ */
 export function senderOf(call: IncomingRequest): BodySender {
   const { principal } = call;
   if (principal.kind === 'token') return { key: `token ${principal.parent_id ?? principal.id}`, known: true };
@@ -11,7 +14,7 @@ export function senderOf(call: IncomingRequest): BodySender {
   return { key: call.network, known: false };
 }
 
-/** Whose event streams are counted together. */
+/** The owner under whom event streams are counted together. */
 export const listenerOf = (call: IncomingRequest): string =>
   call.principal.kind === 'session' ? `account ${call.principal.account_id}` : senderOf(call).key;
 

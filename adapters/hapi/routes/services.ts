@@ -1,4 +1,4 @@
-/** What every route shares. */
+/** Services that all routes share. */
 import type { Clock } from '../../../ports/clock.js';
 import type { StorageSpace } from '../../../ports/domain/health.js';
 import type { Authenticator } from '../../../ports/http.js';
@@ -26,7 +26,7 @@ export interface RouteServices {
   bodies: BodyReader;
   texts: WrittenTexts;
   inFlight: RequestsInFlight;
-  /** Slots for reads with a credential. */
+  /** Slots for reading calls with a credential. */
   turns: FairSlots;
   streams: StreamServices;
   sending: Sending;

@@ -18,15 +18,15 @@ type Inject = (request: ServerInjectOptions) => Promise<ServerInjectResponse>;
 interface Arguments {
   properties: Record<string, JsonSchema>;
   required: string[];
-  /** Where each argument goes; those that the tool fixes among them. */
+  /** The place of each argument, including the arguments that the tool fixes. */
   places: Map<string, InputPart>;
 }
 
-/** Headers of the caller's that decide about the inner request too. */
+/** Headers of the caller that matter for the inner request too. */
 const PASSED = ['authorization', 'x-forwarded-for', 'user-agent'];
 
 /**
- * The route's schemas in the order in which an argument belongs to them: a body that repeats a query parameter wins.
+ * The route's schemas in the order in which they claim an argument: a name that body and query share goes to the body.
  */
 const PLACES: readonly InputPart[] = ['params', 'body', 'query'];
 
@@ -49,7 +49,7 @@ function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
   return found;
 }
 
-/** A list in a query may be given as one value. */
+/** A schema that also takes one value in place of a list, as a query does. */
 function orOne(schema: JsonSchema): JsonSchema {
   const { type, items } = schema as { type?: unknown; items?: { type?: unknown } };
   if (type !== 'array') return schema;
@@ -105,7 +105,7 @@ class MountedTool {
     };
   }
 
-  /** The answer to wrong arguments, with all that the tool takes. */
+  /** The answer to wrong arguments, with all arguments that the tool takes. */
   explained(body: Record<string, unknown>): Record<string, unknown> {
     const error = body['error'] as { code?: unknown } | undefined;
     if (error?.code !== 'validation_failed' && error?.code !== 'invalid_request') return body;
@@ -114,7 +114,7 @@ class MountedTool {
     return { ...body, error: { ...error, takes: takes.join(', ') } };
   }
 
-  /** The request that the arguments ask for, or what is wrong with them. */
+  /** The request for these arguments, or what is wrong with them. */
   request(given: Readonly<Record<string, unknown>>): Pick<ServerInjectOptions, 'method' | 'url' | 'payload'> | Failure {
     const { places, properties, required } = this.#arguments;
     const args = { ...this.tool.defaults, ...given };
@@ -150,13 +150,16 @@ class MountedTool {
   }
 }
 
-/** Text that stays one segment of a path: `.` and `..` would be resolved away, half a character cannot be written. */
+/**
+ * Whether a text stays one segment of a path: `.` and `..` would be resolved away, and half a character cannot be
+ * written.
+ */
 const isSegment = (value: unknown): boolean =>
   (typeof value === 'number' || typeof value === 'string') &&
   !['', '.', '..'].includes(String(value)) &&
   !/\p{Cs}/u.test(String(value));
 
-/** A query's values are text; a list is the parameter repeated, null is none. */
+/** Texts for a query's value; a list repeats the parameter, null is left out. */
 function valuesOf(value: unknown): string[] {
   return [value].flat().flatMap((one) => {
     if (one === null || one === undefined) return [];

@@ -1,7 +1,4 @@
-/**
- * Server-sent events: all streams that are open, a bounded number for each listener, and their end when the service
- * stops.
- */
+/** Server-sent events: all open streams, a bounded number for each listener, and their end when the service stops. */
 import type { ServerResponse } from 'node:http';
 import type { EventStreamAnswer, ServerSentEvent } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
@@ -25,9 +22,10 @@ export class EventStreams {
   constructor(private readonly rules: EventStreamRules) {}
 
   /**
+   * Opens a stream.
    * @param head only the head is asked for
    * @param listener whose streams are counted together
-   * @param closed called once, at its end
+   * @param closed called once, at the stream's end
    */
   response(
     { events, options }: EventStreamAnswer,
@@ -36,7 +34,7 @@ export class EventStreams {
     listener: string,
     hooks: { failed: (thrown: unknown) => void; closed: () => void },
   ): HttpResponse | Failure {
-    // The last one keeps nginx from holding events back.
+    // The last header keeps nginx from holding events back.
     const headers = { ...own, 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' };
     if (head) {
       hooks.closed();
@@ -60,7 +58,7 @@ export class EventStreams {
     return [...this.#open.values()].reduce((sum, own) => sum + own.size, 0);
   }
 
-  /** Ends them all: the service stops. */
+  /** Ends all streams: the service stops. */
   close(): void {
     for (const own of this.#open.values()) for (const end of own) end.abort();
   }
@@ -88,7 +86,7 @@ class EventBody implements BodyStream {
     }, heartbeatSeconds * 1000);
     const ask = setInterval(() => void this.#ask(alive), aliveEverySeconds * 1000);
     try {
-      // The browser knows at once that it is connected.
+      // A first line tells the browser at once that it is connected.
       await out.write(': \n\n');
       await this.#forward(out);
     } catch (thrown) {
@@ -118,7 +116,7 @@ class EventBody implements BodyStream {
     }
   }
 
-  /** The session may have ended: then nothing more is for this listener. */
+  /** Ends the stream when the session has ended: nothing more is for this listener. */
   async #ask(alive: (() => Promise<boolean>) | undefined): Promise<void> {
     try {
       if (alive !== undefined && !(await alive())) this.end.abort();
@@ -132,7 +130,7 @@ class EventBody implements BodyStream {
 const LINES = /\r\n|\r|\n/;
 const oneLine = (text: string): string => text.replaceAll(/[\r\n\0]/g, ' ');
 
-/** As the browser reads it: each line of the data by itself, an empty line behind. */
+/** An event as the browser reads it: each line of the data by itself, and an empty line behind. */
 export function wire({ event, data, id }: ServerSentEvent): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return [

@@ -1,7 +1,7 @@
 /**
- * Which part of a file a request asks for, and whether it asks at all (RFC 9110, sections 13 and 14). Rejected:
- * @hapi/ammo and range-parser, which both take a suffix longer than the file for unsatisfiable; the first also cannot
- * tell a malformed range, which is ignored, from one outside the file, which is 416.
+ * Decides which part of a file a request asks for, and whether its conditions hold (RFC 9110, sections 13 and 14).
+ * Rejected: @hapi/ammo and range-parser, which both take a suffix longer than the file for unsatisfiable; the first
+ * also cannot tell a malformed range, which is ignored, from one outside the file, which is 416.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnsweredFile } from '../../../ports/http.js';
@@ -29,7 +29,7 @@ export function partOf(file: File, method: string, headers: Wanted): FilePart {
   return range === 'outside' ? { status: 416, ...whole } : { status: 206, ...range };
 }
 
-/** In the order of RFC 9110, 13.2.2. */
+/** The preconditions, in the order of RFC 9110, 13.2.2. */
 function preconditions(file: File, headers: Wanted): 304 | 412 | null {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   const modified = file.modifiedAt === undefined ? null : toSeconds(file.modifiedAt.getTime());
@@ -59,7 +59,7 @@ function rangeHolds({ etag, modifiedAt }: File, headers: Wanted): boolean {
 
 const RANGE = /^bytes\s*=\s*(?:(\d+)\s*-\s*(\d*)|-\s*(\d+))\s*$/i;
 
-/** Null: none that we know, or several at once, so the whole file is sent. */
+/** The range; null for one that we do not understand, or several at once: then the whole file is sent. */
 function rangeOf(header: string, size: number): { start: number; end: number } | 'outside' | null {
   const range = RANGE.exec(header);
   if (range === null) return null;
@@ -74,10 +74,10 @@ function rangeOf(header: string, size: number): { start: number; end: number } |
   return { start, end: last === '' ? size : Math.min(Number(last) + 1, size) };
 }
 
-/** Headers know whole seconds. */
+/** A time in seconds, the precision of headers. */
 const toSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000);
 
-/** Seconds; null for what is no date. */
+/** A date in seconds; null for a text that is no date. */
 function dateOf(header: string | undefined): number | null {
   const at = header === undefined ? NaN : Date.parse(header);
   return Number.isNaN(at) ? null : toSeconds(at);

@@ -1,4 +1,4 @@
-/** `FileAnswer` → an answer: the part that was asked for, streamed. */
+/** `FileAnswer` → the requested part of the file, streamed. */
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AnsweredFile } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
@@ -13,14 +13,15 @@ export interface StreamRules {
   stallMs: number;
   buffers: PieceBuffers;
   place: Pick<StreamPlace, 'mayGiveWay' | 'moved'>;
-  /** A source that failed, or gave another number of bytes than it promised. */
+  /** Called for a source that failed, or gave another number of bytes than it promised. */
   failed: (thrown: unknown) => void;
   /** Called once, when the last byte is out or nobody reads any longer. */
   closed: () => void;
 }
 
 /**
- * The answer; its source has given its first piece, so that a source which cannot be opened is an error like any other.
+ * The answer, made after the source has given its first piece, so a source that cannot be opened is an error like any
+ * other.
  * @returns 412 and 416 as failures
  */
 export async function fileResponse(
@@ -38,7 +39,7 @@ export async function fileResponse(
   }
   const bytes = part.end - part.start;
   const headers: HttpResponse['headers'] = {
-    // May be kept, but is asked for again every time: a withdrawn file must be gone.
+    // Caches may keep the file but must ask each time: a withdrawn file must be gone.
     'cache-control': 'no-cache',
     ...own,
     etag: file.etag,
@@ -71,7 +72,7 @@ class Source {
     const { done, value } = await this.#next;
     if (done === true) return null;
     this.#next = this.pieces.next();
-    // Whoever asks for it is told; until then it is no unhandled rejection.
+    // The reader of the next piece is told of an error; until then it is no unhandled rejection.
     this.#next.catch(() => undefined);
     return value;
   }
@@ -94,7 +95,7 @@ class FileBody implements BodyStream {
       if (source === null || (await this.#pump(source, res))) res.end();
     } catch (thrown) {
       rules.failed(thrown);
-      // What was promised cannot be kept; a cut connection tells the reader so.
+      // The promised length cannot be kept; a cut connection tells the reader.
       res.destroy();
     } finally {
       rules.closed();
@@ -102,7 +103,7 @@ class FileBody implements BodyStream {
     }
   }
 
-  /** False: nobody reads any longer. */
+  /** Sends the source. False: nobody reads any longer. */
   async #pump(source: Source, res: ServerResponse): Promise<boolean> {
     const { stallMs, buffers, place } = this.rules;
     const out = new Outflow(res, stallMs);

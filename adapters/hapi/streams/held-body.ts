@@ -1,7 +1,7 @@
 /**
- * A long answer that is held whole while its reader takes it: piece by piece, so that it is seen whether that reads at
- * all, and counted among all that is held for others (limits/unsent-budget.ts). Bytes that many answers share cost each
- * of them a piece.
+ * A long answer that is held whole while its reader takes it. It goes out piece by piece, so we see whether the reader
+ * reads at all, and counts among all held answers (limits/unsent-budget.ts). Bytes that several answers share cost each
+ * of them only a piece.
  */
 import type { ServerResponse } from 'node:http';
 import { SharedBytes } from '../../../ports/http.js';
@@ -9,7 +9,7 @@ import type { UnsentBudget } from '../limits/unsent-budget.js';
 import type { BodyStream } from '../wire/body-stream.js';
 import { Outflow } from './outflow.js';
 
-/** What is handed to the system at once. */
+/** Bytes handed to the system at once. */
 const PIECE_BYTES = 64 * 1024;
 
 export class HeldBody implements BodyStream {

@@ -1,7 +1,7 @@
 /**
- * A long answer on its way out: written as fast as the other side takes it, and given up when that takes too little.
- * hapi's own streams were tried: they are piped without a look at a client that reads nothing, and compress what may
- * not be.
+ * A long answer on its way out: written as fast as the other side takes it, and given up when the other side takes too
+ * little. hapi's own streams were tried: they are piped without a look at a client that reads nothing, and compress
+ * what may not be compressed.
  */
 import type { ServerResponse } from 'node:http';
 
@@ -9,11 +9,11 @@ import type { ServerResponse } from 'node:http';
 const LEAST_RATE = 1_024;
 
 export class Outflow {
-  /** Of everyone who waits: a heartbeat may come while an event is being written. */
+  /** Wakes everyone who waits: a heartbeat may come while an event is being written. */
   readonly #waiting = new Set<() => void>();
   #cut = false;
 
-  /** @param stallMs the connection is cut when nothing moved for so long */
+  /** @param stallMs the connection is cut when nothing moved for this time */
   constructor(
     private readonly res: ServerResponse,
     private readonly stallMs: number,
@@ -22,22 +22,20 @@ export class Outflow {
     res.on('close', () => this.#wake());
   }
 
-  /** Something written is still on its way. */
+  /** Whether something written is still on its way. */
   get busy(): boolean {
     return this.#waiting.size > 0;
   }
 
-  /** Nobody reads any longer. */
+  /** Whether nobody reads any longer. */
   get closed(): boolean {
     const { destroyed, closed, socket } = this.res;
-    // A connection that broke tells its answer so only at the next turn. An answer that waits for its turn has none
+    // A broken connection tells its answer only at the next turn. An answer that waits for its turn has no connection
     // yet.
     return this.#cut || destroyed || closed || socket?.writable === false;
   }
 
-  /**
-   * Resolves when the system has taken it, and nothing here needs its bytes any more; false: nobody reads any longer.
-   */
+  /** Writes a piece. Resolves when the system has taken it and its bytes are free; false: nobody reads any longer. */
   async write(piece: Uint8Array | string): Promise<boolean> {
     const { res } = this;
     if (this.closed) return false;
@@ -58,7 +56,7 @@ export class Outflow {
     return ok && !this.closed;
   }
 
-  /** Ends the connection. An answer that waits for its turn on it has no connection yet, and never hears of its end. */
+  /** Ends the connection. An answer that waits for its turn has no connection yet, and never hears of its end. */
   cut(): void {
     this.#cut = true;
     this.res.req.socket?.destroy();

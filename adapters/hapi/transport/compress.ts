@@ -1,6 +1,6 @@
 /**
- * Compresses long answers as fast as the machine can, whatever their readers take: an encoder per slow reader would
- * hold some megabytes for each. A few at once; addresses take turns.
+ * Compresses long answers as fast as the machine can, however slow their readers are: an encoder per slow reader would
+ * hold some megabytes for each. A few run at once; addresses take turns.
  */
 import { once } from 'node:events';
 import { constants, createBrotliCompress, createDeflate, createGzip } from 'node:zlib';
@@ -24,10 +24,10 @@ const PIECE_BYTES = 64 * 1024;
 
 export class Compressor {
   readonly #slots = new FairSlots(SLOTS);
-  /** Of bytes that many answers share: made once. */
+  /** Compressed forms of bytes that several answers share, each made once. */
   readonly #made = new WeakMap<SharedBytes, Map<ContentEncoding, SharedBytes>>();
 
-  /** @param address whose turn it is */
+  /** Compresses a body. @param address whose turn it is */
   async compress(
     encoding: ContentEncoding,
     body: Buffer | SharedBytes,
@@ -49,7 +49,7 @@ async function compressed(encoding: ContentEncoding, body: Buffer | SharedBytes)
   const pieces: Buffer[] = [];
   encoder.on('data', (piece: Buffer) => pieces.push(piece));
   const ended = once(encoder, 'end');
-  // Whoever asks for it is told; until then it is no unhandled rejection.
+  // The caller is told of an error when it awaits the body; until then it is no unhandled rejection.
   ended.catch(() => undefined);
   for (const part of body instanceof SharedBytes ? body.parts : [body]) {
     for (let at = 0; at < part.length; at += PIECE_BYTES) {

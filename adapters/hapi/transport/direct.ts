@@ -1,8 +1,8 @@
 /**
- * Requests that are answered before hapi's life cycle, for the routes that are asked most (decisions/020). The route is
- * the same code on both ways; what hapi does for it is either done here, header by header, or not asked for:
- * conditions, parts, upgrades, `Expect`, other methods and addresses that are not written plainly go the whole way. An
- * answer that shall be compressed is handed to hapi when it is made.
+ * Answers requests before hapi's life cycle, on the routes with the most calls (decisions/020). The route is the same
+ * code on both ways. Every step of hapi is either done here, header by header, or not needed: conditions, parts,
+ * upgrades, `Expect`, other methods and addresses that are not written plainly take the way through hapi. An answer to
+ * compress is handed to hapi when it is made.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
@@ -11,14 +11,17 @@ import type { Requested } from '../wire/incoming-request.js';
 
 export interface DirectRoute {
   /**
-   * Answers it.
+   * Answers a request.
    * @param hapi takes the request over, with the answer that `handler` will find
-   * @returns false: it is hapi's from the beginning, and nothing was counted
+   * @returns false: the request is hapi's from the beginning, and nothing was counted
    */
   direct(asked: Requested, hapi: () => void): boolean;
 }
 
-/** A route whose path has parameters. Only numbers are taken for them: nothing to decode, and no other route's word. */
+/**
+ * A route whose path has parameters. Only numbers are taken for them: they need no decoding, and never name another
+ * route.
+ */
 interface Pattern {
   route: DirectRoute;
   method: string;
@@ -26,7 +29,7 @@ interface Pattern {
   names: readonly string[];
 }
 
-/** False: with one of these the answer may be another than the plain one. Named one by one, which is quickest. */
+/** False: one of these headers may change the answer. They are named one by one, which is quickest. */
 const isPlain = (headers: IncomingHttpHeaders): boolean =>
   headers['expect'] === undefined &&
   headers['if-match'] === undefined &&
@@ -36,7 +39,7 @@ const isPlain = (headers: IncomingHttpHeaders): boolean =>
   headers['range'] === undefined &&
   headers['upgrade'] === undefined;
 
-/** A text as an expression for itself. */
+/** A text as an expression that matches only this text. */
 const literal = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]|]/g, String.raw`\$&`);
 
 export class DirectRoutes {
@@ -47,13 +50,13 @@ export class DirectRoutes {
     if (!path.includes('{')) return void this.#exact.set(`${method} ${path}`, route);
     const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string);
     const words = path.split(/\{\w+\}/);
-    // Parameters that are optional, or that stand for several segments or part of one, are hapi's to understand.
+    // Optional parameters, and those for several segments or a part of one, are left to hapi.
     if (!/^(?:\/(?:[^/{}]*|\{\w+\}))+$/.test(path)) return;
     const shape = new RegExp(`^${words.map(literal).join(String.raw`(\d{1,9})`)}$`);
     this.#patterns.push({ route, method, shape, names });
   }
 
-  /** Answers a request where it can; false: hapi shall. @param hapi takes a request over */
+  /** Answers a request where possible. False: hapi shall answer. @param hapi takes a request over */
   answer(
     req: IncomingMessage,
     res: ServerResponse,
@@ -64,7 +67,7 @@ export class DirectRoutes {
     const path = mark < 0 ? url : url.slice(0, mark);
     const found = this.#find(method, path);
     if (found === null || url.includes('#') || !isPlain(headers)) return false;
-    // What `parse` makes has no prototype: a parameter may be called `__proto__`.
+    // The object from `parse` has no prototype: a parameter may be called `__proto__`.
     const query = parse(mark < 0 ? '' : url.slice(mark + 1));
     return found.route.direct({ raw: { req, res }, path, params: found.params, query }, () => hapi(req, res));
   }

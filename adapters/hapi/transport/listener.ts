@@ -1,6 +1,6 @@
 /**
- * The TCP side. hapi gets its listener from here, so that we control two things: the answer to bytes that are not HTTP
- * (an envelope, not a bare line), and when `100 Continue` is sent: only once a route wants the body.
+ * The TCP side. hapi gets its listener from here, so we control two things: the answer to bytes that are not HTTP (an
+ * envelope, not a bare line), and the moment of `100 Continue`: only once a route wants the body.
  */
 import {
   createServer,
@@ -19,7 +19,9 @@ import type { OpenRequests } from './open-requests.js';
 import { Turns } from './turns.js';
 import { expectsContinue } from '../wire/expectation.js';
 
-/** Slow heads end here; bodies that a handler reads have a time of their own, so that packages may take half a day. */
+/**
+ * Time for the head of a request. Bodies that a handler reads have a time of their own: a package may take half a day.
+ */
 const HEAD_MS = 20_000;
 const WHOLE_MS = 12 * 3_600_000;
 const IDLE_MS = 65_000;
@@ -30,12 +32,12 @@ export const makeListener = (): Server =>
     requestTimeout: WHOLE_MS,
     keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: 5_000,
-    // Node would answer an empty 400; `ownListener` says it in the envelope.
+    // Node would answer an empty 400; `ownListener` answers in the envelope.
     requireHostHeader: false,
   });
 
 /**
- * Replaces what hapi put there; call it after hapi has taken the listener.
+ * Replaces hapi's listeners; call it after hapi has taken the server.
  * @param direct answers a request before hapi where it can, or gives it to `routed` later
  */
 export function ownListener(
@@ -73,7 +75,7 @@ export function ownListener(
     const current = turns.last(socket);
     const underWay = current !== undefined && !current.writableFinished;
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    // Bytes after a whole request: its answer goes first, or the caller would take ours for it.
+    // Wrong bytes behind a whole request: its answer goes first, or the caller would take ours for it.
     else if (underWay && current.req.complete) current.once('close', () => end(socket, malformed(error, ids)));
     else if (underWay && current.headersSent) socket.destroy();
     else end(socket, malformed(error, ids));
@@ -91,7 +93,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, failure: Failure, ids
   res.writeHead(status, { ...headers, ...own, 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
-/** Says it, and closes when the other side has had the time to read it. */
+/** Sends the bytes, and closes when the other side has had the time to read them. */
 function end(socket: Duplex, bytes: string): void {
   if (socket.writable) socket.end(bytes, () => setTimeout(() => socket.destroy(), 500).unref());
   else socket.destroy();
@@ -108,7 +110,7 @@ function malformed(error: NodeJS.ErrnoException, ids: Ids): string {
   );
 }
 
-/** By Node's code. The codes of contract 00 have none for them but `invalid_request`. */
+/** Status and words by Node's error code. Of the codes of contract 00 only `invalid_request` fits them. */
 const STATUS_OF: Readonly<Record<string, readonly [status: number, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The request’s header is larger than 16 KiB.'],
   ERR_HTTP_REQUEST_TIMEOUT: [400, 'The request did not arrive in time.'],

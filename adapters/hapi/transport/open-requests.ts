@@ -1,40 +1,39 @@
 /**
- * Every request from its head until its connection is done with the answer, whatever answers it: their number, for a
- * stop that waits for them, and one line in the log for each at level debug, or at any level where it took long
- * (contract 95, shutdown). A line holds no header, no body, no query and no address as it was asked: those may be
- * secrets.
+ * Every request from its head until its connection is done with the answer, whatever answers it. Their number lets a
+ * stop wait for them (contract 95, shutdown). Each gets one line in the log at level debug, and a slow one at any
+ * level. A line holds no header, body, query or address as requested: they may hold secrets.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../../ports/http.js';
 import type { Logger } from '../../../ports/logger.js';
 
 export interface RequestLog {
-  /** Takes warnings whatever the configured level is. */
+  /** Takes warnings at any configured level. */
   log: Logger;
-  /** A line for each request. */
+  /** Writes a line for each request. */
   all: boolean;
-  /** Requests that take longer are written as warnings. */
+  /** Requests that take longer are logged as warnings. */
   slowMs: number;
 }
 
-/** What its route knows of a request. */
+/** Facts about a request that only its route knows. */
 export interface KnownRequest {
   id: string;
-  /** As the plugin wrote it; null: nothing is mounted there. */
+  /** The path as the plugin wrote it; null: no route there. */
   route: string | null;
   who: () => string;
 }
 
 interface Open {
   began: number;
-  /** When the answer was handed over that the reader now takes as fast as it can. */
+  /** When the answer was handed over; its reader takes it as fast as it can from then on. */
   answered: number | null;
   written: number;
   known: KnownRequest | null;
 }
 
 export class OpenRequests {
-  /** No WeakMap: one with an entry for each request keeps the collector busy. */
+  /** No WeakMap: an entry for each request would keep the collector busy. */
   readonly #open = new Map<IncomingMessage, Open>();
   #count = 0;
   #idle: (() => void) | null = null;
@@ -49,19 +48,19 @@ export class OpenRequests {
     res.once('close', () => this.#closed(req, res, open));
   }
 
-  /** Its route has it. */
+  /** Notes that a route has the request. */
   known(req: IncomingMessage, known: KnownRequest): void {
     const open = this.#open.get(req);
     if (open !== undefined) open.known = known;
   }
 
-  /** From here on the time is the reader's. */
+  /** Notes that the answer is made: from here on the time is the reader's. */
   answered(req: IncomingMessage): void {
     const open = this.#open.get(req);
     if (open !== undefined) open.answered ??= performance.now();
   }
 
-  /** Resolves when all are answered, or after so many milliseconds. */
+  /** Resolves when all are answered, or after `timeoutMs`. */
   async drained(timeoutMs: number): Promise<void> {
     if (this.#count === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -99,7 +98,7 @@ export class OpenRequests {
   }
 }
 
-/** Who asked, in a word and a name; never a secret. */
+/** The caller as a word and a name; never a secret. */
 export function whoIs(principal: Principal): string {
   const { kind } = principal;
   if (kind === 'token') return `token ${principal.id}`;

@@ -1,6 +1,6 @@
 /**
  * Requests for `GET /metrics`: how many per route, method and class of status, and how long they took per kind of
- * route. Durations per route and status too would be some 1,500 lines with every scrape, most of them 0.
+ * route. Durations per route and status would add some 1,500 lines to every scrape, most of them 0.
  */
 import { CODES } from '../../../kernel/errors.js';
 import type { Counter, Histogram, Metrics } from '../../../ports/metrics.js';
@@ -34,12 +34,15 @@ export class RequestMetrics {
     );
   }
 
-  /** An error was answered: of the table, or of a plugin’s own codes. */
+  /** Counts an error answer by its code, of the table or of a plugin. */
   refused(code: string): void {
     this.#errors.inc({ code });
   }
 
-  /** @param route the path as the plugin wrote it, never as the caller did: labels are our own words */
+  /**
+   * Counters of a route. @param route the path as the plugin wrote it, never as the caller did: labels are our own
+   * words
+   */
   forRoute(methods: readonly string[], route: string, kind: (typeof KINDS)[number]): Observe {
     // Label objects are kept: they repeat with every request.
     const labels = new Map<string, readonly Readonly<Record<string, string>>[]>();

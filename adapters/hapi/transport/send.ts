@@ -1,7 +1,7 @@
 /**
- * Hands an answer to hapi, or, when the request's body has not been read to its end, straight to the socket. An answer
- * that is followed by a close while bytes still arrive becomes a reset at the other side, and the caller never reads
- * why (contract 00: an answer, not a bare reset). So the rest is read and thrown away, for a while and up to a size.
+ * Hands an answer to hapi, or straight to the socket when the request's body has not been read to its end. An answer
+ * followed by a close while bytes still arrive becomes a reset at the other side, and the caller never reads why
+ * (contract 00: an answer, not a bare reset). So the rest is read and thrown away, for a while and up to a size.
  */
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Request, ResponseToolkit, Lifecycle } from '@hapi/hapi';
@@ -18,11 +18,11 @@ import { awaitsContinue, hasBody } from '../wire/expectation.js';
 import { isBodyStream, type BodyStream } from '../wire/body-stream.js';
 
 const LINGER_MS = 10_000;
-/** Texts of this many bytes are compressed for those who take that. */
+/** Bytes from which texts are compressed for clients that accept it. */
 export const COMPRESSED_FROM = 1_024;
 const LINGER_BYTES = 64 * 1024 * 1024;
 
-/** Answers of this many bytes are held only within the budget, and those who read them too slowly are cut. */
+/** Bytes from which answers are held only within the budget; readers that take them too slowly are cut. */
 export const HELD_FROM = 64 * 1024;
 
 type Headers = Readonly<Record<string, string | string[]>>;
@@ -30,12 +30,12 @@ type Headers = Readonly<Record<string, string | string[]>>;
 export interface SendingServices {
   requests: OpenRequests;
   budget: UnsentBudget;
-  /** An answer is cut when nothing moved for so long. */
+  /** An answer is cut when nothing moved for this time. */
   stallMs: number;
   addressOf: AddressOf;
-  /** The connections take no further request. */
+  /** True: the connections take no further request. */
   stopping: () => boolean;
-  /** An answer broke off for a reason of ours. */
+  /** Called when an answer broke off for a reason of ours. */
   failed: (thrown: unknown) => void;
 }
 
@@ -45,7 +45,7 @@ export class Sending {
 
   constructor(private readonly services: SendingServices) {}
 
-  /** @param kind headers of every answer of its kind; the answer's own go over them */
+  /** Sends an answer. @param kind headers of every answer of its kind; the answer's own win */
   send(request: Request, h: ResponseToolkit, id: string, kind: Headers, answer: HttpResponse): Lifecycle.ReturnValue {
     const { req, res } = request.raw;
     const base: Headers = this.services.stopping() ? { ...kind, connection: 'close' } : kind;
@@ -54,7 +54,7 @@ export class Sending {
       sendStream(req, res, { ...base, ...answer.headers, 'x-request-id': id }, answer.status, answer.body);
       return h.abandon;
     }
-    // An injected request (tests) is none, and has arrived whole.
+    // An injected request (tests) is no `IncomingMessage`, and has arrived whole.
     if (req instanceof IncomingMessage && isLong(answer.body)) {
       const encoding = answer.uncompressed === true ? null : encodingFor(request, answer.headers);
       void this.#sendLong(request.raw, { ...base, ...answer.headers, 'x-request-id': id }, answer, encoding);
@@ -67,7 +67,7 @@ export class Sending {
       sendEarly(req, res, request.method === 'head', headers, { status, body });
       return h.abandon;
     }
-    // What hapi has understood of `Accept-Encoding`.
+    // Overrides what hapi has read in `Accept-Encoding`.
     if (answer.uncompressed === true) Object.assign(request.info, { acceptEncoding: 'identity' });
     const response = h.response(body ?? undefined);
     Object.assign(response.headers, base, answer.headers);
@@ -93,19 +93,19 @@ export class Sending {
       return sendEarly(req, res, false, { ...base, ...headers, 'x-request-id': id }, { status, body: bytes });
     }
     const length = Buffer.byteLength(bytes);
-    // Names and values in turn: an object made for each answer would cost more than its text.
+    // Names and values in turn: an object for each answer would cost more than its text.
     const head: (string | string[] | number)[] = ['x-request-id', id];
     if (status !== 204) head.push('content-length', length);
     for (const name in base) if (headers[name] === undefined) head.push(name, base[name] as string);
     for (const name in headers) head.push(name, headers[name] as string);
-    // Asked for with `Accept-Encoding` or `Range`, the answer is another: caches have to know.
+    // `Accept-Encoding` and `Range` lead to other answers, which caches have to know.
     if (length >= COMPRESSED_FROM || status === 204) head.push('vary', 'accept-encoding');
     if (status === 200 && length > 0 && req.method === 'GET') head.push('accept-ranges', 'bytes');
     if (last) head.push('connection', 'close');
     res.writeHead(status, head).end(bytes);
   }
 
-  /** Never rejects. @param encoding null: as it is */
+  /** Never rejects. @param encoding null: uncompressed */
   async #sendLong(
     { req, res }: Raw,
     headers: Record<string, string | string[]>,
@@ -118,7 +118,7 @@ export class Sending {
     const all: typeof headers = { ...headers, vary: 'accept-encoding' };
     const { etag } = headers;
     if (typeof etag === 'string') {
-      // Other bytes have another tag, as hapi names them; the same question knows both.
+      // A compressed body has another tag, named as hapi does; the check of the condition knows both.
       if (encoding !== null) all['etag'] = etag.replace(/"$/, `-${encoding}"`);
       const known = req.headers['if-none-match'];
       const isKnown = known !== undefined && [etag, String(all['etag'])].some((tag) => namesTag(known, tag, true));
@@ -145,7 +145,7 @@ interface Raw {
 
 const isLong = (body: string | Buffer | SharedBytes | null): boolean => body !== null && lengthOf(body) >= HELD_FROM;
 
-/** What hapi has understood of `Accept-Encoding`, for what gains by it. */
+/** The encoding that hapi has read in `Accept-Encoding`, for types worth compressing. */
 function encodingFor(request: Request, headers: Headers): ContentEncoding | null {
   if (headers['content-encoding'] !== undefined) return null;
   const { compressible } = request.server.mime.type(String(headers['content-type']).split(';')[0] ?? '');
@@ -153,7 +153,7 @@ function encodingFor(request: Request, headers: Headers): ContentEncoding | null
   return compressible && isEncoding(wanted) ? wanted : null;
 }
 
-/** What hapi has to finish: compressing what is long enough, for those who take that. */
+/** Whether hapi has to finish the answer: long ones are compressed for clients that accept it. */
 export const isForHapi = (req: IncomingMessage, { body, uncompressed }: HttpResponse): boolean =>
   req.headers['accept-encoding'] !== undefined &&
   uncompressed !== true &&
@@ -189,7 +189,7 @@ function sendStream(
   void body.send(res);
 }
 
-/** Reads on, so that the sender comes to read the answer. */
+/** Reads on, so the sender comes to read the answer. */
 function drain(req: IncomingMessage): void {
   let bytes = 0;
   const { socket } = req;

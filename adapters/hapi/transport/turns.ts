@@ -1,19 +1,19 @@
 /**
- * One request at a time on each connection: what was sent behind another waits until that has been answered and its
- * bytes are with the system. So a connection that pipelines hundreds of requests has no more of the service than one
- * that asks once, and an answer never waits, made and unread, for another's reader.
+ * One request at a time on each connection: a request sent behind another waits until the other has been answered and
+ * its bytes are with the system. So a connection that pipelines hundreds of requests has no more of the service than
+ * one that asks once, and no answer waits, made and unread, for another's reader.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Behind so many that wait nothing more is read. What was read with them is a few thousand requests at most. */
+/** Waiting requests from which nothing more is read. One reading holds a few thousand requests at most. */
 const MOST_WAITING = 64;
-/** A connection with more than one reading can hold is cut. */
+/** Waiting requests from which a connection is cut: more than one reading can hold. */
 const MOST_READ = 8_192;
 
 interface Line {
   busy: boolean;
-  /** The response to what came last. */
+  /** The response to the last request. */
   last: ServerResponse;
   readonly waiting: { res: ServerResponse; begin: () => void }[];
 }
@@ -39,7 +39,7 @@ export class Turns {
 
   #begin(line: Line, socket: Duplex, res: ServerResponse, begin: () => void): void {
     line.busy = true;
-    // Before anything else hears of it: a stop that waits for all that is open must not miss the next one.
+    // Registered before all other listeners: a stop that waits for all open requests must not miss the next one.
     res.once('close', () => this.#next(line, socket));
     begin();
   }

@@ -1,18 +1,18 @@
 /**
- * A second, quick reader of a joi schema, made once per route: it says of nearly every good body that joi would take it
- * as it is, some twenty times faster than joi. It never refuses: whatever it does not know or like is joi's to decide,
- * so there is one source of errors and one set of rules, the schema.
+ * A second, quick reader of a joi schema, made once per route. For nearly every good body it finds that joi would take
+ * it unchanged, some twenty times faster than joi. It never refuses: joi decides about everything else, so there is one
+ * source of errors and one set of rules, the schema.
  *
- * It reads `describe()`, joi's public account of a schema, and knows only what is named below; a rule that it does not
- * know makes its part of the schema "not sure". Rejected: checks written by hand beside the schema (two truths), and
- * another validation library (contract and documentation are made from joi's).
+ * The reader uses `describe()`, joi's public account of a schema, and knows only what is named below; an unknown rule
+ * makes its part of the schema "not sure". Rejected: checks written by hand beside the schema (two truths), and another
+ * validation library (contract and documentation are made from joi's).
  */
 import type { CustomHelpers, CustomValidator, Description, Schema } from 'joi';
 
 /** True: joi, without conversion, accepts the value and leaves it unchanged. False proves nothing. */
 export type FastCheck = (value: unknown) => boolean;
 
-/** What joi would make of a query: its defaults put in, names that it does not know left out. Null proves nothing. */
+/** The query as joi would make it: with defaults, without unknown names. Null proves nothing. */
 export type FastQuery = (query: Readonly<Record<string, unknown>>) => Record<string, unknown> | null;
 
 const never: FastCheck = () => false;
@@ -40,9 +40,9 @@ export function fastCheck(schema: Schema): FastCheck {
 const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 
 /**
- * Values of a query are texts, or lists of them. A number that is written as JavaScript writes it is taken for one;
- * what joi would convert besides (other spellings, booleans) is not sure.
- * @param strict names that the schema does not know are joi's to refuse
+ * A quick reader of queries, whose values are texts or lists of texts. A number in JavaScript's own spelling is
+ * converted; joi's other conversions (other spellings, booleans) are not sure.
+ * @param strict unknown names are joi's to refuse
  */
 export function fastQuery(schema: Schema, strict: boolean): FastQuery {
   const node = schema.describe();
@@ -53,7 +53,7 @@ export function fastQuery(schema: Schema, strict: boolean): FastQuery {
     const isNumber = inner.type === 'number';
     return { key, isNumber, sure: sureOf(inner), needed: flags['presence'] === 'required', missing: flags['default'] };
   });
-  // One that is made, or copied, at every question.
+  // Such a default is made, or copied, for every query.
   if (fields.some(({ missing }) => typeof missing === 'object' || typeof missing === 'function')) return () => null;
   return (query) => {
     const value = Object.create(null) as Record<string, unknown>;
@@ -78,7 +78,7 @@ function sureOf(node: Description): FastCheck {
   const flags = flagsOf(node);
   const allowed = new Set<unknown>((node['allow'] as unknown[] | undefined) ?? []);
   const own = flags['only'] === true ? never : kind(node);
-  // The set last: it goes through every character of a text that it is asked for.
+  // The set comes last: a look-up hashes every character of a text.
   return allowed.size === 0 ? own : (value) => own(value) || allowed.has(value);
 }
 
@@ -90,7 +90,7 @@ interface Rule {
   args?: { limit?: unknown; method?: unknown; regex?: unknown };
 }
 
-/** Nothing in the description but what this file reads, or what only words errors differently. */
+/** Whether a description holds only what this file reads, or what only words errors differently. */
 function isKnown(node: Description): boolean {
   const { preferences, ...rest } = node as Description & { preferences?: object };
   if (preferences !== undefined && Object.keys(preferences).join() !== 'messages') return false;
@@ -118,7 +118,7 @@ const KINDS: Readonly<Record<string, (node: Description) => FastCheck>> = {
   alternatives,
 };
 
-/** joi describes a pattern by its text. One that is inverted, or keeps a place of its own, is not sure. */
+/** A pattern, which joi describes by its text. An inverted one, or one with a state of its own, is not sure. */
 function patternRule({ args = {} }: Rule): (value: string) => boolean {
   const [, source = '', flags = 'g'] = /^\/(.*)\/(\w*)$/s.exec(String(args.regex)) ?? [];
   if (Object.keys(args).length > 1 || /[gy]/.test(flags)) return never;
@@ -126,7 +126,7 @@ function patternRule({ args = {} }: Rule): (value: string) => boolean {
   return (value) => pattern.test(value);
 }
 
-/** Of texts and lists, whose `length` joi counts too. A rule of the schema's own is asked itself. */
+/** A rule for texts and lists, whose `length` joi counts too. A rule of the schema's own is run as it is. */
 function lengthRule({ name, args = {} }: Rule): (value: string | unknown[]) => boolean {
   const { limit, method } = args;
   if (name === 'custom' && typeof method === 'function') return customRule(method as CustomValidator);
@@ -139,7 +139,7 @@ const NOT_SURE = new Error('only joi knows');
 const notSure = (): never => {
   throw NOT_SURE;
 };
-/** What joi gives to a rule of the schema's own: whatever it asks of it, joi has to answer. */
+/** Stands for the helpers that joi gives to a rule of the schema's own; a rule that uses them is left to joi. */
 const helpers = {
   error: notSure,
   message: notSure,
@@ -158,7 +158,10 @@ const helpers = {
   },
 } satisfies CustomHelpers;
 
-/** What the rule refuses, changes or throws at is not sure: joi asks it again, and words the refusal. */
+/**
+ * A rule of the schema's own. A value that it refuses, changes or throws at is not sure: joi asks it again, and words
+ * the refusal.
+ */
 function customRule(method: CustomValidator): (value: string | unknown[]) => boolean {
   return (value) => {
     try {
@@ -204,11 +207,11 @@ function object(node: Description): FastCheck {
   };
 }
 
-/** Null: whether an object fits does not follow from its keys one by one. */
+/** The keys of an object; null when its fitness does not follow from its keys one by one. */
 function keysOf(node: Description): Record<string, Description> | null {
   const described = node['keys'] as Record<string, Description> | undefined;
   if (described === undefined || rulesOf(node).length > 0) return null;
-  // Such a key may have to be there though nothing says so by itself.
+  // Such a key may be required though nothing in its own description says so.
   return Object.values(described).some((inner) => 'whens' in inner || inner.type === 'link') ? null : described;
 }
 
@@ -222,7 +225,7 @@ interface Match {
   otherwise?: Description;
 }
 
-/** Lists, and what decides by "is it a list?": the form of a body that takes one thing or many. */
+/** Alternatives of lists, or chosen by "is it a list?": the form of a body that takes one thing or many. */
 function alternatives(node: Description): FastCheck {
   if (rulesOf(node).length > 0) return never;
   const matches = node['matches'] as Match[];
@@ -235,7 +238,7 @@ function alternatives(node: Description): FastCheck {
     other: otherwise === undefined ? null : sureOf(otherwise),
   }));
   return (value) => {
-    // A list that the first branch may refuse is not sure, whatever the others say.
+    // Only the first branch for this side counts: a list that it may refuse is not sure, whatever the others say.
     const side = Array.isArray(value) ? 'list' : 'other';
     return branches.find((branch) => branch[side] !== null)?.[side]?.(value) === true;
   };

@@ -1,6 +1,6 @@
 /**
- * What `make` gives, made when it is first asked for and kept from then on, `undefined` too. A `make` that throws is
- * asked again.
+ * The value of `make`, made at the first call and kept from then on, `undefined` too. A `make` that throws is called
+ * again.
  */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | null = null;

@@ -1,9 +1,9 @@
 /**
- * joi schemas of a route, prepared once, for its first request: most routes see none in the life of a process, and
- * preparing all of them took a fifth of the start. Bodies are taken literally (`"5"` is no number) and lose unknown
- * fields; query parameters are text and are converted. Most are good, which a quick look tells (fast-check.ts). Of the
- * other bodies the first pass stops at the first fault; only a body with one is gone through again for all of them, and
- * not when it is so large that listing them would cost more than the answer is worth.
+ * joi schemas of a route, prepared for its first request: most routes see none in the life of a process, and preparing
+ * all of them took a fifth of the start. Bodies are taken literally (`"5"` is no number) and lose unknown fields; query
+ * parameters are text and are converted. Most are good, and a quick check finds that (fast-check.ts). For other bodies
+ * the first pass stops at the first fault; a second pass collects all faults, except when a body is so large that
+ * listing them would cost more than the answer is worth.
  */
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
@@ -50,9 +50,9 @@ const takesArray = (described: Described): boolean =>
   (described.matches ?? []).some((match) => match.schema !== undefined && takesArray(match.schema));
 
 export interface CheckedBody {
-  /** With defaults and without unknown fields. */
+  /** The body with defaults and without unknown fields. */
   value: unknown;
-  /** What there is to say of the fields that were left out. */
+  /** Warnings about the fields that were left out. */
   unknown: readonly string[];
 }
 
@@ -60,14 +60,14 @@ const KNOWN: readonly string[] = [];
 
 export class BodyRule {
   readonly #prepared: () => { array: boolean; sure: FastCheck; first: Schema; all: Schema };
-  /** For the first body with a field that it does not know. */
+  /** Made for the first body with an unknown field. */
   readonly #described: () => DescribedFields;
 
   constructor(schema: Schema) {
     this.#prepared = once(() => ({
       array: takesArray(schema.describe()),
       sure: fastCheck(schema),
-      // As preferences of the schema: given with every call, joi would compile the messages again every time.
+      // Preferences of the schema: with each call, joi would compile the messages again every time.
       first: schema.prefs(BODY),
       all: schema.prefs(BODY_ALL),
     }));
@@ -100,7 +100,7 @@ const NO_QUERY = { value: Object.freeze({}) as Record<string, unknown> };
 
 export class QueryRule {
   readonly #prepared: () => { sure: FastQuery; whole: Schema; lists: readonly string[]; known: string };
-  /** Nothing is read and nothing refused: most routes. */
+  /** The route takes no query and refuses none, as most routes. */
   readonly #takesNothing: boolean;
 
   constructor(schema: Schema | undefined, strict: boolean) {
@@ -147,7 +147,7 @@ export type ParamsRule = () => { sure: FastCheck; whole: Schema };
 export const paramsRule = (schema: Schema | undefined): ParamsRule | null =>
   schema === undefined ? null : once(() => ({ sure: fastCheck(schema), whole: schema.prefs(QUERY) }));
 
-/** Path parameters: what does not fit cannot exist, so the answer is 404. @returns null then */
+/** The path parameters; null when they do not fit: such a thing cannot exist, so the answer is 404. */
 export function paramsFit(rule: ParamsRule | null, params: Record<string, string>): Record<string, string> | null {
   for (const name in params) if (params[name]!.includes('\0')) return null;
   if (rule === null) return params;
@@ -168,6 +168,6 @@ function fieldsOf(
     const path = detail.path.join('.').slice(0, 200) || root;
     if (!fields.has(path)) fields.set(path, text(detail.type) ?? detail.message.trim().slice(0, 300));
   }
-  // Not by assignment: a parameter may be called `__proto__`.
+  // No assignment: a parameter may be called `__proto__`.
   return Object.fromEntries(fields);
 }

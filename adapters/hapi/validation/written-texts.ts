@@ -1,7 +1,7 @@
 /**
- * The one place where texts that people and agents write are judged: none holds a live token of this service (contract
- * 20, endpoints: `untrusted_fields`). Every authenticated call that changes something comes by: routes, the forms of
- * pages, the tools of agents. Reports of machines are not refused but scrubbed (`input.report` of a route).
+ * The one place where texts of people and agents are judged: none may hold a live token of this service (contract 20,
+ * endpoints: `untrusted_fields`). Every authenticated call that changes something passes here: routes, the forms of
+ * pages, the tools of agents. Reports of machines are scrubbed, not refused (`input.report` of a route).
  */
 import { fieldsWithLiveTokens, type LiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
@@ -11,7 +11,7 @@ export class WrittenTexts {
   /** @param live null: nobody knows tokens, and nothing is refused */
   constructor(private readonly live: LiveTokens | null) {}
 
-  /** What is wrong with query and body, both checked by their schemas; null: nothing. */
+  /** Why query and body, both checked by their schemas, are refused; null: they are not. */
   async judge({ query, body }: Pick<IncomingRequest, 'query' | 'body'>): Promise<Failure | null> {
     if (this.live === null) return null;
     const fields = await fieldsWithLiveTokens(this.live, { ...query, ...fieldsOf(body) });
@@ -20,6 +20,6 @@ export class WrittenTexts {
   }
 }
 
-/** Fields of a body that is parsed; a body in bytes is its handler's to judge. */
+/** Fields of a parsed body; a body in bytes is its handler's to judge. */
 const fieldsOf = (body: unknown): object =>
   typeof body === 'object' && body !== null && !Buffer.isBuffer(body) && !(Symbol.asyncIterator in body) ? body : {};

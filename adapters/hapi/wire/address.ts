@@ -1,13 +1,13 @@
 /**
  * The client's address: the peer's, or the last untrusted one in `X-Forwarded-For` when the peer is a trusted proxy
- * (contract 00, limits). Read from the right: the entries further left come from untrusted peers.
+ * (contract 00, limits). The list is read from the right: the entries further left come from untrusted peers.
  */
 import { BlockList, isIP } from 'node:net';
 
 export type AddressOf = (peer: string | undefined, forwarded: string | string[] | undefined) => string;
 
 /**
- * @param unlisted is told peers that are not trusted and send `X-Forwarded-For`
+ * @param unlisted called with an untrusted peer that sends `X-Forwarded-For`
  * @throws TypeError naming the entry that is neither an address nor a CIDR range
  */
 export function addressReader(
@@ -50,7 +50,7 @@ function add(list: BlockList, entry: string): void {
   list.addSubnet(address, prefix, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Without blanks, port, brackets and the prefix of IPv4 addresses on IPv6 sockets. */
+/** An address without blanks, port, brackets and the prefix of IPv4 addresses on IPv6 sockets. */
 function plain(text: string): string {
   let address = text.trim();
   if (address.startsWith('['))

@@ -3,9 +3,9 @@ import type { ServerResponse } from 'node:http';
 import type { SharedBytes } from '../../../ports/http.js';
 
 export interface BodyStream {
-  /** For `content-length`; null: not known (events). */
+  /** The value of `content-length`; null: not known (events). */
   readonly bytes: number | null;
-  /** The head has been sent. Ends the response or destroys it; never rejects. */
+  /** Sends the body after the head. Ends the response or destroys it; never rejects. */
   send(res: ServerResponse): Promise<void>;
 }
 

@@ -2,7 +2,7 @@
  * Cookies in and out. hapi's own parser is off: it refuses the whole request for one odd cookie of another application.
  * The package `cookie` was tried: it takes `__proto__` for a name and leaves quotation marks around values.
  *
- * Under https every cookie travels as `__Host-<name>`: a browser takes that name only from this very host over https,
+ * Under https every cookie travels as `__Host-<name>`: a browser takes such a name only from this very host over https,
  * so no neighbouring host can plant or shadow one. Routes and pages know the plain name only.
  */
 import type { Cookie } from '../../../ports/http.js';
@@ -13,8 +13,8 @@ const HOST = '__Host-';
 export const cookieName = (name: string, secure: boolean): string => (secure ? HOST + name : name);
 
 /**
- * Cookies of a `Cookie` header by their plain names; the first of a name wins, names that could poison an object are
- * left out, and under https all that have no `__Host-`.
+ * Cookies of a `Cookie` header by their plain names. The first of a name wins, names that could poison an object are
+ * left out, and under https all without `__Host-` too.
  */
 export function parseCookies(header: string | undefined, secure: boolean): Record<string, string> {
   const cookies: Record<string, string> = {};
@@ -37,7 +37,7 @@ function decode(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    // Another application's cookie in another encoding: its bytes are as good as any.
+    // Another application's cookie in another encoding is kept undecoded.
     return value;
   }
 }
@@ -47,7 +47,7 @@ export function cookieOf(header: string | undefined, name: string, secure: boole
   return header?.includes(name) ? parseCookies(header, secure)[name] : undefined;
 }
 
-/** `Set-Cookie`: always Path=/, HttpOnly and SameSite=Lax, Secure and `__Host-` when reached by https (contract 10). */
+/** `Set-Cookie`: always Path=/, HttpOnly and SameSite=Lax; Secure and `__Host-` when reached by https (contract 10). */
 export function setCookie(cookie: Cookie, secure: boolean): string {
   const { name, value, maxAgeSeconds } = cookie;
   if (!/^[\w.-]+$/.test(name)) throw new TypeError(`cookie name ${JSON.stringify(name)} is not a token`);

@@ -1,4 +1,7 @@
-/** Browsers of other origins, on intake paths only: any origin, no credentials of the browser (contract 21). */
+/**
+ * CORS headers for browsers of other origins, on intake paths only: any origin, no credentials of the browser (contract
+ * 21).
+ */
 import type { HttpResponse } from './http-response.js';
 
 export const CORS_HEADERS: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /**
- * What a plugin may refuse with: the codes of the service and of the manifests, each with its status. Another code
- * would reach callers that no documentation names, so it is a fault of its plugin: 500, and a line in the log that says
- * how to mend it.
+ * Error codes that a plugin may refuse with: those of the service and of the manifests, each with its status. No
+ * documentation names any other code, so using one is a fault of its plugin: 500, and a line in the log with the
+ * remedy.
  */
 import { ServiceError } from '../../../kernel/errors.js';
 import type { ErrorCodes } from '../../../ports/http.js';
@@ -20,10 +20,10 @@ export class UndeclaredCode extends Error {
 }
 
 export class DeclaredCodes {
-  /** @param codes null: any is taken */
+  /** @param codes null: any code is taken */
   constructor(private readonly codes: ErrorCodes | null) {}
 
-  /** What the caller learns, or the fault that is logged: the thrown value itself, or that its code is undeclared. */
+  /** The caller's failure, or the fault to log: the thrown value itself, or the error of an undeclared code. */
   judge(thrown: unknown, plugin: string): { failure: Failure } | { fault: unknown } {
     const failure = failureOf(thrown);
     if (failure === null) return { fault: thrown };

@@ -1,7 +1,7 @@
 /**
  * The envelope (contract 00): `{"status":"success", …}` and `{"status":"error","error":{…}}`; the license endpoints go
- * without, errors included. Successes are spliced as text: a copy of every answer just to put one field first was
- * rejected, it is the widest object of the request.
+ * without, errors included. Successes are spliced as text. Rejected: copying every answer just to put one field first,
+ * since the answer is the widest object of a request.
  */
 import { CODES, type ErrorCode } from '../../../kernel/errors.js';
 import { JsonText } from '../../../ports/http.js';
@@ -18,7 +18,7 @@ export function successJson(data: object): string | Buffer {
   return json === '{}' ? '{"status":"success"}' : `{"status":"success",${json.slice(1)}`;
 }
 
-/** The same where members are JSON already: they are put between the others, text as text. */
+/** The same for data with members that are JSON already: they are put between the others, text as text. */
 function splicedJson(data: object): string | Buffer {
   const pieces: (string | Uint8Array)[] = ['{"status":"success"'];
   for (const [name, value] of Object.entries(data)) {
@@ -32,8 +32,8 @@ function splicedJson(data: object): string | Buffer {
 }
 
 /**
- * The data with what there is to say of fields that were left out, behind the handler's own warnings. The data may be
- * shared between answers, so it is never written to. A signed answer stays as it was signed (contract 50).
+ * The data with warnings about left-out fields, behind the handler's own. The data may be shared between answers, so
+ * they are never written to. A signed answer stays as it was signed (contract 50).
  */
 export function withWarnings(data: object, told: readonly string[]): object {
   if (told.length === 0 || Array.isArray(data) || 'signature' in data) return data;
@@ -46,7 +46,7 @@ for (const [code, [status]] of Object.entries(CODES)) CODE_OF[status] ??= code a
 CODE_OF[503] = 'not_ready';
 CODE_OF[409] = 'conflict';
 
-/** A handler's own object with an error status: its data stay beside an `error` that names the status. */
+/** The JSON of a handler's own object with an error status: its data stay beside an `error` that names the status. */
 export function refusedJson(status: number, data: object, requestId: string): string {
   const code = CODE_OF[status] ?? (status < 500 ? 'invalid_request' : 'internal_error');
   const error = {
@@ -79,7 +79,8 @@ export function failureResponse(failure: Failure, requestId: string, bare = fals
 }
 
 /**
- * Without the envelope a bad body is `invalid_request`: 422, unreadable JSON 400 (contract 00, envelope; contract 50).
+ * The code without the envelope: a bad body is `invalid_request`, 422, and unreadable JSON 400 (contract 00, envelope;
+ * contract 50).
  */
 export const bareCode = (code: string): string =>
   code === 'validation_failed' || code === 'invalid_json' ? 'invalid_request' : code;

@@ -6,7 +6,7 @@ import { isBoom } from '@hapi/boom';
 import { CODES, ServiceError, type ErrorCode } from '../../../kernel/errors.js';
 
 export class Failure {
-  /** @param status of the code: of a plugin's own code only its error knows it */
+  /** @param status of the code: only the error of a plugin's own code knows it */
   constructor(
     readonly code: string,
     readonly message: string,
@@ -45,15 +45,15 @@ const NO_WRITING = new Failure(
 );
 
 /**
- * Adapters and plugins may be loaded from several copies of a module, so errors are distinguished by name, not by
- * class.
+ * Whether an error has this name. Adapters and plugins may load several copies of a module, so errors are told apart by
+ * name, not by class.
  */
 const named = (thrown: unknown, name: string): thrown is Error => thrown instanceof Error && thrown.name === name;
 
 /** The boom statuses that hapi itself can produce, in our words. */
 const BOOM: Record<number, [ErrorCode, string]> = {
   400: ['invalid_request', 'The request is malformed.'],
-  // From inert, for a path that leads out of its folder. The answer does not reveal that the path exists.
+  // inert's answer for a path that leads out of its folder. Ours does not reveal that the path exists.
   403: ['not_found', 'There is nothing under this path.'],
   404: ['not_found', 'There is nothing under this path.'],
   408: ['invalid_request', 'The request did not arrive in time.'],
@@ -63,7 +63,7 @@ const BOOM: Record<number, [ErrorCode, string]> = {
   503: ['overloaded', 'Too many requests at once.'],
 };
 
-/** What the caller learns about a thrown value; null for a fault of the service, which goes to the log. */
+/** The caller's failure for a thrown value; null for a fault of the service, which goes to the log. */
 export function failureOf(thrown: unknown): Failure | null {
   if (thrown instanceof Failure) return thrown;
   if (thrown instanceof ServiceError) {
@@ -86,7 +86,7 @@ export function failureOf(thrown: unknown): Failure | null {
   return known ? new Failure(known[0], known[1]) : null;
 }
 
-/** Every 503 says when to come back (contract 00, error codes). */
+/** The failure with `Retry-After` on every 503 (contract 00, error codes). */
 export function withRetryAfter(failure: Failure): Failure {
   const { headers = {} } = failure.more;
   if (failure.status !== 503 || headers['retry-after']) return failure;
@@ -96,7 +96,7 @@ export function withRetryAfter(failure: Failure): Failure {
 const lowerCased = (headers: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** 500. The text of the exception only when `debug` says so (contract 00, error codes). */
+/** The answer 500, with the text of the exception only when `debug` is on (contract 00, error codes). */
 export const internal = (thrown: unknown, debug: boolean): Failure =>
   new Failure(
     'internal_error',

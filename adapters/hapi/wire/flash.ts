@@ -1,7 +1,7 @@
 /**
- * A message for the next page, carried by a short-lived cookie. It is signed with the authenticator's key: otherwise
- * a neighbouring host that sets a cookie could choose the text. The signed input starts with `flash.`; that of a
- * session or visitor cookie never does, so a signature is never a form token, nor the reverse.
+ * A message for the next page, carried by a short-lived cookie. It is signed with the authenticator's key: otherwise a
+ * neighbouring host that sets a cookie could choose the text. The signed input starts with `flash.`, which the input of
+ * a session or visitor cookie never does: a signature is never a form token, nor the reverse.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Authenticator, Cookie, Flash } from '../../../ports/http.js';

@@ -1,14 +1,14 @@
-/** Headers that every answer carries: request id, and what keeps browsers from doing harm (contract 80). */
+/** Headers that every answer carries: the request id, and those that keep browsers from doing harm (contract 80). */
 import type { Ids } from '../../../ports/ids.js';
 
 const REQUEST_ID = /^[\w.-]{8,64}$/;
 
-/** `X-Request-Id`: the caller's when it looks like one, else ours (contract 00, envelope). */
+/** `X-Request-Id`: the caller's when it has the right form, else ours (contract 00, envelope). */
 export function requestId(given: string | string[] | undefined, ids: Ids): string {
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : ids.uuid();
 }
 
-/** Markup that the layouts need, and no more; no inline script or style, no other host (web/README.md). */
+/** The content security policy: what the layouts need, no inline script or style, no other host (web/README.md). */
 export const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -32,7 +32,7 @@ export function checkedHeaders(headers: Readonly<Record<string, string>>): Recor
 
 type Headers = Record<string, string | string[]>;
 
-/** Makes the two sets once: API answers are data that no browser shall render, pages are documents. */
+/** The fixed sets of headers: API answers are data that no browser shall render, pages are documents. */
 export function standardHeaders(baseUrl: string): { api: Headers; page: Headers; asset: Headers } {
   const hsts: Headers = baseUrl.startsWith('https:') ? { 'strict-transport-security': 'max-age=31536000' } : {};
   return {

@@ -1,5 +1,6 @@
 /**
- * One request as a handler sees it. What few handlers ask for (headers, cookies, the abort signal) is made when asked.
+ * One request as a handler sees it. Parts that few handlers use (headers, cookies, the abort signal) are made on first
+ * use.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { networkOf } from '../../../lib/addresses.js';
@@ -9,24 +10,24 @@ import { parseCookies } from './cookies.js';
 
 export const PUBLIC: Principal = { kind: 'public' };
 
-/** What is asked of a request: hapi's, or one that hapi has not seen. */
+/** The used part of a request, which hapi has seen or not. */
 export interface Requested {
   raw: { req: IncomingMessage; res: ServerResponse };
   path: string;
   params: unknown;
   query: Record<string, unknown>;
-  /** What only a call of a tool's carries (tools.ts). */
+  /** Set only on a tool's call (tools.ts). */
   app?: unknown;
 }
 
-/** What a request that was made for a tool knows. */
+/** Facts about a request that was made for a tool. */
 export interface InnerCall {
-  /** The limit that the surrounding request was counted by. */
+  /** The limit that has counted the surrounding request. */
   counted?: RateClass;
   tool?: string;
 }
 
-/** What a body takes of a budget until it is given back. */
+/** A body's part of a budget, until it is given back. */
 interface Room {
   close(): void;
 }
@@ -46,7 +47,7 @@ export class IncomingRequest implements HttpRequest {
   params: Record<string, string>;
   query: Record<string, unknown>;
   body: unknown = null;
-  /** What the answer says of fields that were left out of the body. */
+  /** Warnings of the answer about fields that were left out of the body. */
   warnings: readonly string[] = NO_WARNINGS;
   principal: Principal = PUBLIC;
   #address: string | null = null;
@@ -91,10 +92,10 @@ export class IncomingRequest implements HttpRequest {
     return this.request.raw.req.socket?.remoteAddress;
   }
 
-  /** With the credential: for whom the credential is. */
+  /** Headers with the credential, only for the judge of credentials. */
   get rawHeaders(): Readonly<Record<string, string | undefined>> {
     const { headers: given } = this.request.raw.req;
-    // Of a request's headers only this one may be a list.
+    // `set-cookie` is the only header of a request that may be a list.
     if (given['set-cookie'] === undefined) return given as Record<string, string | undefined>;
     const headers: Record<string, string | undefined> = {};
     for (const [name, value] of Object.entries(given)) {
@@ -106,7 +107,7 @@ export class IncomingRequest implements HttpRequest {
   /** Keeps the body's room until the request is answered. */
   readonly keep = (room: Room): void => void (this.#room = room);
 
-  /** The request is answered: its body is no longer needed. */
+  /** Gives the body's room back: the request is answered. */
   finish(): void {
     this.#room?.close();
   }

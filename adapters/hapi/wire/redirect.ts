@@ -21,17 +21,17 @@ export function redirectResponse(
   };
 }
 
-/** As a header can hold it: what is no ASCII is percent-encoded, what is encoded stays. */
+/** An address as a header can hold it: other than ASCII is percent-encoded, and encoded parts stay. */
 const locationOf = (location: string): string =>
   location.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character));
 
-/** `/login?next=…` back to a path of ours; another host never comes out of it. */
+/** `/login?next=…`, which leads back to a path of ours, never to another host. */
 export function loginLocation(path: string, search: string): string {
   const next = path.startsWith('/') && !/^\/[/\\]/.test(path) ? path + search : '/';
   return next === '/' ? '/login' : `/login?next=${encodeURIComponent(next)}`;
 }
 
-/** The query of an address, with its question mark, cut to what a login leads back to. */
+/** The query of an address, with its question mark, cut to the length that a login leads back to. */
 export function searchOf(url = ''): string {
   const at = url.indexOf('?');
   return at === -1 ? '' : url.slice(at, at + 1_000);
