@@ -169,9 +169,9 @@ const similar = ({ lists }: BugServices): RouteSpec => ({
   method: 'GET',
   path: `${BASE}/bugs/{id}/similar`,
   operationId: 'listSimilarItems',
-  summary: 'Items of the same class or origin',
+  summary: 'Items of the same class or origin, or in the same words',
   description:
-    'Other items of the project with the same `exception_class` or `file_path`, those with both first, then last seen first.',
+    'Other items of the project with the same `exception_class` or `file_path`, those with both first, then those with one, then those whose title, message or class has two of the longest words of its title, most words first.',
   tool: tools.similar,
   access: { scope: READ },
   input: { params, query: schemas.similarQuery },

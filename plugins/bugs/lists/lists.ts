@@ -15,6 +15,7 @@ import { KnownBuilds } from '../builds/known-builds.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Parts, type PageAnswer, type PageRequest, type Part } from './parts.js';
 import { codeUrl } from '../item/code-url.js';
+import { similarTo } from './similar.js';
 import { Spreads, type Spread } from './spread.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { withNamed } from '../store/by-client-ref.js';
@@ -118,27 +119,9 @@ export class Lists {
     });
   }
 
-  /**
-   * Other items of the project with the same class or origin, those with both first, then last seen first.
-   * @throws ServiceError not_found, insufficient_scope
-   */
+  /** Items near this one, nearest first (similar.ts). @throws ServiceError not_found, insufficient_scope */
   async similar(name: string, caller: BugCaller, limit: number): Promise<Item[]> {
-    const { id, project, exception_class, file_path } = await this.items.need(name, caller);
-    const alike = async (filter: Filter): Promise<ItemDoc[]> => {
-      const page = await this.deps.items.find({ filter: { project, ...filter }, sort: sortOf(), limit: limit + 1 });
-      return page.items.filter((item) => item.id !== id);
-    };
-    const [byClass, byFile] = await Promise.all([
-      exception_class === null ? [] : alike({ exception_class }),
-      file_path === null ? [] : alike({ file_path }),
-    ]);
-    const found = new Map([...byClass, ...byFile].map((item) => [item.id, item]));
-    const both = (item: ItemDoc): number =>
-      Number(item.exception_class === exception_class) + Number(item.file_path === file_path);
-    const ranked = [...found.values()].toSorted(
-      (a, b) => both(b) - both(a) || (a.last_seen_at < b.last_seen_at ? 1 : -1),
-    );
-    return this.items.views(ranked.slice(0, limit));
+    return this.items.views(await similarTo(this.deps, await this.items.need(name, caller), limit));
   }
 
   /** One item with the last ten of what belongs to it. @throws ServiceError not_found, insufficient_scope */

@@ -199,6 +199,23 @@ describe('bugs: what agents and people write', () => {
       expect((await ask('GET', '/bugs/alpha-999/similar')).status).to.equal(404);
       expect((await ask('GET', `/bugs/${ref}/similar?nonsense=1`)).status).to.equal(400);
     });
+
+    it('finds what a report in words is near to, most words first, never by one word of many', async () => {
+      const titled = async (title: string, more = {}): Promise<string> =>
+        (await fixture.bugs.record(report({ title, ...more }))).ref;
+      const asked = await titled('Checkout total is WRONG with two vouchers');
+      const two = await titled('The checkout ignores vouchers');
+      const three = await titled('Wrong total when vouchers are combined');
+      const told = (await fixture.bugs.record(errorReport({ title: 'E: x', error_message: 'no vouchers at Checkout' })))
+        .ref;
+      await titled('Checkout is slow');
+      await titled('It is with us');
+      await titled('Checkout total is wrong with vouchers, too', { project: 'beta' });
+      const { body } = await ask('GET', `/bugs/${asked}/similar`, undefined, { bearer: READ });
+      const found = (body['items'] as { ref: string }[]).map((one) => one.ref);
+      expect(found[0]).to.equal(three);
+      expect(found.toSorted()).to.deep.equal([two, three, told].toSorted());
+    });
   });
 
   it('shows as many occurrences as were asked for', async () => {
