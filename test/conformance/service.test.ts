@@ -10,6 +10,8 @@ import { ask, Browser, bytes, codeOf, createUsers, expectError, PASSWORD, type W
 
 const PROJECTS = '/api/projects/v1/projects';
 const BUGS = '/api/bugtracker/v1/bugs';
+/** Logs of OpenTelemetry, which an intake key may send. */
+const LOGS = '/v1/logs';
 const REPORT = '/api/errors/v1/report';
 /** Intake keys open these too; `x` is no project's number. */
 /** Without the envelope, errors included (contract 50). */
@@ -86,7 +88,7 @@ describe('conformance: the listening service', function () {
           expect(none.headers.get('www-authenticate'), at).to.match(basic ? /^Basic/ : /^Bearer/);
           const cookie = await ask(service, method.toUpperCase(), at, { token: intake.key });
           if (BARE.test(at) || basic) expect(cookie.status, at).to.equal(401);
-          else if (at !== REPORT && !SENTRY.test(at)) expectError(cookie, 403, 'insufficient_scope');
+          else if (at !== REPORT && at !== LOGS && !SENTRY.test(at)) expectError(cookie, 403, 'insufficient_scope');
         }
       }
     });
@@ -337,7 +339,7 @@ describe('conformance: the listening service', function () {
         expectError(await ask(service, 'DELETE', SELF, { token }), 403, 'insufficient_scope');
       const own = await ask(service, 'GET', SELF, { token: sub });
       expect(Object.keys(own.json).join(' ')).to.equal(
-        'status id name kind prefix scopes project source parent_id created_by created_at expires_at last_used_at revoked_at',
+        'status id name kind prefix scopes project source agent parent_id created_by created_at expires_at last_used_at revoked_at',
       );
       expect(own.json['prefix']).to.equal(sub.slice(0, 12));
       expect((await ask(service, 'DELETE', SELF, { token: sub })).json).to.deep.equal({
