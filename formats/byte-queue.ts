@@ -8,7 +8,9 @@ export class ByteQueue {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** The next bytes without taking them: `count`, fewer at the end. `count` has to be small: it is held in memory. */
+  /**
+   * The next `count` bytes, fewer at the end, without taking them. A small `count` only: the bytes are held in memory.
+   */
   async peek(count: number): Promise<Buffer> {
     while (this.#length < count && (await this.#pull()));
     if (this.#chunks.length > 1 && (this.#chunks[0]?.length ?? 0) < count) this.#chunks = [Buffer.concat(this.#chunks)];

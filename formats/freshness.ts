@@ -1,7 +1,7 @@
 /**
  * Freshness statements (contract 40, freshness; contract 90, freshness and key pinning): nobody between server and
- * machine can hold a machine on an old release without its being told. The signature over the statement's exact bytes
- * is verified before.
+ * machine can hold a machine on an old release unnoticed. The caller verifies the signature over the statement's exact
+ * bytes first.
  */
 import { isTimestamp } from '../lib/time.js';
 import { compareVersions, isVersion } from '../lib/versions.js';
@@ -69,8 +69,8 @@ export function staleness(statement: FreshnessStatement, facts: FreshnessFacts):
 }
 
 /**
- * An old installation goes in steps (contract 40, publishing): the newest release, and every step above what was
- * offered, is said to be out of its reach.
+ * An old installation updates in steps (contract 40, publishing): the statement must put the newest release, and every
+ * step above the offered one, out of its reach.
  */
 function isStepTo(steps: FreshnessStatement['steps'], newest: string, current: string, reached: string): boolean {
   const above = steps.filter(({ version }) => compareVersions(version, reached) > 0);

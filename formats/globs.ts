@@ -45,7 +45,7 @@ function steps(glob: string): Step[] {
   return found;
 }
 
-/** All places of the pattern that could come next, kept side by side: nothing is tried twice. */
+/** Keeps all places of the pattern that could come next side by side, so nothing is tried twice. */
 function matches(pattern: readonly Step[], path: string): boolean {
   let places = reach(pattern, new Set([0]), true);
   for (const char of path) {

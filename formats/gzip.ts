@@ -63,7 +63,7 @@ async function readHeader(packed: ByteQueue): Promise<void> {
 async function* readBody(packed: ByteQueue): AsyncGenerator<Buffer> {
   const body = new HeldBack(packed.read());
   const inflate = createInflateRaw({ chunkSize: PIECE_BYTES });
-  // What fails on either side reaches the loop below, since a pipeline destroys both.
+  // A failure on either side reaches the loop below, because a pipeline destroys both.
   const fed = pipeline(Readable.from(body), inflate).catch(() => undefined);
   let crc = 0;
   let size = 0;

@@ -3,7 +3,7 @@ import type { FileEntry } from './archive.js';
 
 /** The text of one file of a package that is being read: give `onFile` to `readPackage`. */
 export class KeptText {
-  /** Null: there is no such file, or it has not been met yet. */
+  /** Null until the file is met, and when the package has none. */
   text: string | null = null;
 
   constructor(

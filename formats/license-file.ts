@@ -18,7 +18,7 @@ import {
 } from './license-text.js';
 import { isSignedBy, readPublicKey } from './signature.js';
 
-/** The fault of a signature; null: it is right. */
+/** The fault of a signature; null for a right one. */
 function signatureFault(pems: string | readonly string[], claim: SignatureClaim): LicenseFault | null {
   const named = keyOfClaim([pems].flat().map(readPublicKey), claim);
   if (typeof named === 'string') return named;

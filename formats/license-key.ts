@@ -1,11 +1,9 @@
 /** License keys as every program spells them (contract 50, key; contract 40, access files). Pure. */
 
-/** What is longer is no key, however it is grouped; only so much is looked at. */
+/** A longer text is no key, however it is grouped, and is not looked at any further. */
 const LONGEST = 200;
 
-/**
- * The one spelling of a key: trimmed, upper case, in groups of five. Of other text it makes something that is no key.
- */
+/** The one spelling of a key: trimmed, upper case, in groups of five. Other text becomes something that is no key. */
 export const canonicalKey = (text: string): string =>
   (
     text
@@ -17,6 +15,6 @@ export const canonicalKey = (text: string): string =>
 
 /**
  * The user name of a key in the access files.
- * @param sha256 of the canonical text, hex
+ * @param sha256 the SHA-256 of the canonical text, hex
  */
 export const credentialName = (sha256: string): string => `lic_${sha256.slice(0, 16)}`;

@@ -1,6 +1,6 @@
 /**
- * What license files (`.lic`) and signed answers of `validate` say (contract 50), for Node and for browsers: everything
- * but the signature itself, which each verifies in its own way. Pure.
+ * The content of license files (`.lic`) and of signed answers of `validate` (contract 50), for Node and for browsers:
+ * everything but the signature itself, which each verifies in its own way. Pure.
  */
 import { base64Of, canonicalBase64 } from './base64.js';
 import { canonicalJson, type JsonValue } from './canonical-json.js';
@@ -71,8 +71,8 @@ export function formatLicenseFile({ enc, sig, alg, kid }: Armoured): string {
 }
 
 /**
- * The parts of a file; null for a text that `formatLicenseFile` would not write (CRLF and a missing last line end
- * aside).
+ * The parts of a file; null for a text that `formatLicenseFile` would not write, apart from CRLF and a missing last
+ * line end.
  */
 function parse(text: string): Armoured | null {
   if (text.length > LONGEST) return null;
@@ -120,8 +120,8 @@ export function claimOfFile(text: string): { claim: SignatureClaim; enc: string 
 }
 
 /**
- * The key that a claim names, and its signature; or what is wrong with it. The algorithm is the key's, never the
- * document's.
+ * The key that a claim names, with the signature, or the fault of the claim. The key decides the algorithm, never the
+ * document.
  */
 export function keyOfClaim<Key extends { keyId: string; algorithm: string }>(
   keys: readonly Key[],

@@ -1,5 +1,5 @@
 /**
- * What the companions know of the machine they run on: one rule for the SDK and the agent, so that a rollout sees one
+ * Describes the machine that a companion runs on: one rule for the SDK and the agent, so that a rollout sees one
  * machine.
  */
 import { execFile } from 'node:child_process';

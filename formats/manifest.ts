@@ -1,6 +1,6 @@
 /**
- * The manifest of a release (contract 40, manifest). What is signed is exactly its text: it is built once, by the
- * server, and never written again from what was read.
+ * The manifest of a release (contract 40, manifest). The signature covers exactly the text: the server builds the text
+ * once, and nobody writes it again from parsed members.
  */
 import { compareVersions, isVersion } from '../lib/versions.js';
 import { isTimestamp } from '../lib/time.js';
@@ -17,7 +17,7 @@ export interface ManifestFile extends ArchivedFile {
   preserve: boolean;
 }
 
-/** What a package needs to run, as the packager names it: `{name: "Microsoft.NETCore.App", version: "8.0.0"}`. */
+/** The runtime that a package needs, as the packager names it: `{name: "Microsoft.NETCore.App", version: "8.0.0"}`. */
 export type Runtime = { name: string; version: string };
 
 export interface ReleaseManifest {
@@ -53,8 +53,8 @@ export function manifestText(release: ManifestInput): string {
 }
 
 /**
- * The same text in pieces, each with at most `perPiece` files: one of 200,000 is not written at a stretch.
- * @param release its files in the order of their paths by code point
+ * The same text in pieces of at most `perPiece` files, because 200,000 at once would hold the event loop.
+ * @param release has its files in the order of their paths by code point
  */
 export function* manifestPieces(release: ManifestInput, perPiece: number): Generator<string> {
   const preserved = globMatcher(release.preserve_patterns);
@@ -87,7 +87,7 @@ export function* manifestPieces(release: ManifestInput, perPiece: number): Gener
   yield `],${JSON.stringify(tail).slice(1)}`;
 }
 
-/** A text that is no manifest, or one that must not be followed. */
+/** Refuses a text that is no manifest, or a manifest that must not be followed. */
 export class ManifestInvalid extends Error {
   override name = 'ManifestInvalid';
   constructor(
@@ -100,7 +100,7 @@ export class ManifestInvalid extends Error {
 }
 
 /**
- * Reads a manifest's text. Members that it does not know are passed over: a newer server may write them.
+ * Reads a manifest's text. Unknown members are skipped, because a newer server may write them.
  * @throws ManifestInvalid
  */
 export function readManifest(text: string): ReleaseManifest {
@@ -136,8 +136,8 @@ export type ReleaseIdentity = Pick<ReleaseManifest, 'product' | 'version' | 'cha
 };
 
 /**
- * The first member by which a manifest is of another release than was asked for; null: it is the one. A signature
- * proves who made a manifest, not that it belongs to this package (contract 90, update).
+ * The first member that names another release than the asked one; null when all agree. A signature proves who made a
+ * manifest, not that the manifest belongs to this package (contract 90, update).
  */
 export function differsFrom(manifest: ReleaseManifest, asked: ReleaseIdentity): string | null {
   if (manifest.product !== asked.product) return 'product';

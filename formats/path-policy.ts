@@ -1,6 +1,6 @@
 /**
- * Which paths a package may hold (contract 40, refused packages). One rule for the server, the packager, and
- * the agent, which judges the paths of its local manifest and journal by it too (contract 90, where it writes).
+ * Decides which paths a package may hold (contract 40, refused packages). One rule for the server, the packager, and
+ * the agent, which also judges the paths of its local manifest and journal (contract 90, where it writes).
  */
 import { caseFold } from 'unicode-case-folding';
 import { reachesWindows } from './platform.js';
@@ -22,7 +22,7 @@ export const nameKey = (name: string): string =>
   ASCII.test(name) ? name.toLowerCase() : caseFold(name.normalize('NFD')).normalize('NFC');
 
 /**
- * Why a package must not hold this path; null: it may. `path` is relative, its names separated by slashes.
+ * Why a package must not hold this path; null when it may. `path` is relative, its names separated by slashes.
  * @param platform the package's; an unknown one is judged as `any`
  */
 export function refusedPath(path: string, platform: string): string | null {

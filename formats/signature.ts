@@ -61,9 +61,9 @@ export function isSignedBy({ key, algorithm }: VerifyingKey, bytes: Uint8Array, 
 }
 
 /**
- * Whether a chain of predecessors leads from a pinned key to the server's current one (contract 40, pubkey; contract
- * 90, freshness and key pinning). Each key is trusted only by the signature of the one before it, beginning with the
- * pin itself.
+ * True when a chain of predecessors leads from a pinned key to the server's current one (contract 40, pubkey; contract
+ * 90, freshness and key pinning). Each key is trusted only by the signature of the one before, beginning with the pin
+ * itself.
  * @param pin SHA-256 of the SPKI DER, hex
  * @param predecessors newest first
  */
