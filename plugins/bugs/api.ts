@@ -93,7 +93,7 @@ export class Bugs implements BugsApi {
     return this.known.remove(project, version);
   }
 
-  /** The event of a publish. It closes the fixed items if the publishing call was cut off. */
+  /** Handles the event of a publish: closes the fixed items when the publishing call was cut off. */
   released(event: DomainEvent<ReleasePublished>): Promise<void> {
     return this.builds.onPublished(event);
   }

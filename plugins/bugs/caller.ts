@@ -12,9 +12,9 @@ export interface BugCaller {
   /** May work on items, not only report them. */
   manage: boolean;
   kind: 'token' | 'session' | 'system';
-  /** The one agent that its token was made for: it claims under that name alone. */
+  /** The only agent name that the caller's token may claim under. */
   agent?: string;
-  /** An agent calls a tool (MCP) instead of the route. Text that it read may have talked it into the call. */
+  /** An agent calls a tool (MCP) instead of the route. Text that the agent read may have talked it into the call. */
   by_tool?: boolean;
 }
 

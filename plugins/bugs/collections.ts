@@ -1,4 +1,4 @@
-/** The plugin's collections and their indexes. A test lists the hot look-ups and holds each against these. */
+/** The plugin's collections and their indexes. A test lists the hot look-ups and checks each against these. */
 import type { CollectionSpec } from '../../ports/store.js';
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
@@ -49,7 +49,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['project', 'hit_count'], serves: 'combination' },
       { fields: ['project', 'severity_rank'], serves: 'combination' },
       { fields: ['type', 'last_seen_at'] },
-      // The few items of a type in a project.
+      // Finds the few items of a type in a project.
       { fields: ['project', 'type'], serves: 'combination' },
       { fields: ['status', 'last_seen_at'], serves: 'combination' },
       { fields: ['status', 'severity_rank'], serves: 'combination' },
@@ -84,7 +84,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'refs', indexes: [{ fields: ['open_at'] }, { fields: ['expires_at'] }], tuning: { sparse: ['open_at'] } },
   {
     name: 'occurrences',
-    // An item's are found by their ids (`slotIds`).
+    // The occurrences of an item are found by their ids (`slotIds`).
     indexes: [{ fields: ['received_at'] }],
     tuning: {
       compressed: [
@@ -103,7 +103,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
         'context',
         'breadcrumbs',
       ],
-      // One takes the place of another.
+      // A kept payload replaces an older one in its slot.
       indexedLater: ['received_at'],
     },
   },

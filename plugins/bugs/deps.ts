@@ -1,4 +1,4 @@
-/** The dependencies of this plugin's services, bound as one value, so that a test can replace them. */
+/** The dependencies of this plugin's services, bound as one value that a test can replace. */
 import { token } from '../../kernel/contract.js';
 import type { AccountDirectory } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
@@ -32,11 +32,11 @@ export interface BugsConfig {
   hour_critical: number;
   /** How far behind now a delta query's `server_time` stays (contract 00, lists). */
   delta_margin_seconds: number;
-  /** How long the token of a request for an agent lives. */
+  /** Lifetime of the token in a request for an agent. */
   agent_token_seconds: number;
-  /** Live leases of one credential and agent. */
+  /** Most live leases of one credential and agent. */
   max_claims: number;
-  /** Ended items that were not seen for so long are deleted; null: never. */
+  /** Ended items that were not seen for this time are deleted; null: never. */
   retention_days: number | null;
 }
 
@@ -66,28 +66,28 @@ export interface BugDeps {
   new_groups_per_hour: number;
   /** Processes that share the limit, this one included. */
   peers: () => number;
-  /** `grouping` of the configuration. */
+  /** The section `grouping` of the configuration. */
   grouping: GroupingSettings;
   projects: ProjectDirectory;
   accounts: AccountDirectory;
   liveTokens: LiveTokens;
   builds: Collection<BuildDoc>;
-  /** What mutes occurrences. */
+  /** Filters that mute occurrences. */
   filters: () => readonly ReportFilter[];
-  /** What forges say of pull requests. */
+  /** Sources of news about pull requests. */
   pullRequests: () => readonly PullRequests[];
-  /** Who wants to know at once that a fault of a version counts. */
+  /** Called at once when a fault of a version begins to count. */
   faultWatchers: () => readonly VersionFaultWatcher[];
-  /** For the hashes of senders' addresses. */
+  /** Key of the hashes of senders' addresses. */
   senderKey: Buffer;
-  /** Undefined while no plugin provides it. */
+  /** Undefined while no plugin provides an audit log. */
   audit: () => AuditLog | undefined;
   emit: (
     event: string,
     data: object,
     options: { id: string; timestamp: string; project_slug: string },
   ) => Promise<boolean>;
-  /** 0 ≤ x < 1 */
+  /** A number 0 ≤ x < 1. */
   random: () => number;
   reports: ReportMetrics;
 }

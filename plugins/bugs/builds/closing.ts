@@ -46,8 +46,8 @@ export class Closing {
   }
 
   /**
-   * Stores a publish and closes the items that wait for its version or build name. Answers the ids of those that this
-   * act of publishing has closed, by whichever call: an earlier one that a crash cut off, or the job.
+   * Stores a publish and closes the items that wait for its version or build name. Answers the ids of all items that
+   * this act of publishing has closed, by whichever call: also an earlier call that a crash cut off, or the job.
    */
   async published(project: string, release: PublishedBuild): Promise<string[]> {
     await this.known.add(project, release);
@@ -85,7 +85,7 @@ export class Closing {
     return releaseOf(version, await this.known.matching(project, [version]))?.publication;
   }
 
-  /** The ids of those that this call closed, oldest first. */
+  /** Closes the items of these keys. Answers the ids that this call closed, oldest first. */
   async #closeAll(
     keys: readonly string[],
     publication: string | undefined,
@@ -113,12 +113,12 @@ export class Closing {
   }
 }
 
-/** A publish closed it, or would have: the error was not seen in that version since. */
+/** Whether a publish closed the item, or would have: the error was not seen in this version since. */
 function isLeftover({ resolved_in_build: build, last_build }: ItemDoc, published: Published): boolean {
   return build !== null && !isSeenIn(versionOf(build, published), last_build);
 }
 
-/** The keys whose release is published, by the act of publishing it; undefined: it has no name. */
+/** The keys whose release is published, by the act of publishing; undefined: the act has no name. */
 function byPublication(
   keys: readonly string[],
   release: (key: string) => Published[number] | undefined,

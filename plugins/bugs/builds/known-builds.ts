@@ -1,6 +1,6 @@
 /**
- * The published releases of each project, which `resolved_in_build` is compared with (contract 20, release). They are
- * kept here, because the update service calls the bug tracker and never the other way round.
+ * The published releases of each project, to compare `resolved_in_build` with (contract 20, release). They are kept
+ * here, because the update service calls the bug tracker and never the other way round.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
@@ -18,8 +18,8 @@ export class KnownBuilds {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'builds' | 'clock'>) {}
 
   /**
-   * Resolves after the commit. The same version in another spelling replaces the first; its platforms may have build
-   * names of their own, and each of those finds it.
+   * Adds a release; resolves after the commit. The same version in another spelling replaces the first. Its platforms
+   * may have build names of their own, and each name finds the release.
    */
   async add(project: string, { version, build, publication }: PublishedBuild): Promise<void> {
     const key = canonical(version);

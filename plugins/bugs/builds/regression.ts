@@ -2,7 +2,7 @@
 import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { versionOf, type Published } from '../item/build-names.js';
 
-/** A fix without a build needs a while to arrive. An occurrence within this time is the old error. */
+/** A fix without a build needs a while to arrive: an occurrence within this time is the old error. */
 const GRACE_MS = 60_000;
 
 export interface Fixed {

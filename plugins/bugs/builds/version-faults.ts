@@ -1,12 +1,13 @@
 /**
  * New groups and regressions by version, which halt a staged rollout (contract 40, staged rollout). Intake keys are
- * public, so what they alone report counts only when it came from two addresses: else one stranger could stop every
- * release.
+ * public, so a fault that they alone report counts only after reports from two addresses: else one stranger could stop
+ * every release.
  *
- * The item itself holds all of it, written with what makes the group new or brings it back: `fault_key` and `fault_at`
- * when it counts, or `lone_fault` while it waits for another sender. Of an address only a keyed hash is kept, made for
- * this one item, and only while it waits. A report of a known group costs nothing more, except the one that makes it
- * count: that one takes `lone_fault` away by compare-and-set, so of many at once exactly one writes.
+ * The item itself holds the fault, written together with the change that makes the group new or brings it back:
+ * `fault_key` and `fault_at` when the fault counts, or `lone_fault` while it waits for another sender. Of an address
+ * only a keyed hash is kept, made for this one item, and only while it waits. A report of a known group costs nothing
+ * more, except the one that makes the fault count: it takes `lone_fault` away by compare-and-set, so of several at once
+ * exactly one writes.
  *
  * Each regression waits anew: a group that was confirmed once must not let a stranger halt the release that fixed it.
  */
@@ -36,9 +37,7 @@ export class Faults implements VersionFaults {
     });
   }
 
-  /**
-   * The fields of an item whose group this report makes, or brings back; none where it is no error or names no version.
-   */
+  /** Fields of an item whose group this report makes, or brings back; none where it is no error or names no version. */
   begun(item: Pick<ItemDoc, 'id' | 'project' | 'type'>, report: Report): Fault {
     const version = report.app_version?.trim() ?? '';
     if (item.type !== 'error' || !isVersion(version)) return {};
@@ -49,7 +48,7 @@ export class Faults implements VersionFaults {
   }
 
   /**
-   * After a count: a second sender makes the fault count. Answers the item as it is then.
+   * Looks at an item after a count: a second sender makes the fault count. Answers the item as it is then.
    * @param begun this count made the group, or brought it back
    */
   async look(doc: ItemDoc, report: Report, begun: boolean): Promise<ItemDoc> {

@@ -1,8 +1,8 @@
 /**
- * Messages of a database that met a duplicate (contract 21, masked: templates first): the value goes, even without
+ * Messages of a database that met a duplicate (contract 21, masked: templates first). The value is masked, even without
  * digits, and the name of the key, index or constraint stays verbatim, even with digits. Pure, linear.
  *
- * A template is found by its opening words; its end is looked for by `indexOf`, since values hold any character.
+ * A template is found by its opening words, and its end by `indexOf`, since values hold any character.
  */
 
 /** A part of the message: still to be masked, or final. */

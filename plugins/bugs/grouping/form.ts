@@ -15,7 +15,7 @@ export type LineKind =
   | 'shell'
   | 'generic';
 
-/** A line that is a frame. */
+/** A line of a trace that is a frame. */
 export interface Form {
   kind: LineKind;
   file: string | null;
@@ -23,7 +23,7 @@ export interface Form {
   line_no: number | null;
   /** Index of its line in the text; set by the reader. */
   line: number;
-  /** The header of a PHP exception that has a previous one: the outer, which was reported. */
+  /** The line is the header of a PHP exception that has a previous one: the outer exception, which was reported. */
   next: boolean;
 }
 
@@ -41,7 +41,7 @@ export const form = (
   next: false,
 });
 
-/** `…:12` and `…:12:34` at the end. */
+/** The place of a line, `…:12` or `…:12:34`, at its end. */
 export const TAIL = /:(\d{1,9})(?::\d{1,9})?$/;
 
 /**

@@ -1,12 +1,12 @@
 /**
- * What one line of a stack trace says, language by language (contract 21, first frame). Pure; every line is read a
- * bounded number of times: marks are looked for by `indexOf`, and regular expressions are anchored to what was found.
+ * Reads one line of a stack trace, language by language (contract 21, first frame). Pure. Every line is read a bounded
+ * number of times: marks are found by `indexOf`, and regular expressions are anchored to them.
  */
 import { form, SOURCE_EXTENSION, TAIL, type Form } from './form.js';
 import { atForm, dotnetForm } from './managed.js';
 import { goForm, numberedForm, perlForm, phpHeader, pythonForm, rubyForm, rustForm, shellForm } from './scripts.js';
 
-/** A trimmed, not empty line as a frame of a known language, or null. */
+/** A trimmed, non-empty line as a frame of a known language, or null. */
 export function formOf(line: string): Form | null {
   const first = line.charCodeAt(0);
   if (first === CODE.a && line.startsWith('at ')) return atForm(line.slice(3).trimStart());
@@ -46,11 +46,12 @@ function browserForm(line: string): Form | null {
   return SCRIPT.test(file) ? form('browser', file, name, tail[1]) : null;
 }
 
-/** A path, a URL, a script, or what the browser calls code without a file. */
+/** A path, a URL, a script, or a browser's word for code without a file. */
 const SCRIPT = /[/\\]|\.[cm]?[jt]sx?$|\.html?$|^<|code$|bundle$/i;
 
 /**
- * The `@` between name and place: paths may hold one too (`/@scope/`), names of functions do not hold `/` before it.
+ * The offset of the `@` between name and place. Paths may hold another (`/@scope/`); names of functions hold no `/`
+ * before it.
  */
 function nameEnd(place: string): number {
   const at = place.indexOf('@');
@@ -65,7 +66,7 @@ const SOURCE_FILE = new RegExp(`[^.\\\\/:@]\\.(?:${SOURCE_EXTENSION})$`, 'i');
 const OTHER_FILE = /[\\/][^\\/:@]{0,200}\.[A-Za-z][A-Za-z0-9]{0,9}$/;
 const HOST = /^(?:[A-Za-z][A-Za-z0-9+.-]{0,30}:)?\/\/[^/]*$/;
 
-/** Any `path.ext:NN`, of any language: where nothing else was recognised. */
+/** A frame of any other language: any `path.ext:NN`. */
 export function genericForm(line: string): Form | null {
   let from = 0;
   for (let colon = line.indexOf(':'); colon >= 0; colon = line.indexOf(':', colon + 1)) {

@@ -1,10 +1,9 @@
 /**
- * A stack trace as frames, in the text's order, with the one marked that the error comes from (contract 21, first
+ * A stack trace as frames, in the text's order, with the frame marked where the error comes from (contract 21, first
  * frame). Pure, linear, capped. The user interface marks the same frame that the grouping uses.
  *
- * No language is asked for: a report need not name one. Each line says itself what it is (forms.ts), and the first
- * frame of the text says which language's rule finds the crash. Rejected: to skip frames of libraries (the
- * specification says first).
+ * A report need not name a language. Each line shows its own (forms.ts), and the first frame of the text decides which
+ * language's rule finds the crash. Rejected: skipping frames of libraries (the specification says first).
  */
 import { rustMachinery } from '../../../lib/text/rust-frames.js';
 import type { Form, LineKind } from './form.js';
@@ -18,7 +17,7 @@ export interface Frame {
   file: string | null;
   function: string | null;
   line_no: number | null;
-  /** The first frame in the sense of contract 21: where the error comes from. At most one. */
+  /** The first frame in the sense of contract 21: the error comes from here. At most one. */
   crash: boolean;
 }
 
@@ -50,7 +49,7 @@ export function firstFrame(stack: string): Pick<Frame, 'file' | 'function'> | nu
   return crashOf(found.length > 0 ? found : read(text, genericForm, true), text);
 }
 
-/** Languages whose crash is the first frame with a file: nothing behind it can change that. */
+/** Languages whose crash is the first frame with a file, whatever follows. */
 const DECIDED: ReadonlySet<LineKind> = new Set<LineKind>(['v8', 'java', 'dotnet', 'browser', 'generic']);
 
 function read(text: string, form: (line: string) => Form | null, untilDecided = false): Form[] {
@@ -116,23 +115,26 @@ function crashOf(frames: readonly Form[], text: string): Form | null {
   return first === undefined ? null : (RULES[first.kind] ?? withFile)(frames, text);
 }
 
-/** The first that names a file: `at JSON.parse (<anonymous>)` says no place. */
+/** The first frame with a file: `at JSON.parse (<anonymous>)` names no place. */
 function withFile(frames: readonly Form[]): Form | null {
   return frames.find(({ file }) => file !== null) ?? null;
 }
 
-/** The panic's own place where its text is there; else the first frame behind the machinery. */
+/** The panic's own place where its text is there; else the first frame behind Rust's panic machinery. */
 function rustCrash(frames: readonly Form[], text: string): Form | null {
   if (text.includes('panicked at ')) return withFile(frames);
   return withFile(frames.slice(rustMachinery(frames)));
 }
 
-/** PHP writes previous exceptions first, and `Next` before the one that was reported. */
+/** The reported exception: PHP writes previous ones first, and `Next` before the reported one. */
 function phpCrash(frames: readonly Form[]): Form | null {
   return frames.findLast(({ next }) => next) ?? withFile(frames);
 }
 
-/** Innermost is last, also of chained exceptions; a group's own frames end where its members begin. */
+/**
+ * The innermost frame, which Python writes last, also in chained exceptions; a group's own frames end where its members
+ * begin.
+ */
 function pythonCrash(frames: readonly Form[], text: string): Form | null {
   const python = frames.filter(({ kind }) => kind === 'python');
   if (text.includes('(most recent call first)')) return python[0] ?? null;
@@ -150,7 +152,7 @@ function lineAt(text: string, index: number): number {
 const RUNTIME_FILE = /(?:^|\/src\/)runtime\//;
 const RUNTIME_FUNCTION = /^(?:runtime|runtime\/debug)\.|^panic$/;
 
-/** The first after `panic(` outside the runtime; without a panic the first outside the runtime. */
+/** The first frame after `panic(` outside the runtime; without a panic, the first outside the runtime. */
 function goCrash(frames: readonly Form[], text: string): Form | null {
   const go = frames.filter(({ kind }) => kind === 'go');
   const panicked = text.startsWith('panic(') ? 0 : text.indexOf('\npanic(');

@@ -1,8 +1,9 @@
 /**
- * The grouping key, version 2 (contract 21): which reports are one item. Pure, and bounded in time whatever the input.
+ * The grouping key, version 2 (contract 21): reports with one key are one item. Pure, and bounded in time whatever the
+ * input.
  *
- * Two keys per report: `dedup_key` decides, `bare_key` is the one that the same report would have without origin;
- * through it a report with a stack meets one without (contract 21, many keys per item; keys.ts).
+ * Each report has two keys: `dedup_key` decides, and `bare_key` is the key of the same report without origin. Through
+ * the bare key a report with a stack meets one without (contract 21, many keys per item; keys.ts).
  *
  * Rejected: the whole stack in the key (the same error with and without a stack is one group), and similarity instead
  * of equality (no one could say why two reports were grouped).
@@ -22,11 +23,12 @@ export interface GroupingInput {
   exception_class?: string | null;
   file_path?: string | null;
   /**
-   * The function in it, where the reporter states both (contract 21, Sentry SDK intake): `file#function` is the origin.
+   * The function in the file, where the reporter states both (contract 21, Sentry SDK intake): the origin is
+   * `file#function`.
    */
   function_name?: string | null;
   stack_trace?: string | null;
-  /** What the message was made from, values aside: masked in its place. */
+  /** The message before its values were put in; masked in place of the message. */
   message_template?: string | null;
   fingerprint?: readonly string[] | null;
 }
@@ -45,9 +47,9 @@ export interface Grouping {
 const SEPARATOR = '\u001f';
 const MESSAGE_LINES = 2;
 const MESSAGE_LENGTH = 2048;
-/** Where the two lines are looked for: beyond the longest message that the intake lets through. */
+/** Characters searched for the two lines: more than the longest message that the intake lets through. */
 const MESSAGE_WINDOW = 16_384;
-/** Of a class or an element of a fingerprint; the intake's limits are lower. */
+/** Longest class, and longest element of a fingerprint; the intake's limits are lower. */
 const LONGEST_PART = 2048;
 const MOST_ELEMENTS = 100;
 const DEFAULT = /^\{\{\s{0,8}default\s{0,8}\}\}$/;
@@ -65,18 +67,18 @@ export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> =
   return { dedup_key, bare_key: origin === '' ? dedup_key : keyFor(''), origin, masked };
 }
 
-/** What the flood rule counts, and what it compares (contract 21, flood). */
+/** A report's part in the flood rule: its source, which is counted, and its coarse key (contract 21, flood). */
 export interface Flood {
   /** The same for all items of one project, type, class and origin. */
   source: string;
   /**
-   * The key in which every word that holds a digit is masked. Null where the message has none: then no other key has
-   * the same coarse one, and nothing has to be led by it.
+   * The key in which every word that holds a digit is masked. Null where the message has no such word: then no other
+   * key has the same coarse key, so none needs to be stored.
    */
   coarse_key: string | null;
 }
 
-/** Null where a fingerprint decides: who sends one has decided what is one error. */
+/** The flood part; null where a fingerprint decides: the sender has decided which errors are one. */
 export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flood | null {
   if (fingerprintOf(input) !== null) return null;
   const head = [...headOf(input), origin];
@@ -85,15 +87,15 @@ export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flo
 }
 
 /**
- * The keys that the report had with the masks and the origins of earlier versions, by which its group is found once
- * more (decisions 011 and 041); none where these change nothing about it.
+ * The report's keys under the masks and origins of earlier versions, which still find its old group (decisions 011 and
+ * 041); none where those change nothing.
  * @param masks of earlier versions (`earlierMasks`)
  */
 export function earlierKeysOf(input: GroupingInput, now: Grouping, masks: readonly Partial<MaskOptions>[]): string[] {
-  // Earlier origins named no function: a group of theirs holds the errors of all functions of a file.
+  // Earlier origins named no function: an old group would hold the errors of all functions of a file.
   if (input.function_name) return [];
   const said = { ...input, message_template: null };
-  // What both rules leave alone holds neither.
+  // Without a hash in the origin and a digit in the message, both rules make the same keys.
   const isHashed = now.origin.includes('<hash>');
   if (!input.message_template && !isHashed && !DIGIT.test(messageOf(said))) return [];
   const origin = isHashed ? originOf(input, earlierOrigin) : now.origin;
@@ -120,8 +122,8 @@ const headOf = ({ type, project, exception_class }: GroupingInput): string[] => 
 ];
 
 /**
- * The caller's file, with its function where it states one, else the file (or method) of the first frame; empty without
- * either.
+ * The caller's file, with its function where the caller states one; else the file (or method) of the first frame; else
+ * empty.
  */
 function originOf({ file_path, function_name, stack_trace }: GroupingInput, normalise = normaliseOrigin): string {
   const given = file_path ? normalise(file_path) : '';
@@ -135,7 +137,7 @@ function originOf({ file_path, function_name, stack_trace }: GroupingInput, norm
 
 const maskedOf = (input: GroupingInput, options: Partial<MaskOptions>): string => mask(messageOf(input), options);
 
-/** What is masked: the template of the message, the message, or the title. */
+/** The text to mask: the template of the message, the message, or the title. */
 function messageOf({ type, title, error_message, message_template }: GroupingInput): string {
   const message = firstLines(message_template ?? '') || firstLines(error_message ?? '');
   if (message !== '') return message;
@@ -154,7 +156,7 @@ function firstLines(text: string): string {
   return lines.join('\n').slice(0, MESSAGE_LENGTH).trimEnd();
 }
 
-/** Lower case, punctuation as blanks; a title of nothing but punctuation stays. */
+/** The title in lower case, with blanks for punctuation; a title of nothing but punctuation stays. */
 function plainTitle(title: string): string {
   const lower = title.normalize('NFC').toLowerCase();
   const words = lower.replace(/[\s\p{P}\p{S}]+/gu, ' ').trim();
@@ -163,7 +165,7 @@ function plainTitle(title: string): string {
 
 type Keys = Pick<Grouping, 'dedup_key' | 'bare_key'>;
 
-/** Keys that were made already: the reports of a storm have the same ones. */
+/** Keys that are kept for the next report: the reports of a storm share them. */
 const MOST_KNOWN = 1_000;
 const LONGEST_KNOWN = 1_024;
 const known = new RecentMap<Keys>(MOST_KNOWN);
@@ -174,13 +176,13 @@ function tail(fingerprint: readonly string[], origin: string, masked: string): s
   return fingerprint.flatMap((element) => (isDefault(element) ? [origin, masked] : [element.slice(0, LONGEST_PART)]));
 }
 
-/** No part may carry the separator: a report could choose its key's other parts. */
+/** Joins the parts of a key. The separator is removed from each: else a report could choose its key's other parts. */
 const joined = (parts: readonly string[]): string =>
   parts.map((part) => (part.includes(SEPARATOR) ? part.replaceAll(SEPARATOR, ' ') : part)).join(SEPARATOR);
 
 const hash = (parts: readonly string[]): string => hashOf(joined(parts));
 
-/** Without a fingerprint, which is not scrubbed and so not to be kept. */
+/** The keys without a fingerprint. A fingerprint is not scrubbed, so it must not be kept. */
 function keysOf(head: readonly string[], origin: string, masked: string): Keys {
   const text = joined([...head, origin, masked]);
   const before = known.get(text);

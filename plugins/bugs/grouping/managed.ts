@@ -1,10 +1,10 @@
 /**
- * Lines of V8, Java and .NET, which all may begin with `at ` (contract 21, first frame). Pure. The brackets distinguish
- * them: V8 has a blank before them, Java has a file inside, .NET has parameters inside.
+ * Lines of V8, Java and .NET, which all may begin with `at ` (contract 21, first frame). Pure. Brackets tell them
+ * apart: V8 has a blank before them, Java has a file inside, .NET has parameters inside.
  */
 import { form, TAIL, type Form } from './form.js';
 
-/** Node, Chrome, Java, .NET in English, Rust: all begin with `at `. */
+/** A line that begins with `at `: Node, Chrome, Java, .NET in English, Rust. */
 export function atForm(rest: string): Form | null {
   const java = rest.endsWith(')') ? javaForm(rest) : null;
   if (java !== null) return java;
@@ -28,7 +28,7 @@ function v8Form(rest: string): Form | null {
   return open >= 0 || place.startsWith('<') ? form('v8', null, name ?? place, null) : null;
 }
 
-/** `eval at f (/srv/a.js:10:5), <anonymous>:1:1`: the file that called eval, however deep. */
+/** The file that called eval, however deep: `eval at f (/srv/a.js:10:5), <anonymous>:1:1`. */
 function evalForm(place: string, name: string | null): Form {
   const open = place.lastIndexOf('(');
   const close = place.indexOf(')', open);
@@ -40,7 +40,7 @@ function evalForm(place: string, name: string | null): Form {
 const JAVA_PLACE =
   /^(?:([\w$.-]{1,200}\.[A-Za-z]{1,10})(?::(\d{1,9}))?|SourceFile(?::(\d{1,9}))?|Native Method|Unknown Source(?::\d{1,9})?|<generated>|[\w$-]{1,200}:(\d{1,9}))$/;
 
-/** `module/com.acme.Pool$Inner.get(Pool.java:88)` is com/acme/Pool.java, with or without its file. */
+/** A Java frame: `module/com.acme.Pool$Inner.get(Pool.java:88)` is com/acme/Pool.java, with or without its file. */
 function javaForm(rest: string): Form | null {
   const open = rest.lastIndexOf('(');
   if (open <= 0 || rest.charAt(open - 1) === ' ') return null;
@@ -58,7 +58,7 @@ function javaForm(rest: string): Form | null {
 const JAVA_FILE = /\.(?:java|kts?|scala|groovy|cljc?|jav|gradle|jsp|js|rb|py)$/i;
 const isJavaFile = (file: string, line: string | undefined): boolean => line !== undefined || JAVA_FILE.test(file);
 
-/** .NET in other languages than English: `bei …`, `à …`, `в …`, `場所 …`. */
+/** A .NET frame in other languages than English: `bei …`, `à …`, `в …`, `場所 …`. */
 export function dotnetForm(line: string): Form | null {
   const blank = line.indexOf(' ');
   if (blank < 1 || blank > 12 || !/^[\p{L}\p{M}]+:?$/u.test(line.slice(0, blank))) return null;
@@ -72,7 +72,7 @@ const METHOD = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
 const DOTNET_PLACE = /:[^\d:\\/.]{0,24}(\d{1,9})\.?$/;
 const PATH_START = /(?:^|[\s:])((?:[A-Za-z]:)?[\\/]|[\p{L}\p{N}_.-]{1,100}[\\/])/u;
 
-/** `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`; without a file the method is the place. */
+/** A .NET method: `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`; without a file the method is the place. */
 function methodForm(rest: string): Form | null {
   const open = rest.indexOf('(');
   const close = rest.indexOf(')', open);

@@ -1,9 +1,8 @@
 /**
- * The masked message (contract 21): what varies from report to report of one error gives way to a placeholder. Pure,
- * linear.
+ * The masked message (contract 21): parts that vary between reports of one error become placeholders. Pure, linear.
  *
- * Placeholders hold neither digits nor quotes, so a masked text masks to itself. Quotes come last: a value in quotes
- * that held anything variable is variable as a whole, whatever its kind.
+ * Placeholders hold neither digits nor quotes, so a masked text masks to itself. Quotes come last: a quoted value with
+ * any variable part is variable as a whole, whatever its kind.
  */
 import { GUID, GUID_START } from '../../../lib/text/guid.js';
 import { RecentMap } from '../../../lib/recent-map.js';
@@ -14,17 +13,17 @@ import { maskMeasures } from './measures.js';
 import { maskIpv4, maskIpv6, maskMac } from './network.js';
 import { maskQuoted } from './quotes.js';
 
-/** What may be switched off (`grouping.mask_…` of the configuration). */
+/** Masks that may be switched off (`grouping.mask_…` of the configuration). */
 export interface MaskOptions {
   emails: boolean;
   /** IPv4 and IPv6, with their port. */
   ip_addresses: boolean;
-  /** IPv6, and the port behind either; off only for the keys of earlier stores. */
+  /** IPv6, and the port behind any address; off only for the keys of earlier stores. */
   ip_ports: boolean;
   mac_addresses: boolean;
   /** Bare numbers of 6 or more digits. */
   numbers: boolean;
-  /** Those of 4 and 5 digits, codes and ports aside; off with `numbers`. */
+  /** Numbers of 4 and 5 digits, except codes and ports; off with `numbers`. */
   short_numbers: boolean;
   /** Numbers with a unit of time, size or share. */
   measures: boolean;
@@ -34,7 +33,7 @@ export interface MaskOptions {
   process_ids: boolean;
   /** 16 or more characters, letters mixed with 4 or more digits. */
   long_words: boolean;
-  /** `pi_3Pph39e` */
+  /** Ids such as `pi_3Pph39e`. */
   prefixed_ids: boolean;
 }
 
@@ -52,7 +51,7 @@ export const EVERY_MASK: MaskOptions = {
   prefixed_ids: true,
 };
 
-/** What the keys of stores from before decision 041, and from before 011, lack; the newest first. */
+/** Masks that were added by decision 041, and by 011; older stores have keys without them. The newest first. */
 const LATER_MASKS: readonly Partial<MaskOptions>[] = [
   { short_numbers: false },
   {
@@ -89,7 +88,7 @@ const TIMES = [
   String.raw`(?:${DAY} )?${MONTH} {1,2}\d{1,2} \d{2}:\d{2}:\d{2}(?: [A-Z]{3,4})?(?: \d{4})?(?!\d)`,
   String.raw`\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?${ZONE}(?![\d:])`,
 ].join('|');
-/** One expression: the text is gone through once, whatever the number of forms. */
+/** One expression, so the text is searched once, whatever the number of forms. */
 const TIME = new RegExp(`(?<![0-9a-z.:/-])(?=[0-9JFMASONDTW])(?:${TIMES})`, 'gi');
 
 const ADDRESS =
@@ -107,12 +106,18 @@ const LINE_WORD =
 const EMAIL = /(?<![\w.+%-])[\w.+%-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8}[a-z]{2,24}(?![0-9a-z_])/gi;
 const NUMBER = /(?<![0-9a-z_])\d{6,}(?![0-9a-z_])/gi;
 
-/** What a number behind it says is no amount and no id; `WinError` and `statusCode` too, `report` and `zipcode` not. */
+/**
+ * A number behind such a word is no amount and no id; `WinError` and `statusCode` match too, `report` and `zipcode` do
+ * not.
+ */
 const CODE_WORD = String.raw`(?<![a-z])(?:win|exit|error|status|result|return|http|sql|os)?(?:status|code|error|errno|http|ora|sqlstate|port|version|year)[ :=#([/-]{1,3}`;
-/** Of 4 and 5 digits; `db:5432` and `10.0.19045` are a port and a version. */
+/** A number of 4 and 5 digits; `db:5432` and `10.0.19045` are a port and a version. */
 const SHORT_NUMBER = new RegExp(String.raw`(?<![0-9a-z_]|\w:|\d\.)(?<!${CODE_WORD})\d{4,5}(?![0-9a-z_]|\.\d)`, 'gi');
 
-/** Messages that were masked already: the errors of a storm say the same. Per set of options, which nobody changes. */
+/**
+ * Masked messages that are kept, since the errors of a storm share theirs. One cache per set of options, which nobody
+ * changes.
+ */
 const MOST_KNOWN = 500;
 const known = new WeakMap<Partial<MaskOptions>, RecentMap<string>>();
 const NO_OPTIONS: Partial<MaskOptions> = {};
@@ -140,7 +145,7 @@ export function mask(text: string, options: Partial<MaskOptions> = NO_OPTIONS): 
   return masked;
 }
 
-/** A text of its own: a piece of a larger one would keep all of it in memory. */
+/** A text of its own: a piece of a larger text would keep all of it in memory. */
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
 function maskPiece(text: string, options: MaskOptions): string {
@@ -156,7 +161,7 @@ function maskPiece(text: string, options: MaskOptions): string {
   return maskQuoted(masked);
 }
 
-/** Cheap signs that a costlier expression may match: most messages have none of them. */
+/** Cheap signs of a possible match of a costlier expression: most messages have none of them. */
 const HEX_HINT = new RegExp(`${GUID_START}|[0-9a-f]{24}`, 'i');
 const DIGIT = /\d/;
 const TIME_HINT = /\d[:/.-]\d|\d[ -][a-z]{3}[ -]\d|[a-z]{3} {1,2}\d{1,2} \d|\d{8}T\d|\/[a-z]{3}\//i;

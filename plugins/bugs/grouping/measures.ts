@@ -1,11 +1,12 @@
 /**
- * Numbers with a unit (contract 21, masked): number and unit go together, since `870 kB` and `3.5 MB` say the same.
- * Pure, linear. Single letters count only where a unit is meant: `2d` is a kind of canvas and `5G` a kind of network.
+ * Numbers with a unit (contract 21, masked). Number and unit are masked together, since `870 kB` and `3.5 MB` say the
+ * same. Pure, linear. Single letters count only where a unit is meant: `2d` is a kind of canvas and `5G` a kind of
+ * network.
  */
 
-/** Never the tail of a word, a version or a longer number. */
+/** The start of a number: never the tail of a word, a version or a longer number. */
 const START = String.raw`(?<![\p{L}\p{N}_]|\d[.,:'])(?:(?<=^|[\s([=:,])[-+−])?`;
-/** `1673`, `1.5`, `1,234.5`, `1_000`, `2e3` */
+/** A number: `1673`, `1.5`, `1,234.5`, `1_000`, `2e3`. */
 const NUMBER = String.raw`${START}\d{1,20}(?:[.,'_]\d{1,20}){0,8}(?:[eE][+-]?\d{1,3})?`;
 const END = String.raw`(?![\p{L}\p{N}_])`;
 
@@ -15,7 +16,7 @@ const TIME_UNITS = [
   '(?:nano|micro|milli)s(?:econds?)?|millis',
   '(?:milli)?sekunden?|minuten|stunden?|tagen?|tage',
 ].join('|');
-/** `1h2m3.5s`, as Go writes it. */
+/** A duration as Go writes it: `1h2m3.5s`. */
 const COMPOUND = String.raw`(?:\d{1,9}(?:\.\d{1,9})?(?:[nuµμm]s|[hms])){1,5}`;
 const SIZE_UNITS =
   '[kmgtpe]i?b|[kmgt]i?bits?|[kmgt]bps|(?:kilo|mega|giga|tera|kibi|mebi|gibi)?(?:bytes?|bits?)|octets?';
@@ -25,15 +26,15 @@ const DURATION = new RegExp(
   'giu',
 );
 const SIZE = new RegExp(String.raw`${NUMBER}[ \u00a0\u202f-]?(?:${SIZE_UNITS})${END}`, 'giu');
-/** `512 B`, and `64k`, `512M`: capital or not says what is meant. */
+/** A short size: `512 B`, `64k`, `512M`. Upper or lower case decides the meaning. */
 const SHORT_SIZE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0]?B|(?<=\d\d)[kKMG])${END}`, 'gu');
 const SHARE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0\u202f]?[%‰]|[ \u00a0]percent)(?![\p{L}\p{N}_%])`, 'giu');
-/** `1 minute 30 seconds`, `1h 30m` */
+/** Durations in a row: `1 minute 30 seconds`, `1h 30m`. */
 const DURATIONS = /<duration>(?:(?:,? and |,? )<duration>)+/g;
 
 const HINT = /\d[ \u00a0\u202f-]?[\p{L}%‰]/u;
 
-/** Durations, sizes and shares as `<duration>`, `<size>` and `<share>`. */
+/** Masks durations, sizes and shares as `<duration>`, `<size>` and `<share>`. */
 export function maskMeasures(text: string): string {
   if (!HINT.test(text)) return text;
   return text

@@ -6,7 +6,7 @@ const IPV4 = new RegExp(QUAD, 'gi');
 const IPV4_AND_PORT = new RegExp(`${QUAD}${PORT}`, 'gi');
 const IPV4_HINT = /\d\.\d{1,3}\.\d/;
 
-/** Groups of hex digits between colons; whether they are an address is counted. */
+/** Groups of hex digits between colons; `isIpv6` decides by their count. */
 const GROUPS = String.raw`(?:[0-9a-f]{0,4}:){2,8}(?:(?:\d{1,3}\.){3}\d{1,3}|[0-9a-f]{1,5}|(?<=::))`;
 const ZONE = '(?:%[0-9a-z]{1,15})?';
 const IPV6 = new RegExp(String.raw`\[(${GROUPS})${ZONE}\]${PORT}|(?<![\w:.])(${GROUPS})${ZONE}(?![\w:]|\.\d)`, 'gi');
@@ -16,11 +16,11 @@ const MAC =
   /(?<![\w:.-])(?:[0-9a-f]{2}(?::[0-9a-f]{2}){5}|[0-9a-f]{2}(?:-[0-9a-f]{2}){5}|[0-9a-f]{4}\.[0-9a-f]{4}\.[0-9a-f]{4})(?![\w-]|[:.]\w)/gi;
 const MAC_HINT = /[0-9a-f]{2}[:-][0-9a-f]{2}[:-]|[0-9a-f]{4}\.[0-9a-f]{4}\./i;
 
-/** Dotted quads, as `<ip>`; what is called a version is none. */
+/** Masks dotted quads as `<ip>`, but no versions. */
 export const maskIpv4 = (text: string, ports: boolean): string =>
   IPV4_HINT.test(text) ? text.replace(ports ? IPV4_AND_PORT : IPV4, '<ip>') : text;
 
-/** IPv6 addresses as `<ip>`. Before times and lines are looked for, whose colons these hold too. */
+/** Masks IPv6 addresses as `<ip>`, before times and lines, whose colons these hold too. */
 export const maskIpv6 = (text: string): string =>
   IPV6_HINT.test(text)
     ? text.replace(IPV6, (whole, inBrackets?: string, bare?: string) =>
@@ -28,12 +28,12 @@ export const maskIpv6 = (text: string): string =>
       )
     : text;
 
-/** Hardware addresses as `<mac>`. Before IPv6 ones, which look alike. */
+/** Masks hardware addresses as `<mac>`, before IPv6 addresses, which look alike. */
 export const maskMac = (text: string): string => (MAC_HINT.test(text) ? text.replace(MAC, '<mac>') : text);
 
 /**
- * Eight groups, fewer around `::`, and a port as a ninth where Java writes one. A name such as `face::cafe` has no
- * digit.
+ * Whether a candidate has eight groups, fewer around `::`, or a port as a ninth where Java writes one. A name such as
+ * `face::cafe` has no digit.
  */
 function isIpv6(candidate: string): boolean {
   if (!/\d/.test(candidate)) return false;

@@ -1,5 +1,5 @@
 /**
- * Where an error comes from, as one short text (contract 21, origin): the same file deployed elsewhere, built again or
+ * The origin of an error as one short text (contract 21, origin): the same file deployed elsewhere, built again or
  * named by another tool has one origin. Pure, linear.
  */
 
@@ -12,7 +12,7 @@ const SEGMENTS = 2;
 /** Schemes around another URL. */
 const WRAPPER = /^(?:(?:blob|jar|view-source):){1,4}/i;
 const SCHEME = /^[a-z][a-z0-9+.-]{1,31}:\/\/[^/]*/i;
-/** Schemes without a host; anything else before a colon may be a file before its line. */
+/** Schemes without a host; any other word before a colon may be a file before its line. */
 const BARE_SCHEME = /^(?:node|file|webpack-internal|webpack|ng|app|package|about):/i;
 const DRIVE = /^\/?[a-z]:(?=[\\/]|[^\d])/i;
 const LINE = /(?::[^\d:\\/.]{0,20}\d{1,9}){1,2}$|\(\d{1,9}(?:,\d{1,9})?\)$/;
@@ -32,17 +32,17 @@ export function normaliseOrigin(file: string): string {
   return made;
 }
 
-/** The same as stores from before decision 041 have it in their keys. */
+/** The origin as in the keys of stores from before decision 041. */
 export const earlierOrigin = (file: string): string => normalised(file, maskMixed);
 
 const LONGEST_FUNCTION = 300;
-/** What SDKs write where a function has no name. */
+/** Words of SDKs for a function without a name. */
 const NAMELESS = /^(?:\?+|<?anonymous>?|<unknown>|<redacted>|\{closure\}|\{anonymous\}|0x[0-9a-f]{1,16})$/i;
-/** Rust's own hash of a function, another in each build. */
+/** Rust's own hash of a function, which differs in each build. */
 const RUST_HASH = /::h[0-9a-f]{16}$/;
 const HEX_ADDRESS = /0x[0-9a-f]{4,16}/gi;
 
-/** A function as part of an origin; empty for one without a name. Upper case says another function than lower case. */
+/** A function as part of an origin; empty for one without a name. Functions that differ only in case are different. */
 export function normaliseFunction(name: string): string {
   const given = name.slice(0, LONGEST_FUNCTION).trim();
   return NAMELESS.test(given) ? '' : given.replace(RUST_HASH, '').replace(HEX_ADDRESS, '<address>');
@@ -51,7 +51,7 @@ export function normaliseFunction(name: string): string {
 /** A text of its own: a piece of a stack trace would keep all of it in memory. */
 const copyOf = (text: string): string => Buffer.from(text).toString();
 
-/** Files that were normalised already: the errors of a storm come from the same ones. */
+/** Normalised files that are kept: the errors of a storm come from the same files. */
 const MOST_KNOWN = 500;
 const LONGEST_KNOWN = 256;
 const known = new RecentMap<string>(MOST_KNOWN);
@@ -68,24 +68,24 @@ function normalised(file: string, hashes: (name: string) => string): string {
   return kept.map((segment, i) => maskSegment(segment, i === kept.length - 1 ? hashes : null).toLowerCase()).join('/');
 }
 
-/** `main.3f2504e0.js`: anything of 8 or more hex digits between dots. */
+/** A hash between dots, `main.3f2504e0.js`: 8 or more hex digits. */
 const DOTTED_HASH = /\.[0-9a-f]{8,64}(?=\.)/gi;
-/** `main-3f2504e0.js`: with a letter and a digit, since a date may be here too. */
+/** A hash behind a hyphen, `main-3f2504e0.js`: with a letter and a digit, since a date may be here too. */
 const HYPHENED_HASH = /[-_~](?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,64}(?=\.|$)/gi;
-/** What bundlers write: `.js`, `.min.js`, `.chunk.css`, `.js.map`. */
+/** Endings that bundlers write: `.js`, `.min.js`, `.chunk.css`, `.js.map`. */
 const BUNDLE = String.raw`(?=(?:\.(?:min|chunk|bundle|esm|umd|iife|legacy|modern|module))?\.(?:[cm]?js|css|wasm)(?:\.map)?$)`;
-/** `index-BdJ3kf9Q.js`, `chunk-5KJ2X7QW.js`: the eight characters that bundlers take from base64 and base32. */
+/** The eight characters that bundlers take from base64 and base32: `index-BdJ3kf9Q.js`, `chunk-5KJ2X7QW.js`. */
 const BUNDLED_HASH = new RegExp(`([-._])([\\w-]{8})${BUNDLE}`, 'i');
-/** `_nuxt/DlAUqK2U.js` */
+/** A name that is only a hash: `_nuxt/DlAUqK2U.js`. */
 const BUNDLED_NAME = new RegExp(`^[\\w-]{8}${BUNDLE}`, 'i');
-/** `settings`, `UserCart`, and `Service1` of a row of files; a number between other words. */
+/** A word, no hash: `settings`, `UserCart`, `Service1` of a row of files, or a number between other words. */
 const WORD = /^(?:[a-z]*(?:[A-Z][a-z]{2,}){1,4}\d?|[a-z]{1,8}|\d{1,3})$/;
-/** What stores from before decision 041 took for a hash. */
+/** A hash by the rule of stores from before decision 041. */
 const MIXED_HASH = /([-.])([A-Za-z0-9_]{8})(?=\.(?:[cm]?js|css|map)\b)/g;
 const WHOLE_HASH = /^(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{8,64}(?=\.|$)/i;
 const NUMBERED_DIRECTORY = /^\d{8,}$/;
 
-/** @param hashes null: a directory */
+/** Masks one segment of a path. @param hashes null: the segment is a directory */
 function maskSegment(segment: string, hashes: ((name: string) => string) | null): string {
   if (segment.length < 8) return segment;
   if (hashes === null && NUMBERED_DIRECTORY.test(segment)) return '<hash>';
@@ -97,7 +97,10 @@ function maskSegment(segment: string, hashes: ((name: string) => string) | null)
   return hashes === null ? masked : hashes(masked);
 }
 
-/** Words in small letters and camel case, and the rest of a name before another placeholder, are no hashes. */
+/**
+ * Whether a name is a hash: not when it consists of words in small letters and camel case, or the rest of a name before
+ * another placeholder.
+ */
 const isHash = (name: string): boolean => !name.split(/[-_]/).every((word) => WORD.test(word));
 
 function maskBundled(name: string): string {

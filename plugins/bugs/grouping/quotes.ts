@@ -1,12 +1,12 @@
 /**
- * Values in quotes (contract 21, masked): one that holds a digit or a placeholder becomes `<value>`. Pure, linear.
+ * Values in quotes (contract 21, masked): a value that holds a digit or a placeholder becomes `<value>`. Pure, linear.
  *
- * A quote opens where no word ends and closes where none begins, so the apostrophe of "can't" is neither. A quote
+ * A quote opens where no word ends and closes where none begins, so the apostrophe of "can't" does neither. A quote
  * without partner in its line is text. Rejected: one regular expression per kind of quote (quadratic on unbalanced
  * ones).
  */
 
-/** Opening quotes and what closes them. */
+/** Closing quotes by opening quote. */
 const PARTNERS: Readonly<Record<string, string>> = {
   "'": "'",
   '"': '"',
@@ -23,7 +23,7 @@ const PARTNERS: Readonly<Record<string, string>> = {
 const QUOTE = /['"`“”„‘‚«»‹]/;
 const VARIABLE = /\d|<(?:guid|time|address|line|email|ip|mac|duration|size|share|id|number|value)>/;
 const WORD = /[\p{L}\p{N}_]/u;
-/** `u'…'`, `b'…'`, `N'…'`: prefixes of literals. */
+/** Prefixes of literals: `u'…'`, `b'…'`, `N'…'`. */
 const PREFIX = /[ubrfNL]/i;
 
 /** The text with every variable quoted value masked, quotes kept. */
@@ -35,7 +35,7 @@ export function maskQuoted(text: string): string {
 function maskLine(line: string): string {
   let masked = '';
   let done = 0;
-  /** Openings whose partner the rest of the line lacks. */
+  /** Opening quotes whose partner the rest of the line lacks. */
   let exhausted = '';
   for (let at = 0; at < line.length; at++) {
     const quote = line.charAt(at);
@@ -62,7 +62,7 @@ function opens(line: string, at: number): boolean {
   return PREFIX.test(line.charAt(at - 1)) && !isWord(line, at - 2);
 }
 
-/** An escaped quote closes only when no other does: a path may end in a back-slash. */
+/** The offset of the closing quote. An escaped quote closes only when no other does: a path may end in a back-slash. */
 function closing(line: string, from: number, partners: string): number {
   let escaped = -1;
   for (let at = from; at < line.length; at++) {

@@ -1,10 +1,10 @@
 /**
  * The flood rule (contract 21, flood): how many items a source made within the hour, and which item has a coarse key.
  *
- * The coarse keys of a source's first items lie beside the times that it counts: most sources make few items, and each
- * new one would write a document more for a flood that never comes. What such an entry says is looked up when it is
- * used: the item may have been deleted or merged meanwhile. The coarse keys of later items are documents of `keys`, as
- * all of them were once.
+ * The coarse keys of a source's first items are stored beside the times that it counts. Most sources make few items,
+ * and a document for each would be written for a flood that never comes. Such an entry is checked when it is used: its
+ * item may have been deleted or merged meanwhile. The coarse keys of later items are documents of `keys`, as all coarse
+ * keys once were.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { HOUR_MS } from '../../../lib/time.js';
@@ -15,13 +15,13 @@ import type { FloodDoc } from '../item/model.js';
 import { COARSE_KEYS } from '../item/stored-names.js';
 import { floodOf, type Flood, type Grouping, type GroupingInput } from '../grouping/key.js';
 
-/** Items of a source whose coarse keys lie beside its times. */
+/** Items of a source whose coarse keys are stored beside its times. */
 const FIRST = 25;
 
-/** What is known of the source of a report that may make a new item. */
+/** Facts about the source of a report that may make a new item. */
 export interface Source extends Flood {
   project: string;
-  /** Null: not looked at, since nothing is led by the report's coarse key. */
+  /** Null: not read, since no item has the report's coarse key. */
   stored: Pick<FloodDoc, 'made_at' | typeof COARSE_KEYS> | null;
 }
 
@@ -29,9 +29,9 @@ export interface Source extends Flood {
 export class Floods {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'floods' | 'items' | 'clock' | 'grouping'>) {}
 
-  /** Null where the rule is off or leaves the report alone. */
+  /** The source of a report; null where the rule is off or does not apply to the report. */
   async sourceOf(report: GroupingInput, project: string, grouping: Grouping): Promise<Source | null> {
-    // Only errors flood: who files a bug or a wish says what it is.
+    // Only errors flood: people who file a bug or a wish say themselves what it is.
     if (this.deps.grouping.flood_items === 0 || report.type !== 'error') return null;
     const flood = floodOf(report, grouping);
     if (flood === null) return null;
@@ -39,7 +39,7 @@ export class Floods {
     return { ...flood, project, stored };
   }
 
-  /** Whether so many items were made within the hour that a coarse key decides. */
+  /** Whether enough items were made within the hour for a coarse key to decide. */
   isFlooded({ stored }: Source): boolean {
     const first = stored?.made_at.at(-this.deps.grouping.flood_items);
     return first !== undefined && this.deps.clock.now() - Date.parse(first) <= HOUR_MS;
@@ -54,7 +54,7 @@ export class Floods {
     return null;
   }
 
-  /** The coarse key that is to be led to a new item by a document of its own. */
+  /** The coarse key that needs a document of its own for a new item. */
   ownKey({ coarse_key, stored }: Source): string | null {
     return (stored?.[COARSE_KEYS]?.length ?? 0) < FIRST ? null : coarse_key;
   }
@@ -64,7 +64,7 @@ export class Floods {
     const { clock, grouping } = this.deps;
     const made_at = { each: [clock.iso()], keep: grouping.flood_items };
     const { coarse_key: key } = source;
-    // No `keep`: those that come at the same time are a few more than `FIRST`, and none may be lost.
+    // No `keep`: items made at the same time exceed `FIRST` by a few, and none may be lost.
     const isFirst = key !== null && this.ownKey(source) === null;
     const push = { made_at, ...(isFirst && { [COARSE_KEYS]: { each: [{ key, item }] } }) };
     return { change: { id: hashOf(source.project, source.source) }, update: { push } };

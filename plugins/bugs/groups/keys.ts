@@ -1,11 +1,11 @@
 /**
- * Which item a report belongs to (contract 21, many keys per item). A known key decides at once. An unknown one is
- * decided by its family, the document that all origins of one class and message share, with compare-and-set: so
- * parallel first reports agree, in one process or in many.
+ * Finds the item of a report (contract 21, many keys per item). A known key decides at once. An unknown key is decided
+ * by its family, the document that all origins of one class and message share, with compare-and-set: so parallel first
+ * reports agree, in one process or in many.
  *
- * Order: family (marker: `recent` names the decision) → key → item. Whoever meets a decided key whose item is missing
- * completes it from the report at hand, so a crash between two steps blocks no report (docs/consistency.md, Items).
- * Where the store has transactions, all of these are one (intake/new-items.ts).
+ * Order: family (marker: `recent` names the decision) → key → item. A call that meets a decided key without its item
+ * completes the item from the report at hand, so a crash between two steps blocks no report (docs/consistency.md,
+ * Items). Where the store has transactions, all of these are one (intake/new-items.ts).
  *
  * Rejected: a lock document per key (a holder that dies blocks its group), and an upsert of the item by its key (an
  * item has many keys).
@@ -21,18 +21,19 @@ import { earlierKeysOf, type Grouping, type GroupingInput } from '../grouping/ke
 import { earlierMasks, type MaskOptions } from '../grouping/mask.js';
 import type { FamilyDoc, KeyDoc } from '../item/model.js';
 
-/** Keys that this process met lately. */
+/** Keys that this process has used lately. */
 const CACHED_KEYS = 20_000;
 /**
- * For how long a key's item is believed unasked. Keys move only when items are merged or split; a merged item
- * refuses to be counted blindly, so what another process merged is noticed at once, and what it split within this time.
+ * Time, in milliseconds, for which a key's item is trusted without asking the store. Keys move only when items are
+ * merged or split. A merged item refuses to be counted blindly, so another process's merge is noticed at once, and its
+ * split within this time.
  */
 const BELIEVED_MS = 2_000;
 
 /** Decisions that a family remembers: more than can be under way at once. */
 const REMEMBERED = 100;
 
-/** A report and what groups it. */
+/** A report with its grouping. */
 export interface Keyed extends Grouping {
   project: string;
   report: GroupingInput;
@@ -42,12 +43,9 @@ export interface Decision {
   item_id: string;
   /** The item had no origin; this report brings one. */
   adopted: boolean;
-  /** The flood rule led it to an item whose message differs in words with digits. */
+  /** The flood rule chose an item whose message differs in words with digits. */
   flooded: boolean;
-  /**
-   * Of a new item, which the caller makes: what leads to it, to be written before it or together with it. None: it
-   * exists.
-   */
+  /** Writes that lead to a new item, to be made before it or together with it. None: the item exists. */
   writes: readonly Write[];
 }
 
@@ -71,12 +69,12 @@ export class Keys {
     return new BoundedMap({ most: CACHED_KEYS, ttlMs: BELIEVED_MS, now: () => this.deps.clock.monotonic() });
   }
 
-  /** Keys were led elsewhere. A look-up under way fills an entry that is no longer used. */
+  /** Forgets all cached keys after some were moved. A look-up under way fills an entry that is no longer used. */
   forget(): void {
     this.#recent = this.#empty();
   }
 
-  /** The item that counts for a known key, or null. */
+  /** The item of a known key, or null. */
   async known(project: string, key: string): Promise<string | null> {
     const recent = this.#recent;
     const item = this.recent(project, key);
@@ -87,13 +85,13 @@ export class Keys {
     return counting;
   }
 
-  /** The same where this process met the key lately, else null. */
+  /** The item of a key that this process has used lately, else null. */
   recent(project: string, key: string): string | null {
     return this.#recent.get(nameOf(project, key)) ?? null;
   }
 
   /**
-   * The item that the report belongs to. A new one is the caller's to make, together with the writes that lead to it.
+   * The item that the report belongs to. The caller makes a new one, together with the writes that lead to it.
    * @param mayCreate asked before a new item; when it says no, the answer is null and nothing was written
    */
   async decide(keyed: Keyed, mayCreate: () => boolean = () => true): Promise<Decision | null> {
@@ -105,7 +103,7 @@ export class Keys {
     return existing(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
   }
 
-  /** The item was deleted: nothing leads this report to it any more. Its other keys went with it. */
+  /** Removes the leads to a deleted item for this report. The item's other keys went with it. */
   async release({ project, dedup_key, bare_key }: Keyed, itemId: string): Promise<void> {
     const { keys, families } = this.deps;
     this.forget();
@@ -124,7 +122,7 @@ export class Keys {
     }
   }
 
-  /** What leads a new item's keys to it, and counts it for the flood rule. */
+  /** Writes that lead a new item's keys to it, and count it for the flood rule. */
   #leading(keyed: Keyed, item_id: string, source: Source | null): Write[] {
     const { project, dedup_key } = keyed;
     const lead: Write = { collection: 'keys', insert: keyDoc(project, dedup_key, item_id) };
@@ -136,7 +134,7 @@ export class Keys {
     };
     const own = this.floods.ownKey(source);
     if (own === null) return [lead, counted];
-    // An item that has it already keeps it.
+    // An item that has the coarse key already keeps it.
     const { id, ...coarse } = keyDoc(project, own, item_id);
     return [lead, { collection: 'keys', change: { id }, update: { setOnInsert: coarse }, upsert: true }, counted];
   }
@@ -153,7 +151,8 @@ export class Keys {
   }
 
   /**
-   * Groups from before a mask was added go on: their keys are computed once more without it (decisions 011 and 041).
+   * The item of a group from before a mask was added: its keys are computed once more without the mask (decisions 011
+   * and 041).
    */
   async #byEarlierKey(keyed: Keyed): Promise<Decision | null> {
     for (const earlier of earlierKeysOf(keyed.report, keyed, this.#earlier)) {
@@ -171,7 +170,7 @@ export class Keys {
     for (;;) {
       const family = await families.get(id);
       // A decision may have been made, completed and forgotten since the key was looked up. Where the family is new,
-      // the write of a key that exists is refused.
+      // the store refuses the write of a key that exists.
       const known = family === null ? null : await this.known(keyed.project, keyed.dedup_key);
       if (known !== null) return existing(known);
       const next = family === null ? null : decideIn(family, keyed);
@@ -193,17 +192,17 @@ export class Keys {
     }
   }
 
-  /** The item of the same coarse key, once so many were made within the hour (contract 21, flood). */
+  /** The item with the same coarse key, once its source has flooded (contract 21, flood). */
   async #flooded(source: Source): Promise<string | null> {
     const { project, coarse_key } = source;
     if (coarse_key === null || !this.floods.isFlooded(source)) return null;
-    // Where the item's own key leads, it leads too.
+    // The coarse key leads where the item's own key leads: after a merge, to the other item.
     const first = await this.floods.keyOfFirst(source);
     return (first && (await this.known(project, first))) ?? this.known(project, coarse_key);
   }
 }
 
-/** No slug holds a blank. */
+/** The cache's name of a key. No slug holds a blank. */
 const nameOf = (project: string, key: string): string => `${project} ${key}`;
 
 const keyDoc = (project: string, key: string, item_id: string): KeyDoc => ({
@@ -226,7 +225,7 @@ function familyWrite(id: string, keyed: Keyed, family: FamilyDoc | null, item: s
   return { change: { id, rev: family.rev }, update };
 }
 
-/** Pure: what a family says about an unknown key. `item_id` null asks for a new item. */
+/** The decision that a family holds for an unknown key. `item_id` null asks for a new item. Pure. */
 export function decideIn(
   family: FamilyDoc,
   keyed: Keyed,

@@ -30,12 +30,12 @@ export interface ReportBody {
 }
 
 /**
- * Characters kept of each long text. Longer ones are cut and named in `truncated`: a report is worth more than its
+ * Characters kept of each long text. A longer text is cut and named in `truncated`: a report is worth more than its
  * tail.
  */
 export const LIMITS = { description: 65_536, error_message: 8192, stack_trace: 65_536 } as const;
 
-/** Empty text is none. */
+/** A text, or null for an empty one. */
 const some = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
 
 export function reportOf(body: ReportBody, caller: BugCaller): { report: Report; truncated: string[] } {

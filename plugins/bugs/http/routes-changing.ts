@@ -18,9 +18,9 @@ import * as tools from './tools.js';
 
 const params = schemas.idParam;
 const IF_MATCH = { 'If-Match': '`"<rev>"`: only if the item still has this revision' };
-/** What a write meets under a lease. */
+/** Errors that any write may meet under a lease. */
 const CLAIMED = ['already_claimed', 'lease_lost', 'conflict'];
-/** The body, with every text whole. */
+/** The body with every text cleaned. */
 const bodyOf = (request: HttpRequest): unknown => cleanJson(request.body as Json);
 
 export const changingRoutes = (services: BugServices): RouteSpec[] => [

@@ -21,7 +21,7 @@ import * as tools from './tools.js';
 type BugsQuery = ListRequest & NextRequest & { action?: 'next' };
 const params = schemas.idParam;
 
-/** Parameters that mean nothing when one item is fetched, and those that only then mean something. */
+/** Parameters that mean nothing when one item is fetched, and parameters that mean something only then. */
 const LIST_ONLY = ['limit', 'cursor', 'include_total', 'sort', 'order', 'updated_since'];
 const NEXT_ONLY = ['agent', 'lease_seconds', 'wait_seconds'];
 
@@ -147,7 +147,7 @@ async function fetchNext(
   const filter = filterFor(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
   if (caller.by_tool !== true) return answered(await service.fetch(caller, query, filter, request.signal));
-  // An agent reads the newest occurrence first of all; a route's answer stays as its contract has it.
+  // An agent reads the newest occurrence first; the route's answer stays as its contract has it.
   const granted = await service.next(caller, query, filter, request.signal);
   const occurrence = granted.item === null ? undefined : await parts.newest(granted.item.id);
   return answered({ ...granted, ...(occurrence && { occurrence }) });

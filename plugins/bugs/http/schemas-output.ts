@@ -1,4 +1,4 @@
-/** What the routes of the bug tracker answer (contract 20). */
+/** Answers of the bug tracker's routes (contract 20). */
 import joi from 'joi';
 import { named, pageOf, whole, unlisted } from '../../../kernel/contract.js';
 import { errorLevel, itemStatus, itemType, severity } from '../lists/query-schema.js';
@@ -6,7 +6,7 @@ import { context, long } from './schemas.js';
 
 const instant = joi.string().isoDate();
 const text = joi.string().allow(null);
-/** From outside, so it may be empty. */
+/** A text from outside, so it may be empty. */
 const outside = joi.string().allow(null, '');
 const at = instant.allow(null);
 const count = joi.number().integer().min(0);
@@ -185,7 +185,7 @@ const changedPage = named(
   'ItemPage',
   itemPage.keys({ server_time: instant.description('With `updated_since`: the mark for the next question') }),
 );
-/** `GET /bugs` answers a list, or with `action=next` one item, which openapi.json has at POST. */
+/** `GET /bugs` answers a list, or one item with `action=next`, which openapi.json describes at POST. */
 export const bugsOutput = joi.alternatives(changedPage, unlisted(next));
 export const nextOutput = next;
 const shares = joi

@@ -1,10 +1,10 @@
-/** What the routes of the bug tracker take (contract 20). Bodies are taken literally; unknown fields are dropped. */
+/** Input of the bug tracker's routes (contract 20). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { named, stated, unlisted } from '../../../kernel/contract.js';
 import { LONGEST_COMMENT } from '../item/model.js';
 import { errorLevel, filterBody, filters, itemStatus, itemType, severity, sorting } from '../lists/query-schema.js';
 
-/** An integer column and a JSON number both hold it. */
+/** Largest line number: an integer column and a JSON number both hold it. */
 const MAX_LINE = 2_147_483_647;
 
 const short = joi.string().max(200).allow(null, '');
@@ -32,12 +32,12 @@ const tags = joi.array().items(joi.string().min(1).max(200)).max(32);
 const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
 const agent = joi.string().min(1).max(200);
 const leaseSeconds = joi.number().integer().min(60).max(14_400);
-/** How long `action=next` waits for an item where there is none. */
+/** Seconds that `action=next` waits for an item when there is none. */
 const waitSeconds = joi.number().integer().min(0).max(25);
 const claimToken = joi.string().min(1).max(200);
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
-/** A time without an offset would be another moment on every machine. */
+/** A time with its offset: without one the time would be another moment on every machine. */
 const since = stated(
   { format: 'date-time' },
   joi.string().pattern(RFC_3339).message('must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z'),
@@ -187,7 +187,7 @@ export const mergeBody = named(
     force: joi.boolean(),
   }),
 );
-/** What a deletion under a live lease needs; clients that send no body with DELETE say it in the query. */
+/** Input of a deletion under a live lease; clients that send no body with DELETE put it into the query. */
 const removal = {
   reason: editBody.extract('reason'),
   claim_token: claimToken,
@@ -209,7 +209,7 @@ export const bugsQuery = joi.object({
   ...paging,
   ...sorting,
   updated_since: since,
-  // openapi.json has them at POST, whose answer is of one kind.
+  // openapi.json describes these at POST, whose answer is of one kind.
   action: unlisted(joi.string().valid('next')),
   agent: unlisted(agent),
   lease_seconds: unlisted(leaseSeconds),

@@ -16,20 +16,20 @@ const without = (data: Data, names: readonly string[]): Answer =>
 
 const isEmpty = (value: unknown): boolean =>
   value === null || value === false || value === 0 || value === '' || (Array.isArray(value) && value.length === 0);
-/** Only what says something. */
+/** The fields that are not empty. */
 const told = (data: Data): Answer => Object.fromEntries(Object.entries(data).filter(([, value]) => !isEmpty(value)));
 
-/** The handover, where there is something to hand over. */
+/** The handover, or nothing when there is none. */
 function handed(data: Data, comments = true): Answer {
   const { untrusted_fields, ...handover } = dataOf(data['handover']);
   const said = told(comments ? handover : without(handover, ['comments']));
   return Object.keys(said).length === 0 ? {} : { handover: { ...said, untrusted_fields } };
 }
 
-/** What the holder has to be told with the answer to a write. */
+/** News that the holder must be told with the answer to a write. */
 const newsOf = (data: Data): Answer => (isEmpty(data['news'] ?? null) ? {} : { news: data['news'] });
 
-/** After a write: the item and its status. */
+/** The answer to a write: the item and its status. */
 export const written = (data: Data): Answer => {
   const item = isData(data['item']) ? data['item'] : data;
   return {
@@ -73,7 +73,7 @@ function itemOf(item: Data): Answer {
   };
 }
 
-/** `> 41  return price.total;`: lines of source, that of the error marked. */
+/** Lines of source, the line of the error marked: `> 41  return price.total;`. */
 function sourceText(source: unknown, line: unknown): string | null {
   const lines = Object.entries(dataOf(source));
   if (lines.length === 0) return null;
@@ -83,7 +83,7 @@ function sourceText(source: unknown, line: unknown): string | null {
 const wordOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
-/** Where the application failed: file, line, source and locals of its own frame, and those of its callers. */
+/** The place of the failure: file, line, source and locals of the application's own frame, and its callers. */
 function crashOf(item: Data, occurrence: Data): Answer {
   const context = dataOf(occurrence['context']);
   const line = occurrence['line_no'] ?? item['line_no'];
@@ -103,13 +103,13 @@ function crashOf(item: Data, occurrence: Data): Answer {
   return crash['source'] === undefined && crash['locals'] === undefined ? {} : { crash };
 }
 
-/** Of the context what is not told elsewhere. */
+/** The parts of the context that no other field tells. */
 function contextOf(context: unknown): Answer {
   const rest = told(without(dataOf(context), ['source', 'locals', 'frames', 'sdk', 'release', 'dist', 'logger']));
   return Object.keys(rest).length === 0 ? {} : { context: rest };
 }
 
-/** An occurrence beside its item: what both have is told once. */
+/** An occurrence beside its item: fields that both have appear once. */
 function besideItem(occurrence: Data, item: Data): Answer {
   const { context, ...rest } = told(occurrence);
   const other = Object.entries(rest).filter(
@@ -120,10 +120,10 @@ function besideItem(occurrence: Data, item: Data): Answer {
   return { ...told_once, ...contextOf(context) };
 }
 
-/** Texts that are long enough to be told once. */
+/** Characters from which a text appears only once. */
 const LONG = 40;
 
-/** Without what `crash` tells of it; a long text that the item has as well is told there. */
+/** An occurrence without the parts that `crash` tells, and without long texts that the item has as well. */
 function wholeOf(occurrence: Data, item: Data): Answer {
   const { context, ...rest } = occurrence;
   const same = ['stack_trace', 'error_message'].filter((name) => {
@@ -139,7 +139,7 @@ function wholeOf(occurrence: Data, item: Data): Answer {
   };
 }
 
-/** First of all where it failed. */
+/** A claimed item: the place of the failure comes first. */
 export const taken = (data: Data): Answer => {
   const item = dataOf(data['item']);
   const occurrence = dataOf(data['occurrence']);
@@ -185,7 +185,7 @@ function shortOf(item: Data): Answer {
   return short;
 }
 
-/** A list of items, each in short. */
+/** A list of items in short form. */
 export const listed = (data: Data): Answer => ({ ...data, items: listOf(data['items']).map(shortOf) });
 
 /** The fields that differ from another occurrence, always with its id and time. */
@@ -223,7 +223,7 @@ function entryOf({ at, action, actor, data }: Data): Answer {
   };
 }
 
-/** An item with its newest occurrence whole; of the others only the fields that differ. */
+/** An item with its newest occurrence whole; the others show only fields that differ. */
 export const detail = (data: Data): Answer => {
   const item = dataOf(data['item']);
   const [newest, ...others] = listOf(data['occurrences']);

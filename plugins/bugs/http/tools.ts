@@ -7,7 +7,7 @@ import { OUTSIDE } from '../item/view.js';
 import { detail, listed, reported, taken, written } from './tool-answers.js';
 
 /**
- * Beside an item's own `untrusted_fields`: members of occurrences, comments and history whose text came from outside.
+ * Members of occurrences, comments and history whose text came from outside, beside an item's own `untrusted_fields`.
  */
 const untrusted: readonly string[] = [
   ...OUTSIDE,
@@ -57,7 +57,7 @@ const FILTERS = [
   'q',
 ];
 
-/** Filters for looking things up; nobody takes work by them. */
+/** Filters for looking things up; nobody takes work by these. */
 const READERS: ReadonlySet<string> = new Set(['commit_sha', 'push_id', 'assignee', 'error_level']);
 
 export const next: ToolSpec = {

@@ -1,4 +1,4 @@
-/** The first step of the intake: a report as it will be stored, what mutes it, and what its item is found by. */
+/** The first step of the intake: the report as it will be stored, the rule that mutes it, and the keys of its item. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';
@@ -11,7 +11,7 @@ import { cleanReport } from '../text/clean.js';
 import { scrubReport } from '../text/scrub.js';
 import type { AcceptedReport } from './incoming-report.js';
 
-/** A public key moves the first sighting of an item no further back than payloads are kept. */
+/** A report with a public key moves the first sighting of an item no further back than payloads are kept. */
 const OLDEST_PUBLIC_MS = 30 * DAY_MS;
 
 const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'string';
@@ -29,7 +29,7 @@ export class Acceptance {
     const scrubbed = scrubReport(cleanReport(given));
     const { project, client_ref } = scrubbed;
     await this.deps.projects.accepting(project, 'reports');
-    // Judged as it will be stored, so that a rule made from what a page shows finds it again.
+    // The rules judge the stored form, so a rule made from the text of a page finds it again.
     const mute = given.muted_by === undefined ? await this.#muteOf(scrubbed) : given.muted_by;
     const report = mute === null ? scrubbed : { ...scrubbed, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;

@@ -1,13 +1,13 @@
 /**
- * Occurrences of one item that come together are counted by one write: an error that storms comes from all its
- * processes at once, and each write of an item rewrites it whole. Every caller still learns its own place: the write
- * answers the item after the last of them, and what each would have seen is that, less those behind it.
+ * Counts simultaneous occurrences of one item by one write: an error that storms comes from all its processes at once,
+ * and each write of an item rewrites it whole. Every caller still learns its own place: the write answers the item
+ * after the last occurrence, and each caller gets this answer less the occurrences behind its own.
  *
- * Together are those of one turn of the event loop, and those that come while a write of their item is under way: the
- * store makes writes of one document one after the other anyway, and on MongoDB those that meet start anew. Nothing
- * else waits: the turn ends at once when no other report arrives, and with several items (EARLY) it does not wait for
- * its end, so that the store writes while this thread reads on. Rejected: gathering for some milliseconds (every answer
- * would be late by them).
+ * Occurrences are simultaneous when they come in one turn of the event loop, or while a write of their item is under
+ * way: the store makes writes of one document one after the other anyway, and on MongoDB colliding writes start anew.
+ * Nothing else waits. The turn ends at once when no other report arrives, and with several items (EARLY) a write does
+ * not wait for its end, so the store writes while this thread reads on. Rejected: gathering for some milliseconds
+ * (every answer would be late by them).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter, Update } from '../../../ports/store.js';
@@ -20,28 +20,28 @@ import type { ItemDoc } from '../item/model.js';
 import { hourKey, minuteKey } from '../item/rate.js';
 import { ClientRefs } from '../store/client-refs.js';
 
-/** Items whose writes do not wait for the end of the turn. */
+/** Items from which a write does not wait for the end of the turn. */
 const EARLY = 4;
-/** Reports in one write: a known reference among them sends all of them the long way. */
+/** Most reports in one write: a known reference among them sends all of them the long way. */
 const MOST = 128;
 
 /** A count that was written. */
 export interface BatchedCount {
   /** The item as this count left it. */
   doc: ItemDoc;
-  /** Its payload was kept or not; null: that is still to be decided. */
+  /** Whether its payload was kept; null: still to be decided. */
   sampled: boolean | null;
 }
 
 interface Waiting {
   incoming: IncomingReport;
-  /** As `PayloadSampler.planned` answers. */
+  /** The answer of `PayloadSampler.planned`. */
   payload: Write | null | undefined;
   resolve: (counted: BatchedCount | null) => void;
   reject: (error: unknown) => void;
 }
 
-/** What waits for an item, or is being written. */
+/** Reports that wait for an item, or are being written. */
 interface Batch {
   id: string;
   kind: string;
@@ -51,7 +51,7 @@ interface Batch {
 @injectable()
 export class CountBatcher {
   readonly #batches = new Map<string, Batch>();
-  /** Those that the end of the turn begins to write. */
+  /** Batches whose writes the end of the turn begins. */
   #ready: Batch[] = [];
 
   constructor(
@@ -93,7 +93,7 @@ export class CountBatcher {
     for (const batch of ready) void this.#writeAll(batch);
   }
 
-  /** Until nothing of the item waits. */
+  /** Writes until nothing of the item waits. */
   async #writeAll(batch: Batch): Promise<void> {
     while (batch.waiting.length > 0) await this.#write(batch, batch.waiting.splice(0, MOST));
     this.#batches.delete(`${batch.id} ${batch.kind}`);
@@ -117,7 +117,7 @@ export class CountBatcher {
     }
   }
 
-  /** The references, the count and the payloads: a known reference refuses all. */
+  /** Writes the references, the count and the payloads; a known reference refuses all of them. */
   async #commit(
     change: Filter,
     update: Update,
@@ -133,10 +133,10 @@ export class CountBatcher {
   }
 }
 
-/** Holds while the item does not carry the reference's note: see client-refs.ts. */
+/** Holds while the item does not carry the reference's note (client-refs.ts). */
 export const withoutNote = ({ ref }: IncomingReport): Filter => (notes(ref) ? { [`inflight.${ref.id}`]: null } : {});
 
-/** The item after each of the counts, the last one being what was written. */
+/** The item after each of the counts; the last is the written one. */
 function stepsTo(last: ItemDoc, waiting: readonly Waiting[]): ItemDoc[] {
   const docs = [last];
   for (let i = waiting.length - 1; i > 0; i--) docs.unshift(without(docs[0] as ItemDoc, waiting[i] as Waiting));
@@ -155,7 +155,7 @@ function less(counters: { readonly [key: string]: number }, key: string): { [key
   return n > 1 ? { ...counters, [key]: n - 1 } : others;
 }
 
-/** What several counts do to one item, as one update. */
+/** Several counts of one item as one update. */
 export function summed(updates: readonly Update[]): Update {
   const [first = {}, ...others] = updates;
   if (others.length === 0) return first;

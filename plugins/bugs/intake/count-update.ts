@@ -5,9 +5,10 @@ import { notes, type IncomingReport } from './incoming-report.js';
 import { hourKey, minuteKey } from '../item/rate.js';
 
 /**
+ * The update that counts an occurrence.
  * @param stamp the item's `updated_at`
  * @param drop paths of notes that are not needed any more
- * @param late the occurrence names a version below the one that fixed it
+ * @param late the occurrence names a version below the one that fixed the error
  */
 export function countUpdate(incoming: IncomingReport, stamp: string, drop: readonly string[], late = false): Update {
   const { report, now, occurred, ref } = incoming;

@@ -1,6 +1,6 @@
 /**
- * Counts an occurrence on the state of its item that was read, with what follows from it: reopen, mute, unmute, merge
- * forward. The way of the few occurrences that the one blind write (count-batcher.ts) refuses.
+ * Counts an occurrence on the read state of its item, with all that follows: reopen, mute, unmute, merge forward. It
+ * serves the few occurrences that the one blind write (count-batcher.ts) refuses.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KnownBuilds } from '../builds/known-builds.js';
@@ -34,7 +34,7 @@ export class CountingSeen {
       if (regression) change.assign(this.faults.begun(item, incoming.report));
       const count = countUpdate(incoming, stamp, this.refs.takeNotes(item.id), late);
       const update = change.empty ? count : together(count, change.update());
-      // A helper may count only if no other call has counted since it looked: see client-refs.ts.
+      // A helper may count only if no other call has counted since its look (client-refs.ts).
       const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};
       const changed = await this.deps.items.change(
         { id: item.id, rev: item.rev, ...same, ...withoutNote(incoming) },

@@ -1,10 +1,10 @@
 /**
  * The third step of the intake: counts a report at its item (contract 20, values; contract 21, intake).
  *
- * The hot path, an occurrence of a known group, is one small atomic write (`atOnce`): its filter names what may be
- * counted without a look at the item, and its answer carries all that the next step needs. What it refuses (a resolved
- * item, a duplicate, one that is muted otherwise, a known reference) is counted with care (`withCare`), on the item as
- * it was read.
+ * The hot path, an occurrence of a known group, is one small atomic write (`atOnce`): its filter names the occurrences
+ * that may be counted without a look at the item, and its answer carries all that the next step needs. Occurrences that
+ * it refuses (a resolved item, a duplicate, an item muted otherwise, a known reference) are counted on the read item
+ * (`withCare`).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -41,12 +41,12 @@ export class Counting {
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
   ) {}
 
-  /** Makes the item of a place that has none. Null: another call was faster, and the report begins anew. */
+  /** Makes the item of a place without one. Null: another call was faster, and the report begins anew. */
   create(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     return this.newItems.create(accepted, place);
   }
 
-  /** One write, with the reference if there is one. Null: it was refused, and nothing is counted. */
+  /** Counts by one write, with the reference if there is one. Null: the write was refused, and nothing is counted. */
   async atOnce(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     const { item_id } = place;
     const { ref, report } = accepted;
@@ -63,6 +63,7 @@ export class Counting {
   }
 
   /**
+   * Counts on the read item.
    * @param bound the reference, where another call has bound it
    * @returns null: the item was deleted, nothing leads there any more, and the report begins anew
    */
@@ -79,7 +80,7 @@ export class Counting {
     return null;
   }
 
-  /** A known reference: nothing is counted. Null when its item was deleted, and the reference with it. */
+  /** Answers a known reference and counts nothing. Null when its item was deleted, and the reference with it. */
   async repeat(accepted: AcceptedReport, { id, item_id }: RefDoc): Promise<Counted | null> {
     const doc = await this.deps.items.get(item_id);
     if (doc !== null) return repeated(doc, incomingOf(accepted, this.placing.at(item_id, accepted), null));
@@ -89,7 +90,7 @@ export class Counting {
     return null;
   }
 
-  /** The reference in the store, bound by this call or another, and the item that it is bound to. */
+  /** The stored reference, bound by this call or another, with the item that it is bound to. */
   async #boundTo(
     { ref: own, report }: AcceptedReport,
     { item_id }: Placement,
@@ -104,7 +105,7 @@ export class Counting {
     return { item_id: ref.item_id, ref: { id, along: [], helper: !mine } };
   }
 
-  /** Null when the item was deleted. */
+  /** The count; null when the item was deleted. */
   async #count(firstId: string, incoming: IncomingReport): Promise<Counted | null> {
     const passed = new Set<string>();
     let id = firstId;
@@ -132,7 +133,7 @@ export class Counting {
     throw conflict('The item changes too often at the moment; send the report again.');
   }
 
-  /** The write for an item that nothing else has to happen to; null when that is not so. */
+  /** Counts by one write when the item needs nothing else; null when it does. */
   async #blindly(id: string, incoming: IncomingReport): Promise<Counted | null> {
     const kind = blindKindOfReport(incoming.report.muted_by?.rule_id);
     const counted = await this.batcher.count(id, kind, incoming, this.sampler.planned(id, incoming));
@@ -142,13 +143,13 @@ export class Counting {
     return { doc, outcome: 'counted', regression: false, entries: [], sampled, incoming };
   }
 
-  /** The reference is noted in the item, or was finished meanwhile. */
+  /** Whether the item notes the reference, or the reference was finished meanwhile. */
   async #isCounted(item: ItemDoc, ref: CountedReference): Promise<boolean> {
     if (item.inflight[ref.id] !== undefined) return true;
     return ref.helper && (await this.refs.find(ref.id))?.open_at === null;
   }
 
-  /** What is left of the reference is done behind the answer. */
+  /** Finishes the reference behind the answer. */
   #finish({ doc, outcome, incoming: { ref } }: Counted): void {
     if (outcome !== 'counted' || !notes(ref)) return;
     this.refs.finish({

@@ -1,5 +1,5 @@
 /**
- * What raises an item's severity after a count: the rate of the rolling hour, and a higher error level (contract 20,
+ * Raises an item's severity after a count, by the rate of the rolling hour or a higher error level (contract 20,
  * severity).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -13,7 +13,7 @@ import { rankOfRate, severityOf } from '../item/severity.js';
 import { levelRank } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
 
-/** Reports of old installations do not raise items that are resolved or closed. */
+/** Statuses that are raised: reports of old installations raise no resolved or closed items. */
 const RAISED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['open', 'in_progress', 'needs_info']);
 
 @injectable()
@@ -25,8 +25,8 @@ export class Escalation {
 
   /**
    * Contract 20, escalation: upwards only, never when locked. Answers the item as it is then. A higher level alone is
-   * no revision; it is written last, so that a crash before it leaves the escalation to the next occurrence. Called
-   * where `isDue`.
+   * no revision; it is written last, so a crash before it leaves the escalation to the next occurrence. Call it when
+   * `isDue`.
    */
   async escalate(doc: ItemDoc, incoming: IncomingReport): Promise<ItemDoc> {
     const item = await this.items.change(doc.id, 'system', (now, change) => this.#plan(now, change, incoming));

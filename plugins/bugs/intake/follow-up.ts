@@ -1,6 +1,6 @@
 /**
- * The last step of the intake, before the answer: what a count leads to. History and events, a payload that is still to
- * be decided, a rule's hit, a fault of a version, a higher severity, an alarm, a publish that came first.
+ * The last step of the intake, before the answer: the consequences of a count. They are history and events, an
+ * undecided payload, a rule's hit, a fault of a version, a higher severity, an alarm, a publish that came first.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
@@ -32,17 +32,17 @@ export class FollowUp {
     @inject(Closing) private readonly closing: Closing,
   ) {}
 
-  /** Answers the item as it is then. A repeat leads to nothing. */
+  /** Carries out the consequences and answers the item as it is then. A repeat has none. */
   async of(counted: Counted): Promise<FollowedUp> {
     const { doc, outcome, regression, entries, incoming } = counted;
     if (outcome === 'repeated') return { ...counted, sampled: false };
     const { report } = incoming;
     const { muted_by: mute = null } = report;
-    // Each is asked first: of most counts nothing else has to follow, and a promise costs more than the question.
+    // Each consequence is checked before its call: most counts have none, and a promise costs more than the check.
     const work: Promise<unknown>[] = [];
     if (entries.length > 0) work.push(this.outbox.flush(doc, entries));
     if (this.upkeep.isDue(doc, incoming)) work.push(this.upkeep.tidy(doc, incoming));
-    // After the item has counted it: a report that fails is no hit.
+    // The hit comes after the item has counted: a failed report is no hit.
     if (mute !== null) work.push(this.filters.hit(mute.rule_id, isoOf(incoming.now)));
     const sampling = counted.sampled ?? this.sampler.sample(doc, incoming);
     if (sampling instanceof Promise) work.push(sampling);

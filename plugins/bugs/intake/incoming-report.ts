@@ -5,7 +5,7 @@ import type { Moment } from '../item/first-document.js';
 import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import type { Write } from '../store/commit.js';
 
-/** A report as it will be stored, and what it is found by: what `Acceptance` makes of it. */
+/** A report as it will be stored, with the keys of its item; `Acceptance` makes it. */
 export interface AcceptedReport extends Moment {
   report: Report;
   details: RecordOptions['details'];
@@ -16,13 +16,13 @@ export interface AcceptedReport extends Moment {
 }
 
 export interface OwnReference {
-  /** Of its document (store/client-refs.ts). */
+  /** The id of its document (store/client-refs.ts). */
   id: string;
-  /** This call has bound it to an item that has not counted it yet. */
+  /** This call has bound the reference to an item that has not counted it yet. */
   opened: boolean;
 }
 
-/** Where a report is counted: an item that exists, or one that is to be made. */
+/** The place where a report is counted: an item that exists, or one to be made. */
 export interface Placement extends Decision {
   /** The keys that led there: the report's own, or those of the overflow item. */
   keyed: Keyed;
@@ -34,11 +34,11 @@ export interface Placement extends Decision {
 export interface CountedReference {
   id: string;
   /**
-   * What is written together with the count; empty where the reference is in the store, bound to the item: then the
-   * count notes it.
+   * Writes to make together with the count. Empty when the store has the reference, bound to the item: then the count
+   * notes it in the item.
    */
   along: readonly Write[];
-  /** Another call bound it, and this one counts in its place. */
+  /** Another call bound the reference, and this one counts in its place. */
   helper: boolean;
 }
 
@@ -54,11 +54,11 @@ export interface IncomingReport extends Moment {
   ref: CountedReference | null;
   /** The item had no origin before; this report brings one. */
   adopted: boolean;
-  /** The flood rule led it here. */
+  /** The flood rule chose the item. */
   flooded: boolean;
 }
 
-/** What became of a report. */
+/** The result of a count. */
 export interface Counted {
   doc: ItemDoc;
   outcome: 'created' | 'counted' | 'repeated';
@@ -66,7 +66,7 @@ export interface Counted {
   regression: boolean;
   /** The outbox entries of this write. */
   entries: readonly ItemOutboxEntry[];
-  /** The payload was decided together with the count: kept or not. Null: it is still to be decided. */
+  /** Whether the payload was kept, when it was decided together with the count. Null: still to be decided. */
   sampled: boolean | null;
   incoming: IncomingReport;
 }
@@ -77,5 +77,5 @@ export const incomingOf = (
   ref: CountedReference | null,
 ): IncomingReport => ({ now, occurred, report, payload, details, key: keyed.dedup_key, ref, adopted, flooded });
 
-/** The item notes the reference, because it is in the store already (store/client-refs.ts). */
+/** Whether the item must note the reference, because the store has it already (store/client-refs.ts). */
 export const notes = (ref: CountedReference | null): ref is CountedReference => ref !== null && ref.along.length === 0;

@@ -1,6 +1,6 @@
 /**
  * The one way in for reports of every kind (contracts 20 and 21): accept → place → count → follow up. Each step is a
- * class of its own; this file is their order, and what is asked before what.
+ * class of its own; this file holds their order and the conditions between them.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -17,12 +17,15 @@ import type { AcceptedReport, Counted } from './incoming-report.js';
 import { Placing } from './placing.js';
 import { RecordedReport } from './recorded-report.js';
 
-/** How often a report begins anew, because its item was deleted or another call has just made it. */
+/** How often a report may begin anew, because its item was deleted or another call has just made it. */
 const BEGINNINGS = 20;
 
 @injectable()
 export class ReportIntake {
-  /** Reports of unknown keys of one family, one after the other: of two new items one would only waste its number. */
+  /**
+   * Lets reports with unknown keys of one family pass one after the other: of two new items one would only waste its
+   * number.
+   */
   readonly #deciding = new KeyedMutex();
 
   constructor(
@@ -43,7 +46,7 @@ export class ReportIntake {
     return this.recordAccepted(await this.acceptance.accept(given, options.details), options);
   }
 
-  /** As `record`, of a report that has taken the first step. */
+  /** As `record`, for a report that has taken the first step. */
   async recordAccepted(accepted: AcceptedReport, options: RecordOptions = {}): Promise<Recorded> {
     for (let beginning = 0; beginning < BEGINNINGS; beginning++) {
       const counted = await this.#placeAndCount(accepted);
@@ -52,11 +55,11 @@ export class ReportIntake {
     throw conflict('The item changes too often at the moment; send the report again.');
   }
 
-  /** Null: the report begins anew. */
+  /** Places and counts a report. Null: the report begins anew. */
   async #placeAndCount(accepted: AcceptedReport): Promise<Counted | null> {
     const { ref } = accepted;
     const known = await this.placing.known(accepted);
-    // A reference is nearly always new, and what is written with one that is not is refused: it is not looked up first.
+    // A reference is nearly always new, and the write refuses a known one: so it is not looked up first.
     const isTried = known !== null && (ref === null || !this.refs.isSeenLately(ref.id));
     const counted = isTried ? await this.counting.atOnce(accepted, known) : null;
     if (counted !== null) return counted;
@@ -69,7 +72,7 @@ export class ReportIntake {
     return this.#deciding.run(hashOf(project, bare_key), () => this.#decideAndCount(accepted));
   }
 
-  /** Of an unknown key. */
+  /** Decides and counts a report with an unknown key. */
   async #decideAndCount(accepted: AcceptedReport): Promise<Counted | null> {
     const place = await this.placing.decide(accepted);
     if (place.writes.length > 0) return this.counting.create(accepted, place);

@@ -1,6 +1,6 @@
 /**
- * Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was not known
- * yet.
+ * Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was unknown so
+ * far.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -20,7 +20,7 @@ export class ItemUpkeep {
     return adopted || this.refs.isCrowded(doc) || stalePaths(doc.minutes, doc.hours, now).length > 0;
   }
 
-  /** Keeps the hot document small, and completes an item whose origin has only now become known. */
+  /** Keeps the hot document small, and adds an origin that has only now become known. */
   async tidy(doc: ItemDoc, { now, report, adopted }: IncomingReport): Promise<void> {
     const stale = stalePaths(doc.minutes, doc.hours, now);
     if (stale.length > 0) {

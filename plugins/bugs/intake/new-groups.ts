@@ -1,7 +1,7 @@
 /**
- * How many new groups a public intake key makes within an hour (contract 00, limits). Counted in this process, which
- * has its part of the limit where several share a store, as of rate limits (contract 95, several processes); a start
- * begins anew. Rejected: a counter in the store, one more write for every new group.
+ * Budget of new groups that a public intake key may make within an hour (contract 00, limits). The count is kept in
+ * this process; processes that share a store each have a part of the limit, as with rate limits (contract 95, several
+ * processes). A restart begins anew. Rejected: a counter in the store, one more write for every new group.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -29,7 +29,7 @@ export class NewGroups {
       if (at <= minute - MINUTES) minutes.delete(at);
       else made += n;
     }
-    // One at least, or a small limit would let nothing through.
+    // At least one, or a small limit would let nothing through.
     if (made >= Math.max(1, Math.floor(perHour / peers()))) return false;
     minutes.set(minute, (minutes.get(minute) ?? 0) + 1);
     this.#made.set(key, minutes);

@@ -1,7 +1,7 @@
 /**
- * Makes an item from its first report (contract 20, transitions), all of it in one commit: what leads its keys to it
- * (groups/keys.ts), the reference, its number (numbers.ts), its texts, the item and its first payload. A call that
- * loses to another one wastes a number.
+ * Makes an item from its first report (contract 20, transitions), all of it in one commit: the writes that lead its
+ * keys to it (groups/keys.ts), the reference, its number (numbers.ts), its texts, the item and its first payload. A
+ * call that loses to another one wastes a number.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -27,7 +27,8 @@ import { PayloadSampler } from './payload-sampler.js';
 @injectable()
 export class NewItems {
   /**
-   * By item: of several reports that would complete it in this process one does, the others would only waste numbers.
+   * Calls under way by item: of several reports of this process that would complete it only one does, since the others
+   * would waste numbers.
    */
   readonly #completing = new Map<string, Promise<unknown>>();
 
@@ -41,7 +42,7 @@ export class NewItems {
     @inject(ItemNumbers) private readonly numbers: ItemNumbers,
   ) {}
 
-  /** With what leads to it. Null: another call was faster. */
+  /** Makes an item with the writes that lead to it. Null: another call was faster. */
   async create(accepted: AcceptedReport, place: Placement): Promise<Counted | null> {
     const { item_id: id } = place;
     const { project } = accepted.report;
@@ -67,7 +68,7 @@ export class NewItems {
     return doc && this.#created(doc, incoming, true);
   }
 
-  /** What comes before the item: what leads to it, and the reference. */
+  /** Makes the writes that come before the item: those that lead to it, and the reference. */
   #prepare(
     { ref, report: { project } }: AcceptedReport,
     { item_id, writes }: Placement,
@@ -77,8 +78,8 @@ export class NewItems {
   }
 
   /**
-   * Makes the item that its key already names, where a crash, or another call under way, left it out. Null: another
-   * call was faster.
+   * Makes the item that its key already names, after a crash, or beside another call that is about to make it. Null:
+   * another call was faster.
    */
   async complete(id: string, incoming: IncomingReport): Promise<Counted | null> {
     const running = this.#completing.get(id);
@@ -105,7 +106,7 @@ export class NewItems {
     return this.watermark.write(id, async (stamp) => {
       const item = this.#first(id, n, incoming, stamp);
       const written = await this.commit.write([
-        // The texts come first, so that no item is seen without them; those of another call stay.
+        // The texts come first, so no item is seen without them; another call's texts stay.
         { collection: 'texts', change: { id }, update: { setOnInsert: texts }, upsert: true },
         { collection: 'items', insert: item },
       ]);

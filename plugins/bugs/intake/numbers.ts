@@ -1,9 +1,9 @@
 /**
  * Numbers of new items. This process counts on from the last number that it knows (`predicted`), and the counter is
- * written together with the item: no write of its own comes before. Should another process have counted meanwhile, the
- * counter refuses that write, and the store is asked for the next number (`next`).
+ * written together with the item, without a write of its own before. If another process has counted meanwhile, the
+ * counter refuses the write, and the store is asked for the next number (`next`).
  *
- * Calls that come while a write is under way share the next one: a storm of new groups counts a project's counter once
+ * Calls that come while a write is under way share the next one: a storm of new groups writes a project's counter once
  * for several of them, and leaves no gap.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
@@ -14,8 +14,8 @@ import type { Write } from '../store/commit.js';
 /** Projects whose last number is known. */
 const PROJECTS = 1_000;
 /**
- * After a refusal the store is asked for so long, in milliseconds: two processes that count on would refuse each other
- * all the time.
+ * Time after a refusal, in milliseconds, in which the store is asked: two processes that both counted on would refuse
+ * each other all the time.
  */
 const SHARED_MS = 2_000;
 
@@ -24,7 +24,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** A number that was not asked of the store, and the write that counts it together with its item. */
+/** A predicted number, and the write that counts it together with its item. */
 export interface PredictedNumber {
   n: number;
   counted: Write;
@@ -32,7 +32,7 @@ export interface PredictedNumber {
 
 @injectable()
 export class ItemNumbers {
-  /** Projects with a write under way, and who waits for the next one. */
+  /** Projects with a write under way, each with the callers that wait for the next one. */
   readonly #waiting = new Map<string, Waiting[]>();
   /** The last number of each project, as far as this process knows. */
   readonly #last = new BoundedMap<number>({ most: PROJECTS });
@@ -41,7 +41,7 @@ export class ItemNumbers {
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'counters'>) {}
 
-  /** The next one of the project, counted in the store. */
+  /** The next number of the project, counted in the store. */
   next(project: string): Promise<number> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(project);
@@ -54,9 +54,9 @@ export class ItemNumbers {
   }
 
   /**
-   * The next number, as long as no other process counts; null when the last one is not known. The caller sends the
-   * write in the same turn, so that the writes of several numbers reach the store in their order, and calls `unsure`
-   * when the store refuses it.
+   * The predicted next number, as long as no other process counts; null when the last number is unknown. The caller
+   * sends the write in the same turn, so the writes of several numbers reach the store in their order, and calls
+   * `unsure` when the store refuses it.
    */
   predicted(project: string): PredictedNumber | null {
     const last = this.#last.get(project);
@@ -69,14 +69,14 @@ export class ItemNumbers {
     };
   }
 
-  /** Another process may have gone on from the last number that is known here. */
+  /** Notes that another process may have counted on from the last number known here. */
   unsure(project: string): void {
     this.#last.delete(project);
     this.#shared.set(project, true);
   }
 
   async #take(project: string, callers: readonly Waiting[]): Promise<void> {
-    // This write reaches the store before that of any number that is predicted from here on.
+    // This write reaches the store before any number that is predicted from here on.
     const before = this.#last.get(project);
     if (before !== undefined) this.#last.set(project, before + callers.length);
     try {

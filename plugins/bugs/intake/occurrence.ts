@@ -1,5 +1,5 @@
 /**
- * What an occurrence does to an item beside being counted: reopen, mute, unmute (contract 20, regression; 21, rules).
+ * Effects of an occurrence on an item beside the count: reopen, mute, unmute (contract 20, regression; 21, rules).
  * Pure.
  */
 import type { Published } from '../item/build-names.js';
@@ -9,7 +9,10 @@ import { judge } from '../builds/regression.js';
 import { rankOf, severityOf } from '../item/severity.js';
 import { MAY_REGRESS } from '../item/transitions.js';
 
-/** Plans into the change. `late`: an old installation reported a fixed error. `regression`: it reopens the item. */
+/**
+ * Adds the effects to the change. `late`: an old installation reported a fixed error. `regression`: the item is
+ * reopened.
+ */
 export function planOccurrence(
   change: ChangeSet,
   incoming: IncomingReport,

@@ -14,12 +14,12 @@ import { KEPT, slotOf, WINDOW_MS } from '../item/sampling.js';
 
 /** Items whose sampling window this process knows. */
 const WINDOWS = 20_000;
-/** Other processes count too, so what was known a minute ago is no longer believed. */
+/** Time for which a known window is trusted: other processes count too. */
 const WINDOW_KNOWN_MS = 60_000;
 
 const NO_DETAILS: Details = { context: null, breadcrumbs: null };
 
-/** How far an item's sampling window is, as the last count answered. */
+/** The position in an item's sampling window, as the last count answered. */
 interface Window {
   n: number;
   /** The item's `sample_from`, and as milliseconds. */
@@ -36,10 +36,10 @@ export class PayloadSampler {
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
   /**
-   * The write that keeps the payload, to be made together with the count: the slot follows from how far this process
-   * knows the item's window to be. Of the first 50 each has a slot of its own, so it is an insert: where another
-   * process has taken that slot, it is refused, and the exact count decides. Should the count not happen, the store may
-   * keep a payload whose report was not acknowledged.
+   * The write that keeps the payload, made together with the count. The slot follows from this process's knowledge of
+   * the item's window. Each of the first 50 has a slot of its own, so the write is an insert: when another process has
+   * taken the slot, the store refuses it, and the exact count decides. If the count fails, the store may keep a payload
+   * whose report was not acknowledged.
    * @returns null: the payload is not kept; undefined: the window is not known
    */
   planned(itemId: string, incoming: IncomingReport): Write | null | undefined {
@@ -54,7 +54,7 @@ export class PayloadSampler {
     return window.n > KEPT ? { collection, put: payload } : { collection, insert: payload };
   }
 
-  /** The payload of the report that makes the item, stored together with its texts: the first is always kept. */
+  /** The payload of the report that makes the item, stored together with the item's texts: the first is always kept. */
   first(itemId: string, incoming: IncomingReport): StoredOccurrence {
     const payload = this.#payload(itemId, 0, incoming);
     return incoming.payload === incoming.report ? firstOf(payload) : payload;
@@ -71,12 +71,12 @@ export class PayloadSampler {
     return this.#keep(doc.id, slotOf(n, this.deps.random), incoming);
   }
 
-  /** Remembers how far the item's window is. */
+  /** Remembers the position in the item's window. */
   counted({ id, hit_count, sample_base, sample_from: began }: ItemDoc): void {
     const n = hit_count - sample_base;
     const at = this.deps.clock.monotonic();
     const window = this.#windows.get(id);
-    // Set anew only where it is another one: each count comes here.
+    // A new entry only for a new window: each count passes here.
     if (window?.began === began) Object.assign(window, { n, at });
     else this.#windows.set(id, { n, began, from: Date.parse(began), at });
   }
@@ -87,7 +87,7 @@ export class PayloadSampler {
     return true;
   }
 
-  /** Which occurrence of the sampling window this is; after 30 days a new window begins. */
+  /** The position of this occurrence in the sampling window; after 30 days a new window begins. */
   async #position(doc: ItemDoc, now: number): Promise<number> {
     if (now - Date.parse(doc.sample_from) <= WINDOW_MS) return Math.max(1, doc.hit_count - doc.sample_base);
     const fresh = { sample_base: doc.hit_count - 1, sample_from: new Date(now).toISOString() };

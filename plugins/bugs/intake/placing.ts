@@ -1,4 +1,4 @@
-/** The second step of the intake: the item that a report belongs to (contract 21, many keys per item). */
+/** The second step of the intake: finds the item of a report (contract 21, many keys per item). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
@@ -14,7 +14,7 @@ export class Placing {
     @inject(NewGroups) private readonly newGroups: NewGroups,
   ) {}
 
-  /** Where the report's key leads, or null. No promise where this process met the key lately. */
+  /** The place where the report's key leads, or null. No promise when this process has used the key lately. */
   known({ report, keyed }: AcceptedReport): Placement | null | Promise<Placement | null> {
     const recent = this.keys.recent(report.project, keyed.dedup_key);
     if (recent !== null) return { ...existing(recent), keyed, report };
@@ -23,12 +23,15 @@ export class Placing {
       .then((item) => (item === null ? null : { ...existing(item), keyed, report }));
   }
 
-  /** At this item, whatever the report's key says: its reference is bound to it. */
+  /** The place at this item, whatever the report's key says: the report's reference is bound to it. */
   at(item_id: string, { report, keyed }: AcceptedReport): Placement {
     return { ...existing(item_id), keyed, report };
   }
 
-  /** Of an unknown key; the project's overflow item when the report's intake key may make no more. */
+  /**
+   * The place of a report with an unknown key; the project's overflow item when the report's intake key may make no
+   * more.
+   */
   async decide({ report, keyed }: AcceptedReport): Promise<Placement> {
     const { project, intake_key: key = null } = report;
     const decision = await this.keys.decide(keyed, () => key === null || this.newGroups.take(key));
@@ -40,15 +43,15 @@ export class Placing {
     return { ...made, keyed: overflow, report: overflowReport(report) };
   }
 
-  /** The item was deleted: nothing leads there any more. */
+  /** Removes the leads to a deleted item. */
   async release({ keyed }: Placement, itemId: string): Promise<void> {
     await this.keys.release(keyed, itemId);
   }
 }
 
 /**
- * The report that the overflow item shows, in which a project's reports are counted that would have made more new
- * groups than their public key may make (contract 00, limits); its occurrences keep the real reports.
+ * The report that the overflow item shows. It counts reports that would have made more new groups than their public key
+ * may make (contract 00, limits); its occurrences keep the real reports.
  */
 const overflowReport = (sent: Report): Report => ({
   type: 'error',

@@ -1,7 +1,7 @@
 /**
- * What became of a report (ports/domain/bugs.ts). Its item is made when it is asked for, since few callers show all of
- * it. The getter is of a class: one that is written in an object gives each object a shape of its own, which lives
- * among the old ones with all that the getter sees until the heap is looked through as a whole.
+ * The result of a report (ports/domain/bugs.ts). Its item is made on first use, since few callers show all of it. The
+ * getter belongs to a class: a getter in an object literal gives each object a shape of its own, which stays in the old
+ * heap, with all that the getter sees, until a full collection.
  */
 import type { Item, Recorded } from '../../../ports/domain/bugs.js';
 import type { ItemDoc } from '../item/model.js';
@@ -10,7 +10,7 @@ import { itemView, statusAt } from '../item/view.js';
 
 export interface Occurred {
   outcome: 'created' | 'counted' | 'repeated';
-  /** The key that the report was grouped by; a repeat has that of its item. */
+  /** The key that the report was grouped by; for a repeat, the key of its item. */
   dedup_key: string;
   regression: boolean;
   sampled: boolean;

@@ -1,11 +1,11 @@
 /**
- * A list of reports, each as if it had come alone and in its turn (contract 21, intake), and those of one grouping key
- * counted together.
+ * A list of reports, each treated as if it had come alone and in its turn (contract 21, intake); reports of one
+ * grouping key are counted together.
  *
  * Reports that may belong to one group (same project and class) and whose keys are unknown are recorded in their order,
- * because that decides which group an unknown origin joins: of each key the first, which makes the item, and then all
- * others. Rejected: all in parallel (the answers would differ from those of single reports), and all in sequence (a
- * hundred commits).
+ * because the order decides which group an unknown origin joins: first one report of each key, which makes the item,
+ * and then all others. Rejected: all in parallel (the answers would differ from those of single reports), and all in
+ * sequence (a hundred commits).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { ListedReport, Recorded } from '../../../ports/domain/bugs.js';
@@ -30,7 +30,7 @@ export class ReportLists {
     @inject(ReportIntake) private readonly intake: ReportIntake,
   ) {}
 
-  /** In the list's order; what is refused, or fails, stops no other. */
+  /** The results in the list's order; a report that is refused, or fails, stops no other. */
   async record(given: readonly ListedReport[]): Promise<Result[]> {
     const results: Result[] = [];
     const listed: Listed[] = [];
@@ -62,7 +62,7 @@ export class ReportLists {
   }
 }
 
-/** In the order of their first ones. */
+/** The reports in groups, in the order of each group's first report. */
 function groupsOf(listed: readonly Listed[], nameOf: (accepted: AcceptedReport) => readonly unknown[]): Listed[][] {
   const groups = new Map<string, Listed[]>();
   for (const one of listed) {

@@ -3,7 +3,7 @@ import type { BugCaller } from '../caller.js';
 import type { ChangeSet } from './change-set.js';
 import type { ItemDoc } from './model.js';
 
-/** Back to open: a person, or the credential that made the item, has answered. */
+/** Moves an item back to open when a person, or the credential that made the item, has answered. */
 export function planAnswer(item: ItemDoc, change: ChangeSet, caller: BugCaller): void {
   if (change.next.status !== 'needs_info') return;
   if (caller.kind !== 'session' && item.reported_by !== caller.id) return;

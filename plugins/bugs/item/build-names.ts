@@ -15,7 +15,7 @@ export function canonical(build: string): string {
   return isVersion(text) ? canonicalVersion(text) : text;
 }
 
-/** Where the index looks for items that wait for a build. */
+/** The key by which the index finds items that wait for a build. */
 export const buildKey = (project: string, build: string): string => `${project} ${canonical(build)}`;
 
 /** The version that a `resolved_in_build` names: its own, or that of the release with this build name; else null. */
@@ -24,9 +24,7 @@ export function versionOf(build: string, published: Published): string | null {
   return published.find((release) => release.build === build)?.version ?? null;
 }
 
-/**
- * The release whose version equals the build, or that was published under this build name; undefined: there is none.
- */
+/** The release whose version equals the build, or that was published under this build name; undefined: none. */
 export function releaseOf(build: string, published: Published): Published[number] | undefined {
   const wanted = canonical(build);
   return published.find((r) => canonical(r.version) === wanted || (r.build !== null && canonical(r.build) === wanted));

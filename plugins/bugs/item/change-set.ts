@@ -1,8 +1,8 @@
 /**
  * A change of one item, gathered before it is written: its fields, its events, history and comments, and the fields
- * that follow from them. Every write of an item's state is made here, so that no index field can be forgotten:
- * `ChangeSet` for a change of an item that was read, `claimUnread` and `higherLevel` for the two that are decided in
- * the store. Counters (counting.ts), notes and marks are no state. Pure.
+ * that follow from them. Every write of an item's state is made here, so no index field can be forgotten: `ChangeSet`
+ * changes an item that was read, `claimUnread` and `higherLevel` make the two changes that the store decides. Counters
+ * (counting.ts), notes and marks are no state. Pure.
  */
 import type { BugEvent, ItemStatus, Severity } from '../../../ports/domain/bugs.js';
 import type { Ids } from '../../../ports/ids.js';
@@ -23,7 +23,7 @@ export class ChangeSet {
   readonly entries: ItemOutboxEntry[] = [];
   /** The change overrides a live lease: its holder learns that the item was taken. */
   overrides = false;
-  /** Who makes it: what others than the holder of a lease do is told to the holder. */
+  /** The author of the change: the holder of a lease is told what others do. */
   by: 'holder' | 'person' | 'other' = 'other';
 
   constructor(
@@ -42,7 +42,7 @@ export class ChangeSet {
     return Object.keys(this.set).length === 0 && this.entries.length === 0;
   }
 
-  /** The entries of the write: the unfiled ones of the item go with it. An empty change writes none. */
+  /** The entries to write, with the item's unfiled ones. An empty change writes none. */
   get written(): readonly ItemOutboxEntry[] {
     return this.empty ? this.entries : [...unfiledIn(this.item), ...this.entries];
   }
@@ -52,13 +52,13 @@ export class ChangeSet {
     return this;
   }
 
-  /** An entry of the item's history. @param id where a repeat must find it again */
+  /** Adds an entry of the item's history. @param id where a repeat must find it again */
   note(action: string, data: { [key: string]: Json } = {}, id = this.ids.uuid()): this {
     this.entries.push({ id, kind: 'activity', name: action, at: this.at, actor: this.actor, data });
     return this;
   }
 
-  /** A comment, stored with the change. @param id where a repeat must find it again */
+  /** Adds a comment, stored with the change. @param id where a repeat must find it again */
   comment(body: string, id = this.ids.uuid()): this {
     const entry = { name: 'comment', at: this.at, actor: this.actor, data: { body } };
     this.note('commented', { comment_id: id });
@@ -67,8 +67,8 @@ export class ChangeSet {
   }
 
   /**
-   * An event about the item as the change leaves it so far; once per cycle, and none for a muted item (contract 20,
-   * severity).
+   * Adds an event about the item as the change leaves it so far; once per cycle, and none for a muted item (contract
+   * 20, severity).
    */
   emit(name: EventName, overrides: Partial<BugEvent> = {}): this {
     const { next } = this;
@@ -79,7 +79,7 @@ export class ChangeSet {
     return this.tell(name, overrides);
   }
 
-  /** An event about the item as the change leaves it so far. @param more members of its data beside the item's */
+  /** Adds an event about the item as the change leaves it so far. @param more members of its data beside the item's */
   tell(name: string, more: { [key: string]: Json } = {}): this {
     const { id, ref, type, title, severity, status: item_status, client_ref, regression } = this.next;
     const data = { id, ref, type, title, severity, item_status, client_ref, regression, ...more };
@@ -121,13 +121,13 @@ export class ChangeSet {
     return this.assign({ ended_leases: [...ended_leases, ended].slice(-ENDED_LEASES) });
   }
 
-  /** `resolved` or `closed`; the event is emitted once per cycle. */
+  /** Sets `resolved` or `closed`; the event is emitted once per cycle. */
   fixed(to: 'resolved' | 'closed', data: { [key: string]: Json } = {}): this {
     this.status(to, data).assign({ [to === 'resolved' ? 'resolved_at' : 'closed_at']: this.at });
     return this.emit('bug.resolved');
   }
 
-  /** Back to open from a state that was final: a new cycle begins. */
+  /** Goes back to open from a final state: a new cycle begins. */
   reopen(data: { [key: string]: Json } = {}): this {
     const { item } = this;
     const { resolved_in_build, fix_commit } = item;
@@ -158,7 +158,7 @@ export class ChangeSet {
     };
   }
 
-  /** What the holder has not been told yet, and is told with this change. */
+  /** The news that the holder is told with this change. */
   heard(): readonly Unread[] {
     const { claim } = this.next;
     const unread = this.item.claim?.unread ?? [];
@@ -166,7 +166,7 @@ export class ChangeSet {
     return unread;
   }
 
-  /** The lease that goes on, with what its holder has to be told of this change. */
+  /** The lease that goes on, with the news of this change for its holder. */
   #told(): Partial<ItemDoc> {
     const { claim } = this.next;
     if (this.by === 'holder' || this.item.claim === null || claim === null) return {};
@@ -176,7 +176,7 @@ export class ChangeSet {
 
   /**
    * The write, for `{id, rev}`: one revision more, never an earlier `updated_at`.
-   * @param outbox entries that are not written in another place in the same transaction
+   * @param outbox entries that the same transaction does not write elsewhere
    */
   update(outbox: readonly ItemOutboxEntry[] = this.written): Update {
     const filed = UNFILED.filter((field) => this.item[field] !== undefined);
@@ -206,8 +206,8 @@ const fixOf = ({ resolved_in_build, fix_commit, fix_comment }: ItemDoc): NonNull
 const endBy = (to: ItemStatus): LeaseEnd => (to === 'open' || to === 'needs_info' ? 'released' : 'resolved');
 
 /**
- * The claim of the first open item that a filter finds, decided by the store. Of the derived fields only `queue_key`
- * depends on whether an item is open or in progress.
+ * The claim of the first open item that a filter finds, decided by the store. `queue_key` is the only derived field
+ * that depends on whether an item is open or in progress.
  */
 export function claimUnread(claim: ClaimLease, unfiled: { id: string; actor: string }): Update {
   return {
@@ -217,14 +217,14 @@ export function claimUnread(claim: ClaimLease, unfiled: { id: string; actor: str
   };
 }
 
-/** Fields of which history entries are still to be made. */
+/** Fields whose history entries are still to be made. */
 export const UNFILED = [UNFILED_CREATION, UNFILED_CLAIM] as const;
 
 type Unfiled = Pick<ItemDoc, 'id' | 'source' | 'created_at' | 'claim' | (typeof UNFILED)[number]>;
 
 /**
- * The history entries that still lie in an item, oldest first. They are one small field each, because each report of a
- * new group and each claim writes one.
+ * The history entries that still lie in an item, oldest first. Each is one small field, because each report of a new
+ * group and each claim writes one.
  */
 export function unfiledIn(item: Unfiled): ItemOutboxEntry[] {
   const { id, source, created_at, claim, [UNFILED_CREATION]: creator, [UNFILED_CLAIM]: claimed } = item;
@@ -239,7 +239,7 @@ export function unfiledIn(item: Unfiled): ItemOutboxEntry[] {
   return entries;
 }
 
-/** A higher error level that raises nothing is no revision: it is only remembered, so that it is judged once. */
+/** The write of a higher error level that raises nothing: no revision, only remembered so that it is judged once. */
 export const higherLevel = (rank: number, error_level: ItemDoc['error_level']): Update => ({
   set: { level_rank: rank, error_level },
 });

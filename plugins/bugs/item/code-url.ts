@@ -1,6 +1,6 @@
 /**
- * Where the code of an item lies in its repository: a page of the forge, at the commit that failed. Host names say
- * which forge it is; of another host nothing is known, and there is no link. Pure.
+ * The address of an item's code in its repository: a page of the forge, at the commit that failed. The host name tells
+ * which forge it is; an unknown host gets no link. Pure.
  */
 import type { Item } from '../../../ports/domain/bugs.js';
 
@@ -15,7 +15,7 @@ interface Place {
 }
 
 interface Forge {
-  /** Words of its host name: `gitlab.example.org`. */
+  /** Words in the host name of a forge: `gitlab.example.org`. */
   hosts: readonly string[];
   url(place: Place): string | null;
 }
@@ -33,7 +33,7 @@ const FORGES: readonly Forge[] = [
   },
   {
     hosts: ['gitea', 'forgejo', 'codeberg'],
-    // Without a commit it asks for the name of a branch.
+    // The form without a commit would need the name of a branch.
     url: ({ repository, commit, path, line }) =>
       commit === null ? null : `${repository}/src/commit/${commit}/${path}${at('L', line)}`,
   },
@@ -44,10 +44,10 @@ const FORGES: readonly Forge[] = [
 ];
 
 const COMMIT = /^[0-9a-f]{7,64}$/i;
-/** A page's address; longer ones are no paths of a repository. */
+/** The longest address of a page; longer ones are no paths of a repository. */
 const LONGEST = 2_000;
 
-/** Null where the repository, the file, or the forge's form of addresses is not known. */
+/** The address; null where the repository, the file, or the forge's form of addresses is not known. */
 export function codeUrl(item: Pick<Item, 'repo_url' | 'commit_sha' | 'file_path' | 'line_no'>): string | null {
   const repository = repositoryOf(item.repo_url);
   const path = pathOf(item.file_path);
@@ -63,11 +63,11 @@ export function codeUrl(item: Pick<Item, 'repo_url' | 'commit_sha' | 'file_path'
 function repositoryOf(text: string | null): URL | null {
   if (text === null || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
-  // Owner and repository at least.
+  // The path names at least owner and repository.
   return url.pathname.split('/').filter(Boolean).length < 2 ? null : url;
 }
 
-/** A path within the repository, encoded; an absolute one is a place of a machine. */
+/** A path within the repository, encoded. Null for an absolute path: it is a place on a machine. */
 function pathOf(file: string | null): string | null {
   if (file === null) return null;
   const path = file.replaceAll('\\', '/').replace(/^(?:\.\/)+/, '');

@@ -1,4 +1,4 @@
-/** The fields of an item that follow from others: what its indexes and its counting go by. Pure. */
+/** Fields of an item that follow from other fields, for its indexes and its counting. Pure. */
 import { buildKey } from './build-names.js';
 import type { ItemDoc } from './model.js';
 import { rankOf } from './severity.js';
@@ -32,7 +32,7 @@ export function blindKindOf(item: State): string | null {
   return item.muted ? blindKindOfReport(item.muted_by_rule_id) : 'n';
 }
 
-/** Severity first, regressions before the rest, then oldest (contract 20, leases). */
+/** The order of the queue: severity first, regressions before the rest, then oldest (contract 20, leases). */
 function queueKeyOf(item: State): string | null {
   if (item.status !== 'open' || item.muted || item.held || item.blocked) return null;
   return `${3 - rankOf(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;

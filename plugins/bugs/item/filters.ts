@@ -25,14 +25,14 @@ export interface ItemQuery {
   push_id?: string[];
   assignee?: string[];
   q?: string[];
-  /** Ids of the items that `q` names by a `client_ref` (store/by-client-ref.ts). Not of the interface. */
+  /** Ids of the items that `q` names by a `client_ref` (store/by-client-ref.ts). Not part of the interface. */
   named?: string[];
-  /** Not of the interface: the pages' ranges of time. */
+  /** The pages' range of time. Not part of the interface. */
   first_seen_at?: TimeRange;
   last_seen_at?: TimeRange;
 }
 
-/** RFC 3339 in UTC with milliseconds: from the one to before the other. */
+/** A range of times, RFC 3339 in UTC with milliseconds: from the first to before the second. */
 export interface TimeRange {
   gte?: string;
   lt?: string;
@@ -63,16 +63,16 @@ export function filterOf(query: ItemQuery): Filter {
     const values = query[field];
     if (values !== undefined && values.length > 0) filter[field] = oneOf(values);
   }
-  // The rank is what has an index.
+  // The rank has an index, the word has none.
   if (query.severity?.length)
     filter['severity_rank'] = oneOf(query.severity.map((severity) => rankOf(severity as Severity)));
   if (query.first_seen_at !== undefined) filter['first_seen_at'] = { ...query.first_seen_at };
-  // No item was seen after it was made, and when it was made has an index.
+  // A first sighting is never after the creation, so the creation has the same bound, and an index for it.
   if (query.first_seen_at?.gte !== undefined) filter['created_at'] = { gte: query.first_seen_at.gte };
   if (query.last_seen_at !== undefined) filter['last_seen_at'] = { ...query.last_seen_at };
   if (query.claimed_by?.length) {
     filter['claim.agent'] = oneOf(query.claimed_by);
-    // Whoever has an item has it until then, which has an index. One of agents would be written by every claim.
+    // Every claim has an expiry, and an index holds it. An index of agents would be written by every claim.
     filter['claim.expires_at'] = { gt: '' };
   }
   if (query.tag?.length)
@@ -91,11 +91,11 @@ export function filterFor(caller: BugCaller, query: ItemQuery): Filter {
   return filterOf(caller.project === null ? query : { ...query, project: [caller.project] });
 }
 
-/** `shop-17`: a project's slug and a number. */
+/** A ref: a project's slug and a number, `shop-17`. */
 const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
-/** What quotes hold together, or what blanks divide. A quote without its end is a character like any other. */
+/** A word: text in quotes, or text between blanks. A quote without its end is a character like any other. */
 const PART = /"([^"]*)"|(\S+)/g;
-/** Each word is a look into every text. */
+/** Most words of one `q`: each costs a look into every text. */
 const MOST_WORDS = 20;
 
 /** The words of one `q`, in lower case. */

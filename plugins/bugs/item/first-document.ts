@@ -14,7 +14,7 @@ import { BLIND_KIND } from './stored-names.js';
 export interface Moment {
   /** Receive time, milliseconds. */
   now: number;
-  /** When it happened, at most `now`. */
+  /** The time of the occurrence, at most `now`. */
   occurred: number;
 }
 
@@ -22,7 +22,7 @@ export interface Moment {
 export const levelRank = (report: Report): number =>
   report.error_level ? rankOf(urgencyOf(report.error_level, report.environment)) : -1;
 
-/** Fields without a reported value are null. */
+/** The item's first document. Fields without a reported value are null. */
 export function firstDocument(report: Report, id: string, number: number, key: string, at: Moment): ItemDoc {
   const now = isoOf(at.now);
   const occurred = isoOf(at.occurred);

@@ -17,7 +17,7 @@ export const DEFAULT_LEASE_SECONDS = 1800;
 export const MOST_RELEASES = 3;
 /** How long `action=next` skips an item for the holder who released it. */
 const PASSED_MS = 24 * HOUR_MS;
-/** Holders of one item that are remembered for it. */
+/** Holders that an item remembers. */
 const MOST_PASSED = 50;
 
 export const hashOfToken = (token: string): string => hash('sha256', token);
@@ -26,7 +26,7 @@ export function isToken(lease: ClaimLease, token: string): boolean {
   return timingSafeEqual(Buffer.from(lease.token_hash, 'hex'), Buffer.from(hashOfToken(token), 'hex'));
 }
 
-/** From now, but never beyond the limit. */
+/** The end of a lease: counted from now, but never beyond the limit. */
 export function expiryOf(claimedAt: string, now: number, seconds: number): string {
   return isoOf(Math.min(now + seconds * 1000, Date.parse(claimedAt) + LIMIT_MS));
 }
@@ -47,7 +47,7 @@ export function passedBy(item: ItemDoc, lease: ClaimLease, now: number): { [hold
   return Object.fromEntries([...others.slice(1 - MOST_PASSED), [holderOf(lease), isoOf(now + PASSED_MS)]]);
 }
 
-/** An expired lease: the item is open again, or, at the fifth time, needs a person. */
+/** Ends an expired lease: the item is open again, or, at the fifth time, needs a person. */
 export function planExpiry(item: ItemDoc, change: ChangeSet): void {
   const expired_count = item.expired_count + 1;
   const to = expired_count >= EXPIRIES ? 'needs_info' : 'open';
@@ -81,7 +81,7 @@ const SAYS: Record<LeaseEnd | 'unknown', string> = {
   unknown: 'This item was never claimed with it, or too long ago.',
 };
 
-/** Why this token is not the current one. */
+/** The reason why this token is not the current one. */
 function whyLost(item: ItemDoc, token: string, now: number): { why: LeaseEnd | 'unknown'; reason?: string } {
   const token_hash = hashOfToken(token);
   const current = item.claim?.token_hash === token_hash;
@@ -139,5 +139,5 @@ export const limitReached = (): ServiceError =>
 export const notFrom = (from: string, to: string): ServiceError =>
   new ServiceError('invalid_transition', `An item that is ${spoken(from)} cannot become ${spoken(to)} this way.`);
 
-/** `in_progress` as people say it. */
+/** A status in people's words, `in_progress` as "in progress". */
 const spoken = (status: string): string => (status === 'wont_fix' ? 'won’t fix' : status.replaceAll('_', ' '));
