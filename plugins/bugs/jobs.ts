@@ -1,4 +1,4 @@
-/** What the plugin does behind its callers: the runs of its jobs, its start and its end. */
+/** The plugin's background work: the runs of its jobs, its start and its end. */
 import { inject, injectable } from '../../kernel/contract.js';
 import { isoOf } from '../../lib/time.js';
 import { Closing } from './builds/closing.js';
@@ -12,7 +12,7 @@ import { ClientRefs } from './store/client-refs.js';
 import { ItemOutbox } from './store/item-outbox.js';
 import { Removal } from './work/removal.js';
 
-/** What a crash left half done: each finishes its own. */
+/** Finishes work that a crash left half done; each service finishes its own. */
 @injectable()
 export class Repairs {
   constructor(
@@ -23,12 +23,12 @@ export class Repairs {
     @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,
   ) {}
 
-  /** Events that a crash or a failed listener left behind. */
+  /** Tells events that a crash or a failed listener left behind. */
   async tell(signal?: AbortSignal): Promise<void> {
     await this.outbox.reconcile(signal);
   }
 
-  /** References, merges, splits and deletions, and feedback whose event came since. */
+  /** Finishes references, merges, splits and deletions, and feedback whose event came since. */
   async finish(signal?: AbortSignal): Promise<void> {
     await this.refs.tidy();
     await this.refs.reconcile();
@@ -37,7 +37,7 @@ export class Repairs {
     await this.waiting.reconcile(signal);
   }
 
-  /** What answered calls still do behind their answers. */
+  /** Waits for work that answered calls still do behind their answers. */
   async drain(): Promise<void> {
     await this.refs.drain();
     await this.outbox.drain();
@@ -55,7 +55,7 @@ export class BugsJobs {
     @inject(Removal) private readonly removal: Removal,
   ) {}
 
-  /** At the start: all that a crash left half done. */
+  /** At the start: finishes all work that a crash left half done. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     await this.tell(signal);
     await this.finish(signal);
@@ -78,7 +78,7 @@ export class BugsJobs {
     await this.alarms.reconcile();
   }
 
-  /** Hourly: payloads older than 30 days go, and items whose time is over, in batches. */
+  /** Hourly: deletes payloads older than 30 days and items whose retention is over, in batches. */
   async forget(signal?: AbortSignal): Promise<void> {
     const before = isoOf(this.deps.clock.now() - WINDOW_MS);
     while ((await this.deps.occurrences.remove({ received_at: { lt: before } }, 1000)) > 0) {

@@ -3,7 +3,7 @@
  * Long texts are in `TextsDoc` and payloads in `OccurrenceDoc`, so that counting an occurrence rewrites little.
  *
  * Rejected: a collection of minutes (contract 21's `item_minute`) beside the item. The 60 counters are in the item, so
- * that one atomic write counts, moves the rolling hour and returns it, and no list page needs a second query.
+ * one atomic write counts, moves the rolling hour and returns it, and no list page needs a second query.
  */
 import type { Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
@@ -37,7 +37,7 @@ export interface ClaimLease {
   unread?: Unread[];
 }
 
-/** Something that the holder of a lease has not been told: a comment, or an entry of the history. */
+/** News that the holder of a lease has not been told: a comment, or an entry of the history. */
 export interface Unread {
   id: string;
   kind: 'comment' | 'activity';
@@ -45,7 +45,7 @@ export interface Unread {
   person?: true;
 }
 
-/** Why a lease ended: `error.why` for a caller that still uses its token. */
+/** The reason why a lease ended: `error.why` for a caller that still uses its token. */
 export type LeaseEnd = 'expired' | 'released' | 'resolved' | 'taken' | 'overridden';
 
 /** Fields that are computed for an answer (view.ts) or stored in another collection. */
@@ -65,7 +65,7 @@ type Elsewhere =
   | 'pr_url'
   | 'assignee';
 
-/** An item as it is stored: what the API shows of it (`Item`), and what the rules need besides. */
+/** An item as it is stored: the fields that the API shows (`Item`), and those that only the rules need. */
 export interface ItemDoc extends Omit<Item, Elsewhere> {
   fix_commit?: string | null;
   pr_url?: string | null;
@@ -79,23 +79,23 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   held?: { reason: string; by: string; at: string } | null;
   /** Ids of unfinished items that block it; missing or null: none (store/blocking.ts). */
   blocked?: { by: string[]; at: string } | null;
-  /** Whose lease ended last without an end of the work, and why (claims/handover.ts). */
+  /** The holder whose lease ended last without an end of the work, and the reason (claims/handover.ts). */
   handed?: { by: string; reason: string | null; at: string };
   /** The id of the comment that its resolution was stored with. */
   fix_comment?: string | null;
-  /** The fix that did not last; `comment` is the id of the one that told of it. */
+  /** The fix that did not last; `comment` is the id of the comment about it. */
   earlier_fix?: { build: string | null; commit: string | null; comment: string | null };
-  /** Token id or account that resolved it last; missing: never, or before this field. */
+  /** Token id or account that resolved the item last; missing: never, or before this field. */
   resolved_by?: string;
-  /** How often it was released since its status last changed (contract 20, leases: after 3 it needs a person). */
+  /** Releases since the last change of status (contract 20, leases: after 3 the item needs a person). */
   release_count?: number;
-  /** Hash of credential and agent → until when `action=next` passes the item by for them, RFC 3339. */
+  /** Hash of credential and agent → the time until which `action=next` skips the item for this holder, RFC 3339. */
   passed?: { [holder: string]: string };
-  /** SHA-256 of the claim tokens that are over, newest last, with the reason. */
+  /** SHA-256 of ended claim tokens, newest last, with the reason. */
   ended_leases?: { token_hash: string; why: LeaseEnd; reason?: string }[];
-  /** Leases that ran out since a person last had the item (contract 20: after 5 it needs one). */
+  /** Leases that ran out since a person last had the item (contract 20: after 5 it needs a person). */
   expired_count: number;
-  /** How often another item was linked to it as a duplicate; missing: never. */
+  /** How often another item was linked to this one as a duplicate; missing: never. */
   links?: number;
   /** 0 low … 3 critical: what the severity sort reads. */
   severity_rank: number;
@@ -112,16 +112,18 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   /** Occurrences per minute (`m<minute since 1970>`, the last hour) and per hour (`h…`, the last two days). */
   minutes: { [minute: string]: number };
   hours: { [hour: string]: number };
-  /** Per day (`d<day since 1970>`, UTC, the last month): what its hours left behind; missing on young items. */
+  /**
+   * Occurrences per day (`d<day since 1970>`, UTC, the last month), rolled up from the hours; missing on young items.
+   */
   days?: { [day: string]: number };
   /** References of reports that were counted and whose `refs` document is not finished yet. */
   inflight: { [ref: string]: number };
   /**
-   * Who created the item. The history entry is made of it with the item's next change, or when the history is read, and
-   * the field is missing from then on.
+   * Who created the item. The history entry is made from this field with the item's next change, or when the history is
+   * read; from then on the field is missing.
    */
   [UNFILED_CREATION]?: string;
-  /** The same of a claim by `action=next`: the entry's id, and who claimed. */
+  /** The same for a claim by `action=next`: the entry's id, and who claimed. */
   [UNFILED_CLAIM]?: { id: string; actor: string };
   outbox: ItemOutboxEntry[];
   /** Changes with every entry that joins the outbox; null when the outbox is empty. */
@@ -131,29 +133,29 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   /** The sampling window: hits before it, and when it began. */
   sample_base: number;
   sample_from: string;
-  /** Holds what overflowed (intake/placing.ts). */
+  /** The project's overflow item (intake/placing.ts). */
   overflow?: true;
   /** Occurrences of unknown keys that the flood rule led here; missing: none. */
   flooded?: number;
   /**
-   * `<project> <version>` (`buildKey`) of the new group or regression that counts, and since when; see
-   * version-faults.ts.
+   * `<project> <version>` (`buildKey`) of the new group or regression that counts, and the time since when
+   * (version-faults.ts).
    */
   fault_key?: string;
   fault_at?: string;
   /**
-   * One that does not count yet: all its reports came with intake keys and from one address, of which this is a keyed
-   * hash.
+   * A fault that does not count yet: all its reports came with intake keys and from one address, of which `sender` is a
+   * keyed hash.
    */
   lone_fault?: { key: string; sender: string };
-  /** The act of publishing that closed it (`PublishedBuild.publication`). */
+  /** The act of publishing that closed the item (`PublishedBuild.publication`). */
   closed_by?: string;
   /** `<rule> <minute>` of the last `error.rate_exceeded`; missing while it is armed (alarms.ts). */
   alarm?: string;
 }
 
 export interface TextsDoc {
-  /** The item's. */
+  /** The item's id. */
   id: string;
   description: string | null;
   error_message: string | null;
@@ -165,9 +167,9 @@ export interface KeyDoc {
   id: string;
   project: string;
   key: string;
-  /** The item that the key belongs to, also while that is a duplicate. */
+  /** The item that the key belongs to, also while this item is a duplicate. */
   item_id: string;
-  /** The item that counts for it while its own is a duplicate; missing otherwise. */
+  /** The item that counts for the key while its own item is a duplicate; missing otherwise. */
   counts_at?: string;
 }
 
@@ -183,11 +185,11 @@ export interface FamilyDoc {
   recent: { key: string; item: string }[];
 }
 
-/** New items of one project, type, class and origin (contract 21, flood). */
+/** Times of new items of one project, type, class and origin (contract 21, flood). */
 export interface FloodDoc {
   /** Hash of project and source. */
   id: string;
-  /** When the latest were made, oldest first; as many as the rule asks for. */
+  /** Times of the latest items, oldest first; as many as the rule asks for. */
   made_at: string[];
   /** Coarse keys of the first items, and the items; deleted ones too (groups/floods.ts). */
   [COARSE_KEYS]?: { key: string; item: string }[];
@@ -227,19 +229,19 @@ export interface ActivityDoc {
 }
 
 /**
- * A published release, as items name it in `resolved_in_build`: one per version of a project, and one per build name of
- * it.
+ * A published release, as items name it in `resolved_in_build`: one document per version of a project, and one per
+ * build name of a version.
  */
 export interface BuildDoc {
-  /** Hash of project and canonical version, or of those and the build name. */
+  /** Hash of project and canonical version, or of these and the build name. */
   id: string;
   project: string;
   version: string;
-  /** Its canonical spelling; missing in those from before this field. */
+  /** The canonical spelling of the version; missing in documents from before this field. */
   version_key?: string;
   /** The build name given at publishing. */
   build: string | null;
-  /** Finds it by its build name; absent without one. */
+  /** The key of the look-up by build name; absent without one. */
   build_key?: string;
   /** The last act of publishing that named itself. */
   publication?: string;

@@ -26,7 +26,7 @@ export interface OccurrenceDoc {
   breadcrumbs: Json;
 }
 
-/** As an earlier version stored it: all other fields are in `packed` (payload.ts). */
+/** An occurrence of an earlier version: all other fields are in `packed` (payload.ts). */
 export interface PackedOccurrence extends Pick<
   OccurrenceDoc,
   'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'
@@ -34,7 +34,7 @@ export interface PackedOccurrence extends Pick<
   packed: string;
 }
 
-/** The report that made the item: its stack trace is stored once, among the texts of the item, which keep it. */
+/** The report that made the item. Its stack trace is stored once, among the texts of the item, which keep it. */
 export interface FirstOccurrence extends OccurrenceDoc {
   stack_trace: null;
   stack_of_item: true;

@@ -1,10 +1,9 @@
 /**
  * Payloads of occurrences as they are stored. Earlier versions stored them whole, or compressed by the plugin itself,
- * in `packed`. Since then the store packs them where that is worth it (collections.ts).
+ * in `packed`, with the stack trace behind the JSON of the other fields and a line feed. Today the store packs them
+ * where packing is worth it (collections.ts).
  *
- * The stack trace followed the JSON of the other fields after a line feed.
- *
- * The first payload of an item does without its stack trace where the item's texts hold it: it is the larger part of
+ * The first payload of an item lacks its stack trace when the item's texts hold it: the trace is the larger part of
  * both.
  */
 import { Buffer } from 'node:buffer';
@@ -15,7 +14,7 @@ import type { FirstOccurrence, OccurrenceDoc, PackedOccurrence, StoredOccurrence
 
 const expand = promisify<Buffer, ZlibOptions, Buffer>(inflateRaw);
 
-/** The intake's limits keep a payload far below; this guards against a damaged file. */
+/** Largest unpacked payload. The intake's limits are far below; this one guards against a damaged file. */
 const MOST = 16 * 1024 * 1024;
 
 type Payload = Omit<OccurrenceDoc, 'id' | 'item_id' | 'occurrence_id' | 'occurred_at' | 'received_at'>;
@@ -41,7 +40,7 @@ export async function unpack(
   return { ...named, ...rest, stack_trace: end < 0 ? null : text.slice(end + 1) };
 }
 
-/** @returns what is stored of it beside the texts of its item; they are of the same report */
+/** @returns the part to store beside the texts of its item, which come from the same report */
 export const firstOf = (occurrence: OccurrenceDoc): StoredOccurrence =>
   occurrence.stack_trace === null ? occurrence : { ...occurrence, stack_trace: null, stack_of_item: true };
 

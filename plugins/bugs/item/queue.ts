@@ -3,13 +3,13 @@ import type { Filter } from '../../../ports/store.js';
 import { SEVERITIES } from './severity.js';
 
 /**
- * The one agent that the query asks for, if any: a caller that asks for its items and gives no other name is that
- * agent.
+ * The only agent that the query asks for, if any: a caller that asks for this agent's items and gives no other name is
+ * this agent.
  */
 export const soleTarget = ({ target_agent: wanted }: Filter): string | null =>
   typeof wanted === 'string' ? wanted : null;
 
-/** Only its agent gets an item with a `target_agent`, whatever else the query asks for. */
+/** Narrows the query: an item with a `target_agent` goes only to this agent, whatever else the query asks for. */
 export function servedTo(agent: string, { target_agent: wanted }: Filter): Filter {
   if (wanted === undefined) return { target_agent: { in: [null, agent] } };
   const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];
@@ -18,7 +18,7 @@ export function servedTo(agent: string, { target_agent: wanted }: Filter): Filte
 
 /**
  * The range of the queue with the wanted severities, most urgent first: a caller that asks for low items does not read
- * past all the others (`queueKeyOf` in change-set.ts puts the severity first).
+ * past all the others (`queueKeyOf` in derived.ts puts the severity first).
  */
 export function stretchOf({ severity: wanted }: Filter): { gt: string; lt?: string } {
   const names = typeof wanted === 'object' && wanted !== null && 'in' in wanted ? (wanted.in ?? []) : [wanted];
@@ -33,7 +33,7 @@ export const notPassed = (holder: string, now: string): Filter[] => [
   { [`passed.${holder}`]: { lte: now } },
 ];
 
-/** The filter, and one of these besides; a filter's own alternatives stay. */
+/** The filter, narrowed to one of these alternatives; its own alternatives stay. */
 export function either({ or, ...filter }: Filter, alternatives: readonly Filter[]): Filter {
   const both = or === undefined ? alternatives : or.flatMap((a) => alternatives.map((b) => ({ ...a, ...b })));
   return { ...filter, or: both };

@@ -3,7 +3,7 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 export const MINUTES_KEPT = 60;
 export const HOURS_KEPT = 48;
-/** Prune only when this many stale counters have gathered: most writes then carry none. */
+/** Stale counters that gather before they are pruned: most writes then prune none. */
 const SLACK = 12;
 
 type Counters = Readonly<Record<string, number>>;
@@ -11,7 +11,9 @@ type Counters = Readonly<Record<string, number>>;
 const minuteOf = (ms: number): number => Math.floor(ms / MINUTE);
 const hourOf = (ms: number): number => Math.floor(ms / HOUR);
 
-/** A letter comes first: some engines take a path segment of digits alone for a place in an array. */
+/**
+ * The counter of a minute. The key begins with a letter: some engines take a path segment of digits for an array index.
+ */
 export const minuteKey = (ms: number): string => `m${minuteOf(ms)}`;
 export const hourKey = (ms: number): string => `h${hourOf(ms)}`;
 const numberOf = (key: string): number => Number(key.slice(1));
@@ -29,15 +31,15 @@ export function hourCount(minutes: Counters | undefined, now: number): number {
 
 /** The rolling hour at the newest counted minute, and its count when that minute began. */
 export interface Rate {
-  /** Since 1970. */
+  /** Minutes since 1970. */
   minute: number;
   count: number;
   before: number;
 }
 
 /**
- * Measured at the newest minute in the counters, not at the caller's clock. So the counts of one item have the order of
- * its writes, even from several processes, and the count never falls between two writes of one minute.
+ * The rate at the newest counted minute, not at the caller's clock. So the counts of one item have the order of its
+ * writes, even from several processes, and the count never falls between two writes of one minute.
  */
 export function rateOf(minutes: Counters): Rate {
   const all = Object.entries(minutes).map(([key, n]): [number, number] => [numberOf(key), n]);
@@ -73,8 +75,8 @@ const DAY = 24;
 export const DAYS_KEPT = 31;
 
 /**
- * What hours leave behind when they go: their sum per day (UTC). The value is the whole day's, so the same snapshot
- * rolled up twice, by two writers, is rolled up once.
+ * Sums per day (UTC) of the hours that go. Each value is the whole day's, so two writers that roll up the same snapshot
+ * count it once.
  * @param stale of `stalePaths`
  */
 export function rollUp(hours: Counters, days: Counters | undefined, stale: readonly string[]): Record<string, number> {

@@ -1,4 +1,4 @@
-/** An item as the API shows it: made where it is read or claimed (ports/rendering.ts). */
+/** An item as the API shows it, rendered where the item is read or claimed (ports/rendering.ts). */
 import type { Render, Renderer } from '../../../ports/rendering.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import { itemView } from './view.js';

@@ -1,6 +1,7 @@
 /**
- * Which occurrences keep their payload: the first 5 and a reservoir of 45 (algorithm R), so that any of them is equally
- * likely to be there (contract 21, intake). The slot follows from the count that the atomic write answered: no reads.
+ * Chooses the occurrences that keep their payload: the first 5 and a reservoir of 45 (algorithm R), so each other one
+ * is equally likely to be kept (contract 21, intake). The slot follows from the count that the atomic write answered:
+ * no reads.
  *
  * A window ends after 30 days, because payloads do: a reservoir over a group's whole life would leave an old, busy
  * group without a single payload.

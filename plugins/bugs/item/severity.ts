@@ -3,7 +3,7 @@ import type { Severity } from '../../../ports/domain/bugs.js';
 
 export const SEVERITIES: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
 
-/** 0 low … 3 critical. */
+/** The rank, 0 low … 3 critical. */
 export const rankOf = (severity: Severity): number => SEVERITIES.indexOf(severity);
 /** The severity of a rank, kept within low … critical. */
 export const severityOf = (rank: number): Severity => SEVERITIES[Math.max(0, Math.min(3, rank))] as Severity;

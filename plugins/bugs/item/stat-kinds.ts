@@ -3,7 +3,9 @@ import type { ItemOutboxEntry } from './model.js';
 
 export type StatKind = 'resolved' | 'regressed';
 
-/** `resolved` counts once in a cycle: closing what was resolved is not another one. */
+/**
+ * The kind of an entry for the statistics. `resolved` counts once in a cycle: closing a resolved item does not count.
+ */
 export function kindOf({ name, data }: Pick<ItemOutboxEntry, 'name' | 'data'>): StatKind | null {
   if (name !== 'status') return null;
   const { from, to, why } = data;
@@ -11,7 +13,7 @@ export function kindOf({ name, data }: Pick<ItemOutboxEntry, 'name' | 'data'>): 
   return to === 'open' && why === 'regression' ? 'regressed' : null;
 }
 
-/** `2026-11-21 resolved shop`, what the index counts; undefined when the entry is none of these. */
+/** The key that the index counts, `2026-11-21 resolved shop`; undefined for an entry that does not count. */
 export function statOf(entry: ItemOutboxEntry, project: string): string | undefined {
   const kind = entry.kind === 'activity' ? kindOf(entry) : null;
   return kind === null ? undefined : `${entry.at.slice(0, 10)} ${kind} ${project}`;

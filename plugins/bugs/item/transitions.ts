@@ -1,4 +1,6 @@
-/** The transition table of contract 20 as data: the only place that knows which status follows which, and by what. */
+/**
+ * The transition table of contract 20 as data: the only place that knows which status follows which, and by whose act.
+ */
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
 
 export type Cause = 'claim' | 'release' | 'expiry' | 'patch' | 'publish' | 'regression';
@@ -36,12 +38,12 @@ export const STATUSES: readonly ItemStatus[] = [
   'wont_fix',
   'duplicate',
 ];
-/** A publish may still close these (contract 20, release). */
+/** Statuses that a publish may still close (contract 20, release). */
 export const AWAITS_BUILD: ReadonlySet<ItemStatus> = new Set<ItemStatus>([
   'open',
   'in_progress',
   'needs_info',
   'resolved',
 ]);
-/** An occurrence may reopen these. */
+/** Statuses that an occurrence may reopen. */
 export const MAY_REGRESS: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed']);

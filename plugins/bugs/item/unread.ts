@@ -1,16 +1,16 @@
 /**
- * What the holder of a lease has not been told of its item (contract 20, leases: `news`): ids alone, since the item is
- * small; their texts are where comments and history are. The list is part of the lease, written with the change that it
- * tells of, so that neither a crash nor a call at the same moment loses an entry. Pure.
+ * News of an item that the holder of its lease has not been told (contract 20, leases: `news`): only ids, since the
+ * item is small; their texts are among comments and history. The list is part of the lease, written with the change
+ * that it tells of, so neither a crash nor a simultaneous call loses an entry. Pure.
  */
 import type { ItemOutboxEntry, Unread } from './model.js';
 
 /** Entries that a lease remembers. */
 const MOST = 50;
-/** A comment is told itself, and of leases only their holders have to know. */
+/** Entries that are not told: a comment is told itself, and lease entries concern only their holders. */
 const UNTOLD: ReadonlySet<string> = new Set(['commented', 'claimed', 'reclaimed', 'renewed', 'created']);
 
-/** The list with these entries; undefined: none of them is told. */
+/** The list with these entries; undefined when none of them is told. */
 export function withUnread(
   unread: readonly Unread[] = [],
   entries: readonly ItemOutboxEntry[],
@@ -22,6 +22,6 @@ export function withUnread(
   return told.length === 0 ? undefined : [...unread, ...told].slice(-MOST);
 }
 
-/** Comments of people among them. */
+/** The comments of people. */
 export const ofPeople = (unread: readonly Unread[]): readonly Unread[] =>
   unread.filter(({ kind, person }) => kind === 'comment' && person === true);

@@ -5,8 +5,8 @@ import type { OccurrenceDoc } from './occurrence-documents.js';
 import { hourCount, hourly } from './rate.js';
 
 /**
- * Fields whose text came from outside, copies of such text included: data, never instructions to an agent (contract 20,
- * untrusted text). `claim.agent`, an agent's name, joins them while there is a claim.
+ * Fields whose text, or a copy of it, came from outside: data, never instructions to an agent (contract 20, untrusted
+ * text). `claim.agent`, an agent's name, joins them while there is a claim.
  */
 export const OUTSIDE: readonly (keyof Item)[] = [
   'title',
@@ -34,7 +34,7 @@ export const OUTSIDE: readonly (keyof Item)[] = [
   'muted_reason',
 ];
 
-/** After this many expired claims an item needs a person. */
+/** Expired claims after which an item needs a person. */
 export const EXPIRIES = 5;
 
 export const isLive = (lease: ClaimLease | null, now: number): lease is ClaimLease =>
@@ -49,13 +49,13 @@ const claimView = (lease: ClaimLease): Claim => ({
   renewals: lease.renewals,
 });
 
-/** The status at `now`: a lease that has run out no longer holds, whether or not that is written yet. */
+/** The status at `now`: an expired lease no longer holds, even before its end is written. */
 export function statusAt(item: ItemDoc, now: number): ItemDoc['status'] {
   if (item.status !== 'in_progress' || isLive(item.claim, now)) return item.status;
   return item.expired_count + 1 >= EXPIRIES ? 'needs_info' : 'open';
 }
 
-/** @param texts the item's long texts; without them those fields are null */
+/** The item for the API. @param texts the item's long texts; without them those fields are null */
 export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): Item {
   const long = {
     description: texts?.description ?? null,
@@ -128,13 +128,13 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
   return view;
 }
 
-/** A row of a page's list: without its long texts, with its counts per hour. */
+/** A row of a page's list: no long texts, but counts per hour. */
 export const groupView = (item: ItemDoc, now: number): ErrorGroup => ({
   ...itemView(item, null, now),
   trend: hourly(item.hours, now),
 });
 
-/** Of a kept occurrence nothing is the service's own but ids, times, its level and its line. */
+/** Fields of a kept occurrence from outside: all but ids, times, level and line. */
 const OUTSIDE_OF_OCCURRENCE = [
   'error_message',
   'exception_class',
@@ -150,7 +150,7 @@ const OUTSIDE_OF_OCCURRENCE = [
   'breadcrumbs',
 ] as const satisfies readonly (keyof OccurrenceDoc)[];
 
-/** Something is in it: no empty list, and not null. */
+/** Whether a value is filled: not null and no empty list. */
 const isFilled = (value: unknown): boolean =>
   value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
 
@@ -177,7 +177,7 @@ export function occurrenceView(doc: OccurrenceDoc): object {
   };
 }
 
-/** Whoever wrote it, an agent may have copied what it read, and a name may say anything. */
+/** A comment for the API. Whoever wrote it, an agent may have copied text that it read, and a name may say anything. */
 export const commentView = ({ id, body, author, created_at }: CommentDoc): object => ({
   id,
   body,

@@ -1,5 +1,5 @@
 /**
- * The documents of what is under way, or kept, beside the items: merges, deletions, feedback, saved views, bulk
+ * Documents of work under way, and of kept things, beside the items: merges, deletions, feedback, saved views, bulk
  * changes.
  */
 import type { Json } from '../../../ports/store.js';
@@ -9,13 +9,13 @@ import type { ItemQuery } from './filters.js';
 export interface MoveDoc {
   id: string;
   item_id: string;
-  /** The item's. */
+  /** The item's ref. */
   ref: string;
-  /** What it becomes a duplicate of; null: it is split. */
+  /** The item whose duplicate it becomes; null: a split. */
   into: string | null;
   /** The item on the other side of the merge or split. */
   other: string | null;
-  /** The history entry of the item's own change: without it the change never happened. */
+  /** The history entry of the item's own change; without the entry the change never happened. */
   entry: string | null;
   actor: string;
   at: string;
@@ -23,13 +23,13 @@ export interface MoveDoc {
 
 /** An item that was deleted, or is being deleted (removal.ts). */
 export interface RemovalDoc {
-  /** The item's. */
+  /** The item's id. */
   id: string;
-  /** Its own references. */
+  /** The item's own references. */
   refs: string[];
-  /** Null when everything of it is gone. */
+  /** Null when all parts of the item are gone. */
   open_at: string | null;
-  /** Until then a report may name the item; null while it is open. */
+  /** The time until which a report may name the item; null while the deletion is open. */
   expires_at: string | null;
 }
 
@@ -38,9 +38,9 @@ export interface WaitingDoc {
   /** The feedback's own reference. */
   id: string;
   project: string;
-  /** Reference of the event that it is about. */
+  /** Reference of the event that the feedback is about. */
   event: string;
-  /** Of the comment that it becomes. */
+  /** Body of the comment that the feedback becomes. */
   body: string;
   expires_at: string;
 }
@@ -64,28 +64,28 @@ export interface SavedViewDoc {
 export interface BulkRunDoc {
   id: string;
   query: ItemQuery;
-  /** An item that matches and is not meant. */
+  /** An item that matches but is left out. */
   except: string | null;
-  /** An `Edit`. */
+  /** The change, an `Edit`. */
   set: { [field: string]: Json | undefined };
   says: {
-    /** `Close`, `closed` */
+    /** Words for the change: `Close`, `closed`. */
     does: string;
     done: string;
-    /** Address of the list, or of the item. */
+    /** Address of the list or item to go back to. */
     back: string;
   };
-  /** Who asked for it. */
+  /** The person who asked for the change. */
   by: { id: string; name: string };
   state: 'running' | 'done' | 'failed';
-  /** Items that matched when it began; fewer or more may be looked at. */
+  /** Items that matched at the beginning; the run may look at fewer or more. */
   total: number;
   scanned: number;
   updated: number;
   failed: number;
-  /** The first ones. */
+  /** The first failures. */
   failures: { ref: string; message: string }[];
-  /** Taken up after a crash: the counts may be short of one batch. */
+  /** Resumed after a crash: the counts may lack one batch. */
   resumed: boolean;
   /** Id of the last item looked at. */
   after: string | null;
@@ -94,9 +94,10 @@ export interface BulkRunDoc {
   started_at: string;
   finished_at: string | null;
   /**
-   * It takes back what its account has set to the status of `query` in this time: each item becomes what it was before.
+   * Takes back changes that the account has made to the status of `query` in this time: each item becomes what it was
+   * before.
    */
   undo?: { since: string; until: string };
-  /** When it was taken back itself. */
+  /** The time when this run was itself taken back. */
   undone_at?: string | null;
 }

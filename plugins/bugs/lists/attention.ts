@@ -1,9 +1,9 @@
 /**
- * What needs a person on the dashboard (contract 80): critical items and regressions that wait, and critical ones that
- * somebody works on.
+ * Items that need a person, for the dashboard (contract 80): critical items and regressions that wait, and critical
+ * ones that somebody works on.
  *
- * Of many, the newest are looked at and those that were seen last; of critical ones the oldest too, which are quiet and
- * behind a flood of newer ones. Where very much waits, everybody's look is the same for two seconds.
+ * Of many, the dashboard looks at the newest and at those seen last; of critical ones at the oldest too, which are
+ * quiet and hidden behind a flood of newer ones. When very many wait, all people share one look for two seconds.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
@@ -19,17 +19,14 @@ import { groupView } from '../item/view.js';
 import { concernsOf, type Concern } from './concerns.js';
 
 const BATCH = 100;
-/**
- * Items that wait, of each class, among which the dashboard finds the loudest; of critical ones all that there are as a
- * rule.
- */
+/** Waiting items of each class among which the dashboard finds the loudest; of critical ones, usually all. */
 const LOOKED_AT = 600;
 const CRITICAL_LOOKED_AT = 5000;
-/** Open items among which it finds what is older than those. */
+/** Open items among which the dashboard finds older ones. */
 const SEEN_LAST = 1000;
 const CRITICAL = ['00', '01'];
 const WORKED_ON = { status: 'in_progress', severity_rank: rankOf('critical') };
-/** A look at what waits: some thousand items at most. */
+/** Sharing of a look at the waiting items: some thousand at most. */
 const READING = { maxAgeMs: 2_000, quickMs: 10 };
 /** The severities as `queue_key` begins with them, gravest first. */
 const RANKS = ['0', '1', '2', '3'];
@@ -74,7 +71,7 @@ export class Attention {
       }),
     ]);
     const waiting = classes.flatMap((part) => [...part.items, ...part.oldest]);
-    // What is old and loud is not among the newest of many, but it was seen lately.
+    // An old and loud item is not among the newest of many, but it was seen lately.
     if (classes.some(({ items, n }) => items.length < n)) waiting.push(...(await this.#lately(queue)));
     const docs = [...working.items, ...waiting];
     const once = [...new Map(docs.map((doc) => [doc.id, doc])).values()];
@@ -82,7 +79,7 @@ export class Attention {
     return { concerns, total: classes.reduce((sum, part) => sum + part.n, 0), fresh };
   }
 
-  /** Of the open items that were seen last, those of these classes. */
+  /** Items of these classes among the open ones that were seen last. */
   async #lately(queue: readonly string[]): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
     let looked = 0;
@@ -95,7 +92,7 @@ export class Attention {
     return found;
   }
 
-  /** Of what waits, what came last, in pieces that block nobody. */
+  /** The newest of the waiting items, read in pieces that block nobody. */
   async #newest(filter: Filter, most: number): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
     for await (const items of pages(this.deps.items, { filter, sort: [['queue_key', 'desc']], limit: BATCH })) {

@@ -2,9 +2,9 @@
  * The data of the pages: items with their counts per hour and without their long texts, the counts of the views, and
  * the items that need a person. A list of the API carries the long texts, which a page of rows does not show.
  *
- * Every number is an index range: `queue_key` begins with the severity and says whether the item is a regression, so
- * what waits in each class is counted without a look at the items. Rejected: counting by the views' own filters, which
- * reads every open item.
+ * Every number is an index range: `queue_key` begins with the severity and tells regressions apart, so the waiting
+ * items of each class are counted without a look at them. Rejected: counting by the views' own filters, which reads
+ * every open item.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -31,7 +31,7 @@ const SUMMED = 1000;
 const BATCH = 100;
 /** Changed items of one answer. */
 const CHANGES = 100;
-/** Many people read the dashboard, and it changes slowly. */
+/** Age of a shared answer: many people read the dashboard, and it changes slowly. */
 const FRESH_MS = 10_000;
 
 /** Waiting items: open, not muted, not claimed. */
@@ -44,7 +44,7 @@ export interface Waiting {
   resolved: number;
 }
 
-/** Of more items than these the numbers on the tabs are everybody's for two seconds. */
+/** Items above which the counts on the tabs are shared by all people for two seconds. */
 const MANY = 2_000;
 const COUNT_AGE_MS = 2_000;
 
@@ -68,7 +68,7 @@ async function soon(value: Promise<number>): Promise<number | null> {
   }
 }
 
-/** The nearer end of a range that has one already. */
+/** The nearer end of a range that has an end already. */
 function least({ lt }: { lt?: string | number }, value: string | number): string | number {
   return lt !== undefined && lt < value ? lt : value;
 }
@@ -129,7 +129,7 @@ export class Board implements ErrorGroups {
 
   /**
    * The query of a live list, every few seconds: the delta query (contract 00, lists) over the type and projects of a
-   * list. The fields of its other filters may have changed, so each item is checked against them.
+   * list. Fields of its other filters may have changed, so each item is checked against them.
    */
   async changed(query: ItemQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {
     const mark = this.watermark.safe();
@@ -145,8 +145,8 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * The item that follows another one in a list, whether or not that one still fits it: among those with the same value
-   * of the order the ids decide, as in the list.
+   * The item that follows another one in a list, whether or not the other still fits the list: ids decide among equal
+   * values of the order, as in the list.
    */
   async following(query: ItemQuery, sort: SortName | undefined, doc: ItemDoc): Promise<ErrorGroup | null> {
     await this.leases.writeExpired();
@@ -172,8 +172,8 @@ export class Board implements ErrorGroups {
   }
 
   /**
-   * How many items a list has; null when a page cannot wait for that, because no index counts such a filter. The count
-   * goes on, and the next look has it. Looked at again after some seconds.
+   * The number of items of a list; null when a page cannot wait for it, because no index counts such a filter. The
+   * count goes on for the next look, and is renewed after some seconds.
    * @param key names the query
    */
   async total(key: string, query: ItemQuery): Promise<number | null> {
@@ -211,7 +211,7 @@ export class Board implements ErrorGroups {
     return { open, critical, in_progress, needs_info, resolved, regressed: regressed.reduce((a, b) => a + b, 0) };
   }
 
-  /** What needs a person, the loudest first. */
+  /** The items that need a person, the loudest first. */
   attention(limit: number): Promise<NeedsAttention> {
     return this.needs.of(limit);
   }
@@ -231,7 +231,7 @@ export class Board implements ErrorGroups {
     const key = `${hours} ${Math.floor(at / HOUR_MS)}`;
     if (this.#sums?.key === key && at - this.#sums.at < FRESH_MS) return this.#sums.value;
     const sums = { key, at, value: this.#perHour(hours, at) };
-    // What failed is asked again.
+    // A failed sum is computed again at the next call.
     sums.value.catch(() => {
       if (this.#sums === sums) this.#sums = null;
     });

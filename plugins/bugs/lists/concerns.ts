@@ -1,11 +1,11 @@
 /**
- * What the dashboard puts first: of the items that need a person, the loudest, and alike ones as one line, so that a
+ * The dashboard's first lines: the loudest of the items that need a person, with alike ones as one line, so that a
  * flood of one cause does not hide everything else. Pure.
  */
 import type { ErrorGroup } from '../../../ports/domain/bugs.js';
 
 export interface Concern {
-  /** The one of them that was seen last. */
+  /** The item that was seen last. */
   item: ErrorGroup;
   /** Items of the same project, status, class and origin, this one included. */
   alike: number;
@@ -16,7 +16,7 @@ export interface Concern {
   last_seen_at: string;
 }
 
-/** By occurrences of the last hours, then by when they were seen. */
+/** Concerns by occurrences of the last hours, then by the time they were seen. */
 export function concernsOf(items: readonly ErrorGroup[]): Concern[] {
   const found = new Map<string, Concern>();
   for (const item of items) {
@@ -38,7 +38,7 @@ export function concernsOf(items: readonly ErrorGroup[]): Concern[] {
   return [...found.values()].toSorted((a, b) => b.hits - a.hits || (a.last_seen_at < b.last_seen_at ? 1 : -1));
 }
 
-/** Without a class nothing says that two items are of one cause. */
+/** The key of alike items. Without a class nothing shows that two items share a cause. */
 function keyOf({ id, project, status, exception_class, file_path }: ErrorGroup): string {
   return exception_class === null ? id : JSON.stringify([project, status, exception_class, file_path]);
 }

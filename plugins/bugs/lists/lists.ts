@@ -34,7 +34,7 @@ export interface ListRequest extends PageRequest, ItemQuery {
 }
 
 export interface ListAnswer {
-  /** Of `Item`. */
+  /** A list of `Item`. */
   items: JsonText;
   next_cursor: string | null;
   has_more: boolean;
@@ -44,14 +44,14 @@ export interface ListAnswer {
 
 export interface ItemDetail extends Record<'occurrences' | 'comments' | 'activity', object[]> {
   item: Item;
-  /** The code in its repository; null: its place there is not known. */
+  /** The address of the code in its repository; null: unknown. */
   code_url: string | null;
   spread: Spread;
   pull_request: PullRequest | null;
   handover: Handover;
 }
 
-/** What an item's detail shows of each part. */
+/** Entries of each part in an item's detail. */
 const LAST = 10;
 const DELTA: Sort = [['updated_at', 'asc']];
 const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
@@ -111,7 +111,7 @@ export class Lists {
   #rows(query: Find): Promise<Rendered> {
     const { items, texts, clock } = this.deps;
     const now = clock.now();
-    // A lease that has run out and is not written yet ends within a minute.
+    // A lease that has expired without a write ends within a minute.
     return findRendered(items, query, {
       ...ITEM_ROW,
       beside: texts,
@@ -181,7 +181,7 @@ export class Lists {
   }
 }
 
-/** The same rows have the same context for a while, and need not be made again. */
+/** The minute as the rows' context: equal rows need not be rendered again within it. */
 const minuteOf = (now: number): number => Math.floor(now / MINUTE_MS) * MINUTE_MS;
 
 const writeMarked = (mark: string, after: string): string => Buffer.from(`${mark}~${after}`).toString('base64url');

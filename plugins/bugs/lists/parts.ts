@@ -1,4 +1,4 @@
-/** What belongs to an item: its comments, its history and its kept occurrences, as paged lists, newest first. */
+/** The parts of an item: its comments, its history and its kept occurrences, as paged lists, newest first. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc, Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
@@ -88,7 +88,7 @@ function withUnfiled(
   const viewOf = (entry: ItemOutboxEntry): object => activityView(activityOf({ id, project: '' }, entry));
   const claims = cursor ? [] : unfiled.filter(({ name }) => name !== 'created').map(viewOf);
   const made = page.has_more ? [] : unfiled.filter(({ name }) => name === 'created').map(viewOf);
-  // What was merged into the item came after the claim, and is in its history without a change of it.
+  // A merge into the item came after the claim, and its history entry is written without a change of the item.
   const items = [...claims, ...page.items, ...made].toSorted((a, b) =>
     timeOf(a) < timeOf(b) ? 1 : timeOf(a) > timeOf(b) ? -1 : 0,
   );

@@ -1,6 +1,6 @@
 /**
- * The schema of a query of the list of items (contract 20, endpoints): what its address, a bulk change and a saved view
- * hold.
+ * The schema of a query of the list of items (contract 20, endpoints), shared by its address, a bulk change and a saved
+ * view.
  */
 import joi from 'joi';
 import { named } from '../../../kernel/contract.js';
@@ -34,7 +34,8 @@ export const filters = {
 };
 
 /**
- * The filters of the list in a body: a value or an array of them. A field that it does not know would match too much.
+ * The filters of the list in a body: a value or an array of values. Unknown fields are refused: leaving one out would
+ * match too much.
  */
 export const filterBody = named(
   'ItemFilter',
@@ -49,13 +50,13 @@ export const sorting = {
   order: joi.string().valid('asc', 'desc'),
 };
 
-/** The ranges of time of the pages' list (pages/query.ts), which resolves them when it is shown. */
+/** The ranges of time of the pages' list; pages/query.ts resolves them when the list is shown. */
 const range = texts(joi.string().max(10)).single().min(1);
 const ranges = Object.fromEntries(
   ['first_seen', 'first_from', 'first_to', 'last_seen', 'last_from', 'last_to'].map((name) => [name, range]),
 );
 
-/** A saved view: what a list may be asked for, from a form's text. */
+/** A saved view: the queries of a list, from a form's text. */
 export const savedView = joi.object({
   name: joi.string().trim().min(1).max(80).required(),
   shared: joi.boolean().default(false),

@@ -2,7 +2,7 @@
  * Saved views: named queries of the list of items, private or shared with every account. A view stores only the query,
  * and the schema of the list checks it, so a view never holds a query that the list would refuse.
  *
- * Not part of the API: a view belongs to an account, and API calls carry tokens.
+ * Views are not part of the API: a view belongs to an account, and API calls carry tokens.
  */
 import { fromForm, inject, injectable } from '../../../kernel/contract.js';
 import { denied, invalid, notFound } from '../../../kernel/errors.js';
@@ -54,7 +54,7 @@ export class SavedViews {
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
-  /** The account's own and the shared ones, by name. */
+  /** The account's own views and the shared ones, by name. */
   async list(viewer: Viewer): Promise<SavedView[]> {
     const filter = { or: [{ owner: viewer.id }, { shared: true }] };
     const page = await this.deps.views.find({ filter, limit: 1000 });
@@ -63,7 +63,7 @@ export class SavedViews {
       .toSorted((a, b) => a.name.localeCompare(b.name, 'en') || (a.id < b.id ? -1 : 1));
   }
 
-  /** One that the account may see, or null. */
+  /** A view that the account may see, or null. */
   async find(id: string, viewer: Viewer): Promise<SavedView | null> {
     const doc = await this.deps.views.get(id);
     return doc !== null && (doc.shared || doc.owner === viewer.id) ? shown(doc, viewer) : null;

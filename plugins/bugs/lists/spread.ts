@@ -1,6 +1,6 @@
 /**
- * Which versions, environments, hosts and tags an item's kept occurrences have (contract 20, endpoints). Counted when
- * somebody looks, so that a known error costs nothing for it, and remembered until the item is counted again.
+ * Counts the versions, environments, hosts and tags of an item's kept occurrences (contract 20, endpoints). The count
+ * runs when somebody looks, so a known error costs nothing for it, and is remembered until the item is counted again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
@@ -20,7 +20,7 @@ export interface Spread {
   versions: ValueCount[];
   environments: ValueCount[];
   hosts: ValueCount[];
-  /** By the part before the first colon; those without are under `tag`. */
+  /** Tags by the part before the first colon; tags without a colon are under `tag`. */
   tags: Record<string, ValueCount[]>;
 }
 
@@ -28,11 +28,11 @@ export interface Spread {
 const MOST_VALUES = 5;
 const MOST_KEYS = 20;
 const PLAIN_TAG = 'tag';
-/** Read at a time: payloads are large. */
+/** Payloads read at a time: they are large. */
 const BATCH = 10;
 const REMEMBERED = 1_000;
 
-/** A payload is written behind its count; from then on it is there. */
+/** Time after which the payload of a count, which is written behind it, is there. */
 const SETTLED_MS = 10_000;
 
 type Counts = Pick<ItemDoc, 'id' | 'hit_count' | 'last_seen_at'>;
@@ -54,7 +54,7 @@ export class Spreads {
       const page = await this.deps.occurrences.find({ filter, limit: BATCH });
       const whole = await Promise.all(page.items.map((stored) => unpack(stored, () => Promise.resolve(null))));
       kept.push(...whole.map(({ app_version, environment, host, tags }) => ({ app_version, environment, host, tags })));
-      // Slots are filled from the first on.
+      // Slots are filled from the first on, so an empty batch is the last.
       if (page.items.length === 0) break;
     }
     const spread = spreadOf(kept);
@@ -63,7 +63,7 @@ export class Spreads {
   }
 }
 
-/** Most frequent first, and by value where equally frequent. */
+/** The counts, most frequent first, and by value where equally frequent. */
 export function spreadOf(kept: readonly Counted[]): Spread {
   const tags = new Map<string, string[]>();
   for (const tag of kept.flatMap((occurrence) => [...new Set(occurrence.tags)])) {
@@ -78,7 +78,7 @@ export function spreadOf(kept: readonly Counted[]): Spread {
     versions: sharesOf(kept.map(({ app_version }) => app_version)),
     environments: sharesOf(kept.map(({ environment }) => environment)),
     hosts: sharesOf(kept.map(({ host }) => host)),
-    // Not by assignment: a key may be called `__proto__`.
+    // No assignment: a key may be called `__proto__`.
     tags: Object.fromEntries(frequent.map(([key, values]) => [key, sharesOf(values)])),
   };
 }

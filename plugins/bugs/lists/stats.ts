@@ -2,10 +2,10 @@
  * Numbers over all items (contract 20, endpoints: `GET /stats`): items by status, severity and project, and the events
  * of each of the last 30 days.
  *
- * What became of items is counted in the history, not in the items: an item that was resolved on Monday and came back
- * on Friday was resolved on Monday all the same. A history entry that counts carries `stat` (day, what, project), so
- * one range of an index holds the answer. Each entry is stored once (item-outbox.ts), so each is counted once, after a
- * crash too. New items are counted by when they were made.
+ * Events are counted in the history, not in the items: an item that was resolved on Monday and came back on Friday was
+ * resolved on Monday all the same. A history entry that counts carries `stat` (day, kind, project), so one range of an
+ * index holds the answer. Each entry is stored once (item-outbox.ts), so each is counted once, after a crash too. New
+ * items are counted by their time of creation.
  *
  * Rejected: counters per day, which a crash between two documents would leave wrong for ever.
  */
@@ -42,14 +42,14 @@ export interface StatsAnswer {
 
 type Counts = readonly { key: Scalar; n: number }[];
 
-/** From this many items on an answer is kept, a second per so many of them: counting a million takes its time. */
+/** Items from which an answer is kept, one second for each multiple: counting a million takes its time. */
 const LARGE = 100_000;
 const KEPT_MS = 1_000;
 const KEPT = 1_000;
 
 @injectable()
 export class Stats {
-  /** By the project that counts are limited to; '' for all. */
+  /** Running counts by the project that they are limited to; '' for all. */
   readonly #counts = new SingleFlight<StatsAnswer>();
   readonly #kept = new BoundedMap<StatsAnswer>({ most: KEPT, now: () => this.deps.clock.monotonic() });
 
@@ -59,8 +59,8 @@ export class Stats {
   ) {}
 
   /**
-   * Of the caller's project, or of all. One count runs at a time. Calls that arrive meanwhile share the next one, so
-   * that no answer is older than its call.
+   * The numbers of the caller's project, or of all. One count runs at a time; calls that arrive meanwhile share the
+   * next one, so no answer is older than its call.
    */
   of({ project }: Pick<BugCaller, 'project'>): Promise<StatsAnswer> {
     const key = project ?? '';
@@ -135,7 +135,9 @@ function counts<K extends string>(names: readonly K[], counts: Counts): Record<K
   return Object.fromEntries(names.map((name) => [name, known.get(name) ?? 0])) as Record<K, number>;
 }
 
-/** Entries of earlier versions count new items too; those are counted by the items themselves. */
+/**
+ * Whether a kind counts. Entries of earlier versions count new items too; those are counted by the items themselves.
+ */
 const isCounted = (kind: string | undefined): kind is StatKind => kind === 'resolved' || kind === 'regressed';
 
 function perDay(days: readonly string[], made: readonly number[], counts: Counts, project: string | null): StatsDay[] {

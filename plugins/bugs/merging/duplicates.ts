@@ -11,7 +11,7 @@ import type { BugDeps } from '../deps.js';
 import type { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 
-/** How many links are followed. */
+/** Most links that are followed. */
 const CHAIN = 100;
 
 const wrong = (what: string): ServiceError => invalid({ duplicate_of: what });
@@ -24,7 +24,7 @@ export class Duplicates {
     private readonly items: Pick<Items, 'find'>,
   ) {}
 
-  /** Runs a change that may link an item, after those that this process runs already. */
+  /** Runs a change that may link an item after the running ones of this process. */
   inTurn<T>(run: () => Promise<T>): Promise<T> {
     const result = this.#linking.then(run);
     this.#linking = result.catch(() => null);
@@ -37,14 +37,14 @@ export class Duplicates {
    */
   async target(item: ItemDoc, name: string): Promise<ItemDoc> {
     const target = await this.items.find(name);
-    // The same for both: what lies in another project is not for everybody to know.
+    // One message for both: callers must not learn what lies in another project.
     if (target === null || target.project !== item.project) throw wrong('there is no such item in this project');
     await this.#end(item, target);
     return target;
   }
 
   /**
-   * Keeps the target's chain as it is until the item is written. @throws ServiceError validation_failed for a circle
+   * Keeps the target's chain unchanged until the item is written. @throws ServiceError validation_failed for a circle
    */
   async hold(item: ItemDoc, targetId: string): Promise<void> {
     for (;;) {
@@ -55,7 +55,7 @@ export class Duplicates {
     }
   }
 
-  /** The item that the chain of duplicates ends at. */
+  /** The item at the end of the chain of duplicates. */
   async #end(item: ItemDoc, target: ItemDoc): Promise<ItemDoc> {
     let at = target;
     for (let i = 0; i < CHAIN; i++) {

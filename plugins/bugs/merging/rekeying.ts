@@ -1,15 +1,15 @@
 /**
- * Where the occurrences of an item's grouping keys are counted (contract 20, merge and split): at the item itself, or,
- * while it is a duplicate, at the item that its chain of duplicates ends at. A key always names the item that it
- * belongs to, and beside it (`counts_at`) the one that counts for it; so a split gives back exactly what a merge took,
+ * Decides where the occurrences of an item's grouping keys are counted (contract 20, merge and split): at the item
+ * itself, or, while it is a duplicate, at the end of its chain of duplicates. A key always names the item that it
+ * belongs to, and beside it (`counts_at`) the item that counts for it; so a split gives back exactly what a merge took,
  * through chains too.
  *
  * Order: a `moves` document (marker) → the item becomes, or stops being, a duplicate → its keys and those of its own
- * duplicates → history of the other item → the marker goes. What a crash leaves, the job `bugs.reconcile` finishes.
- * Until then a merged item forwards what still reaches it, so nothing is ever counted at a duplicate.
+ * duplicates → history of the other item → the marker goes. After a crash the job `bugs.reconcile` finishes the rest.
+ * Until then a merged item forwards the reports that still reach it, so nothing is ever counted at a duplicate.
  *
  * The stored items decide where a key leads, not the caller's wish, and the result is checked again after the write: of
- * two moves at the same time, the last writer sees both.
+ * two simultaneous moves, the last writer sees both.
  *
  * Rejected: moving the keys to the other item for good (a split would not know which to give back), and a transaction
  * of several documents (the store has none).
@@ -23,7 +23,7 @@ import { Keys } from '../groups/keys.js';
 import type { ItemDoc } from '../item/model.js';
 import type { MoveDoc } from '../item/work-documents.js';
 
-/** How many links of a chain are followed. */
+/** Most links of a chain that are followed. */
 const CHAIN = 100;
 /** An older move belongs to a process that is gone. */
 const LEFTOVER_MS = 10_000;
@@ -37,7 +37,7 @@ export class Rekeying {
   ) {}
 
   /**
-   * The marker, before the item is written.
+   * Stores the marker, before the item is written.
    * @param into the item that counts from now on; null: the item itself again
    */
   async begin({ item, actor, at, entries }: ChangeSet, into: string | null): Promise<MoveDoc> {
@@ -65,7 +65,7 @@ export class Rekeying {
     return (await this.deps.moves.find({ filter: { item_id: itemId }, limit: BATCH })).items;
   }
 
-  /** Finishes what a crash left. */
+  /** Finishes moves that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const filter = { at: { lt: isoOf(this.deps.clock.now() - LEFTOVER_MS) } };
     for (;;) {
@@ -99,7 +99,7 @@ export class Rekeying {
     }
   }
 
-  /** The item that counts what belongs to this one. */
+  /** The item that counts for this one. */
   async #end(itemId: string): Promise<string> {
     let at = itemId;
     for (let i = 0; i < CHAIN; i++) {
@@ -126,7 +126,7 @@ export class Rekeying {
     };
     await this.deps.activity.bulk([{ insert: mirrored }]);
   }
-  /** An entry is in the item's outbox first, then in the history. */
+  /** Whether the entry exists: first in the item's outbox, then in the history. */
   async #happened(itemId: string, entry: string | null): Promise<boolean> {
     if (entry === null) return false;
     const item = await this.deps.items.get(itemId);

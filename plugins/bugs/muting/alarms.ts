@@ -37,12 +37,12 @@ type Watched = Pick<ItemDoc, 'minutes' | 'alarm' | 'muted_by_rule_id'>;
 
 const ATTEMPTS = 100;
 const BATCH = 200;
-/** Further back than the run before began: writes of processes whose clock lags. */
+/** Time before the beginning of the last run, for writes of processes whose clock lags. */
 const OVERLAP_MS = 120_000;
 
 export const alarmOf = (ruleId: string, minute: number): string => `${ruleId} ${minute}`;
 
-/** What the item's count asks for: `emit`, `rearm` (it has fallen), or nothing. Pure. */
+/** The action that the item's count asks for: `emit`, `rearm` (it has fallen), or none. Pure. */
 export function verdictOf(item: Watched, { rule_id, threshold }: Watch): 'emit' | 'rearm' | 'none' {
   if (item.muted_by_rule_id !== rule_id) return 'none';
   const { minute, count, before } = rateOf(item.minutes);
@@ -54,7 +54,7 @@ export function verdictOf(item: Watched, { rule_id, threshold }: Watch): 'emit' 
 
 @injectable()
 export class Alarms {
-  /** Items written before this were looked at. */
+  /** Items written before this time were looked at. */
   #since = '';
 
   constructor(
@@ -85,7 +85,7 @@ export class Alarms {
     throw new Error(`the alarm of item ${doc.id} changes too often`);
   }
 
-  /** No revision more: neither status nor severity nor muting change. */
+  /** Emits the alarm without a new revision: neither status nor severity nor muting change. */
   async #emit(item: ItemDoc, { rule_id, threshold }: Watch): Promise<ItemDoc | null> {
     const { minute, count } = rateOf(item.minutes);
     const data: RateExceeded = { id: item.id, ref: item.ref, rule_id, count, threshold };

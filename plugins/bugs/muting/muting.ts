@@ -76,7 +76,7 @@ export class Muter implements Muting {
     return count > threshold ? { alarm: alarmOf(mute.rule_id, minute) } : {};
   }
 
-  /** Also false when the item no longer exists. */
+  /** False also when the item no longer exists. */
   async #change(id: string, plan: (item: ItemDoc, change: ChangeSet) => boolean): Promise<boolean> {
     if ((await this.deps.items.get(id)) === null) return false;
     let done = false;

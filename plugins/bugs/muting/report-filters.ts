@@ -8,8 +8,8 @@ export class ReportFilters implements ReportFilter {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'filters'>) {}
 
   /**
-   * The first that mutes, in the order of the plugins. No promise where no filter needs one: most reports match
-   * nothing.
+   * The mute of the first filter that matches, in the order of the plugins. No promise where no filter needs one: most
+   * reports match nothing.
    */
   match(report: Report): Mute | null | Promise<Mute | null> {
     return this.#ask(this.deps.filters(), 0, report);

@@ -1,5 +1,5 @@
 /**
- * What a person does to an item: comment, change its status or severity, merge, split. The services decide, as for
+ * A person's actions on an item: comment, change its status or severity, merge, split. The services decide, as for
  * agents.
  */
 import joi from 'joi';
@@ -17,15 +17,15 @@ import { itemView } from './item.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
 import { undo, undoable } from '../work/undo.js';
 
-/** Empty fields say nothing. */
+/** The fields that are not empty. */
 const set = (fields: Record<string, string>, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (fields[name]?.trim() ? [[name, fields[name].trim()]] : [])));
 
 const itemUrl = (ref: string, context = ''): string => `/bugs/${encodeURIComponent(ref)}${suffixOf(context)}`;
-/** Keeps the list that the item was opened from. */
+/** The address keeps the list from which the item was opened. */
 const query = joi.object({ list: joi.string().max(8000).empty('') });
 
-/** What a form's handler says, and where it leads: an anchor of the item's page, or another item's. */
+/** The outcome of a form, and the place it leads to: an anchor of the item's page, or another item's. */
 interface Done {
   message: string;
   anchor?: string;

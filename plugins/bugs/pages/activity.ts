@@ -12,7 +12,7 @@ export interface Entry {
 
 export interface Line {
   at: string;
-  /** Null when the sentence names who. */
+  /** Null when the sentence itself names the actor. */
   actor: string | null;
   icon: string;
   text: string;
@@ -20,7 +20,7 @@ export interface Line {
   reason: string | null;
   /** The other item that the sentence ends with. */
   ref?: string;
-  /** The page of a forge that it ends with. */
+  /** The page of a forge that the sentence ends with. */
   url?: string;
 }
 
@@ -65,7 +65,7 @@ function claimText({ data, actor }: Entry): string {
   return agent === actor || agent === '' ? `claimed it${by}` : `claimed it${by} as ${agent}`;
 }
 
-/** Fields as a person calls them. */
+/** Field names in people's words. */
 const FIELDS: Record<string, string> = {
   title: 'the title',
   type: 'the type',

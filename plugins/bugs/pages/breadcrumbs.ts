@@ -1,6 +1,6 @@
 /**
- * What happened before an error, as lines of a timeline. Breadcrumbs come from many libraries and as anything: what
- * they have in common is a time, a category, a level, a message and data, under several names. Pure.
+ * Events before an error, as lines of a timeline. Breadcrumbs come from many libraries in many forms; all have a time,
+ * a category, a level, a message and data, under several names. Pure.
  */
 import type { Json } from '../../../ports/store.js';
 
@@ -8,7 +8,7 @@ export interface Crumb {
   icon: string;
   category: string;
   message: string;
-  /** `warning`, `error` …; empty for what is not worth a colour. */
+  /** `warning`, `error` …; empty for a level without a colour. */
   level: string;
   /** RFC 3339, or null. */
   at: string | null;
@@ -63,7 +63,7 @@ function beforeOf(at: number | null, end: number): string {
   return seconds < 172_800 ? `${Math.round(seconds / 3600)} h before` : `${Math.round(seconds / 86_400)} d before`;
 }
 
-/** `GET /cart → 500` of a request, else what the data has of a message. */
+/** The text of a request, `GET /cart → 500`, else the message in the data. */
 function requestText(data: Fields): string {
   const url = textOf(data, 'url', 'uri');
   if (url === '') return '';
@@ -99,7 +99,7 @@ function crumbOf(value: Json, end: number): Crumb {
 }
 
 /**
- * Oldest first, the error's own moment last.
+ * The lines, oldest first, the error's own moment last.
  * @param breadcrumbs a list, or Sentry's `{values: […]}`; anything else gives none
  * @param occurredAt RFC 3339, of the occurrence
  */

@@ -1,4 +1,4 @@
-/** What the side of an item's page says in rows: facts, lease, commands for an agent. Pure. */
+/** Rows at the side of an item's page: facts, lease, commands for an agent. Pure. */
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { PullRequest } from '../../../ports/domain/forge-changes.js';
 import { SOURCES } from './activity.js';
@@ -6,7 +6,7 @@ import { SOURCES } from './activity.js';
 const filled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: unknown }): boolean =>
   [fact.value, fact.url, fact.at, fact.badge].some((v) => v !== undefined && v !== null && v !== '');
 
-/** Where and how often; empty ones are left out. @param project its name. @param pull as the forge said last */
+/** Rows of where and how often; empty ones are left out. @param project its name. @param pull as the forge said last */
 export function factsOf(item: Item, project: string, pull: PullRequest | null): object[] {
   return [
     { label: 'Project', value: project, href: `/projects/${item.project}` },
@@ -32,7 +32,7 @@ export function factsOf(item: Item, project: string, pull: PullRequest | null): 
     { label: 'Pull request is', value: pull && stateOf(pull) },
     { label: 'Push', value: item.push_id, mono: true },
     { label: 'Repository', url: item.repo_url },
-    // A form's own, against being sent twice, says nothing to people.
+    // A form's own reference, against being sent twice, says nothing to people.
     { label: 'Client reference', value: item.client_ref?.startsWith('form-') ? null : item.client_ref, mono: true },
     { label: 'Claimed so far', value: item.claim_count > 0 ? times(item.claim_count) : null },
     { label: 'Reopened', at: item.reopened_at },
@@ -52,7 +52,7 @@ function placeOf(item: Item): string | null {
   return item.line_no === null ? item.file_path : `${item.file_path}:${item.line_no}`;
 }
 
-/** The lease with the share of it that is left, in seconds. */
+/** The lease with its remaining share, in seconds. */
 export function claimOf(item: Item, now: number): object | null {
   if (item.claim === null) return null;
   const { claim } = item;

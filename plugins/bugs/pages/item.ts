@@ -1,4 +1,4 @@
-/** /bugs/{ref}: one item with everything about it (contract 80). What it shows of reports came from outside. */
+/** /bugs/{ref}: one item with everything about it (contract 80). Texts of reports came from outside. */
 import { View, type HttpRequest } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
@@ -26,7 +26,7 @@ const queryText = (request: HttpRequest, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** A page of what belongs to the item, from the cursor in the query parameter of the same name. */
+/** A page of a part of the item, from the cursor in the query parameter of the same name. */
 async function part(
   { services }: PageDeps,
   request: HttpRequest,
@@ -38,17 +38,19 @@ async function part(
   return { items: page.items, next: page.next_cursor, paged: after !== null };
 }
 
-/** Of the item's own stack: what the occurrences on the page say of their frames. Those of one error are alike. */
+/**
+ * Owners of the frames in the item's own stack, as the occurrences on the page name them. Those of one error are alike.
+ */
 const ownersOf = (occurrences: readonly object[]): FrameOwners =>
   new FrameOwners((occurrences as { context?: Json }[]).find(({ context }) => hasFrames(context))?.context);
 
-/** Of the newest occurrence: a map that came later is missing no more. */
+/** The context of the newest occurrence: a map that came later is missing no more. */
 const newestContext = (occurrences: readonly { context?: Json }[]): Json => occurrences[0]?.context ?? null;
 
 const hasFrames = (context: Json | undefined): boolean =>
   typeof context === 'object' && context !== null && 'frames' in context;
 
-/** The folded form that is shown open: the one that was refused, or the search for a target. */
+/** The folded form that is shown open: the refused one, or the search for a target. */
 const openForm = ({ form }: Partial<FormProblem>, searching: boolean): string => form ?? (searching ? 'merge' : '');
 
 export async function itemView(
@@ -83,13 +85,13 @@ export async function itemView(
   const moves = movesFrom(item.status, item.claim !== null);
   const context = contextOf(request);
   const name = callerOf(request.principal).name;
-  // The newest entries decide; an older page of the history knows nothing of them.
+  // The newest entries decide; an older page of the history does not hold them.
   const newest = activity.paged ? [] : (activity.items as Entry[]);
   const hours = services.board.hours(doc, DAY);
   return new View('bug', {
     title: `${item.ref} ${item.title}`,
     crumbs: [{ label: 'Bugs', href: listUrl(context) }, { label: item.ref }],
-    // A refused form is shown at the form's own address, where nothing can be fetched.
+    // A refused form is shown at the form's own address, which cannot be fetched.
     here: `/bugs/${item.ref}`,
     // Every form and link of the page keeps the list that it was opened from.
     keep: suffixOf(context),

@@ -83,14 +83,12 @@ const SPANS = [
 
 interface Tab {
   label: string;
-  /** Its filters; together with them nothing else is set. */
+  /** The tab's filters; no others are set beside them. */
   query: string;
   count?: keyof Waiting;
 }
 
-/**
- * What is open here is what an agent would be handed, and what `/bugs` shows: muted items have a filter of their own.
- */
+/** "Open" means here, as on `/bugs`, what an agent would be handed: muted items have a filter of their own. */
 const TABS: readonly Tab[] = [
   { label: 'Open', query: 'muted=false&status=open', count: 'open' },
   { label: 'Critical', query: 'status=open&severity=critical&muted=false', count: 'critical' },
@@ -101,7 +99,7 @@ const TABS: readonly Tab[] = [
   { label: 'All', query: '' },
 ];
 
-/** As `canonical` writes them. */
+/** The tabs' queries in canonical form. */
 const CANONICAL = new Map(TABS.map(({ query }) => [query, canonical(filtersOf(query) ?? {})]));
 
 function tabs(now: string, counts: Waiting, me: string): (object & { active: boolean })[] {
@@ -114,7 +112,7 @@ function tabs(now: string, counts: Waiting, me: string): (object & { active: boo
   }));
 }
 
-/** One entry per value that is set, with the address without it. @param names of the projects */
+/** One chip per value that is set, with the address without this value. @param names of the projects */
 function chips(
   given: Filters & { sort?: SortName },
   names: ReadonlyMap<string, string>,
@@ -134,14 +132,14 @@ function chips(
 
 const number = new Intl.NumberFormat('en-GB');
 
-/** `50 of 2,060 items`, `37 items`; without a total `50 items shown, more follow`. */
+/** The number of items: `50 of 2,060 items`, `37 items`; without a total `50 items shown, more follow`. */
 function found(shown: number, total: number | null): string {
   if (total === null) return `${shown} items shown, more follow`;
   const items = total === 1 ? '1 item' : `${number.format(total)} items`;
   return shown < total ? `${shown} of ${items}` : items;
 }
 
-/** Reports one, so that an empty list is not a dead end. */
+/** The command for a first report, so an empty list is not a dead end. */
 function firstReport(baseUrl: string): string {
   const item = JSON.stringify({ project: 'shop', title: 'Total is wrong with two vouchers', severity: 'high' });
   return [
@@ -153,8 +151,9 @@ function firstReport(baseUrl: string): string {
 }
 
 /**
- * @param asked as the address has it
- * @param problem what was refused of a form of the list
+ * The page of the list.
+ * @param asked the query of the address
+ * @param problem the refusal of a form of the list
  */
 export async function listView(
   { services: { board, views }, numbers, deps: { clock, projects }, baseUrl, timezone }: PageDeps,
@@ -186,16 +185,16 @@ export async function listView(
     next_cursor: page.next,
     found: found(page.items.length, total && Math.max(total, page.items.length)),
     tabs: quick,
-    // What the address leaves out is in force too; links to other pages of the list carry all of it.
+    // Defaults that the address leaves out hold too; links to other pages of the list carry all of them.
     query: { ...given, view: now === '' ? 'all' : undefined },
-    // The tab says what the bare list shows.
+    // The tab already names the filters of the bare list.
     chips: now === BARE ? [] : chips({ ...filters, sort }, names),
     spans: SPANS,
     set: FILTERS.filter((name) => filters[name]?.length).length,
     saved,
     command: firstReport(baseUrl()),
     filtered: now !== '' && now !== BARE,
-    // Nothing waits: is there anything at all?
+    // An empty list asks whether there are any items at all.
     any: page.items.length > 0 || (now === BARE && (await board.total('', {})) !== 0),
     match: canonical(given),
     nameable: !named && canonical(given) !== '',

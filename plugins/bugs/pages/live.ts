@@ -1,4 +1,4 @@
-/** /bugs/live: what changed in a list since a mark, for the counters that move by themselves (web/assets/live.js). */
+/** /bugs/live: changes in a list since a mark, for the counters that move by themselves (web/assets/live.js). */
 import joi from 'joi';
 import { Reply, type PageSpec } from '../../../kernel/contract.js';
 import type { PageDeps } from './shared/page-deps.js';

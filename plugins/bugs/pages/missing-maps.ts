@@ -1,7 +1,7 @@
 /**
  * Source maps that an occurrence names as missing (contract 21, Beyond the specification: what JavaScript and releases
- * need). A context comes from outside, so the page believes nothing of it but the form of a debug id, and writes the
- * command by itself: nobody can put one there for others to run. Pure.
+ * need). A context comes from outside, so the page takes nothing from it but the form of a debug id, and writes the
+ * command by itself: nobody can plant a command for others to run. Pure.
  */
 import { isGuid } from '../../../lib/text/guid.js';
 import type { Json } from '../../../ports/store.js';
@@ -13,7 +13,7 @@ export interface MissingMaps {
   command: string;
 }
 
-/** Null: the occurrence names none. */
+/** The missing maps; null when the occurrence names none. */
 export function missingMapsOf(context: Json, project: string, baseUrl: string): MissingMaps | null {
   if (context === null || typeof context !== 'object' || Array.isArray(context)) return null;
   const given = context['missing_source_maps'];

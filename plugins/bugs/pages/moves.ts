@@ -5,10 +5,10 @@ import { allowed, STATUSES } from '../item/transitions.js';
 export interface Move {
   to: ItemStatus;
   label: string;
-  /** What the form says it will do. */
+  /** The form's words for the change. */
   text: string;
   icon: string;
-  /** Asks for the reason, and whether it must be given. */
+  /** Asks for a reason, which may be required. */
   reason: 'required' | 'optional';
   build: boolean;
   duplicate: boolean;

@@ -14,7 +14,7 @@ const TYPES = [
   { value: 'feature', label: 'Feature: something is missing' },
 ];
 
-/** What the interface offers applications and no person writes. */
+/** The report's body without fields that only applications send. */
 const BODY = reportBody.keys({ type: joi.string().valid('bug', 'feature').required() });
 
 async function form({ deps }: PageDeps, request: HttpRequest, problem: Partial<FormProblem> = {}): Promise<View> {
@@ -32,7 +32,7 @@ async function form({ deps }: PageDeps, request: HttpRequest, problem: Partial<F
   });
 }
 
-/** `?project=shop` chooses it. */
+/** Fields given in the address: `?project=shop` chooses the project. */
 const givenIn = ({ query }: HttpRequest): Record<string, string> =>
   typeof query['project'] === 'string' ? { project: query['project'] } : {};
 

@@ -1,5 +1,5 @@
 /**
- * An occurrence as its row shows it: what differs from the item's own text, its trace in parts, what happened before.
+ * An occurrence as its row shows it: differences from the item's own text, its trace in parts, events before the error.
  * Pure.
  */
 import type { Item } from '../../../ports/domain/bugs.js';
@@ -32,17 +32,18 @@ export interface OccurrenceRow {
   crumbs: Crumb[];
   facts: object[];
   has_context: boolean;
-  /** There is something behind the row's first line. */
+  /** The row has more than its first line. */
   has_payload: boolean;
   open: boolean;
 }
 
 /**
- * Characters of a folded occurrence's trace that is still drawn frame by frame; the page must not take long to make.
+ * Characters of a folded occurrence's trace up to which it is drawn frame by frame; the page must not take long to
+ * make.
  */
 const PARTED = 16_384;
 
-/** @param open shows its payload at once */
+/** A row. @param open shows its payload at once */
 export function occurrenceRow(occurrence: object, item: Item, open: boolean): OccurrenceRow {
   const given = occurrence as Given;
   // The item above already shows an equal message or stack.
@@ -77,7 +78,7 @@ export function occurrenceRow(occurrence: object, item: Item, open: boolean): Oc
   };
 }
 
-/** Reported late: more than a minute after the error. */
+/** Whether the report came late: more than a minute after the error. */
 const apart = ({ occurred_at, received_at }: Given): boolean =>
   Date.parse(received_at) - Date.parse(occurred_at) > 60_000;
 

@@ -1,4 +1,4 @@
-/** The dashboard's cards of the bug tracker: what needs a person, and how the last 30 days went. */
+/** The dashboard's cards of the bug tracker: items that need a person, and the last 30 days. */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Board } from '../lists/board.js';
@@ -60,5 +60,5 @@ function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string
   return { ...row, title: file ? `${kind} in ${file}` : kind, href: `/bugs?${search.toString()}` };
 }
 
-/** `Timeout` of `redis.errors.Timeout`. */
+/** The last part of a class name: `Timeout` of `redis.errors.Timeout`. */
 const shortClass = (name: string): string => name.split(/[.\\:/]+/).at(-1) || name;

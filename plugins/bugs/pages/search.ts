@@ -1,6 +1,6 @@
 /**
  * Items for the search: a ref in any case leads to its item, and so does a reporter's own `client_ref`; words are
- * looked for as in the list.
+ * searched as in the list.
  */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { BugDeps } from '../deps.js';

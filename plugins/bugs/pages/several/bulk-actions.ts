@@ -1,20 +1,20 @@
-/** What can be done to many items at once: how it is called, what it asks for, what it says it will do. Pure. */
+/** Actions on many items at once: their names, the values they need, and what they say they will do. Pure. */
 import type { ItemStatus, Severity } from '../../../../ports/domain/bugs.js';
 import type { Edit } from '../../item/edit.js';
 
 export interface BulkAction {
-  /** What the form sends. */
+  /** The value that the form sends. */
   value: string;
   label: string;
   /** `Resolve 3 items`: the verb before the number. */
   does: string;
-  /** What the items are then, for the outcome: `resolved`. */
+  /** The state of the items afterwards, for the outcome: `resolved`. */
   done: string;
-  /** What else happens. */
+  /** Further effects. */
   text: string;
   danger?: boolean;
   reason?: 'required' | 'optional';
-  /** Asks for a value of this field. */
+  /** The field whose value the form asks for. */
   field?: 'resolved_in_build' | 'duplicate_of' | 'tags' | 'target_agent';
   set: Edit;
 }
@@ -112,7 +112,7 @@ export const ACTION_GROUPS: readonly { label: string; actions: readonly BulkActi
 export const actionOf = (value: string): BulkAction | undefined =>
   ACTION_GROUPS.flatMap(({ actions }) => actions).find((action) => action.value === value);
 
-/** `a, b ,a` → `['a', 'b']` */
+/** Tags of a text: `a, b ,a` → `['a', 'b']`. */
 export const tagsOf = (text: string): string[] => [
   ...new Set(
     text

@@ -1,7 +1,7 @@
 /**
- * Many items at once, in two steps: the list sends what was chosen, a page says what will happen to which items and
- * asks for what that needs, and only its form changes anything. The list has one form whatever is chosen, so it works
- * without scripts.
+ * Many items at once, in two steps: the list sends the choice, and a page says what will happen to which items and asks
+ * for the values it needs; only its form changes anything. The list has one form for every choice, so it works without
+ * scripts.
  */
 import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../../kernel/errors.js';
@@ -19,10 +19,10 @@ import type { ItemQuery } from '../../item/filters.js';
 import { undoPath } from './runs.js';
 import { bugsUrl, canonical, filtersOf, itemQueryOf, DEFAULT_FILTERS, type Filters } from '../shared/query.js';
 
-/** Items named on the page that asks. */
+/** Items named on the confirming page. */
 const NAMED = 20;
 
-/** What the form of the list says: which items, and what for. */
+/** The choice in the list's form: which items, and which action. */
 interface Wanted {
   action: BulkAction;
   ids: string[];
@@ -54,7 +54,7 @@ function wantedOf(request: HttpRequest): Wanted | Redirect {
 const queryOf = ({ deps, timezone }: PageDeps, filter: Filters): ItemQuery =>
   itemQueryOf(filter, deps.clock.now(), timezone());
 
-/** More than an answer can wait for. */
+/** Starts a run for more items than an answer can wait for. */
 async function begun(
   { services }: PageDeps,
   request: HttpRequest,
@@ -129,7 +129,7 @@ function editOf(request: HttpRequest, action: BulkAction): Edit {
   return checked(editBody, set) as Edit;
 }
 
-/** Where the change can be taken back; null for one that ends no item. */
+/** The place where the change can be taken back; null for a change that ends no item. */
 async function wayBack(
   { services: { bulkRuns } }: PageDeps,
   { action: { does, done }, match }: Wanted,

@@ -1,4 +1,4 @@
-/** /bugs/bulk/runs/{id}: how far a change of many items is, how it ended, and its way back. */
+/** /bugs/bulk/runs/{id}: the progress of a change of many items, its end, and its way back. */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../kernel/contract.js';
 import { notFound } from '../../../../kernel/errors.js';
@@ -10,7 +10,7 @@ import type { PageDeps } from '../shared/page-deps.js';
 
 const params = joi.object({ id: joi.string().guid().required() });
 
-/** Where the change of many items is taken back. */
+/** The address at which the change of many items is taken back. */
 export const undoPath = (id: string): string => `/bugs/bulk/runs/${id}/undo`;
 
 export function runPages({ services, deps }: PageDeps): PageSpec[] {

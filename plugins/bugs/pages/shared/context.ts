@@ -1,6 +1,6 @@
 /**
- * The list that a person came from, so that "Next" goes on in it: its canonical text, `''` for what `/bugs` shows. It
- * is in the item's address (`?list=…`), and at the first step in the referrer, which stays within the service.
+ * The list that a person came from, so that "Next" goes on in it: its canonical text, `''` for what `/bugs` shows. The
+ * item's address carries it (`?list=…`), and at the first step the referrer, which stays within the service.
  */
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import { BARE, canonical, effective, filtersOf, type Filters } from './query.js';
@@ -38,7 +38,7 @@ export function listOf(context: string): Filters & { sort?: SortName } {
   return context === '' ? effective({}) : (filtersOf(context) ?? effective({}));
 }
 
-/** What keeps the list in an address: `?list=…`, or nothing for the bare one. */
+/** The part of an address that keeps the list: `?list=…`, or nothing for the bare one. */
 export const suffixOf = (context: string): string =>
   context === '' ? '' : `?${new URLSearchParams({ list: context }).toString()}`;
 

@@ -1,4 +1,4 @@
-/** What the pages share: reading a posted form, and showing the page again with what was refused. */
+/** Forms of the pages: reading a posted form, and showing the page again with the refusal. */
 import type joi from 'joi';
 import {
   fromForm,
@@ -12,9 +12,9 @@ import type { Json } from '../../../../ports/store.js';
 import { cleanJson } from '../../text/clean.js';
 
 export interface FormProblem extends Problem {
-  /** Which form was sent. */
+  /** The form that was sent. */
   form: string;
-  /** What was typed. */
+  /** The typed texts. */
   typed: Record<string, string>;
 }
 
@@ -25,10 +25,10 @@ export function typedFields(request: HttpRequest): Record<string, string> {
   return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === 'string'));
 }
 
-/** `resolved_in_build` → `Resolved in build` */
+/** A field's name for people: `resolved_in_build` → `Resolved in build`. */
 const nameOf = (field: string): string => field.charAt(0).toUpperCase() + field.slice(1).replaceAll('_', ' ');
 
-/** `Reason is required.`, `Status: Choose open or closed.` */
+/** The fault as a sentence: `Reason is required.`, `Status: Choose open or closed.` */
 function faultOf(name: string, what: string): string {
   const text = sentenceOf(what, name);
   return text.startsWith(name) ? text : `${name}: ${text}`;
@@ -41,12 +41,12 @@ export function fieldValues(request: HttpRequest, name: string): string[] {
   return [value].flat().filter((one): one is string => typeof one === 'string' && one !== '');
 }
 
-/** What a schema of the interface takes. @throws ServiceError validation_failed with the fields */
+/** The value, checked by a schema of the interface. @throws ServiceError validation_failed with the fields */
 export function checked(schema: joi.ObjectSchema, given: object): Json {
   return cleanJson(fromForm(schema, given) as Json);
 }
 
-/** `run`, or the page again with the refusal in one sentence, and what was typed into which form. */
+/** Runs `run`, or shows the page again with the refusal in one sentence and the texts typed into the form. */
 export const orAgain = (
   form: string,
   request: HttpRequest,
