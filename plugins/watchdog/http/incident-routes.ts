@@ -1,10 +1,20 @@
 /** Incidents and the uptime of days by the interface (contract 30, beyond the specification). */
 import joi from 'joi';
-import { created, named, pageOf, text, timeParameter, whole, type RouteSpec } from '../../../kernel/contract.js';
+import {
+  created,
+  named,
+  pageOf,
+  stated,
+  text,
+  timeParameter,
+  whole,
+  type RouteSpec,
+} from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
 import { csvOf, INCIDENT_COLUMNS, incidentRows } from '../incidents/csv.js';
 import type { IncidentQuery } from '../incidents/incidents.js';
 import { callerOf } from '../model/caller.js';
+import type { MonitorDoc } from '../model/documents.js';
 import { dailyUptime, KEPT_DAYS } from '../model/uptime.js';
 import type { WatchdogServices } from '../services.js';
 import { instant, monitorState, sourceParam } from './schemas.js';
@@ -43,12 +53,41 @@ const receiver = named(
   whole({ kind: joi.string(), name: joi.string(), event: joi.string(), state: joi.string(), at, href: joi.string() }),
 );
 const answer = named('IncidentAnswer', whole({ incident }));
-const format = joi.string().valid('json', 'csv').description('`csv`: the same as a table');
+const sheet = stated({ contentMediaType: 'text/csv' }, joi.string());
+const chosen = {
+  source: joi.string().max(128),
+  open: joi.boolean().truthy('1').falsy('0').description('True: those that go on; false: those that ended'),
+  since: instant.description('Those that began then or later'),
+  until: instant,
+};
+const pageQuery = joi.object({
+  ...chosen,
+  limit: joi.number().integer().min(1).max(200),
+  cursor: joi.string().max(20_000),
+});
+const daysQuery = joi.object({ days: joi.number().integer().min(1).max(KEPT_DAYS).default(90) });
+/** Incidents of a sheet; those before are reached by `until`. */
+const MOST_ROWS = 200;
+
+/** The query with its times as they are compared. @throws ServiceError validation_failed */
+function asked({ since, until, ...given }: IncidentQuery): IncidentQuery {
+  const times = { since: timeParameter('since', since), until: timeParameter('until', until) };
+  return { ...given, ...Object.fromEntries(Object.entries(times).filter(([, value]) => value !== undefined)) };
+}
 const params = joi.object({ id: joi.string().guid().required() });
 const seconds = joi.number().integer().min(0);
 const share = joi.number().allow(null).description('Of the watched time, that was not down; null: it was not watched');
 
+const DAY_COLUMNS = ['day', 'up_seconds', 'warning_seconds', 'down_seconds', 'share'];
+
 export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogServices): RouteSpec[] {
+  const days = (doc: MonitorDoc, query: unknown) => {
+    const known = dailyUptime(doc, clock.now(), (query as { days?: number }).days ?? 90);
+    return {
+      share: known.share,
+      days: known.days.map(({ at: ms, ...day }) => Object.assign({ day: isoOf(ms).slice(0, 10) }, day)),
+    };
+  };
   return [
     {
       method: 'GET',
@@ -56,25 +95,26 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       operationId: 'listIncidents',
       summary: 'Times in which monitors were down, newest first; kept for 400 days',
       access: READ,
-      input: {
-        query: joi.object({
-          source: joi.string().max(128),
-          open: joi.boolean().truthy('1').falsy('0').description('True: those that go on; false: those that ended'),
-          since: instant.description('Those that began then or later'),
-          until: instant,
-          format,
-          limit: joi.number().integer().min(1).max(200),
-          cursor: joi.string().max(20_000),
-        }),
-      },
+      input: { query: pageQuery },
       strictQuery: true,
       output: pageOf('IncidentPage', incident),
+      handle: async ({ query, principal }) => incidents.page(asked(query as IncidentQuery), callerOf(principal)),
+    },
+    {
+      method: 'GET',
+      path: `${PATH}.csv`,
+      operationId: 'exportIncidents',
+      summary: 'The newest 200 incidents as CSV; those before by `until`',
+      access: READ,
+      input: { query: joi.object(chosen) },
+      strictQuery: true,
+      output: sheet,
       handle: async ({ query, principal }) => {
-        const { format: as = 'json', since, until, ...given } = query as IncidentQuery & { format?: string };
-        const times = { since: timeParameter('since', since), until: timeParameter('until', until) };
-        const known = Object.fromEntries(Object.entries(times).filter(([, value]) => value !== undefined));
-        const page = await incidents.page({ ...given, ...known }, callerOf(principal));
-        return as === 'csv' ? text(csvOf([INCIDENT_COLUMNS, ...incidentRows(page.items)]), CSV) : page;
+        const { items } = await incidents.page(
+          { ...asked(query as IncidentQuery), limit: MOST_ROWS },
+          callerOf(principal),
+        );
+        return text(csvOf([INCIDENT_COLUMNS, ...incidentRows(items)]), CSV);
       },
     },
     {
@@ -134,10 +174,7 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       errors: ['not_found'],
       summary: 'How long a monitor was up, in warning and down, by day (UTC), oldest first',
       access: READ,
-      input: {
-        params: sourceParam,
-        query: joi.object({ days: joi.number().integer().min(1).max(KEPT_DAYS).default(90), format }),
-      },
+      input: { params: sourceParam, query: daysQuery },
       output: named(
         'Uptime',
         whole({
@@ -151,13 +188,22 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
         }),
       ),
       handle: async ({ params: { source = '' }, query, principal }) => {
-        const { days: asked = 90, format: as = 'json' } = query as { days?: number; format?: string };
         const doc = await monitors.need(source, callerOf(principal));
-        const { share: all, days } = dailyUptime(doc, clock.now(), asked);
-        const rows = days.map(({ at: ms, ...day }) => Object.assign({ day: isoOf(ms).slice(0, 10) }, day));
-        if (as === 'json') return { source: doc.source, share: all, days: rows };
-        const head = ['day', 'up_seconds', 'warning_seconds', 'down_seconds', 'share'];
-        return text(csvOf([head, ...rows.map((row) => Object.values(row))]), CSV);
+        return { source: doc.source, ...days(doc, query) };
+      },
+    },
+    {
+      method: 'GET',
+      path: `${BASE}/monitors/{source}/uptime.csv`,
+      operationId: 'exportUptime',
+      errors: ['not_found'],
+      summary: 'The same days as CSV',
+      access: READ,
+      input: { params: sourceParam, query: daysQuery },
+      output: sheet,
+      handle: async ({ params: { source = '' }, query, principal }) => {
+        const rows = days(await monitors.need(source, callerOf(principal)), query).days;
+        return text(csvOf([DAY_COLUMNS, ...rows.map((row) => Object.values(row))]), CSV);
       },
     },
   ];

@@ -50,6 +50,17 @@ describe('probes of a running service', function () {
       note: 'HTTP 200, where 204 was expected',
     });
 
+    for (const [path, line] of [
+      ['incidents.csv?open=true', /^"[0-9a-f-]{36}","self",.*HTTP 200, where 204 was expected/m],
+      ['monitors/self/uptime.csv?days=1', /^"day","up_seconds","warning_seconds","down_seconds","share"\r\n"\d{4}-/],
+    ] as const) {
+      const sheet = await fetch(`${service.url}/api/watchdog/v1/${path}`, {
+        headers: { authorization: `Bearer ${token}` },
+      });
+      expect([sheet.status, sheet.headers.get('content-type')], path).to.deep.equal([200, 'text/csv; charset=utf-8']);
+      expect(await sheet.text()).to.match(line);
+    }
+
     await service.request('PATCH', `${MONITORS}/self`, token, { probe: null });
     expect((await monitor())['probe']).to.equal(null);
   });
