@@ -11,7 +11,7 @@ import type { Envelope } from './envelope.js';
 import { eventIdOf, reportOf } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
-import { scriptFramesOf } from './scripts.js';
+import { scriptFramesOf, statesDebugIds } from './scripts.js';
 import { record, type Loose } from './values.js';
 
 /** Who sent a request, and where from. */
@@ -92,12 +92,15 @@ export class SentryIntake {
     return id;
   }
 
-  /** Records one bare event. Some SDKs also send transactions here; they are skipped. */
+  /** Records one bare event, or the feedback that one holds. Some SDKs also send transactions here; they are skipped. */
   async event(number: number, bytes: Buffer, caller: SentryCaller): Promise<string> {
     const project = await this.#project(number, caller.principal);
     const event = await eventOf(bytes);
     const id = eventIdOf(event['event_id']) ?? this.#newId();
-    if (event['type'] !== 'transaction') await this.#record(event, project, id, caller);
+    if (event['type'] === 'feedback') {
+      const given = feedbackOf('feedback', event, project, () => id);
+      if (given !== null) await this.errors.feedback(given, senderOf(caller));
+    } else if (event['type'] !== 'transaction') await this.#record(event, project, id, caller);
     return id;
   }
 
@@ -119,8 +122,10 @@ export class SentryIntake {
   /** Frames of minified scripts become those of the sources, in the event. @returns the maps that are missing */
   async #rewritten(event: Loose, project: string): Promise<MissingMap[]> {
     const rewriter = this.frames();
-    const scripts = rewriter === undefined ? null : scriptFramesOf(event, project);
-    const asked = scripts === null ? null : (rewriter?.rewrite(scripts.question) ?? null);
+    // Most events have no debug ids, and most projects no maps: then the frames are not even gathered.
+    if (rewriter === undefined || (!statesDebugIds(event) && rewriter.hasNone(project))) return [];
+    const scripts = scriptFramesOf(event, project);
+    const asked = scripts === null ? null : rewriter.rewrite(scripts.question);
     return scripts === null || asked === null ? [] : scripts.apply(await asked);
   }
 

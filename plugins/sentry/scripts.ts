@@ -40,6 +40,9 @@ function framesIn(event: Loose): Found[] {
   return holders.flatMap((holder) => foundIn(holder['stacktrace'])).slice(-MOST_FRAMES);
 }
 
+/** Whether the event may name the debug ids of its scripts. */
+export const statesDebugIds = (event: Loose): boolean => record(event['debug_meta']) !== null;
+
 /** Debug ids by the addresses of scripts. */
 function debugIdsIn(event: Loose): Map<string, string> {
   const ids = new Map<string, string>();

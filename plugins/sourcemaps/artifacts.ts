@@ -26,44 +26,67 @@ export interface ScriptName {
   debugId: string | null;
 }
 
+/** What this process knows of maps since they changed last. */
+interface Known {
+  pairs: BoundedMap<{ pair: MapPair | null }>;
+  projects: BoundedMap<{ some: boolean }>;
+  /** By project, the question that is under way: a storm of errors asks the store once. */
+  asking: Map<string, Promise<boolean>>;
+}
+
 @injectable()
 export class Artifacts {
-  readonly #pairs: BoundedMap<{ pair: MapPair | null }>;
-  readonly #projects: BoundedMap<{ some: boolean }>;
+  #known: Known;
 
   constructor(
     @inject(collection<Artifact>('artifacts')) private readonly artifacts: Collection<Artifact>,
     @inject(Bundles) private readonly bundles: Bundles,
-    @inject(PORT.clock) clock: Clock,
+    @inject(PORT.clock) private readonly clock: Clock,
   ) {
-    const bounds = { most: MOST_KNOWN, ttlMs: KNOWN_MS, now: () => clock.monotonic() };
-    this.#pairs = new BoundedMap(bounds);
-    this.#projects = new BoundedMap(bounds);
+    this.#known = this.#nothing();
+  }
+
+  #nothing(): Known {
+    const bounds = { most: MOST_KNOWN, ttlMs: KNOWN_MS, now: () => this.clock.monotonic() };
+    return { pairs: new BoundedMap(bounds), projects: new BoundedMap(bounds), asking: new Map() };
   }
 
   /** Whether the project has maps; undefined: the store must be asked. */
   hasSomeNow(project: string): boolean | undefined {
-    return this.#projects.get(project)?.some;
+    return this.#known.projects.get(project)?.some;
   }
 
   async hasSome(project: string): Promise<boolean> {
-    const some = this.hasSomeNow(project) ?? (await this.bundles.some(project));
-    this.#projects.set(project, { some });
-    return some;
+    return this.hasSomeNow(project) ?? this.#known.asking.get(project) ?? this.#ask(project);
   }
 
+  /** An answer is remembered from when it was given, however often it is used. */
+  async #ask(project: string): Promise<boolean> {
+    const { projects, asking } = this.#known;
+    const asked = this.bundles.some(project);
+    asking.set(project, asked);
+    try {
+      const some = await asked;
+      projects.set(project, { some });
+      return some;
+    } finally {
+      asking.delete(project);
+    }
+  }
+
+  /** Maps have changed. A look-up under way fills what is no longer used. */
   forget(): void {
-    this.#pairs.clear();
-    this.#projects.clear();
+    this.#known = this.#nothing();
   }
 
   async find(script: ScriptName): Promise<MapPair | null> {
     const { project, release, dist, file, debugId } = script;
     const name = JSON.stringify([project, release, dist, file, debugId]);
-    const known = this.#pairs.get(name);
+    const { pairs } = this.#known;
+    const known = pairs.get(name);
     if (known !== undefined) return known.pair;
     const pair = (debugId === null ? null : await this.#byDebugId(project, debugId)) ?? (await this.#byRelease(script));
-    this.#pairs.set(name, { pair });
+    pairs.set(name, { pair });
     return pair;
   }
 

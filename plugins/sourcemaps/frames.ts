@@ -53,10 +53,14 @@ export class Frames implements FrameRewriter {
     this.log.debug({ project }, 'source maps have changed');
   }
 
+  hasNone(project: string): boolean {
+    return this.artifacts.hasSomeNow(project) === false;
+  }
+
   rewrite(question: FrameQuestion): Promise<RewrittenFrames> | null {
     const { project, debugIds, frames } = question;
     if (frames.length === 0) return null;
-    if (this.artifacts.hasSomeNow(project) === false && debugIds.size === 0) return null;
+    if (debugIds.size === 0 && this.hasNone(project)) return null;
     const asTheyAre = (): RewrittenFrames => ({ frames: frames.map(() => null), missing: [] });
     const rewritten = this.#rewritten(question).catch((err: unknown) => {
       this.log.error({ err, project }, 'the frames of an error could not be rewritten');

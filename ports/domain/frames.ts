@@ -40,6 +40,11 @@ export interface RewrittenFrames {
 }
 
 export interface FrameRewriter {
+  /**
+   * From memory: the project is known to have no maps, so a report in which no script states a debug id need not be
+   * asked about. An upload counts at once in its process, in another one within five seconds.
+   */
+  hasNone(project: string): boolean;
   /** Null, at once: nothing of this project is rewritten. Never rejects: an error is recorded whatever its maps are. */
   rewrite(question: FrameQuestion): Promise<RewrittenFrames> | null;
 }

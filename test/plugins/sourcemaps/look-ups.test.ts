@@ -1,0 +1,99 @@
+/** What reports without source maps cost: no look-up but one of their project within five seconds. */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import type { Collection, Doc } from '../../../ports/store.js';
+import type { FrameRewriter } from '../../../ports/domain/frames.js';
+import { Frames } from '../../../plugins/sourcemaps/frames.js';
+import { built, debugMeta, DEBUG_ID, filesOf, Fixture, type Built } from './fixture.js';
+
+const SLOW_MS = 60_000;
+const BOUND_MS = 5_000;
+const REWRITTEN = 'src/cart.js';
+
+/** A store that counts the look-ups of maps. */
+class CountedStore extends MemoryStore {
+  lookUps = 0;
+
+  override collection<T extends Doc>(name: string): Collection<T> {
+    const inner = super.collection<T>(name);
+    if (!/^sourcemaps_(?:bundles|artifacts)$/.test(name)) return inner;
+    return new Proxy(inner, {
+      get: (target, method) => {
+        const value = Reflect.get(target, method) as unknown;
+        if (typeof value !== 'function') return value;
+        return (...args: unknown[]): unknown => {
+          if (method === 'find' || method === 'get') this.lookUps++;
+          return Reflect.apply(value, target, args) as unknown;
+        };
+      },
+    });
+  }
+}
+
+describe('source maps: what reports without them cost', function () {
+  this.timeout(SLOW_MS);
+  let app: Built;
+  let store: CountedStore;
+  let fixture: Fixture;
+  before(async () => {
+    app = await built();
+  });
+  beforeEach(async () => {
+    store = new CountedStore();
+    fixture = await Fixture.create({ store });
+  });
+  afterEach(() => fixture.stop());
+
+  const lookUpsOf = async (work: () => Promise<unknown>): Promise<number> => {
+    const before = store.lookUps;
+    await work();
+    return store.lookUps - before;
+  };
+  const files = async (): Promise<unknown[]> => (await fixture.items()).map(({ item }) => item['file_path']);
+  /** The frames of how many reports were asked about meanwhile. */
+  const asked = async (work: () => Promise<unknown>): Promise<number> => {
+    let n = 0;
+    const rewrite = Reflect.get(Frames.prototype, 'rewrite') as FrameRewriter['rewrite'];
+    Frames.prototype.rewrite = function counted(this: Frames, question) {
+      n++;
+      return Reflect.apply(rewrite, this, [question]);
+    };
+    try {
+      await work();
+    } finally {
+      Frames.prototype.rewrite = rewrite;
+    }
+    return n;
+  };
+
+  it('asks once for many reports at the same time, and then for none within the bound', async () => {
+    const many = (): Promise<unknown> => Promise.all(Array.from({ length: 10 }, () => fixture.report(app)));
+    expect(await lookUpsOf(many)).to.equal(1);
+    expect(await lookUpsOf(() => asked(many))).to.equal(0);
+    expect(await asked(many)).to.equal(0);
+    fixture.service.clock.advance(BOUND_MS + 1);
+    expect(await lookUpsOf(many)).to.equal(1);
+  });
+
+  it('uses an upload at once in its process', async () => {
+    await fixture.report(app);
+    await fixture.upload(filesOf(app, DEBUG_ID));
+    await fixture.report(app, debugMeta);
+    expect(await files()).to.include(REWRITTEN);
+  });
+
+  it('learns of the upload of another process within the bound, however many reports come meanwhile', async () => {
+    await fixture.report(app, debugMeta);
+    const other = await Fixture.create({ store });
+    try {
+      await other.upload(filesOf(app, DEBUG_ID));
+      for (let i = 0; i < 3; i++) {
+        fixture.service.clock.advance(BOUND_MS / 2 - 1);
+        await fixture.report(app, debugMeta);
+      }
+      expect(await files()).to.include(REWRITTEN);
+    } finally {
+      await other.stop();
+    }
+  });
+});
