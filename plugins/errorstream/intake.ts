@@ -18,14 +18,13 @@ import type {
 import type { TokenPrincipal } from '../../ports/http.js';
 import { answerOf, publicAnswerOf } from './answer.js';
 import { element, type ErrorBody } from './body.js';
+import { feedbackBug, feedbackText } from './feedback.js';
 import { reportOf } from './report.js';
 
 /** What a part of a list weighs at the most, about as many characters. */
 const PART = 400_000;
 /** What may be large, and whose size is not looked at: a context is a few characters as a rule, and at most 32,768. */
 const LARGE = { context: 8_000, breadcrumbs: 16_000 } as const;
-/** The class of feedback that belongs to no known error. */
-const FEEDBACK = 'UserFeedback';
 
 export type IntakeAnswer = ErrorAnswer | PublicAnswer;
 
@@ -60,27 +59,16 @@ export class ErrorReportIntake implements ErrorIntake {
     return this.record(body, senderOf(body, caller));
   }
 
-  /** Adds a comment to the error's item, or else makes a new item (ports/domain/errors.ts). */
+  /** Adds a comment to the error's item, or else makes a bug (ports/domain/errors.ts). */
   async feedback(given: FeedbackReport, sender: ErrorSender): Promise<void> {
-    const { project, id, event_id, message, name, email, url, environment, app_version } = given;
-    const text = [[name, email && `<${email}>`].filter(Boolean).join(' '), url, message].filter(Boolean).join('\n');
+    const { project, id, event_id } = given;
     const intake_key = sender.intake === true ? sender.id : null;
     if (event_id !== null) {
-      const about = { project, event_ref: event_id, client_ref: id, intake_key, text };
+      const about = { project, event_ref: event_id, client_ref: id, intake_key, text: feedbackText(given) };
       if (await this.bugs.feedback(about)) return;
     }
-    const report: ErrorReport = {
-      project,
-      error_level: 'warning',
-      error_message: message,
-      exception_class: FEEDBACK,
-      environment,
-      app_version,
-      client_ref: id,
-      // When its event comes, this item is led to that one's: no other feedback may be counted in it.
-      fingerprint: event_id === null ? null : ['{{ default }}', event_id],
-    };
-    await this.record(report, sender, () => ({ context: { name, email, url, event_id }, breadcrumbs: null }));
+    const { report, details } = feedbackBug(given, sender);
+    await this.bugs.record(report, { details });
   }
 
   /** Every intake ends here (ports/domain/errors.ts). */

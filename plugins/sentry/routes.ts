@@ -78,7 +78,7 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
     summary: 'Take an envelope of a Sentry SDK',
     description:
       'Events become occurrences of the error stream. Feedback of users (`feedback`, `user_report`) becomes a comment on the item ' +
-      'of its event, also of one that comes later, or a new item. Check-ins of jobs (`check_in`) become heartbeats of the monitor ' +
+      'of its event, also of one that comes later, or a bug. Check-ins of jobs (`check_in`) become heartbeats of the monitor ' +
       '`<project>/<monitor slug>`. Other items are skipped, and `X-Sentry-Rate-Limits` asks the SDK to send none of their kind ' +
       `for an hour. ${KEY}`,
     limits: { ...limits, read: readEnvelope, cost: costOf },

@@ -106,7 +106,7 @@ export interface FeedbackReport {
 
 export interface ErrorIntake {
   /**
-   * Adds the feedback as a comment to the item that counted its error; without one it becomes an item of its own.
+   * Adds the feedback as a comment to the item that counted its error; without one it becomes a bug.
    * @throws ServiceError unknown_project
    */
   feedback(given: FeedbackReport, sender: ErrorSender): Promise<void>;

@@ -1,7 +1,7 @@
-/** Feedback of users: a comment on the item of its event, or an item of its own (contract 21, Sentry SDK intake). */
+/** Feedback of users: a comment on the item of its event, else a bug (contract 21, Beyond the specification). */
 import { expect } from 'chai';
 import type { Loose } from '../../adapters/hapi/support.js';
-import { ENVELOPE, event, newId, Fixture } from './fixture.js';
+import { ENVELOPE, event, newId, Fixture, STORE } from './fixture.js';
 
 const lines = (...items: [type: string, payload: object][]): string =>
   ['{}', ...items.map(([type, payload]) => `{"type":"${type}"}\n${JSON.stringify(payload)}`)].join('\n');
@@ -61,14 +61,70 @@ describe('sentry intake: feedback of users', () => {
     expect(await comments()).to.have.length(1);
   });
 
-  it('is an item of its own without an event, or with one that is not known', async () => {
-    await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), null)]));
-    await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), newId(), { message: 'No way to pay' })]));
-    const titles = (await fixture.items()).map((item) => item['title']);
-    expect(titles).to.have.members(['UserFeedback: The cart is empty!', 'UserFeedback: No way to pay']);
+  it('is a bug without an event, or with one that is not known', async () => {
+    const id = newId();
+    await fixture.post(ENVELOPE, lines(['feedback', feedback(id, null, { url: 'https://shop.example/cart' })]));
+    await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), newId(), { message: 'No way\nto pay' })]));
+    await fixture.post(ENVELOPE, lines(['user_report', { event_id: newId(), comments: 'It broke.' }]));
+    const items = await fixture.items();
+    expect(items.map((item) => item['title'])).to.have.members(['The cart is empty!', 'No way', 'It broke.']);
+    for (const item of items) expect(item).to.include({ type: 'bug', source: 'app', status: 'open', hit_count: 1 });
+    const ref = items.find((item) => item['client_ref'] === (id as never))?.['ref'] as unknown as string;
+    const { body } = await fixture.server.ask('GET', `/api/bugtracker/v1/bugs/${ref}`, {
+      bearer: 'master:bugtracker:read',
+    });
+    const item = body['item'] as unknown as Loose;
+    expect(item).to.include({
+      description: 'Jane <jane@example.org>\nhttps://shop.example/cart\nThe cart is empty!',
+      environment: 'production',
+      app_version: '1.4.2',
+      severity: 'medium',
+      exception_class: null,
+      error_level: null,
+      error_message: null,
+    });
+    expect(item['untrusted_fields']).to.include.members(['title', 'description', 'client_ref', 'app_version']);
+    const [occurrence] = body['occurrences'] as unknown as Loose[];
+    expect(occurrence?.['context']).to.include({
+      name: 'Jane',
+      email: 'jane@example.org',
+      message: 'The cart is empty!',
+    });
   });
 
-  it('before its event is an item until that comes, then a comment on its item', async () => {
+  it('is taken as a bare event too', async () => {
+    const [a, b] = [newId(), newId()];
+    const answer = await fixture.post(STORE, JSON.stringify(feedback(a, b)));
+    expect(answer).to.deep.include({ status: 200, body: { id: a } });
+    await fixture.post(STORE, JSON.stringify({ ...event(), event_id: b }));
+    expect((await fixture.items()).map((item) => [item['type'], item['status']])).to.have.deep.members([
+      ['bug', 'duplicate'],
+      ['error', 'open'],
+    ]);
+  });
+
+  it('makes its bug once, however often it is sent; the same words of another person are another bug', async () => {
+    const said = lines(['feedback', feedback(newId(), null)]);
+    for (let i = 0; i < 3; i++) await fixture.post(ENVELOPE, said);
+    expect((await fixture.items()).map((item) => item['hit_count'])).to.deep.equal([1]);
+    await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), null)]));
+    await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), null, { name: 'Bob' })]));
+    expect((await fixture.items()).map((item) => item['hit_count'])).to.have.members([1, 2]);
+  });
+
+  it('is never counted in a bug that somebody filed in the same words', async () => {
+    await fixture.server.ask('POST', '/api/bugtracker/v1/report', {
+      bearer: 'master:bugtracker:report',
+      json: { project: 'shop', title: 'The cart is empty!' },
+    });
+    await fixture.post(ENVELOPE, lines(['feedback', feedback(newId(), null)]));
+    expect((await fixture.items()).map((item) => [item['source'], item['hit_count']])).to.have.deep.members([
+      ['agent', 1],
+      ['app', 1],
+    ]);
+  });
+
+  it('before its event is a bug until that comes, then a comment on its item', async () => {
     const [a, b, c] = [newId(), newId(), newId()];
     await fixture.post(ENVELOPE, lines(['feedback', feedback(b, a)]));
     await fixture.post(ENVELOPE, lines(['user_report', { event_id: c, comments: 'The cart is empty!' }]));
@@ -79,7 +135,7 @@ describe('sentry intake: feedback of users', () => {
     const about = items.find((item) => item['status'] === ('duplicate' as never));
     expect(items).to.have.length(3);
     expect(error).to.include({ hit_count: 1, status: 'open' });
-    expect(about).to.include({ duplicate_of: error?.['id'], title: 'UserFeedback: The cart is empty!' });
+    expect(about).to.include({ duplicate_of: error?.['id'], title: 'The cart is empty!', type: 'bug' });
     const path = `/api/bugtracker/v1/bugs/${error?.['ref'] as unknown as string}/comments`;
     const answer = await fixture.server.ask('GET', path, { bearer: 'master:bugtracker:read' });
     const bodies = (answer.body['items'] as unknown as Loose[]).map((comment) => comment['body']);
@@ -108,7 +164,7 @@ describe('sentry intake: feedback of users', () => {
     const said = feedback(newId(), 'aaaabbbbccccddddaaaabbbbccccdddd', { message: 'my password=hunter2' });
     await fixture.post(ENVELOPE, lines(['feedback', said]));
     const items = await fixture.items();
-    expect(items.map((item) => item['title'])).to.have.members(['Internal', 'UserFeedback: my password=[scrubbed]']);
+    expect(items.map((item) => item['title'])).to.have.members(['Internal', 'my password=[scrubbed]']);
   });
 
   it('says nothing where it is empty', async () => {

@@ -7,9 +7,13 @@ const EVENT = 'e'.repeat(32);
 const SAID = 'f'.repeat(32);
 const about = { project: 'alpha', event_ref: EVENT, client_ref: SAID, intake_key: null, text: 'It broke.' };
 const own = errorReport({
+  type: 'bug',
   client_ref: SAID,
-  exception_class: 'UserFeedback',
-  error_message: 'It broke.',
+  title: 'It broke.',
+  description: 'It broke.',
+  exception_class: null,
+  error_message: null,
+  error_level: null,
   fingerprint: [SAID],
 });
 const event = errorReport({ client_ref: EVENT });
