@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { Collection, Doc } from '../../../ports/store.js';
-import type { FrameRewriter } from '../../../ports/domain/frames.js';
 import { Frames } from '../../../plugins/sourcemaps/frames.js';
 import { built, debugMeta, DEBUG_ID, filesOf, Fixture, type Built } from './fixture.js';
 
@@ -53,7 +52,7 @@ describe('source maps: what reports without them cost', function () {
   /** The frames of how many reports were asked about meanwhile. */
   const asked = async (work: () => Promise<unknown>): Promise<number> => {
     let n = 0;
-    const rewrite = Reflect.get(Frames.prototype, 'rewrite') as FrameRewriter['rewrite'];
+    const rewrite = Reflect.get(Frames.prototype, 'rewrite');
     Frames.prototype.rewrite = function counted(this: Frames, question) {
       n++;
       return Reflect.apply(rewrite, this, [question]);
