@@ -92,7 +92,7 @@ export class SentryIntake {
     return id;
   }
 
-  /** Records one bare event, or the feedback that one holds. Some SDKs also send transactions here; they are skipped. */
+  /** Records one bare event, or the feedback in it. Some SDKs also send transactions here; they are skipped. */
   async event(number: number, bytes: Buffer, caller: SentryCaller): Promise<string> {
     const project = await this.#project(number, caller.principal);
     const event = await eventOf(bytes);
