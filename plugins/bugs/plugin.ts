@@ -198,7 +198,7 @@ export default definePlugin<BugsConfig>({
       }),
       panels: panels(board, numbers, deps.projects),
       jobs: [
-        // A process that dies in a run keeps the job from all others for the run's time, and events shall not wait a
+        // A process that dies in a run keeps the job from all others for the run's time, and events must not wait a
         // minute.
         { name: 'outbox', everyMs: 10_000, timeoutMs: 15_000, run: ({ signal }) => jobs.tell(signal) },
         { name: 'reconcile', everyMs: 30_000, run: ({ signal }) => jobs.finish(signal) },

@@ -1,4 +1,4 @@
-/** Reports for `GET /metrics`: what came of them, whatever way they came in, and the groups they made. */
+/** Reports for `GET /metrics`: their outcomes, by any way in, and the groups they made. */
 import type { Recorded, Report } from '../../ports/domain/bugs.js';
 import type { Counter, Metrics } from '../../ports/metrics.js';
 
@@ -29,7 +29,7 @@ export class ReportMetrics {
     if (done.created) this.#groups.inc({ type });
   }
 
-  /** The call was answered with an error, before or after it was read. */
+  /** Counts a call that was answered with an error, before or after it was read. */
   refused(source: Report['source']): void {
     this.#reports.inc({ source, outcome: 'refused' });
   }

@@ -1,4 +1,4 @@
-/** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
+/** The plugin's services that its routes, pages and jobs use; their own dependencies follow from their constructors. */
 import type { Instances, PluginContext } from '../../kernel/contract.js';
 import { Bugs } from './api.js';
 import { BugsJobs } from './jobs.js';

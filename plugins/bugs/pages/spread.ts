@@ -1,7 +1,7 @@
 /** Which versions, environments, hosts and tags the kept occurrences have, as rows of a page. Pure. */
 import type { Spread } from '../lists/spread.js';
 
-/** Empty kinds are left out. */
+/** Rows of the spread; empty kinds are left out. */
 export function spreadRows({ versions, environments, hosts, tags }: Spread): object[] {
   const named = Object.entries(tags).map(([key, shares]) => ({ label: key === 'tag' ? 'Tags' : key, shares }));
   const own = [

@@ -1,13 +1,13 @@
 /**
- * The items that reporters know by a `client_ref` of their own (contract 20, endpoints: a `q` that is one finds its
- * item).
+ * Finds the items that reporters know by a `client_ref` of their own (contract 20, endpoints: a `q` that is one finds
+ * its item).
  */
 import type { BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
 import type { ItemQuery } from '../item/filters.js';
 import { publicRefId } from './client-refs.js';
 
-/** References that one question to the store names. */
+/** References in one query to the store. */
 const AT_ONCE = 200;
 /** A longer text is no `client_ref`. */
 const LONGEST = 200;
@@ -15,8 +15,8 @@ const LONGEST = 200;
 type Parts = Pick<BugDeps, 'refs' | 'projects'>;
 
 /**
- * Ids of the items that reports with this `client_ref` made or were counted for: by the ids of the references that
- * there may be, since a project has two, its tokens' and its intake keys'.
+ * Ids of the items that reports with this `client_ref` made or were counted for. They are found by the ids of the
+ * possible references: a project has two, its tokens' and its intake keys'.
  * @param only slugs of projects; absent: every project
  */
 export async function idsByClientRef(

@@ -3,14 +3,14 @@
  *
  * Order: the reference is bound to an item (marker: `open_at`) → the item is counted, in the same atomic write that
  * notes the reference in `inflight` → the reference is finished behind the answer → the note leaves the item with its
- * next count. A repeat that meets an open reference counts it in its place, guarded by the note: so a crash between two
- * steps neither loses the report nor counts it twice. A note that such a helper left stays for a minute, because the
- * first caller may merely be slow.
+ * next count. A repeat that meets an open reference counts it in the first caller's place, guarded by the note: so a
+ * crash between two steps neither loses the report nor counts it twice. The note of such a helper stays for a minute,
+ * because the first caller may merely be slow.
  *
  * Where the store has transactions, reference and count are one write (commit.ts), and none of this is needed: a crash
- * leaves both or nothing. Nothing is looked up before: the write with a reference that exists is refused, and only then
- * it is read. The way above is for stores without, and for reports that such a write refuses (a parallel repeat, an
- * item that asks for more than counting).
+ * leaves both or nothing. No look-up comes before: the store refuses the write with a known reference, and only then
+ * the reference is read. The order above is for stores without transactions, and for reports that such a write refuses
+ * (a parallel repeat, an item that needs more than counting).
  *
  * Rejected: finishing before the answer (a third write on the way of every report), and the reference after the count
  * (two parallel reports with one reference and different texts would make two items).
@@ -27,9 +27,9 @@ import { Commit, type PreparedWrites, type Write } from './commit.js';
 const OCCURRENCE_DAYS = 30;
 const SEEN = 5_000;
 const BATCH = 200;
-/** Notes in one item from which on those of processes that are gone are looked for. */
+/** Notes in one item from which on those of dead processes are searched. */
 const CROWDED = 64;
-/** An open reference this old belongs to a process that is gone. */
+/** Age from which an open reference belongs to a dead process. */
 const ABANDONED_MS = 60_000;
 
 interface Finish {
@@ -53,10 +53,10 @@ export class ClientRefs {
   #running: Promise<void> | null = null;
   /** Item → references that are finished and still noted in it. */
   readonly #noted = new Map<string, Note[]>();
-  /** Items whose notes are looked through. */
+  /** Items whose notes are being searched. */
   readonly #tidying = new Set<string>();
 
-  /** References that this process has written or found: a repeat mostly comes soon, and begins with a look-up. */
+  /** References that this process has written or found: a repeat mostly comes soon, and then begins with a look-up. */
   readonly #seen = new RecentMap<true>(SEEN);
 
   constructor(
@@ -75,16 +75,19 @@ export class ClientRefs {
     return ref;
   }
 
-  /** A reference that was seen may be a repeat's; others are nearly always new. The store alone knows. */
+  /**
+   * Whether a reference may be a repeat's, because it was seen lately; others are nearly always new. Only the store
+   * knows.
+   */
   isSeenLately(id: string): boolean {
     return this.#seen.get(id) === true;
   }
 
   /**
-   * Before the write that counts its report at the item.
-   * @param own the item's own, remembered as long as the item @param before what has to be in the store before it is
-   * bound
-   * @returns null: the reference is known, or what comes before it was refused
+   * Prepares the reference before the write that counts its report at the item.
+   * @param own the item's own, remembered as long as the item @param before writes that must be in the store before the
+   * reference is bound
+   * @returns null: the reference is known, or a write of `before` was refused
    */
   async prepare(
     { id, project, item_id, own }: Pick<Finish, 'id' | 'project' | 'item_id' | 'own'>,
@@ -116,17 +119,17 @@ export class ClientRefs {
     }
   }
 
-  /** Its item was deleted: the reference is free again. */
+  /** Frees the reference: its item was deleted. */
   async release(id: string, itemId: string): Promise<void> {
     await this.deps.refs.remove({ id, item_id: itemId });
   }
 
-  /** The report is counted by another item than the one its reference was bound to (a duplicate's target). */
+  /** Binds the reference to another item, which counts the report (a duplicate's target). */
   async rebind(id: string, from: string, to: string): Promise<void> {
     await this.deps.refs.change({ id, item_id: from }, { set: { item_id: to } });
   }
 
-  /** The item has counted the reference: what is left is done behind the answer. */
+  /** Finishes the reference, which the item has counted, behind the answer. */
   finish(done: Finish): void {
     this.#queue.push(done);
     this.#running ??= this.#work().finally(() => {
@@ -180,12 +183,12 @@ export class ClientRefs {
     }
   }
 
-  /** Notes of processes that are gone are looked for (`tidyItem`). */
+  /** Whether notes of dead processes should be searched (`tidyItem`). */
   isCrowded({ inflight }: ItemDoc): boolean {
     return Object.keys(inflight).length >= CROWDED;
   }
 
-  /** One look at a time: a batch of reports makes an item crowded for all of them. */
+  /** Searches an item once at a time: a batch of reports makes an item crowded for all of them. */
   async tidyItem(item: ItemDoc): Promise<void> {
     if (!this.isCrowded(item) || this.#tidying.has(item.id)) return;
     this.#tidying.add(item.id);
@@ -206,7 +209,7 @@ export class ClientRefs {
       await this.deps.items.change({ id: item.id }, { unset: items.map(({ id }) => `inflight.${id}`) });
   }
 
-  /** Finishes open references of processes that are gone, and forgets expired ones. */
+  /** Finishes open references of dead processes, and forgets expired ones. */
   async reconcile(): Promise<void> {
     const { refs, items, clock } = this.deps;
     const open = await refs.find({
@@ -220,7 +223,7 @@ export class ClientRefs {
     });
     for (const ref of open.items) {
       const item = docs.items.find(({ id }) => id === ref.item_id);
-      // One that no item counted was never acknowledged: it goes, and a repeat binds it anew.
+      // A reference that no item counted was never acknowledged: it goes, and a repeat binds it anew.
       if (item?.inflight[ref.id] === undefined) await refs.remove({ id: ref.id, open_at: ref.open_at });
       else this.finish({ id: ref.id, project: ref.project, item_id: item.id, own: isOwn(item, ref.id), helped: false });
     }
@@ -233,9 +236,9 @@ export class ClientRefs {
   }
 }
 
-/** No slug is empty, so what a token sends never has this id. */
+/** The id of an intake key's reference. No slug is empty, so no token's reference has this id. */
 export const publicRefId = (project: string, clientRef: string): string => hashOf('', `${project}\u001f${clientRef}`);
 
-/** The reference is the item's own, in either space: remembered as long as the item. */
+/** Whether the reference is the item's own, in either space: remembered as long as the item. */
 export const isOwn = ({ client_ref, project }: ItemDoc, ref: string): boolean =>
   client_ref !== null && (hashOf(project, client_ref) === ref || publicRefId(project, client_ref) === ref);

@@ -12,22 +12,22 @@ import { DEPS, type BugDeps } from '../deps.js';
 /** One write; the collection by its name in the manifest. */
 export type Write = TransactionWrite;
 
-/** A document that says that others are being written: open before them, closed after them. */
+/** A document that marks other writes as under way: open before them, closed after them. */
 export interface Marker {
   collection: string;
   open: Doc;
   closed: Doc;
 }
 
-/** What comes before the write that counts. */
+/** Writes that come before the one that counts. */
 export interface PreparedWrites {
-  /** What is written together with it: everything, or nothing, because it is in the store already. */
+  /** Writes to make together with the count: all, or none because the store has them already. */
   along: readonly Write[];
   /** The marker is in the store, open, and the caller closes it when all is written. */
   opened: boolean;
 }
 
-/** What a commit has written. */
+/** The result of a commit. */
 export interface Written {
   /** One for each write: the document as a change with `answer` left it. */
   docs: readonly (Doc | null)[];
@@ -70,8 +70,8 @@ export class Commit {
   }
 
   /**
-   * Of entries that are written with a change of a document: those that go along to places of their own. The others
-   * wait in the document until they are delivered (item-outbox.ts).
+   * Sorts entries that are written with a change of a document: `along` go to places of their own at once, `waiting`
+   * stay in the document until they are delivered (item-outbox.ts).
    */
   sorted<T>(entries: readonly T[], placeOf: (entry: T) => Write | null): { along: Write[]; waiting: readonly T[] } {
     if (this.deps.transact === null) return { along: [], waiting: entries };
@@ -91,7 +91,7 @@ export class Commit {
     return docs;
   }
 
-  /** Null: it was refused. */
+  /** The write's result; null: it was refused. */
   async #one(write: Write): Promise<{ doc: Doc | null } | null> {
     const collection = this.#collection(write.collection);
     if ('change' in write) {

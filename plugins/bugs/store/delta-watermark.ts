@@ -12,9 +12,9 @@ import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
 interface Open {
-  /** When it began, in milliseconds since 1970. */
+  /** The write's beginning, in milliseconds since 1970. */
   now: number;
-  /** In the list. */
+  /** Its index in the list. */
   place: number;
 }
 
@@ -26,8 +26,8 @@ export class DeltaWatermark {
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
   /**
-   * Runs one write of an item, giving it its `updated_at`. Several attempts inside share the stamp.
-   * @param itemId or how to tell it from what was written; null: nothing was
+   * Runs one write of an item with its `updated_at`. Several attempts inside share the stamp.
+   * @param itemId or a function that names it from the result; null: nothing was written
    */
   async write<T>(
     itemId: string | ((result: T) => string | null),
@@ -50,7 +50,7 @@ export class DeltaWatermark {
     }
   }
 
-  /** The last one takes its place. */
+  /** Removes a write: the last one of the list takes its place. */
   #close({ place }: Open): void {
     const last = this.#open.pop();
     if (last === undefined || last.place === place) return;
@@ -58,7 +58,7 @@ export class DeltaWatermark {
     this.#open[place] = last;
   }
 
-  /** RFC 3339: a client that asks for changes since this mark misses none. */
+  /** A safe mark, RFC 3339: a client that asks for changes since this mark misses none. */
   safe(): string {
     const { clock, config } = this.deps;
     let mark = clock.now() - config.delta_margin_seconds * 1000;

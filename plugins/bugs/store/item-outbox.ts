@@ -61,7 +61,7 @@ export class ItemOutbox {
 
   /**
    * Brings the unfiled entries of an item into its history, which is about to be read.
-   * @returns those that the disk has no room for
+   * @returns the entries that the disk has no room for
    */
   async file(itemId: string): Promise<readonly ItemOutboxEntry[]> {
     const item = await this.deps.items.get(itemId);
@@ -75,7 +75,7 @@ export class ItemOutbox {
     };
     const update = { unset: UNFILED.filter((field) => item[field] !== undefined) };
     try {
-      // Refused when another call, or a change, was faster: then they are where they belong.
+      // Refused when another call, or a change, was faster: then the entries are in the history already.
       await this.commit.write([
         ...unfiled.map((entry) => ({ collection: 'activity', put: activityOf(item, entry) })),
         { collection: 'items', change, update },
@@ -100,12 +100,12 @@ export class ItemOutbox {
     return kind !== 'event' || this.deps.emit(name, data, { id, timestamp: at, project_slug: project });
   }
 
-  /** All that an item holds; resolves when it is out, or has failed. */
+  /** Delivers all entries that an item holds; resolves when they are out, or have failed. */
   flushAll(itemId: string): Promise<void> {
     return this.#outbox.sendAll(itemId);
   }
 
-  /** What a crash or a failed listener left behind. Answers how many items had something. */
+  /** Delivers entries that a crash or a failed listener left behind. Answers how many items had some. */
   reconcile(signal?: AbortSignal): Promise<number> {
     return this.#outbox.reconcile(signal);
   }
@@ -121,7 +121,7 @@ export class ItemOutbox {
   }
 }
 
-/** Where an entry belongs; null for an event, which other plugins are told. */
+/** The write that files an entry; null for an event, which is told to other plugins. */
 function placeOf(item: ItemDoc, entry: ItemOutboxEntry): Write | null {
   if (entry.kind === 'comment') return { collection: 'comments', insert: commentOf(item, entry) };
   if (entry.kind !== 'activity') return null;

@@ -13,7 +13,7 @@ import { itemView } from '../item/view.js';
 /** Attempts against other writers of one item before the call fails. */
 const ATTEMPTS = 50;
 /**
- * From this attempt on a loser waits a little, each for another while. Two processes that link items in opposite
+ * From this attempt on a loser waits a little, each for a different time. Two processes that link items in opposite
  * directions (duplicates.ts) would otherwise go on refusing each other in step.
  */
 const PATIENT_FROM = 3;
@@ -29,7 +29,7 @@ export class Items {
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
   ) {}
 
-  /** By id or ref; null when there is none. */
+  /** An item by id or ref; null when there is none. */
   async find(name: string): Promise<ItemDoc | null> {
     const { items } = this.deps;
     if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name)) return null;
@@ -41,7 +41,7 @@ export class Items {
     return owned(caller.project, await this.find(name), projectOf, 'item with this id');
   }
 
-  /** By id or ref; null: there is none that the caller may know of. */
+  /** An item by id or ref; null when there is none that the caller may know of. */
   async known(name: string, caller: BugCaller): Promise<ItemDoc | null> {
     return ownedOrNull(caller.project, await this.find(name), projectOf);
   }
@@ -51,7 +51,7 @@ export class Items {
     return this.#withRepository(itemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
   }
 
-  /** An item that names no repository lies in its project's, which an administrator has entered. */
+  /** Adds the repository that an administrator has entered for the project, where the item names none. */
   async #withRepository(view: Item): Promise<Item> {
     if (view.repo_url) return view;
     return { ...view, repo_url: (await this.deps.projects.get(view.project))?.repo_url ?? null };

@@ -1,11 +1,11 @@
 /**
- * Takes the references of stores from before intake keys had a space of `client_ref` of their own out of the tokens'
- * space (contract 20, values): what a public key has planted there must swallow no report of a token.
+ * Moves the references of old stores out of the tokens' space, from the time before intake keys had a space of their
+ * own (contract 20, values): a reference that a public key has planted there must swallow no report of a token.
  *
- * Who sent a reference was not stored, only that keys make nothing but errors. So the references of all errors move: an
- * item's own one into the keys' space, where an SDK's repeat still meets it, and those of further occurrences go. What
- * it costs: a token's report of an error that is repeated across this change is counted once more. Rejected: keeping
- * what a token may have sent in both spaces, because then it swallows as before.
+ * Old references do not name their sender; only errors can come from keys. So the references of all errors move: an
+ * item's own one into the keys' space, where an SDK's repeat still meets it, and those of further occurrences go. The
+ * cost: a token's report of an error that is repeated across this change is counted once more. Rejected: keeping
+ * possible references of tokens in both spaces, because then they swallow as before.
  */
 import { pages } from '../../../lib/paging.js';
 import type { Collection, Find } from '../../../ports/store.js';
@@ -15,7 +15,7 @@ import { publicRefId } from './client-refs.js';
 
 const BATCH = 500;
 
-/** Runs again from its beginning where it was cut off. */
+/** Moves the references. After an interruption it runs again from the beginning. */
 export async function publicRefsApart(items: Collection<ItemDoc>, refs: Collection<RefDoc>): Promise<void> {
   await moveOwn(items, refs);
   await dropOthers(items, refs);
@@ -30,7 +30,7 @@ async function moveOwn(items: Collection<ItemDoc>, refs: Collection<RefDoc>): Pr
       const item = own.get(ref.id);
       return item?.id === ref.item_id ? [{ ref, to: publicRefId(item.project, item.client_ref ?? '') }] : [];
     });
-    // The new one first: cut off between the two, both are there, and the next run removes the old one.
+    // The new reference comes first: after an interruption both are there, and the next run removes the old one.
     await refs.bulk(moving.map(({ ref, to }) => ({ insert: { ...ref, id: to } })));
     await refs.bulk(moving.map(({ ref }) => ({ remove: { id: ref.id } })));
   }

@@ -36,14 +36,14 @@ export class SecretGuard {
     if (Object.keys(wrong).length > 0) throw invalid(wrong);
   }
 
-  /** Whether the text would publish one. */
+  /** Whether the text would publish a credential. */
   async holds(text: string): Promise<boolean> {
     return (await this.deps.liveTokens.heldIn(text)) || (await this.#holdsClaim(text));
   }
 
   async #holdsClaim(text: string): Promise<boolean> {
     const seen = asSeen(text);
-    // Both: a character that is not seen may divide a token, or divide it from its neighbours.
+    // Both forms are searched: an unseen character may divide a token, or divide it from its neighbours.
     const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN) ?? []);
     const hashes = [...new Set(found)].map(hashOfToken);
     for (let at = 0; at < hashes.length; at += AT_ONCE) {

@@ -11,7 +11,7 @@ const DEEPEST = 64;
 export const cleanJson = (value: Json | undefined): Json =>
   boundJson(value, { depth: DEEPEST, deeper: () => null, text: cleanText });
 
-/** The report with every text whole; the same report where nothing is broken. */
+/** The report with every broken text mended; the same report where nothing is broken. */
 export function cleanReport(report: Report): Report {
   let copy: Report | null = null;
   for (const name of Object.keys(report) as (keyof Report)[]) {

@@ -1,7 +1,7 @@
 /**
- * Texts of which something is known to be true, as copies of its own and within a bound: a text that is gone is looked
- * at again. They are found by their length and both ends and then compared: for the engine's own hash every character
- * would be gone through. Of those with the same length and ends one is kept, the last.
+ * Texts of which a fact is known to be true, as copies within a bound: a known text is not examined again. They are
+ * found by their length and both ends and then compared, since the engine's own hash reads every character. Of texts
+ * with the same length and ends the last one is kept.
  */
 export class KnownTexts {
   readonly #texts = new Map<string, string>();
@@ -14,7 +14,7 @@ export class KnownTexts {
     return this.#texts.get(keyOf(text)) === text;
   }
 
-  /** Without lone surrogates. */
+  /** Adds a text without lone surrogates. */
   add(text: string): void {
     const key = keyOf(text);
     const before = this.#texts.get(key);
@@ -25,7 +25,9 @@ export class KnownTexts {
     if (this.#characters > this.most) this.#forgetHalf();
   }
 
-  /** Every second one, the oldest first: texts that come in turn would always just have gone if age alone decided. */
+  /**
+   * Forgets every second text, the oldest first: with age alone, texts that come in turn would always just have gone.
+   */
   #forgetHalf(): void {
     let keep = false;
     for (const [key, text] of this.#texts) {
@@ -43,5 +45,5 @@ export class KnownTexts {
 const END = 40;
 const keyOf = (text: string): string => `${text.length} ${text.slice(0, END)} ${text.slice(-END)}`;
 const copyOf = (text: string): string => Buffer.from(text).toString();
-/** With the halves of pairs that the ends may be cut in: as UTF-8 they would be another key. */
+/** A copy that keeps halves of pairs, where the ends may be cut: as UTF-8 they would be another key. */
 const wholeCopyOf = (key: string): string => Buffer.from(key, 'utf16le').toString('utf16le');

@@ -4,7 +4,10 @@
  */
 
 const START = '(?<![0-9A-Za-z])';
-/** Each as its owner documents it. A form that ordinary text may have (Twilio's, Mailgun's) is not among them. */
+/**
+ * Forms of tokens, each as its owner documents it. Forms that ordinary text may have (Twilio's, Mailgun's) are left
+ * out.
+ */
 const FORMS = [
   // Amazon: ids of access keys
   '(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}(?![0-9A-Za-z])',
@@ -37,7 +40,7 @@ const FORMS = [
 ];
 const TOKEN = new RegExp(`${START}(?:${FORMS.join('|')})`, 'g');
 
-/** Without one of these a text holds none of them. */
+/** A text without any of these holds no token. */
 export const TOKEN_HINT =
   /A(?:[BKS]IA|CCA|Iza|TATT3)|gh[opsru]_|github_pat_|gl(?:pat|rt|dt|cbt|ft)-|xox[a-z]-|xapp-|[rs]k_(?:live|test)_|whsec_|ya29\.|npm_|pypi-|sk-|hf_|SG\.|do[opr]_v1_|shp(?:at|ca|pa|ss)_|hv[bs]\.|lin_api_|PMAK-/;
 

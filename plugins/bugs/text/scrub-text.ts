@@ -25,7 +25,7 @@ const MOST_PASSES = 8;
  */
 const QUOTED = String.raw`\\{1,3}"(?:(?!\\{1,3}")[^\r\n])*|"(?:[^"\\\r\n]|\\[^\r\n])*|'(?:[^'\\\r\n]|\\[^\r\n])*`;
 const BARE = String.raw`[^\s"'&;<>]+`;
-/** The separator of a key and its value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`. */
+/** Separators of a key and its value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`. */
 const ASSIGN = String.raw`(?:\)=\(|[\\]{0,3}["'\]]{0,2}[ \t]{0,4}(?:=>|[:=]|%3[ad])[ \t]{0,4})`;
 const STRONG = [
   'passw(?:or)?d',
@@ -46,7 +46,7 @@ const STRONG = [
   '(?:access|refresh|id|auth|api|session|csrf|xsrf|bearer|security|bot|service|deploy|device|push)[-_. ]?token',
   // A parser's "Unexpected token: x" is no secret.
   '(?<!unexpected )token(?=["\']?\\s?=(?!=)|["\']\\s?:)',
-  // Outside quotes only what looks like one.
+  // Outside quotes only a value that looks like a token counts.
   'token(?=\\s?:\\s?(?=[a-z_-]{0,64}\\d)[\\w.+/-]{20})',
 ];
 /** Keys as the names of elements and options. */
@@ -54,9 +54,9 @@ const NAMES =
   '[\\w-]{0,32}(?:passw(?:or)?d|passphrase|passcode|passwort|pwd|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|token)';
 /** `$1` the key with what follows it up to the value, `$2` the value. */
 const KEYED = new RegExp(String.raw`((?:${STRONG.join('|')})[\w-]{0,32}${ASSIGN})(${QUOTED}|${BARE})`, 'gi');
-/** Without one of these, in lower case, there is no key; one expression, because it is looked for in every text. */
+/** A lower-case text without any of these holds no key; one expression, because every text is searched for it. */
 const KEY_HINT = /p(?:ass|wd)|s(?:e(?:cret|ss)|i[dg])|key|c(?:redential|ard|v)|auth|token/;
-/** Nor any other credential that has a name. */
+/** A text without any of these holds no named credential at all. */
 const NAME_HINT = new RegExp(`${KEY_HINT.source}|cookie|b(?:earer|asic)`);
 
 /** `<password>x</password>`, `--password x`: the key's own brackets or dashes say where the value is. */
@@ -79,19 +79,19 @@ const USER_INFO = /:\/\/([^\s/?#"'<>]{1,512})@/g;
 const KEY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 
-/** What may be a card number: 13 to 19 digits alone, or in the groups that people write. */
+/** A possible card number: 13 to 19 digits alone, or in the groups that people write. */
 const CANDIDATE = /(?<![\w.])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{4}|\d{4}([ -])\d{6}\2\d{4,5})(?!\w)/g;
-/** What every candidate holds, and most texts do not. */
+/** Every candidate holds this, and most texts do not. */
 const CARD_HINT = /\d\d\d\d[\d -]/;
 /** Beginnings and lengths that card numbers have. */
 const CARD = /^(?:4\d{12}(?:\d{3}){0,2}|5[0-8]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3[068]\d{12}|35\d{14}|6\d{15,18})$/;
 /**
- * What a card number becomes: digits, because grouping masks long numbers, and one number in ten only looks like a
- * card's; with a word in its place such a report would leave its group.
+ * The replacement of a card number. It has digits, because grouping masks long numbers, and one number in ten only
+ * looks like a card's: with a word in its place such a report would leave its group.
  */
 export const CARD_MASK = '0000000000000000';
 
-/** Values that say something about a secret and are none. */
+/** Values that only speak about a secret. */
 const TELLING =
   /^["'\\]*(?:yes|no|true|false|null|none|nil|undefined|empty|missing|required|invalid|expired|wrong|\[scrubbed\]|\*+)["'\\)\]},.:!]*$/i;
 
@@ -100,7 +100,7 @@ const replaceKeyed = (whole: string, key: string, value: string): string =>
 
 /** The quote, with its backslashes, that a value begins with. */
 const opening = (value: string): string => /^(?:\\{1,3}"|["'])/.exec(value)?.[0] ?? '';
-/** What closes a bare value's surroundings is no part of it: `(password=x)`, `{password=x}`. */
+/** The end of a bare value, without brackets that close its surroundings: `(password=x)`, `{password=x}`. */
 const closing = (value: string): string =>
   opening(value) === '' ? (/[)\]},.]*$/.exec(value.slice(-4))?.[0] ?? '') : '';
 
@@ -119,7 +119,7 @@ function scrubKeys(text: string): string {
   return kept + text.slice(from);
 }
 
-/** A beginning and length that cards have, and Luhn's check digit. @param digits nothing else */
+/** Whether digits have the beginning and length of a card, and Luhn's check digit. @param digits nothing else */
 export function isCard(digits: string): boolean {
   if (!CARD.test(digits)) return false;
   let sum = 0;
@@ -130,7 +130,10 @@ export function isCard(digits: string): boolean {
   return sum % 10 === 0;
 }
 
-/** A candidate that is none may hide one that begins with its second group, so only its first is passed over. */
+/**
+ * Masks card numbers. A false candidate may hide a card number that begins with its second group, so only its first
+ * group is skipped.
+ */
 function scrubCards(text: string): string {
   if (!CARD_HINT.test(text)) return text;
   let kept = '';
@@ -148,19 +151,19 @@ function scrubCards(text: string): string {
 
 const scrubUserInfo = (whole: string, info: string): string => {
   const colon = info.indexOf(':');
-  // A user name alone is none, a long one is a token.
+  // A user name alone is no secret, a long one is a token.
   if (colon < 0) return info.length >= 20 ? `://${SCRUBBED}@` : whole;
   return `://${info.slice(0, colon)}:${SCRUBBED}@`;
 };
 
-/** What a short text must hold to hold a secret; names, versions and paths mostly do not. */
+/** A short text without any of these holds no secret; names, versions and paths mostly have none. */
 const SUSPECT = /[=:_ <]|eyJ|%3|\d{13}|\d-\d/;
 const SHORT = 128;
 
 /**
- * Texts that hold no secret: the message, the file and the stack trace of an error come again with every occurrence.
- * Below LONG the engine's own hash finds them. Longer ones of usual length have a room of their own, from which no
- * giant can drive them.
+ * Length from which a text is remembered by its ends (known-texts.ts). Texts without secrets are remembered: an error's
+ * message, file and stack trace come again with every occurrence. The engine's own hash finds short ones. Long ones of
+ * usual length have room of their own, from which no giant can drive them.
  */
 const LONG = 512;
 const GIANT = 16_384;
@@ -188,7 +191,8 @@ function scrubShort(text: string): string {
 }
 
 /**
- * Characters that nobody sees divide a secret for a pattern and not for its reader: then the text is kept without them.
+ * Scrubs a text. Unseen characters divide a secret for a pattern and not for its reader: then the text is kept without
+ * them.
  */
 function scrubUntilWhole(text: string): string {
   const whole = scrubUntilSame(text);
@@ -201,7 +205,7 @@ function scrubUntilWhole(text: string): string {
 function scrubUntilSame(text: string): string {
   let before = text;
   let after = scrubOnce(text);
-  // What goes may be what kept its neighbour from being a secret, so only a pass that finds nothing is the last.
+  // A removal may uncover a secret beside it, so only a pass that finds nothing is the last.
   for (let pass = 1; after !== before && pass < MOST_PASSES; pass++) {
     before = after;
     after = scrubOnce(after);
@@ -222,7 +226,7 @@ function scrubCredentials(text: string): string {
   return NAME_HINT.test(lower) ? scrubNamed(out, lower) : out;
 }
 
-/** Credentials that follow their name. @param lower the text in lower case */
+/** Scrubs credentials that follow their name. @param lower the text in lower case */
 function scrubNamed(text: string, lower: string): string {
   let out = text;
   const keyed = KEY_HINT.test(lower);
@@ -244,7 +248,7 @@ function scrubNamed(text: string, lower: string): string {
   return out;
 }
 
-/** The text holds a secret; long numbers aside. */
+/** Whether the text holds a secret, except for long numbers. */
 export function holdsCredential(text: string): boolean {
   const seen = asSeen(text);
   return scrubCredentials(text) !== text || (seen !== text && scrubCredentials(seen) !== seen);

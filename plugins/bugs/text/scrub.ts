@@ -31,7 +31,7 @@ const SECRET_KEYS = new Set([
   'card',
 ]);
 
-/** The value under this key of an object is a secret, whatever it looks like. */
+/** Whether the value under this key of an object is a secret, whatever it looks like. */
 export function isSecretKey(key: string): boolean {
   const plain = asSeen(key.slice(0, 200))
     .toLowerCase()
@@ -41,7 +41,7 @@ export function isSecretKey(key: string): boolean {
 
 interface Key {
   secret: boolean;
-  /** What it is without secrets. */
+  /** The key without secrets. */
   name: string;
 }
 
@@ -74,7 +74,7 @@ class Walk {
   }
 
   #array(value: Json[], depth: number): Json {
-    // A header as a pair: ["Authorization", "Bearer …"].
+    // A header may be a pair: ["Authorization", "Bearer …"].
     if (value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'string' && isSecretKey(value[0])) {
       const name = cleanText(value[0]);
       return name === value[0] && value[1] === SCRUBBED ? value : [name, SCRUBBED];
@@ -115,7 +115,7 @@ function isNamedSecret(value: { [key: string]: Json | undefined }): boolean {
   return typeof name === 'string' && isSecretKey(name);
 }
 
-/** Whether there is a secret may be said: null, '', true and false stay. */
+/** The hidden value. The presence of a secret may be told: null, '', true and false stay. */
 const hide = (value: Json): Json => (value === null || value === '' || typeof value === 'boolean' ? value : SCRUBBED);
 
 const isCardNumber = (value: number): boolean => value >= 1e12 && Number.isSafeInteger(value) && isCard(String(value));
@@ -167,7 +167,7 @@ export function scrubReport(report: Report): Report {
   return Object.keys(found).length === 0 ? report : { ...report, ...found };
 }
 
-/** Long numbers are what references are made of, so a card number is not looked for here. */
+/** A reference without secrets. References consist of long numbers, so card numbers are not searched. */
 function scrubRef(ref: string): string {
   return holdsCredential(ref) ? `sha256:${createHash('sha256').update(ref).digest('hex')}` : ref;
 }

@@ -13,7 +13,7 @@ import { statusAt, isLive } from '../item/view.js';
 import { Items } from '../store/items.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
-/** What an agent can still do something about. */
+/** Statuses in which an agent can still work. */
 const WORKABLE: ReadonlySet<string> = new Set(['open', 'in_progress', 'needs_info']);
 
 @injectable()

@@ -1,8 +1,8 @@
 /**
- * One change for more items than an answer can wait for: in the background, in batches, while a page shows how far it
- * is. The store holds the position, so that after a crash another process goes on (the job, after 15 s without a sign
- * of life). The batch that was under way is then done again: what it had changed either has the wanted state already or
- * no longer matches, so nothing is done twice, and only the count of that batch is lost (`resumed`).
+ * One change for more items than an answer can wait for: in the background, in batches, while a page shows the
+ * progress. The store holds the position, so after a crash another process goes on (the job, after 15 s without a sign
+ * of life). The interrupted batch is then done again: its changed items have the wanted state already or no longer
+ * match, so nothing is done twice, and only the count of this batch is lost (`resumed`).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -20,7 +20,7 @@ import type { ItemDoc } from '../item/model.js';
 import type { BulkRunDoc } from '../item/work-documents.js';
 import { ended, gone, runUndoable, undo } from './undo.js';
 
-/** After this long without a sign of life the process of a run counts as dead. */
+/** Time without a sign of life after which the process of a run counts as dead. */
 const SILENT_MS = 15_000;
 const BATCH = 100;
 /** Items that are changed at the same time, as for a bulk call of the interface. */
@@ -33,15 +33,15 @@ const KEPT_MS = 30 * DAY_MS;
 
 export interface BulkOrder {
   query: ItemQuery;
-  /** An item that matches and is not meant. */
+  /** An item that matches but is left out. */
   except?: string;
   set: Edit;
-  /** For the page: what is done, and where it leads back to. */
+  /** Words for the page: what is done, and where it leads back to. */
   says: BulkRunDoc['says'];
   undo?: BulkRunDoc['undo'];
 }
 
-/** What is the same of every run that begins. */
+/** The beginning of every run. */
 const BEGUN = { scanned: 0, updated: 0, failed: 0, failures: [], resumed: false, after: null } as const;
 
 interface Step {
@@ -68,7 +68,7 @@ export class BulkRuns {
     return this.deps.bulks.get(id);
   }
 
-  /** Begins; the items that exist now and match when their turn comes are changed. */
+  /** Begins a run; it changes items that exist now and still match when their turn comes. */
   async start(order: BulkOrder, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock, items } = this.deps;
     await this.leases.writeExpired();
@@ -80,7 +80,8 @@ export class BulkRuns {
   }
 
   /**
-   * Keeps what an answer has done at once, so that it can be taken back. @param since when that began, RFC 3339 in UTC
+   * Keeps a change that an answer has made at once, so that it can be taken back. @param since its beginning, RFC 3339
+   * in UTC
    */
   async keep(order: BulkOrder, caller: BugCaller, since: string, updated: number): Promise<BulkRunDoc> {
     const run: BulkRunDoc = {
@@ -97,8 +98,7 @@ export class BulkRuns {
   }
 
   /**
-   * Takes back what a run has ended, within a minute after it: each item that nobody has changed since becomes what it
-   * was.
+   * Takes a run's change back, within a minute after it: each item that nobody has changed since becomes what it was.
    * @throws ServiceError conflict when there is nothing to undo any more
    */
   async undo(run: BulkRunDoc, caller: BugCaller): Promise<BulkRunDoc> {
@@ -131,7 +131,7 @@ export class BulkRuns {
     } as const;
   }
 
-  /** Takes up the runs of dead processes, and forgets old ones. */
+  /** Resumes the runs of dead processes, and forgets old ones. */
   async resume(): Promise<void> {
     const { bulks, clock, ids } = this.deps;
     const filter = { state: 'running', beat_at: { lt: isoOf(clock.now() - SILENT_MS) } };
@@ -214,7 +214,7 @@ export class BulkRuns {
     }
   }
 
-  /** @returns false for what the run is not about: ended by somebody else, or at another time */
+  /** @returns false for an item that somebody else has ended, or at another time */
   async #undone({ since, until }: NonNullable<BulkRunDoc['undo']>, item: ItemDoc, caller: BugCaller): Promise<boolean> {
     const activity = await this.deps.activity.find({
       filter: { item_id: item.id },
@@ -239,7 +239,7 @@ export class BulkRuns {
   }
 }
 
-/** What is left of a run: items from before it, behind the last one. */
+/** The rest of a run: items from before it, behind the last one. */
 function filterIn(
   { query, except, started_at, undo: back }: Pick<BulkRunDoc, 'query' | 'except' | 'started_at' | 'undo'>,
   after: string | null,

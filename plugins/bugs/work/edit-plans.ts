@@ -1,4 +1,4 @@
-/** What the fields of an edit do to an item, planned into its change (contract 20, endpoints: PATCH). Pure. */
+/** Plans the fields of an edit into the change of its item (contract 20, endpoints: PATCH). Pure. */
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
@@ -48,7 +48,7 @@ export function tidied(edit: Edit): Edit {
   return tidy;
 }
 
-/** Blank text gives none. */
+/** The reason of an edit; blank text gives none. */
 export const reasonOf = (edit: Edit): string | null => edit.reason?.trim() || null;
 
 /**
@@ -77,10 +77,10 @@ export function checkType(item: ItemDoc, edit: Edit): void {
 }
 
 /**
- * What there is to say of the build of an edit.
+ * Remarks about the build of an edit.
  * @param published releases that it may name
  * @returns sentences for the answer's `warnings`
- * @throws ServiceError validation_failed for one in which the error was seen first
+ * @throws ServiceError validation_failed for a build in which the error was seen first
  */
 export function buildWarnings(item: ItemDoc, edit: Edit, published: Published): string[] {
   const build = edit.resolved_in_build;

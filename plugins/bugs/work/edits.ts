@@ -37,11 +37,11 @@ import { Rekeying } from '../merging/rekeying.js';
 import { allowed } from '../item/transitions.js';
 import { isLive } from '../item/view.js';
 
-/** What the answer to an edit says besides. */
+/** Further members of the answer to an edit. */
 export interface Edited {
   item: Item;
   warnings?: string[];
-  /** Where the edit is about a build: the highest published version. */
+  /** The highest published version, where the edit is about a build. */
   latest_build?: string | null;
   /** To the holder of the lease: what others wrote or changed since its last call. */
   news?: object[];
@@ -90,7 +90,7 @@ export class Edits {
     return (await this.answered(name, caller, edit, ifMatch, fits)).item;
   }
 
-  /** As `edit`, with what its answer says besides. */
+  /** As `edit`, with the further members of its answer. */
   async answered(
     name: string,
     caller: BugCaller,
@@ -161,7 +161,7 @@ export class Edits {
     return buildWarnings(item, edit, await this.builds.releases(item.project, edit.resolved_in_build));
   }
 
-  /** Stored with the change. One on an item that needs an answer may be the answer. */
+  /** Adds a comment, stored with the change. On an item that needs an answer it may be the answer. */
   #comment(item: ItemDoc, change: ChangeSet, body: string, edit: Edit, caller: BugCaller): void {
     change.comment(body);
     if (edit.status === 'resolved' || edit.status === 'closed')
@@ -170,8 +170,8 @@ export class Edits {
   }
 
   /**
-   * The holder is told what a person wrote, and that it was told is stored first: so the repeat passes, and what is
-   * written after it does not.
+   * Tells the holder of a person's comment, and first stores that the holder was told: so the repeated call passes, and
+   * a comment written later refuses it again.
    */
   async #tell(id: string, caller: BugCaller): Promise<ServiceError> {
     let unread: readonly Unread[] = [];
@@ -249,7 +249,7 @@ export class Edits {
     if (byClaim) throw claimRequired();
   }
 
-  /** Any write by the holder renews. */
+  /** Renews the lease: any write by the holder does. */
   #renew(item: ItemDoc, change: ChangeSet, edit: Edit): void {
     if (edit.claim_token === undefined || change.next.claim === null || item.claim === null) return;
     const lease = touched(item.claim, this.deps.clock.now());

@@ -46,7 +46,7 @@ export class ForgeChanges {
     return outcome;
   }
 
-  /** A title that would publish a token of this service is not shown; what the change does is not lost by it. */
+  /** The title, or null for one that would publish a token of this service; the change itself still takes effect. */
   async #shown(title: string): Promise<string | null> {
     return (await this.secrets.holds(title)) ? null : title;
   }
@@ -54,7 +54,7 @@ export class ForgeChanges {
 
 type Shown = Omit<ForgeChange, 'title'> & { title: string | null };
 
-/** What the change does to the item; its entry is in the history whatever comes of it. */
+/** Plans the change; its entry goes to the history whatever follows from it. */
 function planChange(
   item: ItemDoc,
   plan: ChangeSet,

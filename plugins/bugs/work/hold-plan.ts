@@ -7,7 +7,7 @@ import type { ItemDoc } from '../item/model.js';
 import { isHeld, isLive } from '../item/view.js';
 import { reasonOf } from './edit-plans.js';
 
-/** An agent must not lift what a person has stopped. */
+/** Whether the caller may hold: an agent must not lift a person's hold. */
 const mayHold = ({ kind, by_tool }: BugCaller, edit: Edit): boolean =>
   by_tool !== true && (kind !== 'token' || edit.force === true);
 

@@ -13,12 +13,12 @@ import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import { Rekeying } from '../merging/rekeying.js';
 
-/** What a change of an item under a live lease needs: its token, or `force` with a `reason`. */
+/** The right to change an item under a live lease: its token, or `force` with a `reason`. */
 export interface MergeOptions {
   claim_token?: string;
   force?: boolean;
   reason?: string;
-  /** The header. */
+  /** The `If-Match` header. */
   if_match?: string | undefined;
 }
 

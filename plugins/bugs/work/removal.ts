@@ -28,7 +28,7 @@ import { isLive } from '../item/view.js';
 
 const ATTEMPTS = 20;
 const BATCH = 100;
-/** An open marker this old belongs to a process that is gone. */
+/** Age from which an open marker belongs to a dead process. */
 const ABANDONED_MS = 60_000;
 /** References of occurrences are remembered for 30 days. */
 const REMEMBERED_MS = 31 * DAY_MS;
@@ -72,7 +72,7 @@ export class Removal {
     throw conflict('The item changes too often at the moment; try again.');
   }
 
-  /** Deletes ended items that were not seen for so many days, in batches. Answers how many. */
+  /** Deletes ended items that were not seen for this many days, in batches. Answers how many. */
   async retain(days: number, signal?: AbortSignal): Promise<number> {
     const before = isoOf(this.deps.clock.now() - days * DAY_MS);
     let removed = 0;
@@ -98,7 +98,7 @@ export class Removal {
     return removed;
   }
 
-  /** Finishes what a crash left, and forgets markers that nothing can name any more. */
+  /** Finishes removals that a crash left, and forgets markers that nothing can name any more. */
   async reconcile(): Promise<void> {
     const { removals, items, clock } = this.deps;
     const open = await removals.find({

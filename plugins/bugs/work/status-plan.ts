@@ -8,7 +8,7 @@ import type { Edit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
 import { reasonOf } from './edit-plans.js';
 
-/** The transition itself: whether it is allowed has been judged. */
+/** Plans the transition itself, which was already found to be allowed. */
 export function planMove(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit: Edit, caller: BugCaller): void {
   const reason = reasonOf(edit);
   const why: { [key: string]: Json } = reason === null ? {} : { reason };

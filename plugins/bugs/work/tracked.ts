@@ -17,7 +17,7 @@ import { LONGEST_COMMENT, type ItemDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
 const LONGEST_KEY = 200;
-/** An address of 500 characters is in it. */
+/** Longest key of a link, which holds an address of 500 characters. */
 const LONGEST_LINK_KEY = 1000;
 const LONGEST_ACTOR = 100;
 const LONGEST_BUILD = 200;
@@ -40,7 +40,7 @@ export class Tracked {
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
 
-  /** As one plugin sees them. @param plugin its id */
+  /** The items as one plugin sees them. @param plugin its id */
   of(plugin: string): TrackedItems {
     return {
       get: (name) => this.#get(name),
@@ -111,7 +111,7 @@ export class Tracked {
   }
 }
 
-/** It acts as the service does, and under the plugin's name. */
+/** The caller acts as the service does, and under the plugin's name. */
 function callerOf(plugin: string, actor: string | null | undefined): BugCaller {
   const id = `plugin:${plugin}`;
   const name = actor ? `${textOf('actor', actor, LONGEST_ACTOR)} (${id})` : id;

@@ -1,6 +1,6 @@
 /**
- * The change of status that somebody just made, to be taken back for a minute: by transitions that everybody may make,
- * so that history, events and leases stay what they are for every other change. A lease does not come back.
+ * Takes back a change of status within a minute, by transitions that everybody may make, so history, events and leases
+ * stay the same as for every other change. A lease does not come back.
  */
 import { conflict } from '../../../kernel/errors.js';
 import type { Item, ItemStatus } from '../../../ports/domain/bugs.js';
@@ -22,11 +22,12 @@ export interface Undoable {
   from: ItemStatus;
   to: ItemStatus;
   at: string;
-  /** Until then. */
+  /** The end of the minute. */
   until: string;
 }
 
 /**
+ * The change that can be taken back.
  * @param activity newest first
  * @param name of the account that asks
  * @returns null when the newest change of status is not this account's, or ended nothing
@@ -55,8 +56,7 @@ export function undoable(
 }
 
 /**
- * Whether a change of many items can be taken back by this account now: it ended something, and that for under a
- * minute.
+ * Whether this account can take back a change of many items now: it ended the work on items, less than a minute ago.
  */
 export function runUndoable(
   { by, set, state, updated, finished_at, undo: back, undone_at }: BulkRunDoc,

@@ -1,4 +1,4 @@
-/** What the pages are made with, and the item that a page's path names. */
+/** Dependencies of the pages, and the item that a page's path names. */
 import joi from 'joi';
 import type { HttpRequest } from '../../../../kernel/contract.js';
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
@@ -15,7 +15,7 @@ export interface PageDeps {
   deps: Pick<BugDeps, 'items' | 'clock' | 'ids' | 'projects'>;
   /** Links that other plugins have added. */
   actions: () => readonly ItemAction[];
-  /** What other plugins know of an item. */
+  /** Facts that other plugins know about an item. */
   facts: () => readonly ItemFacts[];
   /** `app.base_url`, for the commands on pages; known once the server listens */
   baseUrl: () => string;
@@ -23,7 +23,7 @@ export interface PageDeps {
   timezone: () => string;
 }
 
-/** Of a path with `{ref}`. */
+/** Parameters of a path with `{ref}`. */
 export const params = joi.object({ ref: joi.string().max(100).required() });
 
 export const refOf = (request: HttpRequest): string => request.params['ref'] ?? '';

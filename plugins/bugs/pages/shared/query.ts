@@ -23,7 +23,7 @@ const list = (...items: joi.Schema[]): joi.ArraySchema =>
 const words = (...values: string[]): joi.ArraySchema => list(joi.string().valid(...values));
 const texts = (): joi.ArraySchema => list(joi.string().max(200));
 
-/** `2026-11-22`, a day in the zone of the pages. */
+/** A day in the zone of the pages, `2026-11-22`. */
 const day = joi.string().pattern(/^(?:19|[2-9]\d)\d\d-\d\d-\d\d$/, 'a date such as 2026-11-22');
 
 /** Ranges of time: the last hours or days, or from one day to another; the narrower end counts. */
@@ -65,7 +65,7 @@ export const listQuery = joi.object({
   ...filters,
   sort: order,
   cursor: joi.string().max(20_000).empty(''),
-  /** No filter means no filter: without it the bare list shows what is open and not muted. */
+  /** `all` asks for no filter: without it the bare list shows open, unmuted items. */
   view: joi.string().valid('all').empty(''),
 });
 const viewQuery = joi.object({ ...filters, sort: order });
@@ -74,10 +74,10 @@ export type Filters = Pick<ItemQuery, Exclude<keyof typeof filters, keyof typeof
   Partial<Record<keyof typeof times, string[]>>;
 export type ListQuery = Filters & { sort?: SortName; cursor?: string; view?: 'all' };
 
-/** What waits for somebody: the list as `/bugs` shows it. */
+/** The default filters, as of `/bugs`: items that wait for somebody. */
 export const DEFAULT_FILTERS: Filters = { status: ['open'], muted: [false] };
 
-/** The filters of a list; those of what waits when the address names none. */
+/** The filters of a list; the default ones when the address names none. */
 export function effective({ view, ...given }: ListQuery): Omit<ListQuery, 'view'> {
   const named = view === 'all' || FILTERS.some((name) => (given[name]?.length ?? 0) > 0);
   return named ? given : { ...given, ...DEFAULT_FILTERS };
@@ -129,7 +129,7 @@ export function canonical(query: Filters & { sort?: string }): string {
   return search.toString();
 }
 
-/** The filters of a query string. @returns null when one of them is none of ours, or its value is wrong */
+/** The filters of a query string. @returns null when it has an unknown filter or a wrong value */
 export function filtersOf(search: string): (Filters & { sort?: SortName }) | null {
   const given: Record<string, string[] | string> = {};
   for (const [name, value] of new URLSearchParams(search.slice(0, 20_000))) {
@@ -141,7 +141,7 @@ export function filtersOf(search: string): (Filters & { sort?: SortName }) | nul
   return error === undefined ? (value as Filters & { sort?: SortName }) : null;
 }
 
-/** Canonical text of what the bare list shows. */
+/** Canonical text of the bare list's filters. */
 export const BARE = canonical(DEFAULT_FILTERS);
 
 /** `/bugs` with these filters. @param search canonical text */

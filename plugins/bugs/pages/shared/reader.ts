@@ -1,4 +1,4 @@
-/** What only the pages read: items by name, those that repeat one, those that one may repeat. Without long texts. */
+/** Reading for the pages only: items by name, an item's duplicates, and likely duplicates. Without long texts. */
 import type { ErrorGroup, Item } from '../../../../ports/domain/bugs.js';
 import { matches } from '../../../../ports/document.js';
 import type { BugDeps } from '../../deps.js';
@@ -8,7 +8,7 @@ import type { ItemDoc } from '../../item/model.js';
 
 const CANDIDATES = 10;
 const DUPLICATES = 20;
-/** Of the newest of a class, to see whether one is alike. */
+/** Newest items of a class among which an alike one is searched. */
 const LOOKED_AT = 30;
 const WORD = /^[\p{L}\p{N}]/u;
 
@@ -34,8 +34,8 @@ export class Reader {
   }
 
   /**
-   * Open items that are most likely the same problem: of one class and file, where nobody has begun. Null for what has
-   * no class.
+   * Open items that are most likely the same problem: of one class and file, not begun. Null for an item without a
+   * class.
    */
   alikeQuery({
     project,
@@ -47,7 +47,7 @@ export class Reader {
     return { project: [project], exception_class: [exception_class], status: ['open'], ...file };
   }
 
-  /** Whether any of the newest is alike: every look at an item asks, so nothing is counted. */
+  /** Whether any of the newest items is alike: every look at an item asks, so nothing is counted. */
   async anyAlike(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<boolean> {
     const query = this.alikeQuery(doc);
     if (query === null || doc.status === 'duplicate') return false;
@@ -62,7 +62,7 @@ export class Reader {
     return page.items.some((other) => other.id !== doc.id && matches(other, alike));
   }
 
-  /** How many others are alike. */
+  /** The number of alike items. */
   async alikeCount(doc: Pick<Item, 'id' | 'status' | 'project' | 'exception_class' | 'file_path'>): Promise<number> {
     const query = this.alikeQuery(doc);
     if (query === null || doc.status === 'duplicate') return 0;

@@ -1,7 +1,4 @@
-/**
- * The rows of a stack trace, and which of them are behind a click: runs of library frames, and the middle of a
- * recursion. Pure.
- */
+/** The rows of a stack trace, with runs of library frames and the middle of a recursion behind a click. Pure. */
 
 export interface ShownFrame {
   kind: 'frame';
@@ -30,7 +27,7 @@ export interface Fold {
 
 export type Row = ShownFrame | TraceNote | Fold;
 
-/** Longer runs of one's own frames (recursion) are folded in the middle. */
+/** Own frames in a row from which the middle is folded (recursion). */
 const LONGEST = 40;
 const HEAD = 24;
 const TAIL = 10;
@@ -57,7 +54,7 @@ function libraryLabel(run: readonly ShownFrame[]): string {
   return `${run.length} library frames: ${names.slice(0, NAMES).join(', ')}${more}`;
 }
 
-/** Two or more in a row become one fold; a single one takes no less room folded. */
+/** Folds two or more in a row; a single row takes no less room folded. */
 function foldRuns(
   rows: readonly Row[],
   hides: (row: ShownFrame) => boolean,

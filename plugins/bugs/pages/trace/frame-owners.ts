@@ -1,13 +1,13 @@
 /**
- * Whose a frame is, where the reporter says so: frames of Sentry's SDKs state `in_app` and `module` (contract 21,
- * Sentry SDK intake), and lie beside the text of the stack in the occurrence's context. What it says came from outside.
+ * The owner of a frame, where the reporter states it: frames of Sentry's SDKs have `in_app` and `module` (contract 21,
+ * Sentry SDK intake), and lie beside the text of the stack in the occurrence's context. All of it came from outside.
  * Pure.
  */
 import type { Json } from '../../../../ports/store.js';
 
 interface Owner {
   own: boolean;
-  /** Of a library. */
+  /** The name of the library. */
   name: string;
 }
 
@@ -18,7 +18,7 @@ const LONGEST = 2048;
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value.slice(0, LONGEST) : '');
 
-/** `cart/cart.go:41`: paths of a text and of a frame may begin in different places. */
+/** Keys of a place, `cart/cart.go:41`: paths of a text and of a frame may begin in different places. */
 function keysOf(path: string, line: Json | undefined): string[] {
   const segments = path.split(/[\\/]/).filter((segment) => segment !== '');
   const number = typeof line === 'number' ? line : 0;
@@ -26,7 +26,7 @@ function keysOf(path: string, line: Json | undefined): string[] {
   return last === undefined ? [] : [`${segments.slice(-2).join('/')}:${number}`, `${last}:${number}`];
 }
 
-/** `github.com/acme/x` of Go, `com.acme` of Java, `requests` of Python. */
+/** The library's name: `github.com/acme/x` of Go, `com.acme` of Java, `requests` of Python. */
 function nameOf(frame: Fields): string {
   const module = textOf(frame['module']);
   if (module.includes('/')) return module.split('/', 3).join('/');
@@ -38,7 +38,7 @@ function nameOf(frame: Fields): string {
 
 export class FrameOwners {
   readonly #byPlace = new Map<string, Owner | null>();
-  /** Some SDKs say of every frame that it is the application's: that says nothing. */
+  /** False when every frame is said to be the application's, as by some SDKs: then the statement is worthless. */
   readonly #tells: boolean;
 
   /** @param context of an occurrence */
@@ -57,12 +57,12 @@ export class FrameOwners {
     const paths = ['filename', 'abs_path', 'package', 'module'].map((name) => textOf(frame[name]));
     for (const key of new Set(paths.flatMap((path) => keysOf(path, frame['lineno'])))) {
       const before = this.#byPlace.get(key);
-      // Two frames of this name and line, of which one is the application's: neither is known by it.
+      // Two frames share this name and line, and only one is the application's: then the place tells nothing.
       this.#byPlace.set(key, before === undefined || before?.own === owner.own ? owner : null);
     }
   }
 
-  /** Undefined where nothing is said of it. @param file as the stack's text names it */
+  /** The owner; undefined where none is stated. @param file as the stack's text names it */
   of(file: string | null, line: number | null): Owner | undefined {
     if (!this.#tells || file === null) return undefined;
     for (const key of keysOf(file, line ?? 0)) {

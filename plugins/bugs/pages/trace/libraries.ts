@@ -1,6 +1,6 @@
 /**
- * Whose code a stack frame is, for the eye alone: frames of libraries are folded on a page. The grouping never asks
- * (contract 21: "never an app-or-vendor guess"), so a wrong guess here costs a click and nothing else. Pure, linear.
+ * The library of a stack frame, only for display: a page folds frames of libraries. The grouping never asks (contract
+ * 21: "never an app-or-vendor guess"), so a wrong guess here costs no more than a click. Pure, linear.
  */
 
 /** A path's marker and how the package is named from what follows it. */
@@ -8,11 +8,11 @@ type Rule = readonly [marker: string, name: (rest: string) => string];
 
 const first = (rest: string): string => rest.split('/', 1)[0] ?? '';
 const segments = (rest: string, n: number): string => rest.split('/', n).join('/');
-/** `@scope/name`, or `name`. */
+/** The package of Node: `@scope/name`, or `name`. */
 const nodePackage = (rest: string): string => (rest.startsWith('@') ? segments(rest, 2) : first(rest));
-/** `rack-3.0.8` → `rack`. */
+/** The name without its version: `rack-3.0.8` → `rack`. */
 const unversioned = (rest: string): string => first(rest).replace(/-\d[\w.+-]*$/, '');
-/** `github.com/acme/x@v1.2.3/y.go` → `github.com/acme/x`; a Composer package has two segments. */
+/** The vendored package: `github.com/acme/x@v1.2.3/y.go` → `github.com/acme/x`; a Composer package has two segments. */
 const vendored = (rest: string): string => segments(rest, first(rest).includes('.') ? 3 : 2);
 
 /** The first match wins, so specific markers come before general ones. */

@@ -9,7 +9,7 @@ import { FrameOwners } from './frame-owners.js';
 import { libraryOf } from './libraries.js';
 
 export interface TracePart {
-  /** How it follows from the one before: `Caused by`. */
+  /** The part's relation to the one before: `Caused by`. */
   relation: string | null;
   title: string;
   rows: Row[];
@@ -23,7 +23,7 @@ export interface Trace {
   mark: number | null;
 }
 
-/** What the report says of its trace beside the text. */
+/** Statements of the report about its trace, beside the text. */
 export interface Stated {
   file: string | null;
   line: number | null;
@@ -32,7 +32,7 @@ export interface Stated {
 
 const NOTHING: Stated = { file: null, line: null, owners: new FrameOwners(null) };
 
-/** Null for a text that says nothing. */
+/** The trace; null for an empty text. */
 export function traceOf(stack: string | null, stated: Stated = NOTHING): Trace | null {
   if (stack === null || stack.trim() === '') return null;
   const text = unixLines(stack);
@@ -72,10 +72,10 @@ const NAMED: readonly [pattern: RegExp, relation: string][] = [
   [/^Member of the group:\s*/, 'Member of the group'],
   [/^Wrapped by:\s*/, 'Wrapped by'],
 ];
-/** Lines that only announce what the page shows anyway. */
+/** Lines that only announce parts of the page. */
 const SILENT =
   /^(?:\+ Exception Group )?(?:Traceback \(most recent call last\):|Stack trace:|stack backtrace:|(?:#\d+ )?\{main\}|[{}\]],?)$/;
-/** What Python draws around the members of an exception group: before each its number, at the end none. */
+/** Python's line before each member of an exception group, with its number, and at the end without. */
 const MEMBER = /^\+(?:-\+)?-{4,40}(?: (\d{1,4}|\.\.\.) -{4,40})?$/;
 const BARS = /^[|\s]+/;
 /** The bars of a group before a line, and the indent of source below its frame. */
@@ -83,7 +83,7 @@ const FRAMED = /^[|\s]*\|/;
 const SOURCE = /^\s{4}/;
 const HEADING = /^(?:goroutine \d+ |[\w.$\\:]*(?:Error|Exception|Warning|Panic|Failure)\b)/;
 const MOST_SOURCE = 6;
-/** Of a line; the raw text has the rest. */
+/** Characters of a line; the raw text has the rest. */
 const LONGEST_LINE = 2048;
 
 class Reader {
@@ -132,7 +132,7 @@ class Reader {
     this.#part.rows.push(shownFrame(frame, line, this.owners));
   }
 
-  /** The line above belongs to the frame when it says its function; else it is a line of its own. */
+  /** Gives the line above to the frame when it names the frame's function; else it is a line of its own. */
   #claim(frame: Frame, pending: string): void {
     const numbered = /^\d{1,4}: +(.+)$/.exec(pending)?.[1];
     const named = numbered ?? pending;
@@ -176,7 +176,7 @@ class Reader {
     } else this.#pending = line;
   }
 
-  /** Python says what was raised below its frames. */
+  /** Takes the exception's line, which Python writes below its frames. */
   #exception(line: string): void {
     const text = line.replace(/^[|+\s-]+/, '');
     if (text === '') return;
@@ -188,7 +188,7 @@ class Reader {
     this.#part.title = this.#part.title === '' ? text : `${this.#part.title}\n${text}`;
   }
 
-  /** A line that no frame claimed: what was thrown, above the frames; a note among them. */
+  /** Takes lines that no frame claimed: the exception above the frames, or a note among them. */
   #flush(): void {
     const text = this.#pending;
     this.#pending = null;
@@ -218,7 +218,7 @@ function braced(line: string): Frame | null {
   return frame === undefined ? null : { ...frame, crash: false };
 }
 
-/** What a line says beside its frame: PHP's `X: text in a.php:3`, Ruby's `a.rb:3:in 'f': text (X)`. */
+/** The header in a frame's line: PHP's `X: text in a.php:3`, Ruby's `a.rb:3:in 'f': text (X)`. */
 function headerOf(line: string): string | null {
   if (line.startsWith('at ')) return null;
   const php = !line.includes(' in ')
@@ -233,7 +233,7 @@ function headerOf(line: string): string | null {
 const NATIVE = /^at .* \((?:<anonymous>|native|index \d+)\)$/;
 const PLACE = /^["']?(?:, line (\d+)|[:(](\d+)(?:[:,](\d+))?)/;
 
-/** The library as the report states it, else as the frame's place looks; null for the application's own. */
+/** The library, as the report states it or as the frame's place suggests; null for the application's own code. */
 function librariesOf({ file, function: name, line_no }: Frame, line: string, owners: FrameOwners): string | null {
   const owner = owners.of(file, line_no);
   if (owner?.own === true) return null;
@@ -252,7 +252,7 @@ function shownFrame(frame: Frame, line: string, owners: FrameOwners): ShownFrame
   return {
     kind: 'frame',
     name,
-    // Java's folder is made from the class, which the function's name says already.
+    // Java's folder is made from the class, which the function's name already shows.
     folder: whole ? path.slice(0, cut) : '',
     file: base,
     at: found === null ? '' : `:${found}${column === undefined ? '' : `:${column}`}`,
