@@ -1,6 +1,7 @@
 /** A body of `POST /report` as a report for the intake (contract 20, endpoints). Pure. */
 import type { ErrorLevel, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
+import { storedBuild } from '../item/build-names.js';
 
 export interface ReportBody {
   project: string;
@@ -38,6 +39,7 @@ export const LIMITS = { description: 65_536, error_message: 8192, stack_trace: 6
 /** A text, or null for an empty one. */
 const some = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
 
+/** @throws ServiceError validation_failed for a `resolved_in_build` that names neither a version nor a build */
 export function reportOf(body: ReportBody, caller: BugCaller): { report: Report; truncated: string[] } {
   const truncated: string[] = [];
   const cut = (field: keyof typeof LIMITS): string | null => {
@@ -46,6 +48,7 @@ export function reportOf(body: ReportBody, caller: BugCaller): { report: Report;
     truncated.push(field);
     return text.slice(0, LIMITS[field]);
   };
+  const fix = some(body.resolved_in_build);
   const report: Report = {
     type: body.type ?? 'bug',
     project: body.project,
@@ -70,7 +73,7 @@ export function reportOf(body: ReportBody, caller: BugCaller): { report: Report;
     target_agent: some(body.target_agent),
     tags: body.tags ?? [],
     app_version: some(body.app_version) ?? some(body.build) ?? some(body.release),
-    resolved_in_build: some(body.resolved_in_build),
+    resolved_in_build: fix === null ? null : storedBuild(fix),
   };
   return { report, truncated };
 }

@@ -89,6 +89,20 @@ describe('bugs: routes', () => {
     expect(next.body['warnings']).to.deep.equal(['agnet is no field of this call']);
   });
 
+  it('stores the build of a fix in a report as in a change, and refuses what names none', async () => {
+    const send = (resolved_in_build: string) =>
+      ask('POST', '/report', REPORT, { project: 'alpha', title: `Fixed in ${resolved_in_build}`, resolved_in_build });
+    for (const [given, stored] of [
+      ['shop@v1.4.0', '1.4.0'],
+      ['vanilla-7', 'vanilla-7'],
+      ['', null],
+    ] as const)
+      expect((await send(given)).body['item']).to.include({ resolved_in_build: stored });
+    const { status, body } = await send('banana!!');
+    expect(status).to.equal(422);
+    expect((body['error'] as { fields: object }).fields).to.have.keys('resolved_in_build');
+  });
+
   it('cuts long texts and says so', async () => {
     const answer = await ask('POST', '/report', REPORT, {
       project: 'alpha',
