@@ -130,6 +130,15 @@ describe('access and projects: commands', () => {
     expect((await refused(run('token create', { name: 'm', scopes: 'x:y' }))).fields).to.have.property('scopes');
   });
 
+  it('token create with --agent', async () => {
+    const agent = 'fixer-1';
+    const made = await json('token create', { name: 'one', scopes: 'bugtracker:manage', agent });
+    expect(made).to.include({ agent });
+    const authenticator = w.others[AUTHENTICATOR.name] as Authenticator;
+    expect(await authenticator.bearer(String(made['token']))).to.include({ agent });
+    expect(await json('token create', { name: 'any', scopes: 'bugtracker:manage' })).to.include({ agent: null });
+  });
+
   it('project create, list and intake-key', async () => {
     expect(await json('project create', { name: 'Shop' }, ['shop'])).to.include({
       slug: 'shop',

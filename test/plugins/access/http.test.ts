@@ -409,6 +409,7 @@ describe('access: HTTP', function () {
         expires_in_seconds: '86400',
         project: '',
         source: '',
+        agent: 'fixer-1',
       };
       const made = await admin.shown(await admin.post('/tokens', form, '/tokens/new'));
       expect(made.status).to.equal(200);
@@ -416,9 +417,11 @@ describe('access: HTTP', function () {
       expect((await fixture.api('GET', SELF, token)).json).to.deep.include({
         name: 'ci <b>',
         scopes: ['bugtracker:report', 'license:read'],
+        agent: 'fixer-1',
         created_by: 'admin',
       });
       const list = await admin.get('/tokens');
+      expect(list.text).to.include('agent fixer-1');
       expect(list.text).to.include('ci &lt;b&gt;').and.include(token.slice(0, 12)).and.not.include(token);
     });
 

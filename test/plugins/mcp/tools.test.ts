@@ -189,6 +189,25 @@ describe('mcp: tools', () => {
       .and.not.include('status');
   });
 
+  it('tells first of all where it failed: file, line, source and locals', async () => {
+    const source = { '40': 'const all = cart.items;', '41': 'return all.total();', '42': '}' };
+    const details = (): Details => ({ context: { source, locals: { all: 'undefined' } }, breadcrumbs: null });
+    await fixture.bugs.record(errorReport({ line_no: 41 }), { details });
+    for (const { data } of [await call('next'), await call('get', { id: 'alpha-1' })]) {
+      expect(Object.keys(data).find((name) => name !== 'untrusted')).to.equal('crash');
+      // All of it came from outside, so each text stands between marks.
+      const unmarked = JSON.stringify(data['crash']).replaceAll(/<\/?untrusted-[0-9a-f]+>/g, '');
+      expect(JSON.parse(unmarked)).to.deep.include({
+        file: 'src/cart.ts',
+        line: 41,
+        source: '  40  const all = cart.items;\n> 41  return all.total();\n  42  }',
+        locals: '{"all":"undefined"}',
+      });
+      const { occurrence, occurrences } = data;
+      expect(JSON.stringify([occurrence, occurrences])).to.not.include('all.total');
+    }
+  });
+
   it('shows the newest occurrence whole, and of others what differs', async () => {
     for (const [i, host] of ['web-1', 'web-1', 'web-2'].entries()) {
       fixture.clock.advance(1_000);

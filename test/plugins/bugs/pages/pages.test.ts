@@ -517,6 +517,26 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, ref)).to.include({ assignee: null });
     });
 
+    it('a person stops the work with a reason, and lets it go on', async () => {
+      const { ref } = await fixture.bugs.record(report());
+      await fixture.leases.claim(ref, MANAGER, { agent: 'a' });
+      expect(await detail(ref))
+        .to.include(`action="/bugs/${ref}/hold"`)
+        .and.include('name="hold" value="true"');
+      const refused = (await post(ref, 'hold', { hold: 'true' })) as View;
+      expect(refused.status).to.equal(422);
+      expect(await shown(fixture, ref)).to.include({ hold: false, status: 'in_progress' });
+      const held = (await post(ref, 'hold', { hold: 'true', reason: 'wait for <legal>' })) as Redirect;
+      expect(held.flash?.message).to.equal('The item is on hold: no agent gets it.');
+      expect(await shown(fixture, ref)).to.include({ hold: true, hold_reason: 'wait for <legal>', status: 'open' });
+      expect(await detail(ref))
+        .to.include('Lift the hold')
+        .and.include('wait for &lt;legal&gt;')
+        .and.not.include('name="hold" value="true"');
+      await post(ref, 'hold', { hold: 'false' });
+      expect(await shown(fixture, ref)).to.include({ hold: false, hold_reason: null });
+    });
+
     it('tags and agent are saved', async () => {
       const { ref } = await fixture.bugs.record(report({ tags: ['a'] }));
       await post(ref, 'labels', { tags: 'b, c', target_agent: ' fixer-7 ' });
