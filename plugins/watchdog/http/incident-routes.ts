@@ -98,7 +98,7 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       input: { query: pageQuery },
       strictQuery: true,
       output: pageOf('IncidentPage', incident),
-      handle: async ({ query, principal }) => incidents.page(asked(query as IncidentQuery), callerOf(principal)),
+      handle: async ({ query, principal }) => incidents.page(asked(query), callerOf(principal)),
     },
     {
       method: 'GET',
@@ -110,10 +110,7 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       strictQuery: true,
       output: sheet,
       handle: async ({ query, principal }) => {
-        const { items } = await incidents.page(
-          { ...asked(query as IncidentQuery), limit: MOST_ROWS },
-          callerOf(principal),
-        );
+        const { items } = await incidents.page({ ...asked(query), limit: MOST_ROWS }, callerOf(principal));
         return text(csvOf([INCIDENT_COLUMNS, ...incidentRows(items)]), CSV);
       },
     },
