@@ -77,7 +77,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
 
   /** A person has stopped the work on it (contract 20, hold); missing or null: nobody has. */
   held?: { reason: string; by: string; at: string } | null;
-  /** Ids of unfinished items that block it; missing or null: none (store/blocking.ts). */
+  /** Ids of unfinished items that block it; missing or null: none */
   blocked?: { by: string[]; at: string } | null;
   /** The holder whose lease ended last without an end of the work, and the reason (claims/handover.ts). */
   handed?: { by: string; reason: string | null; at: string };

@@ -20,7 +20,7 @@ const HOST = /(?<=[\p{L}\p{N}_-])\\*\.(?=(?:\p{L}{2,24}|xn--[a-z0-9-]{2,59})(?:\
  * files.
  */
 const DOMAIN =
-  /(?<=[\p{L}\p{N}_-])\\*\.(?=(?:com|net|org|info|biz|xyz|top|click|link|online|site|shop|live|cloud|app|dev|page|store|tech|io|co|ai)(?:[\s,;!?'")\]>]|\.?$|\.\s))/gimu;
+  /(?<=[\p{L}\p{N}_-])\\*\.(?=(?:com|net|org|info|biz|xyz|top|click|link|online|site|shop|live|cloud|app|dev|page|store|tech|io|co|ai)\\*(?:[\s,;!?'")\]>]|\.?$|\.\s))/gimu;
 
 /** Nothing in it is a link, a mention or Markdown's `[text](address)` any more. */
 export const unlinked = (text: string): string =>

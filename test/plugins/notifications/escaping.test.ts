@@ -46,6 +46,7 @@ const ATTACKS = [
   'evil.example\\/login, evil\\.example\\\\/login, www\\.evil.example, http\\:\\/\\/evil.example, mailto\\:a, [in]\\(x)',
   'evil.example:8080/login, évil.example/login, evil.xn--p1ai/login, evil.рф/login',
   'sign in at evil.com, then (evil.net) or EVIL.IO. Thanks, evil.app',
+  'sign in (at evil.com\\) or evil.net\\, evil.io\\.',
 ];
 const hostile = fc
   .array(

@@ -50,7 +50,9 @@ describe('watchdog routes', function () {
         await make('PATCH', '/monitors/known%2F1', { name: 'Changed', [field]: value }),
       ]) {
         expect(refused(answer), field).to.equal('422 validation_failed');
-        expect(answer.json.error?.fields).to.deep.equal({ [field]: 'is not supported by this version; leave it out' });
+        expect(answer.json.error?.fields).to.deep.equal({
+          [field]: 'is not supported: the plugin probes is switched off',
+        });
       }
     }
     expect((await get('/monitors/unbuilt%2F1')).status).to.equal(404);
