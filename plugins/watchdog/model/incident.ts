@@ -48,7 +48,8 @@ const FRESH: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' | 'messa
   comments: [],
 };
 
-type Write = WriteOp<IncidentDoc>;
+/** Writes of one bulk are made in any order; each is of the incident that it names. */
+type Write = Extract<WriteOp<IncidentDoc>, { change: unknown }>;
 
 /** What these entries say of incidents, in their order. */
 export function incidentWrites(
@@ -65,6 +66,18 @@ export function incidentWrites(
     }
     return [{ change: { id }, update: { set: changesOf(entry) } }];
   });
+}
+
+/** The same writes in bulks that follow one another: each has one write of an incident at most, in the order given. */
+export function inTurns(writes: readonly Write[]): Write[][] {
+  const turns: Write[][] = [];
+  const made = new Map<unknown, number>();
+  for (const write of writes) {
+    const turn = made.get(write.change['id']) ?? 0;
+    made.set(write.change['id'], turn + 1);
+    (turns[turn] ??= []).push(write);
+  }
+  return turns;
 }
 
 type Changes = Record<string, string | boolean | null>;

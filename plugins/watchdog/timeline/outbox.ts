@@ -11,7 +11,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';
-import { incidentWrites } from '../model/incident.js';
+import { incidentWrites, inTurns } from '../model/incident.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
@@ -92,7 +92,7 @@ export class MonitorOutbox {
   }
 
   async #incidents(writes: ReturnType<typeof incidentWrites>): Promise<void> {
-    if (writes.length > 0) await this.deps.incidents.bulk(writes);
+    for (const turn of inTurns(writes)) await this.deps.incidents.bulk(turn);
   }
 
   #leftover(): Filter {

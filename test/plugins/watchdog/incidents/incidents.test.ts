@@ -73,6 +73,26 @@ for (const engine of STORES) {
       expect((await all({ source: 'c' }))[0]?.ended_at).to.equal(isoOf(fixture.clock.now()));
     });
 
+    it('writes of one incident never meet in a bulk, whose writes have no order', async () => {
+      const { incidents } = fixture.deps;
+      const bulk = incidents.bulk.bind(incidents);
+      const met: string[][] = [];
+      incidents.bulk = (ops) => {
+        const ids = ops.flatMap((op) => ('change' in op ? [String(op.change['id'])] : []));
+        if (new Set(ids).size < ids.length) met.push(ids);
+        return bulk(ops);
+      };
+      await fixture.beat('p');
+      await fixture.beat('c');
+      await fixture.monitors.edit('c', { parent_source: 'p' }, ANYONE);
+      await fail('p', 'disk full');
+      fixture.clock.advance(1000);
+      await fail('c', 'no database');
+      await fixture.settled();
+      expect(met).to.deep.equal([]);
+      expect((await all({ source: 'c' }))[0]).to.include({ suppressed_by: 'p' });
+    });
+
     it('an entry that is told twice writes the same, and what people said stays', async () => {
       await fail('a', 'x');
       await fixture.settled();
