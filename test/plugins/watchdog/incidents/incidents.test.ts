@@ -76,9 +76,9 @@ for (const engine of STORES) {
     it('writes of one incident never meet in a bulk, whose writes have no order', async () => {
       const { incidents } = fixture.deps;
       const bulk = incidents.bulk.bind(incidents);
-      const met: string[][] = [];
+      const met: unknown[][] = [];
       incidents.bulk = (ops) => {
-        const ids = ops.flatMap((op) => ('change' in op ? [String(op.change['id'])] : []));
+        const ids = ops.flatMap((op) => ('change' in op ? [op.change['id']] : []));
         if (new Set(ids).size < ids.length) met.push(ids);
         return bulk(ops);
       };
