@@ -16,7 +16,7 @@ export const OPERATIONS = {
   check: 0,
   heartbeat: 2,
   known_error: 3.2,
-  new_group: 15.5,
+  new_group: 14.5,
   validation: 4,
   claim: 3,
   idle_per_process_second: 9,

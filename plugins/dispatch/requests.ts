@@ -60,7 +60,7 @@ export class Requests implements AttemptData {
 
   /** Each rule asks once in each cycle of the item; of rules that name one agent the first asks. */
   async byRules({ data }: DomainEvent<BugEvent>): Promise<void> {
-    const rules = await this.rules.list(null);
+    const rules = await this.rules.current();
     const item = rules.some(({ enabled }) => enabled) ? await this.items.get(data.id) : null;
     if (item === null) return;
     const asked = new Set<string>();

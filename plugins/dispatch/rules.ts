@@ -9,11 +9,15 @@ import type { Collection } from '../../ports/store.js';
 import { ownProject } from './caller.js';
 import type { RequestRule, RuleFields } from './rule.js';
 
-/** All of them are read for every new item. */
+/** All of them are kept in memory. */
 const MOST = 100;
+/** How long the rules that are at hand hold: what another process wrote counts after it at the latest. */
+export const FRESH_MS = 5_000;
 
 @injectable()
 export class RequestRules {
+  #atHand: { rules: Promise<RequestRule[]>; at: number } | null = null;
+
   constructor(
     @inject(collection<RequestRule>('rules')) private readonly rows: Collection<RequestRule>,
     @inject(PROJECTS) private readonly projects: ProjectDirectory,
@@ -29,6 +33,19 @@ export class RequestRules {
     return (await this.rows.find({ filter, sort: [['id', 'asc']], limit: MOST })).items;
   }
 
+  /** All of them, for each new item: asked of the store every five seconds at most. */
+  current(): Promise<RequestRule[]> {
+    const now = this.clock.monotonic();
+    if (this.#atHand === null || now - this.#atHand.at >= FRESH_MS) {
+      const asked = { rules: this.list(null), at: now };
+      this.#atHand = asked;
+      asked.rules.catch(() => {
+        if (this.#atHand === asked) this.#atHand = null;
+      });
+    }
+    return this.#atHand.rules;
+  }
+
   /** @throws ServiceError insufficient_scope, unknown_project, conflict */
   async create(principal: Principal, created_by: string, fields: RuleFields & { agent: string }): Promise<RequestRule> {
     const project = await this.#project(principal, fields.project ?? null);
@@ -37,6 +54,7 @@ export class RequestRules {
     const created_at = this.clock.iso();
     const rule = { id: this.ids.uuid(), project, severity, tag, agent, enabled, created_by, created_at };
     await this.rows.insert(rule);
+    this.#atHand = null;
     await this.audit.record(principal, 'request_rule.created', rule.id, { agent, project });
     return rule;
   }
@@ -49,6 +67,7 @@ export class RequestRules {
     const after = { ...before, ...fields, project };
     const { id: _id, ...set } = after;
     await this.rows.change({ id }, { set });
+    this.#atHand = null;
     await this.audit.record(principal, 'request_rule.changed', id, { agent: after.agent, enabled: after.enabled });
     return after;
   }
@@ -57,6 +76,7 @@ export class RequestRules {
   async remove(principal: Principal, id: string): Promise<void> {
     const { agent } = await this.#need(principal, id);
     await this.rows.remove({ id });
+    this.#atHand = null;
     await this.audit.record(principal, 'request_rule.deleted', id, { agent });
   }
 

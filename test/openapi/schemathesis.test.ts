@@ -74,9 +74,6 @@ describe('openapi.json before schemathesis', function () {
         CHECKS,
         '--max-time',
         String(seconds),
-        // A call with `wait_seconds` may wait 25 s for work.
-        '--request-timeout',
-        '40',
         '--suppress-health-check',
         'all',
         '--generation-deterministic',

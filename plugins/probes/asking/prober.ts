@@ -125,12 +125,12 @@ export class Prober {
       for (const { id, probe, updated_at } of docs) {
         if (updated_at > this.#newest) this.#newest = updated_at;
         if (this.#known.get(id) === updated_at) continue;
-        // The first of a new one comes soon: somebody looks at it.
-        const fresh = !this.#known.has(id) && this.#loaded;
+        // A new or changed one is asked soon: somebody looks at it.
+        const soon = this.#loaded;
         this.#known.set(id, updated_at);
         this.#failures.delete(id);
         const now = this.deps.clock.now();
-        this.#table.put(id, fresh ? now : nextTime(id, probe.interval_seconds * 1000, now));
+        this.#table.put(id, soon ? now : nextTime(id, probe.interval_seconds * 1000, now));
       }
     }
     this.#loaded = true;

@@ -6,7 +6,7 @@ import { TestService } from '../../support/service.js';
 const MONITORS = '/api/watchdog/v1/monitors';
 
 describe('probes of a running service', function () {
-  this.timeout(240_000);
+  this.timeout(90_000);
   let service: TestService;
   let token: string;
   before(async () => {
@@ -20,7 +20,7 @@ describe('probes of a running service', function () {
     return body['monitor'] as Record<string, unknown>;
   };
   const becomes = (state: string): Promise<unknown> =>
-    until(`it is ${state}`, async () => (await monitor())['state'] === state, 90_000);
+    until(`it is ${state}`, async () => (await monitor())['state'] === state, 30_000);
 
   it('asks what it is told to, and its monitor follows', async () => {
     const probe = { kind: 'http', url: `${service.url}/login`, headers: { 'X-Key': 'hush-hush' }, retries: 0 };
