@@ -74,6 +74,9 @@ describe('openapi.json before schemathesis', function () {
         CHECKS,
         '--max-time',
         String(seconds),
+        // `action=next` with `wait_seconds` answers after 25 s where there is no work; the tool gives up after 10 by itself.
+        '--request-timeout',
+        '40',
         '--suppress-health-check',
         'all',
         '--generation-deterministic',
