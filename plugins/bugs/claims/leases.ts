@@ -87,13 +87,8 @@ export class Leases {
     const agent = request.agent ?? caller.name;
     const live: ClaimLease | null = isLive(before.claim, this.deps.clock.now()) ? before.claim : null;
     const own = live?.credential === caller.id && live.agent === agent;
-    const giveBack = own ? (): void => undefined : await this.quota.take({ credential: caller.id, agent });
-    try {
-      return await this.#claim(before.id, caller, request);
-    } catch (error) {
-      giveBack();
-      throw error;
-    }
+    const claim = (): Promise<Claimed> => this.#claim(before.id, caller, request);
+    return own ? claim() : this.quota.within({ credential: caller.id, agent }, claim);
   }
 
   async #claim(id: string, caller: BugCaller, request: LeaseRequest): Promise<Claimed> {

@@ -97,15 +97,9 @@ export class NextItem {
     return { item: null, waiting: await this.waiting.of(filter, agent, holderOf({ credential: caller.id, agent })) };
   }
 
-  async #reserve(caller: BugCaller, request: NamedRequest, filter: Filter): Promise<Reserved | null> {
-    const giveBack = await this.quota.take({ credential: caller.id, agent: request.agent });
-    let reserved: Reserved | null = null;
-    try {
-      reserved = await this.#first(caller, request, filter);
-      return reserved;
-    } finally {
-      if (reserved === null) giveBack();
-    }
+  #reserve(caller: BugCaller, request: NamedRequest, filter: Filter): Promise<Reserved | null> {
+    const holder = { credential: caller.id, agent: request.agent };
+    return this.quota.within(holder, () => this.#first(caller, request, filter));
   }
 
   async #first(caller: BugCaller, request: NamedRequest, filter: Filter): Promise<Reserved | null> {

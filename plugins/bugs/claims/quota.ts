@@ -13,46 +13,80 @@ import { holderOf } from '../item/lease.js';
 const FRESH_MS = 1_000;
 const MOST_HOLDERS = 10_000;
 
-/** At most so many leases are live: what was counted at `at`, and what was granted since. */
+/** Live leases of a holder: what was counted at `at`, and what was taken since. */
 interface Held {
   at: number;
   most: number;
 }
 
+interface Holder {
+  credential: string;
+  agent: string;
+}
+
 @injectable()
 export class ClaimQuota {
   readonly #held = new BoundedMap<Held>({ most: MOST_HOLDERS });
+  /** Counts under way: all that arrive meanwhile wait for the one. */
+  readonly #counting = new Map<string, Promise<Held>>();
+  /** Claims that have a place, and of which nobody knows yet whether they need it. */
+  readonly #underWay = new Map<string, Set<Promise<unknown>>>();
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'config'>) {}
 
   /**
-   * Takes a place for a claim that is about to be made.
-   * @returns gives it back where nothing was claimed
+   * Claims where the holder has a place for it; where the last places are of claims under way, it waits for what
+   * becomes of them.
+   * @param claim null: nothing was claimed, and the place is free again, as it is when it throws
    * @throws ServiceError too_many_claims
    */
-  async take(holder: { credential: string; agent: string }): Promise<() => void> {
-    const most = this.deps.config.max_claims;
+  async within<T>(holder: Holder, claim: () => Promise<T>): Promise<T> {
+    const { max_claims: most } = this.deps.config;
     const key = holderOf(holder);
-    const now = this.deps.clock.monotonic();
-    let held = this.#held.get(key);
-    if (held === undefined || held.most >= most || now - held.at > FRESH_MS) {
-      const before = held?.most ?? 0;
-      const counted = await this.#count(holder);
-      const other = this.#held.get(key);
-      // What parallel calls took meanwhile may be in the count, or not: the greater number is on the safe side.
-      const since = other === undefined ? 0 : Math.max(0, other.most - before);
-      held = { at: this.deps.clock.monotonic(), most: counted + since };
-      this.#held.set(key, held);
+    for (;;) {
+      const held = await this.#known(key, holder, most);
+      if (held.most < most) return this.#claim(key, held, claim);
+      const others = this.#underWay.get(key);
+      if (others === undefined)
+        throw refusal('too_many_claims', `At most ${most} items at a time: resolve or release one of yours first.`);
+      await Promise.allSettled(others);
     }
-    if (held.most >= most)
-      throw refusal('too_many_claims', `At most ${most} items at a time: resolve or release one of yours first.`);
-    const place = held;
-    place.most += 1;
-    return () => void (place.most -= 1);
   }
 
-  #count({ credential, agent }: { credential: string; agent: string }): Promise<number> {
+  /** With a place, which is taken before anybody else looks. */
+  async #claim<T>(key: string, held: Held, claim: () => Promise<T>): Promise<T> {
+    held.most += 1;
+    const claiming = claim();
+    const others = this.#underWay.get(key) ?? new Set();
+    this.#underWay.set(key, others.add(claiming));
+    let claimed: T | null = null;
+    try {
+      claimed = await claiming;
+      return claimed;
+    } finally {
+      if (claimed === null) held.most -= 1;
+      others.delete(claiming);
+      if (others.size === 0) this.#underWay.delete(key);
+    }
+  }
+
+  async #known(key: string, holder: Holder, most: number): Promise<Held> {
+    const counting = this.#counting.get(key);
+    if (counting !== undefined) return counting;
+    const held = this.#held.get(key);
+    if (held !== undefined && held.most < most && this.deps.clock.monotonic() - held.at <= FRESH_MS) return held;
+    const begun = this.#count(key, holder).finally(() => this.#counting.delete(key));
+    this.#counting.set(key, begun);
+    return begun;
+  }
+
+  async #count(key: string, { credential, agent }: Holder): Promise<Held> {
+    // The count has a claim that is under way, or not; so none is, and none begins before the end of the count.
+    await Promise.allSettled(this.#underWay.get(key) ?? new Set<Promise<unknown>>());
     const live = { 'claim.expires_at': { gt: isoOf(this.deps.clock.now()) } };
-    return this.deps.items.count({ ...live, 'claim.credential': credential, 'claim.agent': agent });
+    const most = await this.deps.items.count({ ...live, 'claim.credential': credential, 'claim.agent': agent });
+    const held = { at: this.deps.clock.monotonic(), most };
+    this.#held.set(key, held);
+    return held;
   }
 }

@@ -183,6 +183,27 @@ for (const { name, open } of ENGINES)
       }
     });
 
+    it('gives many at once the places that are free, whatever was held before, and refuses none that find nothing', async () => {
+      const filter = { tags: { has: 'places' } } as const;
+      for (let i = 0; i < 8; i++) await made({ tags: ['places'] });
+      const before = fixture.deps.config.max_claims;
+      fixture.deps.config.max_claims = 8;
+      try {
+        const caller = { ...ONE, id: 'tok-busy' };
+        const next = (): Promise<string> => codeOf(fixture.nextItem.next(caller, {}, filter));
+        for (let i = 0; i < 3; i++) expect(await next()).to.equal('none');
+        // What was granted is not at hand any longer.
+        fixture.clock.advance(2_000);
+        expect(await Promise.all(Array.from({ length: 5 }, next))).to.deep.equal(Array(5).fill('none'));
+        const held = await fixture.deps.items.count({ 'claim.credential': 'tok-busy' });
+        expect(held).to.equal(8);
+        fixture.deps.config.max_claims = 10;
+        expect(await Promise.all(Array.from({ length: 12 }, next))).to.deep.equal(Array(12).fill('none'));
+      } finally {
+        fixture.deps.config.max_claims = before;
+      }
+    });
+
     it('claims by a token made for one agent under that name alone', async () => {
       const id = await made({ target_agent: 'fixer' });
       const bound = { ...ONE, agent: 'fixer' };
