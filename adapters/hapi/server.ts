@@ -117,7 +117,7 @@ export class HapiServer implements HttpServer {
       const folders = new Set([...own, ...panels.filter((panel) => panel.plugin === plugin)].map(({ views }) => views));
       const found = [
         ...own.flatMap((page) => judge.page(page)),
-        ...[...folders].flatMap((folder) => judge.folder(folder, words)),
+        ...[...folders].flatMap((folder) => judge.folder(folder, words, plugin)),
       ];
       return found.map((fault) => ({ plugin, fault }));
     });
@@ -149,7 +149,7 @@ export class HapiServer implements HttpServer {
     const { log, clock, ids, debug, limits } = options;
     const helpers = { asset: assets.address, ...options.helpers };
     const views = await Views.on(this.#server, { webDir: options.webDir, helpers, debug });
-    for (const { views: folder } of [...parts.pages, ...parts.panels]) await views.add(folder);
+    for (const [plugin, folder] of owners(parts)) await views.add(folder, plugin);
     const wait = options.panelTimeoutMs ?? 2_000;
     const mostBytes =
       options.maxBodyBytesInFlight ?? Math.max(128 * MIB, 8 * (limits.json_bytes + limits.inflated_bytes));

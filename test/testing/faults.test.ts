@@ -77,6 +77,11 @@ describe('faults at the start of a plugin', () => {
       /views\/shifts\.hbs:2 uses the partial "feild", which does not exist: there are alert, /,
     ],
     [
+      'a part of another plugin',
+      { parts: both(), views: { shifts: `{{> bugs/facts this}}{{> oncall/row this}}`, 'parts/row': '{{name}}' } },
+      /views\/shifts\.hbs:1 uses the partial "bugs\/facts", which does not exist: there are .*, oncall\/row/,
+    ],
+    [
       'an unknown helper',
       { parts: both(), views: { shifts: `{{tmie at}}` } },
       /views\/shifts\.hbs:1 uses the helper "tmie"/,

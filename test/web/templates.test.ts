@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import Handlebars from 'handlebars';
 import { helpers } from '../../web/helpers.js';
-import { COMPILE, filesBelow, render, renderFile, root, templates } from './templates.js';
+import { COMPILE, filesBelow, partialOf, render, renderFile, root, templates } from './templates.js';
 
 /** Markup that other code made and escaped, by file: nothing else may print unescaped. */
 const UNESCAPED: Record<string, readonly string[]> = {
@@ -52,9 +52,7 @@ function partialsUsed(source: string): string[] {
 
 describe('templates', () => {
   const all = templates();
-  const partials = new Set(
-    all.filter(({ file }) => file.startsWith('web/partials/')).map(({ file }) => basename(file, '.hbs')),
-  );
+  const partials = new Set(all.map(({ file }) => partialOf(file)).filter((name) => name !== null));
   const names = [...Object.keys(helpers({ timezone: 'UTC', now: () => 0 })), 'asset'];
   const known = Object.fromEntries(names.map((name) => [name, true]));
 

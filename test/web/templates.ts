@@ -32,13 +32,22 @@ export function templates(): Template[] {
     .map((path) => ({ file: relative(root, path), source: readFileSync(path, 'utf8') }));
 }
 
+/** The name under which a template is a partial; null: it is none. */
+export function partialOf(file: string): string | null {
+  const name = basename(file, '.hbs');
+  if (file.startsWith(join('web', 'partials'))) return name;
+  const plugin = /^plugins\/([^/]+)\/views\/parts\//.exec(file)?.[1];
+  return plugin === undefined ? null : `${plugin}/${name}`;
+}
+
 export function engine(timezone = 'Europe/Zurich'): typeof Handlebars {
   const own = Handlebars.create();
   // The adapter's own helper; what it adds to the address is no matter here.
   own.registerHelper('asset', (path: unknown) => `/assets/${String(path)}`);
   for (const [name, helper] of Object.entries(helpers({ timezone, now: () => NOW }))) own.registerHelper(name, helper);
   for (const { file, source } of templates()) {
-    if (file.startsWith(join('web', 'partials'))) own.registerPartial(basename(file, '.hbs'), source);
+    const name = partialOf(file);
+    if (name !== null) own.registerPartial(name, source);
   }
   return own;
 }

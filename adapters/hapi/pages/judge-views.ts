@@ -6,6 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Handlebars from 'handlebars';
 import type { MountedPage } from '../../../ports/http.js';
+import { partsIn } from './views.js';
 
 const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissing', 'blockHelperMissing'];
 /** Stands for a computed part of a path, which may be anything. */
@@ -54,23 +55,26 @@ export class ViewJudge {
   /**
    * Faults in every view of a folder.
    * @param own first segments of the plugin's own pages: a form that goes there must have a page that takes it
+   * @param plugin whose own partials the views may use beside those of web/
    */
-  folder(views: string, own: ReadonlySet<string>): string[] {
+  folder(views: string, own: ReadonlySet<string>, plugin: string): string[] {
+    const parts = partsIn(views, plugin).map(({ name }) => name);
+    const offered = { ...this.#offered, partials: new Set([...this.#offered.partials, ...parts]) };
     const names = existsSync(views) ? readdirSync(views, { recursive: true, encoding: 'utf8' }) : [];
     return names
       .filter((name) => name.endsWith('.hbs'))
       .map((name) => ({ name: `${basename(views)}/${name}`, text: readFileSync(join(views, name), 'utf8') }))
-      .flatMap((source) => this.#view(source, own));
+      .flatMap((source) => this.#view(source, own, offered));
   }
 
-  #view(source: Source, own: ReadonlySet<string>): string[] {
+  #view(source: Source, own: ReadonlySet<string>, offered: Offered): string[] {
     let parsed: ReturnType<typeof Handlebars.parse>;
     try {
       parsed = Handlebars.parse(source.text);
     } catch (error) {
       return [`${source.name} cannot be read: ${(error as Error).message.replaceAll(/\s*\n\s*/g, ' ')}`];
     }
-    const visitor = new Reader(this.#offered);
+    const visitor = new Reader(offered);
     visitor.accept(parsed);
     const tags = visitor.faults.map(({ line, fault }) => `${source.name}:${line} ${fault}`);
     return [...tags, ...this.#formsOf(source, own), ...this.#actions(source, visitor.actions, own)];

@@ -6,7 +6,8 @@
  * Vision finds and compiles views; the compiled ones are kept and called here. Vision would read both files from the
  * disk for every page, on a thread that compresses other pages at the same time.
  */
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import Vision, { type ServerViewsConfiguration } from '@hapi/vision';
 import Handlebars from 'handlebars';
@@ -26,6 +27,13 @@ type Template = ReturnType<typeof Handlebars.compile>;
  * visible keep it. Line numbers stay true.
  */
 const flush = (text: string): string => (/<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n'));
+
+/** The partials that a plugin brings for its own views: `parts/row.hbs` is `<plugin>/row`. */
+export function partsIn(folder: string, plugin: string): { name: string; file: string }[] {
+  const parts = join(folder, 'parts');
+  const names = existsSync(parts) ? readdirSync(parts).filter((name) => name.endsWith('.hbs')) : [];
+  return names.map((name) => ({ name: `${plugin}/${basename(name, '.hbs')}`, file: join(parts, name) }));
+}
 
 export class Views {
   readonly #realms = new Map<string, Server>();
@@ -49,13 +57,19 @@ export class Views {
     return views;
   }
 
-  /** Opens a realm for a folder of views. A second call for the same folder does nothing. */
-  async add(folder: string): Promise<void> {
+  /**
+   * Opens a realm for a folder of views. A second call for the same folder does nothing.
+   * @param plugin whose views they are: what lies in `parts/` is the partial `<plugin>/<name>`
+   */
+  async add(folder: string, plugin: string | null = null): Promise<void> {
     if (this.#realms.has(folder)) return;
     const { webDir, debug, helpers } = this.options;
+    this.#addParts(folder, plugin);
     const engine = Object.assign(Object.create(this.#handlebars) as typeof Handlebars, {
-      compile: (text: string, options: CompileOptions & { filename: string }): Template =>
-        this.#keep(options.filename, this.#handlebars.compile(flush(text), options)),
+      compile: (text: string, options: CompileOptions & { filename: string }): Template => {
+        if (debug) this.#addParts(folder, plugin);
+        return this.#keep(options.filename, this.#handlebars.compile(flush(text), options));
+      },
       registerPartial: (name: string, text: string) => this.#handlebars.registerPartial(name, flush(text)),
     });
     // A name that is no helper is a field: Handlebars need not look for a helper of this name at every rendering.
@@ -76,6 +90,12 @@ export class Views {
         this.#realms.set(folder, realm);
       },
     });
+  }
+
+  #addParts(folder: string, plugin: string | null): void {
+    if (plugin === null) return;
+    for (const { name, file } of partsIn(folder, plugin))
+      this.#handlebars.registerPartial(name, flush(readFileSync(file, 'utf8')));
   }
 
   /**

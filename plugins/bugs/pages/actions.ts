@@ -11,9 +11,9 @@ import type { Edit } from '../item/edit.js';
 import { commentBody, editBody } from '../http/schemas.js';
 import { tagsOf } from './several/bulk-actions.js';
 import { checked, orAgain, typedFields } from './shared/form.js';
-import type { Entry } from './activity.js';
+import type { Entry } from './item/activity.js';
 import { contextOf, suffixOf } from './shared/context.js';
-import { itemView } from './item.js';
+import { itemView } from './item/view.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
 import { undo, undoable } from '../work/undo.js';
 

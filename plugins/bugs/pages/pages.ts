@@ -3,7 +3,7 @@ import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { actionPages } from './actions.js';
 import { bulkPages } from './several/bulk.js';
-import { itemView } from './item.js';
+import { itemView } from './item/view.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
 import { listPages } from './list.js';
 import { alikePages } from './several/alike.js';

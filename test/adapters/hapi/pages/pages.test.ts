@@ -111,6 +111,7 @@ describe('hapi: pages', () => {
               throw new Error('secret text');
             },
           }),
+          page('/parted', { handle: () => new View('parted', { words: [{ word: 'one' }, { word: '<two>' }] }) }),
           page('/no-view', { handle: () => new View('missing') }),
           page('/item/{id}', {
             input: {
@@ -146,6 +147,12 @@ describe('hapi: pages', () => {
   const form = (role: string, fields: Record<string, string>) => ({
     ...as(role, { 'content-type': FORM }),
     payload: new URLSearchParams(fields).toString(),
+  });
+
+  it('a plugin’s own parts are partials of its views', async () => {
+    const answer = await test.ask('GET', '/parted', as('member'));
+    expect(answer.status).to.equal(200);
+    expect(answer.text).to.include('<ul><li><b>one</b>').and.include('<li><b>&lt;two&gt;</b>');
   });
 
   it('renders a view of its own plugin in the layout, escaped, with what the layout needs', async () => {

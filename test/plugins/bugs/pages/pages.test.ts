@@ -2,8 +2,8 @@
 import type { ItemAction } from '../../../../ports/domain/bugs.js';
 import { expect } from 'chai';
 import { Redirect, type PageSpec, type Reply, type View } from '../../../../kernel/contract.js';
-import { lineOf } from '../../../../plugins/bugs/pages/activity.js';
-import { movesFrom } from '../../../../plugins/bugs/pages/moves.js';
+import { lineOf } from '../../../../plugins/bugs/pages/item/activity.js';
+import { movesFrom } from '../../../../plugins/bugs/pages/item/moves.js';
 import { OverviewNumbers } from '../../../../plugins/bugs/pages/shared/numbers.js';
 import { pages } from '../../../../plugins/bugs/pages/pages.js';
 import { traceOf } from '../../../../plugins/bugs/pages/trace/trace.js';

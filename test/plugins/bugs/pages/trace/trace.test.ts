@@ -1,7 +1,7 @@
 /** Stack traces and breadcrumbs as the pages show them: parts, marks, folds, and nothing lost. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { crumbsOf } from '../../../../../plugins/bugs/pages/breadcrumbs.js';
+import { crumbsOf } from '../../../../../plugins/bugs/pages/item/breadcrumbs.js';
 import { FrameOwners } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
 import { libraryOf } from '../../../../../plugins/bugs/pages/trace/libraries.js';
 import type { Row } from '../../../../../plugins/bugs/pages/trace/folds.js';

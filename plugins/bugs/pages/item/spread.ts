@@ -1,5 +1,8 @@
 /** Which versions, environments, hosts and tags the kept occurrences have, as rows of a page. Pure. */
-import type { Spread } from '../lists/spread.js';
+import type { Spread } from '../../lists/spread.js';
+import type { About } from './about.js';
+
+export const spread = ({ detail }: About): object => ({ spread: spreadRows(detail.spread) });
 
 /** Rows of the spread; empty kinds are left out. */
 export function spreadRows({ versions, environments, hosts, tags }: Spread): object[] {

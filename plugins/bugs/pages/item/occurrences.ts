@@ -2,11 +2,17 @@
  * An occurrence as its row shows it: differences from the item's own text, its trace in parts, events before the error.
  * Pure.
  */
-import type { Item } from '../../../ports/domain/bugs.js';
-import type { Json } from '../../../ports/store.js';
+import type { Item } from '../../../../ports/domain/bugs.js';
+import type { Json } from '../../../../ports/store.js';
+import type { About } from './about.js';
 import { crumbsOf, type Crumb } from './breadcrumbs.js';
-import { FrameOwners } from './trace/frame-owners.js';
-import { traceOf, type Trace } from './trace/trace.js';
+import { FrameOwners } from '../trace/frame-owners.js';
+import { traceOf, type Trace } from '../trace/trace.js';
+
+/** The section of kept occurrences; the newest is shown open. */
+export const occurrenceRows = ({ item, occurrences }: About): object => ({
+  occurrences: { ...occurrences, items: occurrences.items.map((one, i) => occurrenceRow(one, item, i === 0)) },
+});
 
 interface Given {
   id: string;

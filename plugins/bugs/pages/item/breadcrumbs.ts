@@ -2,7 +2,7 @@
  * Events before an error, as lines of a timeline. Breadcrumbs come from many libraries in many forms; all have a time,
  * a category, a level, a message and data, under several names. Pure.
  */
-import type { Json } from '../../../ports/store.js';
+import type { Json } from '../../../../ports/store.js';
 
 export interface Crumb {
   icon: string;

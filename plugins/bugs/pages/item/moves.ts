@@ -1,6 +1,6 @@
 /** The changes of status that a person may make now, from the transition table, each as the form it needs. Pure. */
-import type { ItemStatus } from '../../../ports/domain/bugs.js';
-import { allowed, STATUSES } from '../item/transitions.js';
+import type { ItemStatus } from '../../../../ports/domain/bugs.js';
+import { allowed, STATUSES } from '../../item/transitions.js';
 
 export interface Move {
   to: ItemStatus;

@@ -3,8 +3,8 @@
  * need). A context comes from outside, so the page takes nothing from it but the form of a debug id, and writes the
  * command by itself: nobody can plant a command for others to run. Pure.
  */
-import { isGuid } from '../../../lib/text/guid.js';
-import type { Json } from '../../../ports/store.js';
+import { isGuid } from '../../../../lib/text/guid.js';
+import type { Json } from '../../../../ports/store.js';
 
 const MOST = 5;
 

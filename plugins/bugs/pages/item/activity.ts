@@ -1,6 +1,6 @@
 /** An item's history as sentences. An unknown action is shown by its name, so a new one needs no change here. Pure. */
-import type { Item } from '../../../ports/domain/bugs.js';
-import type { Json } from '../../../ports/store.js';
+import type { Item } from '../../../../ports/domain/bugs.js';
+import type { Json } from '../../../../ports/store.js';
 
 export interface Entry {
   id: string;

@@ -1,7 +1,22 @@
-/** Rows at the side of an item's page: facts, lease, commands for an agent. Pure. */
-import type { Item } from '../../../ports/domain/bugs.js';
-import type { PullRequest } from '../../../ports/domain/forge-changes.js';
+/** Rows at the side of an item's page: facts, lease, commands for an agent. */
+import type { Item } from '../../../../ports/domain/bugs.js';
+import type { PullRequest } from '../../../../ports/domain/forge-changes.js';
+import type { About } from './about.js';
 import { SOURCES } from './activity.js';
+
+/** The section of facts, with those that other plugins know. */
+export async function factRows({ page, item, detail }: About): Promise<object> {
+  const [project, known] = await Promise.all([
+    page.deps.projects.get(item.project),
+    Promise.all(page.facts().map((one) => one.of(item))),
+  ]);
+  const project_name = project?.name ?? item.project;
+  return {
+    project_name,
+    code_url: detail.code_url,
+    facts: [...factsOf(item, project_name, detail.pull_request), ...known.flat()],
+  };
+}
 
 const filled = (fact: { value?: unknown; url?: unknown; at?: unknown; badge?: unknown }): boolean =>
   [fact.value, fact.url, fact.at, fact.badge].some((v) => v !== undefined && v !== null && v !== '');

@@ -1,6 +1,6 @@
 /** What an item's page believes of source maps that an occurrence names as missing. */
 import { expect } from 'chai';
-import { missingMapsOf } from '../../../../plugins/bugs/pages/missing-maps.js';
+import { missingMapsOf } from '../../../../../plugins/bugs/pages/item/missing-maps.js';
 
 const ID = '5c348e42-3ece-5719-bbfa-8aae6f3d70cb';
 

@@ -1,0 +1,20 @@
+/** Forms that change the item. */
+import { SEVERITIES } from '../../item/severity.js';
+import { queryText, type About } from './about.js';
+import { commandsOf } from './facts.js';
+import { movesFrom } from './moves.js';
+
+export function changes({ page, request, item, problem }: About): object {
+  const moves = movesFrom(item.status, item.claim !== null);
+  const typed = problem.form === 'labels' ? problem.typed : undefined;
+  return {
+    moves,
+    may_merge: moves.some(({ to }) => to === 'duplicate'),
+    severities: SEVERITIES.toReversed(),
+    tags_text: typed?.['tags'] ?? item.tags.join(', '),
+    agent_text: typed?.['target_agent'] ?? item.target_agent,
+    commands: commandsOf(item, page.baseUrl()),
+    // The folded form that is shown open: the refused one, or the search for a target.
+    open: problem.form ?? (queryText(request, 'find') !== '' || request.query['find'] !== undefined ? 'merge' : ''),
+  };
+}

@@ -1,0 +1,34 @@
+/** What an item's page says first: its title, what may be done with it, and who has it. */
+import { callerOf } from '../../caller.js';
+import { undoable } from '../../work/undo.js';
+import type { Entry } from './activity.js';
+import type { About } from './about.js';
+import { claimOf } from './facts.js';
+import { listUrl, suffixOf } from '../shared/context.js';
+
+export async function head({ page, request, item, detail, context, problem }: About): Promise<object> {
+  const { services, deps } = page;
+  const now = deps.clock.now();
+  const { name } = callerOf(request.principal);
+  const rule = item.muted_by_rule_id;
+  return {
+    title: `${item.ref} ${item.title}`,
+    crumbs: [{ label: 'Bugs', href: listUrl(context) }, { label: item.ref }],
+    // A refused form is shown at the form's own address, which cannot be fetched.
+    here: `/bugs/${item.ref}`,
+    // Every form and link of the page keeps the list that it was opened from.
+    keep: suffixOf(context),
+    list_url: listUrl(context),
+    item,
+    outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
+    claim: claimOf(item, now),
+    mine: item.assignee === name,
+    undoable: problem.form === undefined ? undoable(item, detail.activity as Entry[], name, now) : null,
+    rule_url: rule === null ? null : await services.filters.page(rule),
+    actions: page.actions().flatMap((action) => {
+      const { label, icon, shortcut = null } = action;
+      const href = action.href(item);
+      return href === null ? [] : [{ label, icon, shortcut, href }];
+    }),
+  };
+}

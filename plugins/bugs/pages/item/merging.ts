@@ -1,0 +1,21 @@
+/** What repeats the item, what it repeats, and what it may be merged into. */
+import { queryText, type About } from './about.js';
+
+export async function merging({ page: { reader, deps }, request, item, doc, problem }: About): Promise<object> {
+  const find = queryText(request, 'find');
+  // The form searches for targets only on request.
+  const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
+  const [original, duplicates, candidates, alike] = await Promise.all([
+    item.duplicate_of === null ? null : deps.items.get(item.duplicate_of),
+    reader.duplicatesOf(item.id),
+    searching ? reader.candidates(doc, find) : null,
+    reader.anyAlike(doc),
+  ]);
+  return {
+    find,
+    original: original && { ref: original.ref, title: original.title, status: original.status },
+    duplicates,
+    candidates,
+    alike,
+  };
+}
