@@ -2,6 +2,9 @@
 import type { Clock } from '../ports/clock.js';
 
 export class ManualClock implements Clock {
+  private static made = 0;
+  /** Each is another machine's: processes of one machine share the clock. */
+  readonly epoch = `manual ${++ManualClock.made}`;
   private elapsed = 0;
 
   /** @param start milliseconds since 1970, or RFC 3339 */

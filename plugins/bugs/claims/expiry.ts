@@ -11,8 +11,8 @@ import { isoOf } from '../../../lib/time.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Items } from '../store/items.js';
-import type { ItemDoc } from '../item/model.js';
-import { isLive } from '../item/view.js';
+import { LeaseTimes } from '../store/lease-times.js';
+import type { ItemDoc, LeaseMark } from '../item/model.js';
 import { planExpiry } from '../item/lease.js';
 
 /** Leases that a request writes at the most. */
@@ -28,8 +28,8 @@ const SORT: Sort = [['claim.expires_at', 'asc']];
 @injectable()
 export class Expiry {
   readonly #writing = new SingleFlight<void>();
-  /** Between these times, in ms, no lease runs out: there is nothing to write. */
-  #quiet = { from: 0, until: 0 };
+  /** Until this time of the monotonic clock no lease runs out: there is nothing to write. */
+  #quietUntil = -Infinity;
   /** What one batch did not hold is being written. */
   #rest: Promise<void> | null = null;
   #draining = false;
@@ -37,15 +37,21 @@ export class Expiry {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
   ) {}
 
   /** Before a claim or a list reads. Parallel calls share one batch. */
   async writeExpired(): Promise<void> {
-    const now = this.deps.clock.now();
-    if (this.#rest !== null || (now >= this.#quiet.from && now < this.#quiet.until)) return;
+    await this.times.settle();
+    if (this.#rest !== null || this.deps.clock.monotonic() < this.#quietUntil) return;
     await this.#writing.share('', async () => {
       if (await this.#batch()) this.#rest ??= this.#follow();
     });
+  }
+
+  /** By which clock a lease is written now. */
+  mark(now: number): LeaseMark {
+    return this.times.mark(now);
   }
 
   get allWritten(): boolean {
@@ -54,6 +60,7 @@ export class Expiry {
 
   /** All of them: for the job, every 30 s. */
   async writeAllExpired(): Promise<void> {
+    await this.times.anchor();
     await this.writeExpired();
     await this.#rest;
   }
@@ -61,7 +68,7 @@ export class Expiry {
   /** Of those that are still to be written a few that fit are. @returns whether there were any */
   async free(fits: Filter): Promise<boolean> {
     if (this.#rest === null) return false;
-    const filter = { ...fits, status: 'in_progress', 'claim.expires_at': { gt: '', lte: this.deps.clock.iso() } };
+    const filter = this.times.over({ ...fits, status: 'in_progress' });
     const { items } = await this.deps.items.find({ filter, sort: SORT, limit: FEW });
     await this.#expire(items);
     return items.length > 0;
@@ -93,21 +100,21 @@ export class Expiry {
   async #batch(): Promise<boolean> {
     const { items, clock } = this.deps;
     const from = clock.now();
-    const over = { 'claim.expires_at': { gt: '', lte: isoOf(from) } };
-    const page = await items.find({ filter: over, sort: SORT, limit: EXPIRY_BATCH });
+    const since = clock.monotonic();
+    const page = await items.find({ filter: this.times.over(), sort: SORT, limit: EXPIRY_BATCH });
     await this.#expire(page.items);
     if (page.items.length === EXPIRY_BATCH) return true;
     const later = await items.find({ filter: { 'claim.expires_at': { gt: isoOf(from) } }, sort: SORT, limit: 1 });
     const ends = Date.parse(later.items[0]?.claim?.expires_at ?? '') || Infinity;
-    this.#quiet = { from, until: Math.min(ends, from + SHORTEST_MS / 2) };
+    this.#quietUntil = since + Math.min(ends - from, SHORTEST_MS / 2);
     return false;
   }
 
   async #expire(found: readonly ItemDoc[]): Promise<void> {
-    const { clock } = this.deps;
     const expired = ({ id }: ItemDoc): Promise<ItemDoc> =>
       this.items.change(id, 'system', (item, change) => {
-        if (item.status === 'in_progress' && !isLive(item.claim, clock.now())) planExpiry(item, change);
+        if (item.status === 'in_progress' && (item.claim === null || this.times.isOver(item.claim)))
+          planExpiry(item, change);
       });
     await Promise.all(found.map(expired));
   }

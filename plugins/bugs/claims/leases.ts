@@ -14,6 +14,7 @@ import { claimRequired } from '../item/claim-rule.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc, ClaimLease, Unread } from '../item/model.js';
+import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { allowed } from '../item/transitions.js';
 import { isHeld, isLive } from '../item/view.js';
@@ -74,6 +75,7 @@ export class Leases {
     @inject(ClaimQuota) private readonly quota: ClaimQuota,
     @inject(Handovers) private readonly handovers: Handovers,
     @inject(News) private readonly news: News,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
   ) {}
 
   /**
@@ -96,10 +98,10 @@ export class Leases {
     const secret = this.deps.ids.secret();
     const doc = await this.items.change(id, caller.name, (item, change) => {
       const now = this.deps.clock.now();
-      const fresh = leaseFor(caller, request, secret, now);
+      const fresh = leaseFor(caller, request, secret, now, this.times.mark(now));
       change.by = 'holder';
       unread = undefined;
-      if (isLive(item.claim, now)) {
+      if (item.claim !== null && !this.times.isOver(item.claim)) {
         this.#reclaim(item.claim, fresh, change, caller, request.agent);
         unread = change.heard();
         return;
@@ -125,11 +127,11 @@ export class Leases {
   #reclaim(held: ClaimLease, fresh: ClaimLease, change: ChangeSet, caller: BugCaller, agent: string | undefined): void {
     if (held.credential !== fresh.credential || held.agent !== fresh.agent) throw alreadyClaimed(held, caller, agent);
     const expires_at = expiryOf(held.claimed_at, Date.parse(fresh.claimed_at), fresh.lease_seconds);
-    const { token_hash, lease_seconds } = fresh;
+    const { token_hash, lease_seconds, epoch, offset } = fresh;
     change
       .note('reclaimed', { agent: held.agent })
       .endLease('taken')
-      .assign({ claim: { ...held, token_hash, lease_seconds, expires_at } });
+      .assign({ claim: { ...held, token_hash, lease_seconds, expires_at, epoch, offset } });
   }
 
   /** @throws ServiceError not_found, lease_lost, lease_limit */
@@ -145,7 +147,9 @@ export class Leases {
       const limit = isoOf(Date.parse(held.claimed_at) + LIMIT_MS);
       if (held.expires_at >= limit && expires_at >= limit) throw limitReached();
       change
-        .assign({ claim: { ...held, lease_seconds, expires_at, renewals: held.renewals + 1 } })
+        .assign({
+          claim: { ...held, lease_seconds, expires_at, renewals: held.renewals + 1, ...this.times.mark(now) },
+        })
         .note('renewed', { expires_at });
       unread = change.heard();
     });

@@ -111,7 +111,7 @@ export class NextItem {
     const holder = holderOf({ credential: caller.id, agent });
     const first = (): Promise<Reserved | null> =>
       this.watermark.write(claimedId, async (stamp, now) => {
-        const claim = leaseFor(caller, request, secret, now);
+        const claim = leaseFor(caller, request, secret, now, this.expiry.mark(now));
         // The stretch of the queue holds the severity already.
         const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));

@@ -9,6 +9,7 @@ import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import { holderOf } from '../item/lease.js';
+import { LeaseTimes } from '../store/lease-times.js';
 
 const FRESH_MS = 1_000;
 const MOST_HOLDERS = 10_000;
@@ -32,7 +33,10 @@ export class ClaimQuota {
   /** Claims that have a place, and of which nobody knows yet whether they need it. */
   readonly #underWay = new Map<string, Set<Promise<unknown>>>();
 
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'config'>) {}
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'config'>,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
+  ) {}
 
   /**
    * Claims where the holder has a place for it; where the last places are of claims under way, it waits for what
@@ -83,6 +87,7 @@ export class ClaimQuota {
   async #count(key: string, { credential, agent }: Holder): Promise<Held> {
     // The count has a claim that is under way, or not; so none is, and none begins before the end of the count.
     await Promise.allSettled(this.#underWay.get(key) ?? new Set<Promise<unknown>>());
+    await this.times.settle();
     const live = { 'claim.expires_at': { gt: isoOf(this.deps.clock.now()) } };
     const most = await this.deps.items.count({ ...live, 'claim.credential': credential, 'claim.agent': agent });
     const held = { at: this.deps.clock.monotonic(), most };

@@ -6,7 +6,7 @@ import type { BugCaller } from '../caller.js';
 import { hashOf } from './document-ids.js';
 import { refusal } from '../errors.js';
 import type { ChangeSet } from './change-set.js';
-import type { ItemDoc, ClaimLease, LeaseEnd } from './model.js';
+import type { ItemDoc, ClaimLease, LeaseEnd, LeaseMark } from './model.js';
 import { EXPIRIES, isLive } from './view.js';
 
 /** A lease ends this long after its claim, however often it is renewed. */
@@ -32,9 +32,9 @@ export function expiryOf(claimedAt: string, now: number, seconds: number): strin
 }
 
 /** The lease after a write by its holder: renewed from now; at its limit it stays as it is. */
-export function touched(lease: ClaimLease, now: number): ClaimLease {
+export function touched(lease: ClaimLease, now: number, mark: LeaseMark): ClaimLease {
   const expires_at = expiryOf(lease.claimed_at, now, lease.lease_seconds);
-  return expires_at > lease.expires_at ? { ...lease, expires_at } : lease;
+  return expires_at > lease.expires_at ? { ...lease, expires_at, ...mark } : lease;
 }
 
 /** Credential and agent, as one segment of a path in the store. */
@@ -120,6 +120,7 @@ export function leaseFor(
   request: { agent?: string | undefined; lease_seconds?: number | undefined },
   secret: string,
   now: number,
+  mark: LeaseMark,
 ): ClaimLease {
   const lease_seconds = request.lease_seconds ?? DEFAULT_LEASE_SECONDS;
   return {
@@ -130,6 +131,7 @@ export function leaseFor(
     expires_at: isoOf(now + lease_seconds * 1000),
     renewals: 0,
     lease_seconds,
+    ...mark,
   };
 }
 

@@ -23,7 +23,15 @@ export interface ItemOutboxEntry {
   data: { [key: string]: Json };
 }
 
-export interface ClaimLease {
+/** By which clock the times of a lease were written; missing: by that of an earlier version. */
+export interface LeaseMark {
+  /** `Clock.epoch` of the writer. */
+  epoch?: string;
+  /** How far its time of day was ahead of its monotonic clock, in milliseconds. */
+  offset?: number;
+}
+
+export interface ClaimLease extends LeaseMark {
   agent: string;
   /** Token id or account of the holder. */
   credential: string;

@@ -8,6 +8,7 @@ import { ChangeSet } from '../item/change-set.js';
 import { DeltaWatermark } from './delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { ItemOutbox } from './item-outbox.js';
+import { LeaseTimes } from './lease-times.js';
 import { itemView } from '../item/view.js';
 
 /** Attempts against other writers of one item before the call fails. */
@@ -27,12 +28,14 @@ export class Items {
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
   ) {}
 
   /** An item by id or ref; null when there is none. */
   async find(name: string): Promise<ItemDoc | null> {
     const { items } = this.deps;
     if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name)) return null;
+    await this.times.settle();
     return (await items.get(name)) ?? (await items.find({ filter: { ref: name }, limit: 1 })).items[0] ?? null;
   }
 
@@ -80,6 +83,7 @@ export class Items {
   ): Promise<ItemDoc> {
     const { items, ids } = this.deps;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      await this.times.settle();
       const item = await items.get(id);
       if (item === null) throw notFound('item with this id');
       const written = await this.watermark.write(id, async (stamp) => {

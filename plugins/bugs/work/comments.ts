@@ -13,6 +13,7 @@ import type { ItemDoc, ItemOutboxEntry, Unread } from '../item/model.js';
 import { commentView, isLive, itemView } from '../item/view.js';
 import { Items } from '../store/items.js';
 import { commentOf } from '../store/item-outbox.js';
+import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 
 /** A stored comment, with the item's current state. */
@@ -37,6 +38,7 @@ export class Comments {
     @inject(Items) private readonly items: Items,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
     @inject(News) private readonly news: News,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
   ) {}
 
   /**
@@ -71,7 +73,7 @@ export class Comments {
     if (!isLive(item.claim, now) || !isToken(item.claim, claimToken)) throw leaseLost(item, claimToken, caller, now);
     if (caller.by_tool === true && item.claim.credential !== caller.id) throw claimRequired();
     change.by = 'holder';
-    const lease = touched(item.claim, now);
+    const lease = touched(item.claim, now, this.times.mark(now));
     if (lease !== item.claim) change.assign({ claim: lease });
     return true;
   }

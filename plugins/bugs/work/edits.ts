@@ -16,6 +16,7 @@ import { alreadyClaimed, isToken, leaseLost, notFrom, planExpiry, touched } from
 import { claimRequired, needsClaim } from '../item/claim-rule.js';
 import type { ItemDoc, Unread } from '../item/model.js';
 import type { MoveDoc } from '../item/work-documents.js';
+import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { refusal } from '../errors.js';
 import { News } from '../claims/news.js';
@@ -69,6 +70,7 @@ export class Edits {
     @inject(Rekeying) private readonly rekeying: Rekeying,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
     @inject(News) private readonly news: News,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
   ) {
     this.#duplicates = new Duplicates(deps, items);
   }
@@ -252,7 +254,7 @@ export class Edits {
   /** Renews the lease: any write by the holder does. */
   #renew(item: ItemDoc, change: ChangeSet, edit: Edit): void {
     if (edit.claim_token === undefined || change.next.claim === null || item.claim === null) return;
-    const lease = touched(item.claim, this.deps.clock.now());
+    const lease = touched(item.claim, this.deps.clock.now(), this.times.mark());
     if (lease !== item.claim) change.assign({ claim: lease });
   }
 

@@ -87,6 +87,7 @@ export class FakeClock {
   now = (): number => this.at;
   iso = (): string => new Date(this.at).toISOString();
   monotonic = (): number => this.at;
+  readonly epoch = 'test';
 }
 
 let counter = 0;

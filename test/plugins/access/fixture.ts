@@ -33,6 +33,7 @@ export class ManualClock implements Clock {
   now = (): number => this.at;
   iso = (): string => new Date(this.at).toISOString();
   monotonic = (): number => this.at;
+  readonly epoch = 'test';
   forward(ms: number): void {
     this.at += ms;
   }

@@ -82,9 +82,10 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
 }
 
 /** A clock that only the test moves. */
-export function fakeClock(): { now(): number; iso(): string; monotonic(): number; ms: number } {
+export function fakeClock(): { now(): number; iso(): string; monotonic(): number; epoch: string; ms: number } {
   return {
     ms: NOW,
+    epoch: 'test',
     now() {
       return this.ms;
     },

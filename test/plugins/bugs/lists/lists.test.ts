@@ -209,6 +209,7 @@ for (const engine of STORES) {
           now: () => writer.clock.now() - 4000,
           iso: () => new Date(writer.clock.now() - 4000).toISOString(),
           monotonic: () => 0,
+          epoch: 'test',
         };
       });
       const told = new Map<string, number>();
