@@ -6,6 +6,6 @@ export interface Clock {
   iso(): string;
   /** Milliseconds that never go backwards; only differences mean something. */
   monotonic(): number;
-  /** Where `monotonic` counts from: processes with the same name here may compare it, as those of one boot of a host. */
+  /** Where `monotonic` counts from. Processes that name the same may compare it: on Linux all of one boot of a host. */
   readonly epoch: string;
 }
