@@ -47,7 +47,7 @@ export const routes = (intake: LogIntake): RouteSpec[] => [
       'the error stream; others are counted in `partialSuccess.rejectedLogRecords`. The project is that of the key or token; for ' +
       'a token of all projects `service.name` is its slug.',
     access: { scope: 'bugtracker:report', intake: true },
-    input: { mediaType: JSON_TYPE },
+    input: { mediaType: JSON_TYPE, report: true },
     output,
     plain: true,
     errors: ['invalid_request', 'invalid_json', 'unsupported_media_type'],

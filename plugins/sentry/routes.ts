@@ -73,7 +73,7 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
     path: '/api/{number}/envelope/',
     operationId: 'sendEnvelope',
     onRefused: () => intake.refused(),
-    input: { params, query },
+    input: { params, query, report: true },
     aliases: ['/api/{number}/envelope'],
     summary: 'Take an envelope of a Sentry SDK',
     description:
@@ -97,7 +97,7 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
     path: '/api/{number}/store/',
     operationId: 'storeEvent',
     onRefused: () => intake.refused(),
-    input: { params, query, mediaType: 'application/json' },
+    input: { params, query, mediaType: 'application/json', report: true },
     aliases: ['/api/{number}/store'],
     summary: 'Take one event of an older Sentry SDK',
     description: `The body is the event itself, as JSON. ${KEY}`,

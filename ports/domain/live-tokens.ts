@@ -31,13 +31,16 @@ const SHORTEST_TOKEN = 51;
 /** Fields named in one refusal. */
 const MOST_FIELDS = 50;
 
-/** Adds the texts of a value that are long enough for a token, names of members included. */
+/**
+ * Adds the texts of a value that are long enough for a token, names of members included. Bytes are their handler's to
+ * judge: each of them would be visited as a member.
+ */
 function collectTexts(value: unknown, into: string[]): string[] {
   if (typeof value === 'string') {
     if (value.length >= SHORTEST_TOKEN) into.push(value);
   } else if (Array.isArray(value)) {
     for (const element of value) collectTexts(element, into);
-  } else if (typeof value === 'object' && value !== null) {
+  } else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
     for (const [name, member] of Object.entries(value)) {
       collectTexts(name, into);
       collectTexts(member, into);

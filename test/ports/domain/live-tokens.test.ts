@@ -1,0 +1,27 @@
+/** Fields that hold a live token (contract 20, endpoints: `untrusted_fields`). */
+import { expect } from 'chai';
+import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
+
+const TOKEN = `svc_live_${'a'.repeat(43)}`;
+const live = { heldIn: async (text: string) => text.includes(TOKEN) };
+
+describe('ports/domain/live-tokens: fields with live tokens', () => {
+  it('names each field that holds one, in lists, members and their names', async () => {
+    expect(
+      await fieldsWithLiveTokens(live, {
+        title: TOKEN,
+        tags: ['ok', `see ${TOKEN}`],
+        context: { inner: { [TOKEN]: 1 } },
+        description: 'nothing of this service, though it is longer than the shortest token',
+      }),
+    ).to.deep.equal({ title: HOLDS_LIVE_TOKEN, tags: HOLDS_LIVE_TOKEN, context: HOLDS_LIVE_TOKEN });
+  });
+
+  it('visits no byte of what is handed over as bytes, however deep it lies', async () => {
+    const visited: string[] = [];
+    const bytes = Buffer.from('{}');
+    Object.defineProperty(bytes, 'seen', { enumerable: true, get: () => visited.push('a member of the bytes') });
+    expect(await fieldsWithLiveTokens(live, { items: [{ payload: bytes }] })).to.deep.equal({});
+    expect(visited).to.deep.equal([]);
+  });
+});
