@@ -1,53 +1,52 @@
 /**
- * The rows of a page as one row, for libsql: the texts of each column in one blob, with their lengths beside. Texts
- * have to come as bytes to be checked (strict.ts), and a blob for each text costs more than the text itself: an
- * allocation outside of the heap, and a finalizer. Rejected: to let SQLite look for bytes that are no UTF-8. `GLOB`
- * alone tells them, at a hundred times the cost.
+ * The rows of a page as one row, for libsql: the values of each column in one blob, a line for each. Texts have to
+ * come as bytes to be checked (strict.ts), and a blob for each text costs more than the text itself: an allocation
+ * outside of the heap, and a finalizer. What is stored is JSON, which has no line break of its own. Rejected: to let
+ * SQLite look for bytes that are no UTF-8 (`GLOB` alone tells them, at a hundred times the cost), and lengths beside
+ * the texts (decision 042).
  */
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import type { Value } from './driver.js';
 
-/** What stands for a number that JSON might not carry exactly. */
-const INEXACT = 'real';
-
-/** Beside the texts of a column its values: a text's length in bytes, a blob as `x…`, an integer as text, or null. */
+/** First the number of rows; then for each column its values, and the first and the last type among them. */
 export function packedSql(sql: string, columns: number): string {
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const packed = names.map(
-    (name) => `CAST(group_concat(CASE typeof(${name}) WHEN 'text' THEN ${name} END, '') AS BLOB),
-      json_group_array(CASE typeof(${name}) WHEN 'text' THEN octet_length(${name}) WHEN 'blob' THEN 'x' || hex(${name})
-        WHEN 'integer' THEN CAST(${name} AS TEXT) WHEN 'real' THEN '${INEXACT}' END)`,
+    (name) => `CAST(group_concat(${name}, char(10)) AS BLOB), min(typeof(${name})), max(typeof(${name}))`,
   );
-  return `WITH "~packed"(${names.join()}) AS (${sql}) SELECT ${packed.join()} FROM "~packed"`;
+  return `WITH "~packed"(${names.join()}) AS (${sql}) SELECT count(*), ${packed.join()} FROM "~packed"`;
 }
 
 /** The rows, as the plain statement would give them; null where they have to be read one by one. */
-export function unpackedRows(packed: readonly Value[]): Value[][] | null {
-  const rows: Value[][] = [];
-  for (let i = 0; i < packed.length; i += 2) {
-    const values = JSON.parse(packed[i + 1] as string) as (number | string | null)[];
-    const texts = textsOf(packed[i] as Uint8Array | null, values);
-    if (texts === null || values.includes(INEXACT)) return null;
-    let text = 0;
-    for (const [row, value] of values.entries()) {
-      const one = typeof value === 'number' ? (texts[text++] as string) : valueOf(value);
-      if (i === 0) rows.push([one]);
-      else (rows[row] as Value[]).push(one);
-    }
+export function unpackedRows([count, ...packed]: readonly Value[]): Value[][] | null {
+  if (count === 0) return [];
+  const columns: Value[][] = [];
+  for (let i = 0; i < packed.length; i += 3) {
+    const column = columnOf(packed[i] as Uint8Array, packed[i + 1], packed[i + 2]);
+    if (column === null || column.length !== count) return null;
+    columns.push(column);
   }
-  return rows;
+  const [first = [], ...others] = columns;
+  return first.map((value, row) => [value, ...others.map((column) => column[row] as Value)]);
 }
 
-const valueOf = (value: string | null): Value =>
-  value === null ? null : value.startsWith('x') ? Buffer.from(value.slice(1), 'hex') : Number(value);
+/** Null: the column holds values of several types, blobs, or text that is not UTF-8. */
+function columnOf(given: Uint8Array, least: Value | undefined, most: Value | undefined): Value[] | null {
+  if (least !== most || (least !== 'text' && least !== 'integer')) return null;
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+  if (!isUtf8(bytes)) return null;
+  const lines = isAscii(bytes) ? bytes.toString('latin1').split('\n') : linesOf(bytes);
+  return least === 'integer' ? lines.map(Number) : lines;
+}
 
-/** Null: not all of them are UTF-8. */
-function textsOf(given: Uint8Array | null, values: readonly unknown[]): string[] | null {
-  const lengths = values.filter((value) => typeof value === 'number');
-  const bytes = given === null ? Buffer.alloc(0) : Buffer.from(given.buffer, given.byteOffset, given.byteLength);
-  const encoding = isAscii(bytes) ? 'latin1' : 'utf8';
-  if (encoding === 'utf8' && !isUtf8(bytes)) return null;
-  let at = 0;
-  const texts = lengths.map((length) => bytes.toString(encoding, at, (at += length)));
-  return at === bytes.length ? texts : null;
+/** Each line by itself: one letter beyond ASCII doubles the size of the whole string, and of what is cut from it. */
+function linesOf(bytes: Buffer): string[] {
+  const lines: string[] = [];
+  for (let from = 0; from <= bytes.length; ) {
+    const found = bytes.indexOf(10, from);
+    const to = found < 0 ? bytes.length : found;
+    lines.push(bytes.toString(isAscii(bytes.subarray(from, to)) ? 'latin1' : 'utf8', from, to));
+    from = to + 1;
+  }
+  return lines;
 }
