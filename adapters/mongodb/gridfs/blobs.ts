@@ -14,6 +14,11 @@ const REMOVE = 256;
 
 const newRoom = (): Uint8Array => Buffer.allocUnsafeSlow(CHUNK_BYTES);
 
+/** A file has lost a piece, or is being removed. */
+export class PieceMissing extends Error {
+  override name = 'PieceMissing';
+}
+
 export class Blobs {
   constructor(private readonly database: GridFsDatabase) {}
 
@@ -97,7 +102,7 @@ export class Blobs {
     const found = await this.database.run(() =>
       this.database.chunks.findOne({ files_id: file, n }, { projection: { _id: 0, data: 1 } }),
     );
-    if (found === null) throw new Error(`piece ${n} of the package ${String(file)} is missing in MongoDB`);
+    if (found === null) throw new PieceMissing(`piece ${n} of the package ${String(file)} is missing in MongoDB`);
     return found.data.buffer.subarray(0, found.data.position);
   }
 }

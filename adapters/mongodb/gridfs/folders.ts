@@ -1,4 +1,5 @@
 /** The folders of the store, each one document: what one write puts there, readers see at once or not at all. */
+import type { ObjectId } from 'mongodb';
 import type { ReleasePlace } from '../../../ports/release-store.js';
 import { paged, SLOTS, type FolderDoc, type GridFsDatabase, type Kept, type Slot } from './database.js';
 
@@ -91,9 +92,9 @@ export class Folders {
 }
 
 /** Its files that are in GridFS, of those that another write has taken the place of. */
-export function replacedIn(before: FolderDoc | null, files: Partial<Record<Slot, Kept | null>>): Kept['file'][] {
-  const slots = Object.keys(files) as Slot[];
-  return slots
-    .map((slot) => before?.[slot]?.file)
-    .filter((file, i) => file !== undefined && !files[slots[i] as Slot]?.file?.equals(file));
+export function replacedIn(before: FolderDoc | null, files: Partial<Record<Slot, Kept | null>>): ObjectId[] {
+  return (Object.keys(files) as Slot[]).flatMap((slot) => {
+    const file = before?.[slot]?.file;
+    return file === undefined || files[slot]?.file?.equals(file) ? [] : [file];
+  });
 }

@@ -77,6 +77,13 @@ export class FileMarks {
     for (const file of files) if (file !== undefined) await this.#mark(file, 'retired');
   }
 
+  /** Shall be read no longer, not even by who has begun: the next sweep removes what no folder names then. */
+  async condemn(files: readonly ObjectId[]): Promise<void> {
+    const set = { $set: { state: 'retired', at: new Date(0) } } as const;
+    for (const file of files)
+      await this.database.upsert(() => this.database.marks.updateOne({ _id: file }, set, { upsert: true }));
+  }
+
   /** Removes what is staged or arrives, at once. Not what a put has placed and could not settle. */
   async discard(id: ObjectId): Promise<void> {
     const waiting = { _id: id, state: { $in: ['incoming', 'staged'] as const } } as never;

@@ -93,9 +93,18 @@ export class GridFsPackages implements PackageStore {
   }
 
   async withdraw(place: ReleasePlace): Promise<boolean> {
-    const { folders, marks } = this.parts;
-    const before = await folders.remove(placePath(place));
-    await marks.retire(replacedIn(before, { package: null, manifest: null, signature: null }));
+    const { folders, marks, failed } = this.parts;
+    const path = placePath(place);
+    const files = replacedIn(await folders.folder(path), { package: null, manifest: null, signature: null });
+    // Marked before the folder goes, so that a crash leaves nothing of what nobody shall read any more.
+    await marks.condemn(files);
+    const before = await folders.remove(path);
+    try {
+      for (const file of files) await marks.purge(file);
+    } catch (error) {
+      // It is served nowhere; the next sweep removes the bytes.
+      failed(error);
+    }
     return before?.package !== undefined;
   }
 

@@ -4,7 +4,7 @@
  * process reads the documents themselves: nothing is kept in memory that another could change.
  */
 import { FileReplaced, type PackageReader, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
-import { Blobs } from './blobs.js';
+import { Blobs, PieceMissing } from './blobs.js';
 import { GridFsDatabase, type GridFsOptions, type Kept, type Slot } from './database.js';
 import { Folders, isName } from './folders.js';
 import { FileMarks } from './marks.js';
@@ -88,7 +88,13 @@ export class GridFsReleaseStore implements ReleaseStore {
     };
     if (kept.file !== undefined) {
       if (!(await this.#folders.holds(path, slot, kept.tag))) replaced();
-      yield* this.#blobs.read(kept, part, room);
+      try {
+        yield* this.#blobs.read(kept, part, room);
+      } catch (error) {
+        // Withdrawn in the middle: then a missing piece is no damage.
+        if (error instanceof PieceMissing && !(await this.#folders.holds(path, slot, kept.tag))) replaced();
+        throw error;
+      }
       return;
     }
     const { text } = (await this.#folders.get(path, slot, kept.tag)) ?? replaced();

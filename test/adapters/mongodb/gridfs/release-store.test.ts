@@ -135,6 +135,34 @@ describe('the release store in MongoDB', function () {
     expect(await store.packages.sweep()).to.deep.equal({ removed: 0, damaged: [] });
     expect((await store.packages.held(BETA))?.size).to.equal(MIB);
     await store.packages.withdraw(BETA);
+    expect(await counts()).to.include({ files: 0, chunks: 0, marks: 0 });
+    expect((await store.packages.sweep()).removed).to.equal(0);
+  });
+
+  it('removes the bytes of what is withdrawn at once: who is in the middle of it reads no further', async () => {
+    const store = open();
+    await put(store, PLACE, randomBytes(8 * MIB));
+    const reading = (await store.open(PATH)) as StoredFile;
+    const read = async (): Promise<void> => {
+      let pieces = 0;
+      for await (const _piece of reading.read(0, reading.size))
+        if (pieces++ === 0) await store.packages.withdraw(PLACE);
+    };
+    expect(await rejection(read())).to.be.instanceOf(FileReplaced);
+    expect(await store.open(PATH)).to.equal(null);
+    expect(await counts()).to.deep.equal({ files: 0, chunks: 0, marks: 0, folders: 1 });
+  });
+
+  it('removes with the next sweep what a withdrawal was cut off from removing', async () => {
+    const store = open();
+    await put(store, PLACE, randomBytes(MIB));
+    const { _id: file } = (await db.collection('releases.files').findOne({})) ?? expect.fail('it is there');
+    // As a process leaves it that ends between the mark and the bytes.
+    await db.collection('releases.marks').insertOne({ _id: file, state: 'retired', at: new Date(0) });
+    expect((await store.packages.sweep()).removed).to.equal(0);
+    expect((await bytesOf(await store.open(PATH))).length).to.equal(MIB);
+    await db.collection('releases.marks').insertOne({ _id: file, state: 'retired', at: new Date(0) });
+    await db.collection('releases.folders').deleteOne({ kind: 'place' });
     expect((await store.packages.sweep()).removed).to.equal(1);
     expect(await counts()).to.include({ files: 0, chunks: 0, marks: 0 });
   });
