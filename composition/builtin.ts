@@ -15,6 +15,7 @@ import notifications from '../plugins/notifications/plugin.js';
 import probes from '../plugins/probes/plugin.js';
 import otlp from '../plugins/otlp/plugin.js';
 import projects from '../plugins/projects/plugin.js';
+import releasehealth from '../plugins/releasehealth/plugin.js';
 import releases from '../plugins/releases/plugin.js';
 import search from '../plugins/search/plugin.js';
 import sentry from '../plugins/sentry/plugin.js';
@@ -42,6 +43,7 @@ export const BUILTIN = [
   watchdog,
   probes,
   releases,
+  releasehealth,
   notifications,
   setup,
   licensing,

@@ -12,6 +12,8 @@ export interface ReleasesConfig {
   selftest_url: string | null;
   halt_after: number;
   halt_window_seconds: number;
+  halt_sessions: number;
+  halt_crash_free_points: number;
 }
 
 /** Refuses an address with a query, a fragment or credentials, which belong to a request. */
@@ -96,5 +98,22 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .max(7 * 86_400)
     .unit('seconds')
     .default(3_600)
-    .description('The time that `halt_after` looks back.'),
+    .description('The time that `halt_after` and `halt_sessions` look back.'),
+  halt_sessions: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(1_000_000_000)
+    .default(100)
+    .description(
+      'A rollout below 100 % also stops by the sessions of its version (`halt_crash_free_points`), once there were so many of them.',
+    ),
+  halt_crash_free_points: joi
+    .number()
+    .min(0.1)
+    .max(100)
+    .default(2)
+    .description(
+      'It stops when the share of its sessions that are free of crashes is so many percentage points, or more, below that of the version before.',
+    ),
 });

@@ -12,6 +12,7 @@ import type { LeaseRow } from '../../lib/lease.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
 import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
+import type { ReleaseHealth } from '../../ports/domain/release-health.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { ProcessOwner, Processes } from '../../ports/processes.js';
@@ -44,6 +45,8 @@ export interface ReleaseDeps {
   bugs: () => BugsApi | undefined;
   /** Undefined where no error stream runs. */
   faults: () => VersionFaults | undefined;
+  /** Undefined where nobody counts sessions. */
+  health: () => ReleaseHealth | undefined;
   /** Undefined where no watchdog runs. */
   watchdog: () => Pick<WatchdogApi, 'adoption'> | undefined;
   /** True when the disk has less free space than uploads have to leave. */

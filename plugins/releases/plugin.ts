@@ -17,6 +17,7 @@ import {
   RELEASE_STORE,
   RELEASES,
 } from '../../ports/domain/releases.js';
+import { RELEASE_HEALTH } from '../../ports/domain/release-health.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
@@ -62,6 +63,7 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, protect: ReleaseDeps['protec
     processes: runtime.processes,
     bugs: () => ctx.find(BUGS),
     faults: () => ctx.find(VERSION_FAULTS),
+    health: () => ctx.find(RELEASE_HEALTH),
     watchdog: () => ctx.find(WATCHDOG),
     short: () => ctx.find(STORAGE_SPACE)?.short() ?? false,
     packageBytes: ctx.app.limits['package_bytes'] ?? PACKAGE_BYTES,
@@ -106,7 +108,7 @@ export default definePlugin<ReleasesConfig>({
   api: 1,
   title: 'Update service and release store',
   needs: [ACCOUNTS.name, AUDIT.name, LIVE_TOKENS.name, LOGIN_ATTEMPTS.name, PROJECTS.name, RUNTIME.name],
-  uses: [BUGS.name, VERSION_FAULTS.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
+  uses: [BUGS.name, VERSION_FAULTS.name, RELEASE_HEALTH.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
   provides: [RELEASES.name, RELEASE_SIGNING.name, RELEASE_STORE.name],
   extends: [
     PROJECT_USAGE.point,

@@ -8,6 +8,7 @@ import { OfferedReleases } from './directory.js';
 import { ReleaseLists } from './lists.js';
 import { ReleaseChanges } from './publishing/changes.js';
 import { ChannelDocuments } from './publishing/channel-documents.js';
+import { CrashCheck } from './publishing/crash-check.js';
 import { Halting } from './publishing/halting.js';
 import { LatestFiles } from './publishing/latest-files.js';
 import { Publisher } from './publishing/publisher.js';
@@ -27,6 +28,7 @@ const SERVICES = {
   publisher: Publisher,
   uploads: Uploads,
   changes: ReleaseChanges,
+  crashes: CrashCheck,
   halting: Halting,
   reconciler: Reconciler,
   resigning: Resigning,

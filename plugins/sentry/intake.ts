@@ -12,6 +12,8 @@ import { eventIdOf, reportOf } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
 import { scriptFramesOf, statesDebugIds } from './scripts.js';
+import { isSession } from './session.js';
+import { Sessions } from './sessions.js';
 import { record, type Loose } from './values.js';
 
 /** Who sent a request, and where from. */
@@ -29,13 +31,14 @@ export class SentryIntake {
     @inject(ERROR_INTAKE) private readonly errors: ErrorIntake,
     @inject(PROJECTS) private readonly projects: ProjectDirectory,
     @inject(CheckIns) private readonly checkIns: CheckIns,
+    @inject(Sessions) private readonly sessions: Sessions,
     @inject(FIND_FRAMES) private readonly frames: () => FrameRewriter | undefined,
     @inject(PORT.ids) private readonly ids: Pick<Ids, 'uuid'>,
   ) {}
 
-  /** Whether check-ins are taken, or skipped. */
-  get takesCheckIns(): boolean {
-    return this.checkIns.taken;
+  /** Whether items of this type, which others count, are taken or skipped. */
+  takes(type: string): boolean {
+    return (isCheckIn(type) && this.checkIns.taken) || (isSession(type) && this.sessions.taken);
   }
 
   /** A call was answered with an error. */
@@ -44,8 +47,8 @@ export class SentryIntake {
   }
 
   /**
-   * Records the events of an envelope, in their order, then the feedback of users and the check-ins of jobs, and skips
-   * other items. Resolves after the commit.
+   * Records the events of an envelope, in their order, then the feedback of users, the check-ins of jobs and sessions, and
+   * skips other items. Resolves after the commit.
    * @returns the id of the first event; without events the id in the header, or null
    * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When
    *   events
@@ -88,8 +91,22 @@ export class SentryIntake {
         refusals.push(error);
       }
     }
+    refusals.push(...(await this.#countSessions(items, project, caller)));
     if (refusals.length > 0) throw refusals[0];
     return id;
+  }
+
+  /** Counts all sessions of the envelope at once, which makes them few writes. @returns what failed */
+  async #countSessions(items: Envelope['items'], project: string, caller: SentryCaller): Promise<unknown[]> {
+    const counted = items.filter(({ type }) => isSession(type) && this.sessions.taken);
+    if (counted.length === 0) return [];
+    const { address, intake = false } = senderOf(caller);
+    const done = await Promise.allSettled(
+      counted.map(async ({ type, payload }) =>
+        this.sessions.take(type, await eventOf(payload), project, { address, intake }),
+      ),
+    );
+    return done.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []));
   }
 
   /** Records one bare event, or the feedback in it. Some SDKs also send transactions here; they are skipped. */

@@ -8,6 +8,7 @@ import { readEnvelope, type Envelope } from './envelope.js';
 import { isCheckIn } from './check-in.js';
 import { isFeedback } from './feedback.js';
 import type { SentryCaller, SentryIntake } from './intake.js';
+import { isSession } from './session.js';
 import { quietHeader } from './skipped.js';
 
 const params = joi.object({
@@ -54,14 +55,14 @@ const KEY =
   'The key is in `X-Sentry-Auth`, in `?sentry_key=`, or in the DSN of the envelope’s header. Bodies may be compressed ' +
   '(gzip, deflate, br, zstd) and need no content type.';
 
-/** Every event, feedback and check-in counts; an envelope without any counts as one (contract 00, limits). */
+/** Every event, feedback, check-in and item of sessions counts; an envelope without any counts as one (contract 00, limits). */
 export function costOf(body: unknown): number {
   const envelope = body as Envelope | string;
   if (typeof envelope === 'string') return 1;
   return Math.max(
     1,
     envelope.items.reduce(
-      (sum, { type }) => sum + (type === 'event' || isFeedback(type) || isCheckIn(type) ? 1 : 0),
+      (sum, { type }) => sum + (type === 'event' || isFeedback(type) || isCheckIn(type) || isSession(type) ? 1 : 0),
       0,
     ),
   );
@@ -79,7 +80,7 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
     description:
       'Events become occurrences of the error stream. Feedback of users (`feedback`, `user_report`) becomes a comment on the item ' +
       'of its event, also of one that comes later, or a bug. Check-ins of jobs (`check_in`) become heartbeats of the monitor ' +
-      '`<project>/<monitor slug>`. Other items are skipped, and `X-Sentry-Rate-Limits` asks the SDK to send none of their kind ' +
+      '`<project>/<monitor slug>`. Sessions (`session`, `sessions`) are counted by version, environment and hour. Other items are skipped, and `X-Sentry-Rate-Limits` asks the SDK to send none of their kind ' +
       `for an hour. ${KEY}`,
     limits: { ...limits, read: readEnvelope, cost: costOf },
     handle: async (request) => {
@@ -88,7 +89,7 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
       if (typeof envelope === 'string') throw new ServiceError('invalid_json', envelope);
       const id = await intake.envelope(Number(path['number']), envelope, callerOf(request));
       const answer = id === null ? {} : { id };
-      const quiet = quietHeader(envelope.items, intake.takesCheckIns);
+      const quiet = quietHeader(envelope.items, (type) => intake.takes(type));
       return quiet === null ? answer : new Reply(200, answer).header('x-sentry-rate-limits', quiet);
     },
   },

@@ -3,7 +3,6 @@
  * for a while. Otherwise an application with tracing on would spend its rate limit on transactions that are thrown
  * away. Pure.
  */
-import { isCheckIn } from './check-in.js';
 import type { EnvelopeItem } from './envelope.js';
 
 const QUIET_SECONDS = 3600;
@@ -26,12 +25,15 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   attachment: 'attachment',
 };
 
-/** The value of `X-Sentry-Rate-Limits`; null when the envelope held no such item. @param checkIns are taken */
-export function quietHeader(items: readonly EnvelopeItem[], checkIns: boolean): string | null {
+/**
+ * The value of `X-Sentry-Rate-Limits`; null when the envelope held no such item.
+ * @param taken whether somebody takes items of this type
+ */
+export function quietHeader(items: readonly EnvelopeItem[], taken: (type: string) => boolean): string | null {
   const categories = new Set<string>();
   for (const { type } of items) {
     const category =
-      type !== 'event' && !(checkIns && isCheckIn(type)) && Object.hasOwn(CATEGORIES, type)
+      type !== 'event' && Object.hasOwn(CATEGORIES, type) && !taken(type)
         ? CATEGORIES[type]
         : undefined;
     if (category !== undefined) categories.add(category);

@@ -17,6 +17,7 @@ export * from './licensing.js';
 export * from './live.js';
 export * from './live-tokens.js';
 export * from './projects.js';
+export * from './release-health.js';
 export * from './releases.js';
 export * from './search.js';
 export * from './system.js';

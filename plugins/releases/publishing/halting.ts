@@ -1,4 +1,7 @@
-/** Stops rollouts when the error stream counts too many new faults of their version (contract 40, staged rollout). */
+/**
+ * Stops rollouts when the error stream counts too many new faults of their version (contract 40, staged rollout), or its
+ * sessions crash more than those of the version before (contract 21, release health).
+ */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';
 import { cached } from '../../../ports/cached-reads.js';
@@ -8,6 +11,7 @@ import type { VersionFaults } from '../../../ports/domain/bugs.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { ReleaseChanges } from './changes.js';
+import { CrashCheck } from './crash-check.js';
 
 const PAGE = 200;
 
@@ -19,6 +23,7 @@ export class Halting {
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseChanges) private readonly changes: ReleaseChanges,
+    @inject(CrashCheck) private readonly crashes: CrashCheck,
   ) {}
 
   /** Looks at once when a fault begins to count; the error report does not wait for the look. */
@@ -38,7 +43,6 @@ export class Halting {
   /** Looks at every rollout. Answers the number of halted ones. */
   async run(signal?: AbortSignal): Promise<number> {
     const faults = this.deps.faults();
-    if (faults === undefined) return 0;
     let halted = 0;
     const rolling = { filter: { rolling: { gt: '' } }, limit: PAGE };
     for await (const docs of pages(cached(this.deps.releases), rolling)) {
@@ -50,13 +54,18 @@ export class Halting {
     return halted;
   }
 
-  async #look(doc: ReleaseDoc, faults: VersionFaults): Promise<boolean> {
+  async #look(doc: ReleaseDoc, faults: VersionFaults | undefined): Promise<boolean> {
     const { config, clock } = this.deps;
     const windowAt = isoOf(clock.now() - config.halt_window_seconds * SECOND_MS);
     const since = windowAt > doc.rollout_at ? windowAt : doc.rollout_at;
-    const n = await faults.count(doc.product, doc.version, since);
-    if (n <= config.halt_after) return false;
-    const reason = `${n} new error groups or regressions of ${doc.version} since ${since}; ${config.halt_after} are allowed`;
-    return (await this.changes.halt(doc, reason)) !== null;
+    const reason = (await this.#faulty(doc, since, faults)) ?? (await this.crashes.reason(doc, since));
+    return reason !== null && (await this.changes.halt(doc, reason)) !== null;
+  }
+
+  async #faulty({ product, version }: ReleaseDoc, since: string, faults?: VersionFaults): Promise<string | null> {
+    const { halt_after: allowed } = this.deps.config;
+    const n = (await faults?.count(product, version, since)) ?? 0;
+    if (n <= allowed) return null;
+    return `${n} new error groups or regressions of ${version} since ${since}; ${allowed} are allowed`;
   }
 }

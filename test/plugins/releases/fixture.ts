@@ -153,6 +153,7 @@ export function fixtureOn(
     processes: { self: async () => process, dead: async (owner) => owner.host !== process.host },
     bugs: () => undefined,
     faults: () => undefined,
+    health: () => undefined,
     watchdog: () => undefined,
     short: () => false,
     packageBytes: 10_000_000,

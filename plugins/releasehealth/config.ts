@@ -1,0 +1,17 @@
+/** The section `releasehealth` of the configuration. */
+import joi from 'joi';
+
+export interface ReleaseHealthConfig {
+  days: number;
+}
+
+export const healthConfig = joi.object<ReleaseHealthConfig>({
+  days: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(400)
+    .unit('days')
+    .default(30)
+    .description('The figures of sessions are kept for so long.'),
+});

@@ -1,0 +1,84 @@
+/**
+ * Writes what is added to hours. What arrives for an hour while a write of it is under way shares the next one, so
+ * thousands of sessions at once cost a few writes; each is answered after its commit, so a killed process loses nothing
+ * that was answered.
+ *
+ * Numbers are added by the store. Sketches of people are text that is replaced by compare-and-set, together with the
+ * numbers; only another process can come between.
+ *
+ * Rejected: adding up in memory and writing every few seconds (a kill loses what was answered).
+ */
+import { collection, inject, injectable } from '../../../kernel/contract.js';
+import { conflict } from '../../../kernel/errors.js';
+import { withPrints } from '../../../lib/distinct-sketch.js';
+import type { Collection } from '../../../ports/store.js';
+import type { HourDoc } from '../model.js';
+import { emptyDelta, merge, updateOf, type Delta } from './delta.js';
+
+export type Series = Pick<HourDoc, 'id' | 'project' | 'version' | 'environment' | 'hour'>;
+
+interface Batch {
+  delta: Delta;
+  done: Promise<void>;
+}
+
+/** Of a compare-and-set: each loss means that another process wrote. */
+const MOST_TRIES = 50;
+
+@injectable()
+export class HourCounts {
+  readonly #waiting = new Map<string, Batch>();
+  readonly #running = new Map<string, Promise<void>>();
+
+  constructor(@inject(collection<HourDoc>('hours')) private readonly hours: Pick<Collection<HourDoc>, 'get' | 'change'>) {}
+
+  /** Resolves after the commit. @throws ServiceError conflict */
+  add(series: Series, delta: Delta): Promise<void> {
+    const waiting = this.#waiting.get(series.id);
+    if (waiting !== undefined) {
+      merge(waiting.delta, delta);
+      return waiting.done;
+    }
+    const batch: Batch = { delta: emptyDelta(), done: Promise.resolve() };
+    merge(batch.delta, delta);
+    this.#waiting.set(series.id, batch);
+    batch.done = (this.#running.get(series.id) ?? Promise.resolve()).then(() => this.#begin(series, batch));
+    return batch.done;
+  }
+
+  #begin(series: Series, { delta }: Batch): Promise<void> {
+    this.#waiting.delete(series.id);
+    const written = this.#write(series, delta);
+    // The callers of this batch get the failure. The next batch runs all the same.
+    const settled = written
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#running.get(series.id) === settled) this.#running.delete(series.id);
+      });
+    this.#running.set(series.id, settled);
+    return written;
+  }
+
+  async #write({ id, ...about }: Series, delta: Delta): Promise<void> {
+    const update = updateOf(delta);
+    if (delta.people.length === 0 && delta.crashed.length === 0) {
+      await this.hours.change({ id }, { ...update, setOnInsert: about }, { upsert: true });
+      return;
+    }
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const before = (await this.hours.get(id)) ?? (await this.#made({ id, ...about }));
+      const people = withPrints(before.people ?? null, delta.people) ?? undefined;
+      const crashed_people = withPrints(before.crashed_people ?? null, delta.crashed) ?? undefined;
+      const same = { id, people: before.people ?? null, crashed_people: before.crashed_people ?? null };
+      if ((await this.hours.change(same, { ...update, set: { people, crashed_people } })) !== null) return;
+    }
+    throw conflict('Too many count sessions of this hour at once. Send them again.');
+  }
+
+  /** The hour without a count. */
+  async #made({ id, ...about }: Series): Promise<HourDoc> {
+    const made = await this.hours.change({ id }, { setOnInsert: about }, { upsert: true });
+    if (made === null) throw conflict('The hour of these sessions is being removed. Send them again.');
+    return made.doc;
+  }
+}

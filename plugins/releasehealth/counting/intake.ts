@@ -1,0 +1,107 @@
+/** Takes what applications say of their sessions, and adds it to the hours in which these began. */
+import { createHmac } from 'node:crypto';
+import { inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
+import { networkOf } from '../../../lib/addresses.js';
+import { printOf, type Print } from '../../../lib/distinct-sketch.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { PROJECTS, type ProjectDirectory } from '../../../ports/domain/projects.js';
+import type {
+  SessionCounts,
+  SessionEntry,
+  SessionIntake,
+  SessionReport,
+  SessionSender,
+} from '../../../ports/domain/release-health.js';
+import { hourOf, minuteOf, storedVersion } from '../model.js';
+import { emptyDelta, merge, raise, type Delta } from './delta.js';
+import { HourCounts, type Series } from './hour-counts.js';
+import { SeriesBook } from './series-book.js';
+import { SessionOutcomes } from './session-outcomes.js';
+
+/** For what is kept of people and of addresses. */
+export const SKETCH_KEY = token<Buffer>('releasehealth.key');
+
+/** Older sessions come from a machine whose clock is wrong, or too late to matter. */
+const OLDEST_MS = 5 * DAY_MS;
+/** Numbers that addresses fall on. Two that share one are taken for one address, until a third comes. */
+const SENDERS = 64;
+const COUNTS = ['started', 'errored', 'crashed', 'abnormal'] as const;
+
+@injectable()
+export class HourIntake implements SessionIntake {
+  constructor(
+    @inject(PROJECTS) private readonly projects: ProjectDirectory,
+    @inject(SeriesBook) private readonly series: SeriesBook,
+    @inject(HourCounts) private readonly hours: HourCounts,
+    @inject(SessionOutcomes) private readonly outcomes: SessionOutcomes,
+    @inject(SKETCH_KEY) private readonly key: Buffer,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {}
+
+  async take(report: SessionReport, sender: SessionSender): Promise<void> {
+    await this.projects.accepting(report.project, 'reports');
+    const adding = new Map<string, { series: Series; delta: Delta }>();
+    for (const entry of report.entries) {
+      const began = this.#began(entry);
+      if (began === null) continue;
+      const series = await this.series.of({
+        project: report.project,
+        version: storedVersion(report.version),
+        environment: report.environment,
+        hour: hourOf(began),
+      });
+      const delta = await this.#deltaOf(report.project, entry, isoOf(began), sender);
+      const same = adding.get(series.id);
+      if (same === undefined) adding.set(series.id, { series, delta });
+      else merge(same.delta, delta);
+    }
+    try {
+      await Promise.all([...adding.values()].map(({ series, delta }) => this.hours.add(series, delta)));
+    } catch (error) {
+      for (const { told } of report.entries) if ('sid' in told) this.outcomes.forget(report.project, told);
+      throw error;
+    }
+  }
+
+  /** Milliseconds; null: it does not count. A clock that is ahead is wrong. */
+  #began({ started_at }: SessionEntry): number | null {
+    const now = this.clock.now();
+    const began = started_at === null ? now : Math.min(Date.parse(started_at), now);
+    return began < now - OLDEST_MS ? null : began;
+  }
+
+  async #deltaOf(project: string, entry: SessionEntry, began: string, sender: SessionSender): Promise<Delta> {
+    const { told, user } = entry;
+    const counts = 'sid' in told ? await this.outcomes.step(project, told) : totalsOf(told);
+    const delta = emptyDelta();
+    for (const name of COUNTS) raise(delta, name, counts[name] ?? 0);
+    for (const name of ['started', 'crashed'] as const) {
+      raise(delta, `minutes.${minuteOf(began)}.${name}`, counts[name] ?? 0);
+    }
+    const crashes = (counts.crashed ?? 0) > 0;
+    const from = this.#senderOf(project, sender);
+    delta.marks.add(`senders.${from}`);
+    if (crashes) delta.marks.add(`crash_senders.${from}`);
+    const print = user === null ? null : this.#printOf(project, user);
+    if (print !== null) delta.people.push(print);
+    if (print !== null && crashes) delta.crashed.push(print);
+    return delta;
+  }
+
+  #printOf(project: string, user: string): Print {
+    return printOf(createHmac('sha256', this.key).update(`person ${project} ${user}`).digest());
+  }
+
+  #senderOf(project: string, { intake, address }: SessionSender): string {
+    if (!intake) return 'token';
+    const text = `address ${project} ${networkOf(address)}`;
+    return `a${createHmac('sha256', this.key).update(text).digest().readUInt32BE(0) % SENDERS}`;
+  }
+}
+
+const totalsOf = ({ ok, errored, crashed, abnormal }: Exclude<SessionEntry['told'], { sid: string }>): SessionCounts => ({
+  started: ok + errored + crashed + abnormal,
+  errored,
+  crashed,
+  abnormal,
+});

@@ -1,0 +1,87 @@
+/**
+ * Counts a session once, however often an SDK tells of it (contract 21, release health). By the protocol `init` comes
+ * with the first update alone, so `started` needs no memory but for repeats. An error is told again with every later
+ * update, so a session with one is noted in the store, where every process finds it; most sessions have none.
+ *
+ * The note is written before the count: a crash between the two leaves a session uncounted that was not answered.
+ */
+import { createHash } from 'node:crypto';
+import { collection, inject, injectable, PORT, type Clock } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { HOUR_MS } from '../../../lib/time.js';
+import type { SessionCounts, SessionUpdate } from '../../../ports/domain/release-health.js';
+import { StoreConflict, type Collection } from '../../../ports/store.js';
+import { hourOf, type TroubledDoc } from '../model.js';
+
+/** Notes of one project in one hour: beyond it this process remembers by itself. */
+export const MOST_NOTES = 10_000;
+/** Sessions that a process remembers. */
+const MOST_REMEMBERED = 50_000;
+const REMEMBERED_MS = HOUR_MS;
+const MOST_PROJECTS = 10_000;
+
+@injectable()
+export class SessionOutcomes {
+  /** What was counted, by session: `started`, and the outcomes of those that have no note. */
+  readonly #counted: BoundedMap<true>;
+  readonly #notes: BoundedMap<{ n: number }>;
+
+  constructor(
+    @inject(collection<TroubledDoc>('troubled')) private readonly troubled: Collection<TroubledDoc>,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {
+    const now = (): number => clock.now();
+    this.#counted = new BoundedMap({ most: MOST_REMEMBERED, ttlMs: REMEMBERED_MS, now });
+    this.#notes = new BoundedMap({ most: MOST_PROJECTS, ttlMs: HOUR_MS, now });
+  }
+
+  /** What this update adds. `errored` is taken away where the session ended worse than it was known. */
+  async step(project: string, { sid, first, outcome }: SessionUpdate): Promise<Partial<SessionCounts>> {
+    const id = createHash('sha256').update(`${project}\u001f${sid}`).digest('hex').slice(0, 40);
+    const started = first && this.#once(`${id} started`) ? { started: 1 } : {};
+    if (outcome === 'ok') return started;
+    const noted = this.#mayNote(project) ? await this.#note(id, outcome) : this.#remember(id, outcome);
+    return { ...started, ...noted };
+  }
+
+  /** Its count was not written: a repeat counts. */
+  forget(project: string, { sid }: SessionUpdate): void {
+    const id = createHash('sha256').update(`${project}\u001f${sid}`).digest('hex').slice(0, 40);
+    this.#counted.delete(`${id} started`);
+  }
+
+  async #note(id: string, outcome: TroubledDoc['outcome']): Promise<Partial<SessionCounts>> {
+    const at = this.clock.iso();
+    try {
+      await this.troubled.insert({ id, outcome, at });
+      return { [outcome]: 1 };
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+    }
+    if (outcome === 'errored') return {};
+    const worse = await this.troubled.change({ id, outcome: 'errored' }, { set: { outcome, at } });
+    return worse === null ? {} : { errored: -1, [outcome]: 1 };
+  }
+
+  #remember(id: string, outcome: TroubledDoc['outcome']): Partial<SessionCounts> {
+    const errored = this.#once(`${id} errored`);
+    if (outcome === 'errored') return errored ? { errored: 1 } : {};
+    if (!this.#once(`${id} ended`)) return {};
+    return errored ? { [outcome]: 1 } : { errored: -1, [outcome]: 1 };
+  }
+
+  #mayNote(project: string): boolean {
+    const key = `${project} ${hourOf(this.clock.now())}`;
+    const noted = this.#notes.get(key);
+    if (noted === undefined) this.#notes.set(key, { n: 1 });
+    else noted.n++;
+    return (noted?.n ?? 0) <= MOST_NOTES;
+  }
+
+  /** True the first time. */
+  #once(key: string): boolean {
+    if (this.#counted.get(key) === true) return false;
+    this.#counted.set(key, true);
+    return true;
+  }
+}

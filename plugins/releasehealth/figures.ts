@@ -1,0 +1,123 @@
+/** Answers how many sessions of which version ended in a crash (contract 21, release health). */
+import { collection, inject, injectable, PORT, type Clock } from '../../kernel/contract.js';
+import { estimateOf, joined } from '../../lib/distinct-sketch.js';
+import { pages } from '../../lib/paging.js';
+import { HOUR_MS } from '../../lib/time.js';
+import type {
+  HealthQuestion,
+  ReleaseHealth,
+  SessionCounts,
+  SessionWindow,
+  VersionHealth,
+} from '../../ports/domain/release-health.js';
+import type { Collection, Filter } from '../../ports/store.js';
+import { hourOf, minuteOf, storedVersion, type HourDoc } from './model.js';
+
+/** Documents read at a time: between two pages other requests have their turn. */
+const PAGE = 200;
+
+interface Sum {
+  version: string;
+  people: string | null;
+  crashed_people: string | null;
+  hours: Map<string, SessionCounts>;
+}
+
+@injectable()
+export class Figures implements ReleaseHealth {
+  constructor(
+    @inject(collection<HourDoc>('hours')) private readonly hours: Collection<HourDoc>,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {}
+
+  async versions({ project, hours, version, environment }: HealthQuestion): Promise<VersionHealth[]> {
+    const names = this.#hoursBack(hours);
+    // All versions are read although one is asked for: adoption is a share of them.
+    const filter = { project, hour: { gte: names[0] ?? '' }, environment };
+    const sums = new Map<string, Sum>();
+    for await (const docs of pages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
+      for (const doc of docs) add(sums, doc);
+    }
+    const all = [...sums.values()].map((sum) => shown(sum, names));
+    const total = all.reduce((n, { started }) => n + started, 0);
+    const wanted = version === undefined ? null : storedVersion(version);
+    return all
+      .filter((one) => wanted === null || one.version === wanted)
+      .map((one) => ({ ...one, adoption: shareOf(one.started, total) }))
+      .toSorted((a, b) => b.started - a.started);
+  }
+
+  async since(project: string, version: string, since: string): Promise<SessionWindow> {
+    const first = hourOf(Date.parse(since));
+    const filter: Filter = { project, version: storedVersion(version), hour: { gte: first } };
+    const sum = { started: 0, crashed: 0 };
+    const senders = new Set<string>();
+    const ofCrashes = new Set<string>();
+    for await (const docs of pages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
+      for (const { hour, minutes = {}, ...known } of docs) {
+        for (const sender of Object.keys(known.senders ?? {})) senders.add(sender);
+        for (const sender of Object.keys(known.crash_senders ?? {})) ofCrashes.add(sender);
+        for (const [minute, { started = 0, crashed = 0 }] of Object.entries(minutes)) {
+          if (hour === first && minute < minuteOf(since)) continue;
+          sum.started += started;
+          sum.crashed += crashed;
+        }
+      }
+    }
+    const confirmed = ofCrashes.has('token') || ofCrashes.size > 1 || ofCrashes.size === senders.size;
+    return { ...sum, confirmed };
+  }
+
+  /** The beginnings of the last hours, the running one last. */
+  #hoursBack(hours: number): string[] {
+    const now = this.clock.now();
+    return Array.from({ length: hours }, (_, i) => hourOf(now - (hours - 1 - i) * HOUR_MS));
+  }
+}
+
+const NOTHING: SessionCounts = { started: 0, errored: 0, crashed: 0, abnormal: 0 };
+
+function add(sums: Map<string, Sum>, doc: HourDoc): void {
+  let sum = sums.get(doc.version);
+  if (sum === undefined) {
+    sum = { version: doc.version, people: null, crashed_people: null, hours: new Map() };
+    sums.set(doc.version, sum);
+  }
+  sum.people = joined(sum.people, doc.people ?? null);
+  sum.crashed_people = joined(sum.crashed_people, doc.crashed_people ?? null);
+  const before = sum.hours.get(doc.hour) ?? NOTHING;
+  sum.hours.set(doc.hour, plus(before, doc));
+}
+
+const plus = (a: SessionCounts, b: Partial<SessionCounts>): SessionCounts => ({
+  started: a.started + (b.started ?? 0),
+  errored: a.errored + (b.errored ?? 0),
+  crashed: a.crashed + (b.crashed ?? 0),
+  abnormal: a.abnormal + (b.abnormal ?? 0),
+});
+
+function shown({ version, people: sketch, crashed_people: crashedSketch, hours }: Sum, names: readonly string[]): VersionHealth {
+  const total = [...hours.values()].reduce(plus, NOTHING);
+  const people = estimateOf(sketch);
+  const crashed = Math.min(people, estimateOf(crashedSketch));
+  return {
+    version: version === '' ? null : version,
+    ...total,
+    crash_free_sessions: freeShare(total.crashed, total.started),
+    people,
+    crashed_people: crashed,
+    crash_free_people: freeShare(crashed, people),
+    adoption: null,
+    hours: names.map((hour) => ({ hour, ...(hours.get(hour) ?? NOTHING) })),
+  };
+}
+
+/** Six digits: a share is shown with two behind the percent's point. */
+const shareOf = (part: number, whole: number): number | null =>
+  whole <= 0 ? null : Math.round((part / whole) * 1e6) / 1e6;
+
+/** The end of a session may come without its beginning, which was lost: a share is never below 0. */
+function freeShare(crashed: number, all: number): number | null {
+  const share = shareOf(crashed, all);
+  return share === null ? null : Math.max(0, Math.round((1 - share) * 1e6) / 1e6);
+}

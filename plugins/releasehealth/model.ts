@@ -1,0 +1,49 @@
+/** What the plugin keeps, and its collections (contract 21, release health). */
+import { canonicalVersion, isVersion } from '../../lib/versions.js';
+import { HOUR_MS, isoOf } from '../../lib/time.js';
+import type { SessionCounts, SessionOutcome } from '../../ports/domain/release-health.js';
+import type { CollectionSpec, Doc } from '../../ports/store.js';
+
+/** The outcomes that are counted beside `started`. */
+export type Trouble = Exclude<SessionOutcome, 'ok'>;
+
+/** Sessions of one version, in one environment, that began in one hour. A count that is 0 may be missing. */
+export interface HourDoc extends Doc, Partial<SessionCounts> {
+  project: string;
+  /** In its one spelling; empty: versions beyond the bound of an hour. */
+  version: string;
+  environment: string;
+  /** RFC 3339: its beginning. */
+  hour: string;
+  /** By minute, `07`: a rollout looks back from a moment, not from an hour. */
+  minutes?: Readonly<Record<string, { started?: number; crashed?: number }>>;
+  /** Sketches (lib/distinct-sketch.ts); missing: nobody was named. */
+  people?: string;
+  crashed_people?: string;
+  /** Who reported sessions, and who crashes: `token`, or one of a few numbers that an address falls on. */
+  senders?: Readonly<Record<string, number>>;
+  crash_senders?: Readonly<Record<string, number>>;
+}
+
+/** A session with an error. Sessions without any are the most, and leave no document. */
+export interface TroubledDoc extends Doc {
+  outcome: Trouble;
+  at: string;
+}
+
+export const COLLECTIONS: readonly CollectionSpec[] = [
+  { name: 'hours', indexes: [{ fields: ['project', 'hour'] }, { fields: ['project', 'version', 'hour'] }, { fields: ['hour'] }] },
+  { name: 'troubled', indexes: [{ fields: ['at'] }] },
+];
+
+/** `1.2` and `1.2.0` are one version; other text stays as it is, as an item keeps its build. */
+export function storedVersion(given: string): string {
+  const text = given.trim();
+  return isVersion(text) ? canonicalVersion(text) : text;
+}
+
+/** The beginning of the hour of an instant. */
+export const hourOf = (ms: number): string => isoOf(Math.floor(ms / HOUR_MS) * HOUR_MS);
+
+/** `07` of 12:07:30. @param iso RFC 3339, UTC */
+export const minuteOf = (iso: string): string => iso.slice(14, 16);

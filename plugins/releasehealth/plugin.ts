@@ -1,0 +1,51 @@
+/**
+ * Release health (contract 21, release health): counts sessions by version, environment and hour, so that people see
+ * how many ended in a crash, and a rollout that crashes more than the version before stops. Nothing else depends on
+ * this folder.
+ */
+import { definePlugin, extend } from '../../kernel/contract.js';
+import { HOUR_MS } from '../../lib/time.js';
+import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { RELEASE_HEALTH, SESSION_INTAKE } from '../../ports/domain/release-health.js';
+import { healthConfig, type ReleaseHealthConfig } from './config.js';
+import { HourCounts } from './counting/hour-counts.js';
+import { HourIntake, SKETCH_KEY } from './counting/intake.js';
+import { SeriesBook } from './counting/series-book.js';
+import { SessionOutcomes } from './counting/session-outcomes.js';
+import { Figures } from './figures.js';
+import { COLLECTIONS, type HourDoc } from './model.js';
+import { CONFIG, Retention } from './retention.js';
+import { routes } from './routes.js';
+
+export default definePlugin<ReleaseHealthConfig>({
+  id: 'releasehealth',
+  version: '1.0.0',
+  api: 1,
+  title: 'Release health',
+  needs: [PROJECTS.name],
+  provides: [SESSION_INTAKE.name, RELEASE_HEALTH.name],
+  extends: [PROJECT_USAGE.point],
+  config: healthConfig,
+  collections: COLLECTIONS,
+  from: import.meta.url,
+  setup(ctx) {
+    ctx.bind(CONFIG, ctx.config);
+    ctx.bind(SKETCH_KEY, ctx.ports.cipher.derive('releasehealth.sketches'));
+    const { intake, figures, retention } = ctx.services({
+      book: SeriesBook,
+      hours: HourCounts,
+      outcomes: SessionOutcomes,
+      intake: HourIntake,
+      figures: Figures,
+      retention: Retention,
+    });
+    const counted = async (project: string): Promise<boolean> =>
+      (await ctx.collection<HourDoc>('hours').find({ filter: { project }, limit: 1 })).items.length > 0;
+    return {
+      routes: routes(figures, ctx.resolve(PROJECTS)),
+      services: { [SESSION_INTAKE.name]: intake, [RELEASE_HEALTH.name]: figures },
+      extensions: [extend(PROJECT_USAGE, { noun: 'sessions', inUse: counted })],
+      jobs: [{ name: 'clean', everyMs: HOUR_MS, timeoutMs: HOUR_MS, run: ({ signal }) => retention.run(signal) }],
+    };
+  },
+});

@@ -1,0 +1,75 @@
+/** `GET /api/errors/v1/health` (contract 21, release health). */
+import joi from 'joi';
+import { named, whole, type RouteSpec } from '../../kernel/contract.js';
+import { denied, notFound } from '../../kernel/errors.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { HealthQuestion, ReleaseHealth } from '../../ports/domain/release-health.js';
+import type { Principal } from '../../ports/http.js';
+
+export const MOST_HOURS = 720;
+export const HOURS = 24;
+
+const count = joi.number().integer().min(0);
+const share = joi.number().min(0).max(1).allow(null);
+const counts = {
+  started: count.description('Sessions'),
+  errored: count.description('Of them with an error, and no worse end'),
+  crashed: count.description('Ended by a crash'),
+  abnormal: count.description('Ended in another way than they should: killed by the system, or not answering'),
+};
+
+const version = named(
+  'VersionHealth',
+  whole({
+    version: joi.string().allow(null).description('Null: versions beyond the hundred of an hour, counted together'),
+    ...counts,
+    crash_free_sessions: share.description('1 − crashed ÷ started; null: there were no sessions'),
+    people: count.description('Different people, by estimate; only those whom SDKs name'),
+    crashed_people: count.description('Of them, those with a crash'),
+    crash_free_people: share.description('1 − crashed_people ÷ people; null: nobody was named'),
+    adoption: share.description('The version’s share in the sessions of the project'),
+    hours: joi
+      .array()
+      .items(named('HealthHour', whole({ hour: joi.string().isoDate().description('Its beginning'), ...counts })))
+      .description('Every hour of the question, by when the sessions began; the running one last'),
+  }),
+);
+
+export const routes = (figures: ReleaseHealth, projects: Pick<ProjectDirectory, 'get'>): RouteSpec[] => [
+  {
+    method: 'GET',
+    path: '/api/errors/v1/health',
+    tag: 'errors',
+    operationId: 'releaseHealth',
+    summary: 'Sessions by version: how many began, failed and crashed',
+    description: 'The version with the most sessions first. Sessions come from SDKs of Sentry that know their release.',
+    access: { scope: 'bugtracker:read' },
+    strictQuery: true,
+    input: {
+      query: joi.object({
+        project: joi.string().max(64).required(),
+        version: joi.string().max(200).description('Only this one; `1.2` and `1.2.0` are the same'),
+        environment: joi.string().max(200).description('Only sessions of this one'),
+        hours: joi.number().integer().min(1).max(MOST_HOURS).default(HOURS).description('The running hour included'),
+      }),
+    },
+    output: named(
+      'ReleaseHealth',
+      whole({ project: joi.string(), hours: joi.number().integer(), versions: joi.array().items(version) }),
+    ),
+    errors: ['not_found'],
+    handle: async ({ principal, query }) => {
+      const question = query as unknown as HealthQuestion;
+      const { project, hours } = question;
+      mayRead(principal, project);
+      if ((await projects.get(project)) === null) throw notFound(`project ${project}`);
+      return { project, hours, versions: await figures.versions(question) };
+    },
+  },
+];
+
+/** @throws ServiceError insufficient_scope when the token is for another project */
+function mayRead(principal: Principal, project: string): void {
+  if (principal.kind !== 'token' || principal.project === null || principal.project === project) return;
+  throw denied(`The token is for the project ${principal.project} only.`);
+}

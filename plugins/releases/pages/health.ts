@@ -1,0 +1,84 @@
+/** The sessions of a release and of the version before it, as its page shows them (contract 21, release health). */
+import type { VersionHealth } from '../../../ports/domain/release-health.js';
+import { canonicalVersion } from '../../../lib/versions.js';
+import type { ReleaseDoc } from '../model.js';
+import type { ReleaseServices } from '../services.js';
+import { versionsBefore } from '../version-before.js';
+
+const HOURS = 24;
+/** Releases among which the version before is looked for. */
+const PAGE = 200;
+
+export interface HealthRow {
+  version: string;
+  sessions: number;
+  /** `99.84 %`; null: there were none. */
+  crash_free_sessions: string | null;
+  people: number;
+  crash_free_people: string | null;
+  adoption: string | null;
+}
+
+export interface ShownHealth {
+  hours: number;
+  own: HealthRow | null;
+  before: HealthRow | null;
+  /** `0.60 points below 1.3.0`; null: there is nothing to compare. */
+  trend: string | null;
+  tone: string;
+  /** Sessions of this version by hour, and those that crashed. */
+  started: number[];
+  crashed: number[];
+}
+
+/** Undefined where nobody counts sessions. */
+export async function healthOf({ deps, docs }: ReleaseServices, doc: ReleaseDoc): Promise<ShownHealth | undefined> {
+  const health = deps.health();
+  if (health === undefined) return undefined;
+  const [versions, releases] = await Promise.all([
+    health.versions({ project: doc.product, hours: HOURS }),
+    docs.page({ product: doc.product, channel: doc.channel }, PAGE, null),
+  ]);
+  const find = (version: string): VersionHealth | undefined =>
+    versions.find((one) => one.version === canonicalVersion(version) && one.started > 0);
+  const own = find(doc.version);
+  const earlier = versionsBefore(doc, releases.items).find((version) => find(version) !== undefined);
+  const before = earlier === undefined ? undefined : find(earlier);
+  return {
+    hours: HOURS,
+    own: rowOf(own, doc.version),
+    before: rowOf(before, earlier),
+    ...trendOf(own, before, earlier),
+    started: own?.hours.map(({ started }) => started) ?? [],
+    crashed: own?.hours.map(({ crashed }) => crashed) ?? [],
+  };
+}
+
+function rowOf(health: VersionHealth | undefined, version: string | undefined): HealthRow | null {
+  if (health === undefined || version === undefined) return null;
+  return {
+    version,
+    sessions: health.started,
+    crash_free_sessions: percentOf(health.crash_free_sessions),
+    people: health.people,
+    crash_free_people: percentOf(health.crash_free_people),
+    adoption: percentOf(health.adoption),
+  };
+}
+
+const percentOf = (share: number | null): string | null => (share === null ? null : `${(share * 100).toFixed(2)} %`);
+
+function trendOf(
+  own: VersionHealth | undefined,
+  before: VersionHealth | undefined,
+  version: string | undefined,
+): Pick<ShownHealth, 'trend' | 'tone'> {
+  const [now, then] = [own?.crash_free_sessions ?? null, before?.crash_free_sessions ?? null];
+  if (now === null || then === null || version === undefined) return { trend: null, tone: 'neutral' };
+  const points = (now - then) * 100;
+  const size = Math.abs(points).toFixed(2);
+  if (size === '0.00') return { trend: `as ${version}`, tone: 'neutral' };
+  return points < 0
+    ? { trend: `${size} points below ${version}`, tone: 'danger' }
+    : { trend: `${size} points above ${version}`, tone: 'success' };
+}

@@ -1,0 +1,71 @@
+/**
+ * Sessions as Sentry's SDKs send them (contract 21, release health): `session`, one session in several updates, and
+ * `sessions`, numbers that the SDK added up. Pure.
+ */
+import type { SessionEntry, SessionOutcome, SessionReport, SessionTotals } from '../../ports/domain/release-health.js';
+import { versionOf } from './event.js';
+import { instant } from './time.js';
+import { line, record, records, text, type Loose } from './values.js';
+
+/** Item types that hold sessions. */
+export const isSession = (type: string): boolean => type === 'session' || type === 'sessions';
+
+/** Older SDKs send `errored` and `degraded` too; `unhandled`: an error that did not end the application. */
+const OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
+  ok: 'ok',
+  exited: 'ok',
+  errored: 'errored',
+  degraded: 'errored',
+  unhandled: 'errored',
+  crashed: 'crashed',
+  abnormal: 'abnormal',
+};
+const MOST_CHARACTERS = 200;
+/** An SDK adds up the sessions of a minute, and sends every minute. */
+const MOST_ENTRIES = 500;
+/** Of one number; the application of a number beyond it counts wrongly. */
+const MOST_SESSIONS = 1_000_000;
+/** What the protocol says where an SDK names none. */
+const ENVIRONMENT = 'production';
+
+/** Null when it names no release, or nothing in it can be counted. */
+export function sessionsOf(type: string, payload: Loose, project: string): SessionReport | null {
+  const attributes = record(payload['attrs']) ?? {};
+  const version = versionOf(attributes['release'])?.trim() ?? null;
+  if (version === null || version.length > MOST_CHARACTERS) return null;
+  const environment = line(attributes['environment'])?.trim().slice(0, MOST_CHARACTERS) ?? ENVIRONMENT;
+  const told = type === 'session' ? [updateOf(payload)] : records(payload['aggregates']).slice(0, MOST_ENTRIES).map(totalsOf);
+  const entries = told.filter((entry) => entry !== null);
+  return entries.length === 0 ? null : { project, version, environment, entries };
+}
+
+function updateOf(payload: Loose): SessionEntry | null {
+  const sid = line(payload['sid'])?.trim().replaceAll('-', '').toLowerCase() ?? '';
+  const status = text(payload['status']) ?? 'ok';
+  const outcome = Object.hasOwn(OUTCOMES, status) ? OUTCOMES[status] : undefined;
+  if (sid === '' || sid.length > MOST_CHARACTERS || outcome === undefined) return null;
+  const hadErrors = typeof payload['errors'] === 'number' && payload['errors'] > 0;
+  return {
+    ...aboutOf(payload),
+    told: { sid, first: payload['init'] === true, outcome: outcome === 'ok' && hadErrors ? 'errored' : outcome },
+  };
+}
+
+function totalsOf(bucket: Loose): SessionEntry | null {
+  const told: SessionTotals = {
+    ok: numberOf(bucket['exited']),
+    errored: numberOf(bucket['errored']),
+    crashed: numberOf(bucket['crashed']),
+    abnormal: numberOf(bucket['abnormal']),
+  };
+  const any = told.ok + told.errored + told.crashed + told.abnormal > 0;
+  return any ? { ...aboutOf(bucket), told } : null;
+}
+
+const aboutOf = (said: Loose): Pick<SessionEntry, 'started_at' | 'user'> => ({
+  started_at: instant(said['started']),
+  user: line(said['did'])?.trim().slice(0, MOST_CHARACTERS) ?? null,
+});
+
+const numberOf = (value: unknown): number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? Math.min(value, MOST_SESSIONS) : 0;

@@ -1,0 +1,134 @@
+/** Counting on every engine, by one process and by several (contract 21, release health). */
+import { expect } from 'chai';
+import { HourCounts } from '../../../plugins/releasehealth/counting/hour-counts.js';
+import { HourIntake } from '../../../plugins/releasehealth/counting/intake.js';
+import { MOST_NOTES, SessionOutcomes } from '../../../plugins/releasehealth/counting/session-outcomes.js';
+import { SeriesBook } from '../../../plugins/releasehealth/counting/series-book.js';
+import { Figures } from '../../../plugins/releasehealth/figures.js';
+import { COLLECTIONS, type HourDoc, type TroubledDoc } from '../../../plugins/releasehealth/model.js';
+import { Retention } from '../../../plugins/releasehealth/retention.js';
+import type { SessionEntry, SessionUpdate } from '../../../ports/domain/release-health.js';
+import type { ProjectDirectory } from '../../../ports/domain/projects.js';
+import type { Collection, DocumentStore } from '../../../ports/store.js';
+import { PluginStores } from '../../support/stores.js';
+import { ManualClock } from '../access/fixture.js';
+
+const stores = new PluginStores('releasehealth', COLLECTIONS);
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const projects = { accepting: async () => ({}) } as unknown as ProjectDirectory;
+
+/** A process over the store. @param writes counts the writes of hours */
+function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }) {
+  const rows = store.collection<HourDoc>(stores.nameOf('hours'));
+  const counted: Pick<Collection<HourDoc>, 'get' | 'change'> = {
+    get: (id) => rows.get(id),
+    change: (...given) => {
+      writes.n++;
+      return rows.change(...given);
+    },
+  };
+  const troubled = store.collection<TroubledDoc>(stores.nameOf('troubled'));
+  const outcomes = new SessionOutcomes(troubled, clock);
+  const key = Buffer.alloc(32, 7);
+  const intake = new HourIntake(projects, new SeriesBook(rows, clock), new HourCounts(counted), outcomes, key, clock);
+  const take = (entries: readonly SessionEntry[], address = '192.0.2.1', known = true): Promise<void> =>
+    intake.take({ project: 'shop', version: '1.4.0', environment: 'production', entries }, { address, intake: known });
+  return { take, rows, troubled, figures: new Figures(rows, clock), retention: new Retention(rows, troubled, { days: 30 }, clock) };
+}
+
+const update = (sid: string, more: Partial<SessionUpdate> = {}, user: string | null = null): SessionEntry => ({
+  started_at: null,
+  user,
+  told: { sid, first: false, outcome: 'ok', ...more },
+});
+const totals = (ok: number, crashed = 0, started_at: string | null = null): SessionEntry => ({
+  started_at,
+  user: null,
+  told: { ok, errored: 0, crashed, abnormal: 0 },
+});
+
+for (const engine of stores.all) {
+  describe(`releasehealth: counting on ${engine.name}`, function () {
+    this.timeout(60_000);
+    let store: DocumentStore;
+    let close: () => Promise<void>;
+    let clock: ManualClock;
+
+    beforeEach(async function () {
+      ({ store, close } = await engine.open(() => this.skip()));
+      clock = new ManualClock();
+    });
+    afterEach(() => close?.());
+
+    it('a thousand sessions at once cost a few writes, and each is counted', async () => {
+      const writes = { n: 0 };
+      const { take, figures } = processOn(store, clock, writes);
+      await Promise.all(Array.from({ length: 1_000 }, (_, i) => take([update(`s${i}`, { first: true }, `u${i}`)])));
+      const [one] = await figures.versions({ project: 'shop', hours: 1 });
+      expect(one?.started).to.equal(1_000);
+      expect(one?.people).to.be.within(850, 1_150);
+      expect(writes.n).to.be.below(20);
+    });
+
+    it('two processes at once lose no session and no person, and count an error that both are told of once', async () => {
+      const [a, b] = [processOn(store, clock), processOn(store, clock)];
+      const work = Array.from({ length: 40 }, (_, i) => [
+        a.take([update(`a${i}`, { first: true }, `u${i}`)]),
+        b.take([update(`b${i}`, { first: true }, `v${i % 5}`)]),
+        a.take([update(`e${i}`, { outcome: 'errored' })]),
+        b.take([update(`e${i}`, { outcome: 'errored' })]),
+      ]);
+      await Promise.all(work.flat());
+      const [one] = await b.figures.versions({ project: 'shop', hours: 1 });
+      expect(one).to.include({ started: 80, errored: 40, people: 45 });
+      await Promise.all([a, b].map(({ take }) => take([update('e1', { outcome: 'crashed' })])));
+      expect((await a.figures.versions({ project: 'shop', hours: 1 }))[0]).to.include({ errored: 39, crashed: 1 });
+    });
+
+    it('a window begins with its minute, and says whose word the crashes are', async () => {
+      const { take, figures } = processOn(store, clock);
+      const at = (minutes: number): string => new Date(clock.now() - minutes * MINUTE).toISOString();
+      await take([totals(10, 1, at(90)), totals(20, 2, at(10)), totals(40, 4, at(5))]);
+      expect(await figures.since('shop', '1.4', at(5))).to.deep.equal({ started: 44, crashed: 4, confirmed: true });
+      expect(await figures.since('shop', '1.4.0', at(60))).to.include({ started: 66, crashed: 6 });
+      expect(await figures.since('shop', '1.4.0', at(120))).to.include({ started: 77, crashed: 7 });
+      // Now others report sessions without a crash: the crashes are one stranger's word.
+      await take([totals(5)], '198.51.100.7');
+      expect(await figures.since('shop', '1.4.0', at(120))).to.include({ started: 82, confirmed: false });
+      await take([totals(0, 1)], '203.0.113.9', false);
+      expect(await figures.since('shop', '1.4.0', at(120))).to.include({ crashed: 8, confirmed: true });
+    });
+
+    it('an update of a session that began long ago does not count; old figures and notes leave', async () => {
+      const { take, figures, rows, troubled, retention } = processOn(store, clock);
+      await take([totals(3, 0, new Date(clock.now() - 6 * DAY).toISOString()), update('x', { outcome: 'crashed' })]);
+      expect(await rows.count()).to.equal(1);
+      clock.forward(2 * DAY);
+      await retention.run(new AbortController().signal);
+      expect([await rows.count(), await troubled.count()]).to.deep.equal([1, 0]);
+      clock.forward(29 * DAY);
+      await retention.run(new AbortController().signal);
+      expect(await rows.count()).to.equal(0);
+      expect(await figures.versions({ project: 'shop', hours: 720 })).to.deep.equal([]);
+    });
+  });
+}
+
+describe('releasehealth: bounds of notes', function () {
+  this.timeout(60_000);
+
+  it('beyond the bound of an hour errors are counted once all the same, without a note', async () => {
+    const { store, close } = await (stores.embedded[0] as (typeof stores.embedded)[number]).open();
+    const { take, figures, troubled } = processOn(store, new ManualClock());
+    const many = Array.from({ length: MOST_NOTES + 500 }, (_, i) => update(`s${i}`, { outcome: 'errored' }));
+    await take(many);
+    await take(many.slice(-10));
+    await take([update(`s${many.length - 1}`, { outcome: 'crashed' })]);
+    await take([update(`s${many.length - 1}`, { outcome: 'crashed' })]);
+    expect(await troubled.count()).to.equal(MOST_NOTES);
+    const [one] = await figures.versions({ project: 'shop', hours: 1 });
+    expect(one).to.include({ errored: many.length - 1, crashed: 1 });
+    await close();
+  });
+});

@@ -1,0 +1,85 @@
+/** A rollout that crashes more than the version before stops by itself (contract 21, release health). */
+import { expect } from 'chai';
+import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release-health.js';
+import { CI, memoryFixture, type Fixture } from './fixture.js';
+
+const MINUTE = 60_000;
+const windowOf = (started: number, crashed: number, confirmed = true): SessionWindow => ({ started, crashed, confirmed });
+
+describe('releases: halt by crashes', () => {
+  let sessions: Record<string, SessionWindow>;
+  let asked: [version: string, since: string][];
+  let one: Fixture;
+
+  beforeEach(async () => {
+    sessions = { '1.0': windowOf(1_000, 10) };
+    asked = [];
+    const health: ReleaseHealth = {
+      versions: async () => [],
+      since: async (_project, version, since) => {
+        asked.push([version, since]);
+        return sessions[version] ?? windowOf(0, 0);
+      },
+    };
+    one = await memoryFixture((deps) => {
+      deps.health = () => health;
+    });
+    await one.publish('1.0');
+    await one.publish('1.1', 'b', { rollout_percent: 50 });
+  });
+
+  const halted = async (): Promise<boolean> => (await one.halting.run()) === 1;
+
+  it('two points below the version before, and not less', async () => {
+    sessions['1.1'] = windowOf(1_000, 29);
+    expect(await halted()).to.equal(false);
+    sessions['1.1'] = windowOf(1_000, 30);
+    expect(await halted()).to.equal(true);
+    const event = one.told.find(({ event: name }) => name === 'release.halted');
+    expect(event?.data['reason']).to.match(
+      /^97\.00 % of 1000 sessions of 1\.1 since \S+ were free of crashes, of 1\.0 99\.00 %; 2 points below stop a rollout$/,
+    );
+    expect(await halted()).to.equal(false);
+  });
+
+  it('not with fewer sessions than releases.halt_sessions, and not by one stranger’s word', async () => {
+    sessions['1.1'] = windowOf(99, 99);
+    expect(await halted()).to.equal(false);
+    sessions['1.1'] = windowOf(5_000, 2_000, false);
+    expect(await halted()).to.equal(false);
+    sessions['1.1'] = windowOf(100, 3);
+    expect(await halted()).to.equal(true);
+  });
+
+  it('the version before is the nearest lower one of the channel with enough sessions', async () => {
+    await one.publish('0.9', 'c');
+    await one.publish('1.0.5', 'd');
+    await one.publish('1.0.9', 'e', { channel: 'beta' });
+    sessions = { '1.1': windowOf(200, 10), '1.0.5': windowOf(3, 3), '1.0.9': windowOf(500, 0), '1.0': windowOf(500, 20) };
+    expect(await halted()).to.equal(false);
+    sessions['1.0'] = windowOf(500, 0);
+    expect(await halted()).to.equal(true);
+  });
+
+  it('with nothing to compare it goes on; few sessions of the version before are better than none', async () => {
+    sessions = { '1.1': windowOf(500, 400) };
+    expect(await halted()).to.equal(false);
+    sessions['1.0'] = windowOf(20, 0);
+    expect(await halted()).to.equal(true);
+  });
+
+  it('goes on when it is set again, and earlier sessions are not its fault', async () => {
+    sessions['1.1'] = windowOf(1_000, 500);
+    expect(await halted()).to.equal(true);
+    one.clock.forward(10 * MINUTE + 7_000);
+    const chosen = { product: 'shop', channel: 'stable', version: '1.1', platform: 'any' } as const;
+    const set = await one.changes.rollout(CI, chosen, 60);
+    asked.length = 0;
+    sessions['1.1'] = windowOf(0, 0);
+    expect(await halted()).to.equal(false);
+    const [[version, since] = ['', '']] = asked;
+    expect(version).to.equal('1.1');
+    expect(since > set.rollout_at).to.equal(true);
+    expect(Date.parse(since) - Date.parse(set.rollout_at)).to.be.below(MINUTE);
+  });
+});
