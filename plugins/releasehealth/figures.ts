@@ -43,7 +43,7 @@ export class Figures implements ReleaseHealth {
     const wanted = version === undefined ? null : storedVersion(version);
     return all
       .filter((one) => wanted === null || one.version === wanted)
-      .map((one) => ({ ...one, adoption: shareOf(one.started, total) }))
+      .map((one) => Object.assign(one, { adoption: shareOf(one.started, total) }))
       .toSorted((a, b) => b.started - a.started);
   }
 
@@ -96,8 +96,11 @@ const plus = (a: SessionCounts, b: Partial<SessionCounts>): SessionCounts => ({
   abnormal: a.abnormal + (b.abnormal ?? 0),
 });
 
-function shown({ version, people: sketch, crashed_people: crashedSketch, hours }: Sum, names: readonly string[]): VersionHealth {
-  const total = [...hours.values()].reduce(plus, NOTHING);
+function shown(
+  { version, people: sketch, crashed_people: crashedSketch, hours }: Sum,
+  names: readonly string[],
+): VersionHealth {
+  const total = seen([...hours.values()].reduce(plus, NOTHING));
   const people = estimateOf(sketch);
   const crashed = Math.min(people, estimateOf(crashedSketch));
   return {
@@ -108,9 +111,12 @@ function shown({ version, people: sketch, crashed_people: crashedSketch, hours }
     crashed_people: crashed,
     crash_free_people: freeShare(crashed, people),
     adoption: null,
-    hours: names.map((hour) => ({ hour, ...(hours.get(hour) ?? NOTHING) })),
+    hours: names.map((hour) => ({ hour, ...seen(hours.get(hour) ?? NOTHING) })),
   };
 }
+
+/** An error is taken away in the hour that the session states then, which may be another one. */
+const seen = (counts: SessionCounts): SessionCounts => ({ ...counts, errored: Math.max(0, counts.errored) });
 
 /** Six digits: a share is shown with two behind the percent's point. */
 const shareOf = (part: number, whole: number): number | null =>

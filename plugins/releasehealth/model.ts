@@ -32,7 +32,10 @@ export interface TroubledDoc extends Doc {
 }
 
 export const COLLECTIONS: readonly CollectionSpec[] = [
-  { name: 'hours', indexes: [{ fields: ['project', 'hour'] }, { fields: ['project', 'version', 'hour'] }, { fields: ['hour'] }] },
+  {
+    name: 'hours',
+    indexes: [{ fields: ['project', 'hour'] }, { fields: ['project', 'version', 'hour'] }, { fields: ['hour'] }],
+  },
   { name: 'troubled', indexes: [{ fields: ['at'] }] },
 ];
 

@@ -34,7 +34,8 @@ export function sessionsOf(type: string, payload: Loose, project: string): Sessi
   const version = versionOf(attributes['release'])?.trim() ?? null;
   if (version === null || version.length > MOST_CHARACTERS) return null;
   const environment = line(attributes['environment'])?.trim().slice(0, MOST_CHARACTERS) ?? ENVIRONMENT;
-  const told = type === 'session' ? [updateOf(payload)] : records(payload['aggregates']).slice(0, MOST_ENTRIES).map(totalsOf);
+  const told =
+    type === 'session' ? [updateOf(payload)] : records(payload['aggregates']).slice(0, MOST_ENTRIES).map(totalsOf);
   const entries = told.filter((entry) => entry !== null);
   return entries.length === 0 ? null : { project, version, environment, entries };
 }

@@ -32,10 +32,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
 export function quietHeader(items: readonly EnvelopeItem[], taken: (type: string) => boolean): string | null {
   const categories = new Set<string>();
   for (const { type } of items) {
-    const category =
-      type !== 'event' && Object.hasOwn(CATEGORIES, type) && !taken(type)
-        ? CATEGORIES[type]
-        : undefined;
+    const category = type !== 'event' && Object.hasOwn(CATEGORIES, type) && !taken(type) ? CATEGORIES[type] : undefined;
     if (category !== undefined) categories.add(category);
   }
   return categories.size === 0 ? null : `${QUIET_SECONDS}:${[...categories].join(';')}:key`;

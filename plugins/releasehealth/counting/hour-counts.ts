@@ -30,7 +30,9 @@ export class HourCounts {
   readonly #waiting = new Map<string, Batch>();
   readonly #running = new Map<string, Promise<void>>();
 
-  constructor(@inject(collection<HourDoc>('hours')) private readonly hours: Pick<Collection<HourDoc>, 'get' | 'change'>) {}
+  constructor(
+    @inject(collection<HourDoc>('hours')) private readonly hours: Pick<Collection<HourDoc>, 'get' | 'change'>,
+  ) {}
 
   /** Resolves after the commit. @throws ServiceError conflict */
   add(series: Series, delta: Delta): Promise<void> {

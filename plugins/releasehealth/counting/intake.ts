@@ -99,7 +99,12 @@ export class HourIntake implements SessionIntake {
   }
 }
 
-const totalsOf = ({ ok, errored, crashed, abnormal }: Exclude<SessionEntry['told'], { sid: string }>): SessionCounts => ({
+const totalsOf = ({
+  ok,
+  errored,
+  crashed,
+  abnormal,
+}: Exclude<SessionEntry['told'], { sid: string }>): SessionCounts => ({
   started: ok + errored + crashed + abnormal,
   errored,
   crashed,

@@ -34,7 +34,13 @@ function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }) 
   const intake = new HourIntake(projects, new SeriesBook(rows, clock), new HourCounts(counted), outcomes, key, clock);
   const take = (entries: readonly SessionEntry[], address = '192.0.2.1', known = true): Promise<void> =>
     intake.take({ project: 'shop', version: '1.4.0', environment: 'production', entries }, { address, intake: known });
-  return { take, rows, troubled, figures: new Figures(rows, clock), retention: new Retention(rows, troubled, { days: 30 }, clock) };
+  return {
+    take,
+    rows,
+    troubled,
+    figures: new Figures(rows, clock),
+    retention: new Retention(rows, troubled, { days: 30 }, clock),
+  };
 }
 
 const update = (sid: string, more: Partial<SessionUpdate> = {}, user: string | null = null): SessionEntry => ({

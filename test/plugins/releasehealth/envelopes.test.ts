@@ -52,7 +52,7 @@ describe('releasehealth: envelopes', function () {
   const health = (query = 'project=shop', token = read): Promise<Answer> =>
     fixture.api('GET', `/api/errors/v1/health?${query}`, token);
   const versions = async (query?: string): Promise<VersionHealth[]> =>
-    (await health(query)).json['versions'] as unknown as VersionHealth[];
+    (await health(query)).json['versions'] as VersionHealth[];
 
   it('counts what the SDK added up, by version, environment and hour', async () => {
     const aggregates = [
@@ -60,7 +60,10 @@ describe('releasehealth: envelopes', function () {
       { started: new Date(fixture.clock.now() - HOUR).toISOString(), exited: 10 },
     ];
     expect((await send(['sessions', { attrs, aggregates }])).status).to.equal(200);
-    await send(['sessions', { attrs: { ...attrs, environment: 'staging' }, aggregates: [{ started: now(), exited: 50 }] }]);
+    await send([
+      'sessions',
+      { attrs: { ...attrs, environment: 'staging' }, aggregates: [{ started: now(), exited: 50 }] },
+    ]);
     await send(['sessions', { attrs: { release: '1.4' }, aggregates: [{ started: now(), crashed: 1 }] }]);
     await send(['sessions', { attrs: { release: 'shop@1.3.0' }, aggregates: [{ started: now(), exited: 39 }] }]);
     const [first, second, ...others] = await versions('project=shop&hours=2');
@@ -74,7 +77,7 @@ describe('releasehealth: envelopes', function () {
     expect(second).to.include({ version: '1.3', started: 39, crash_free_sessions: 1, adoption: 0.195 });
     expect(await versions('project=shop&version=1.4.0.0&environment=staging')).to.have.length(1);
     expect((await versions('project=shop&environment=staging'))[0]).to.include({ started: 50, adoption: 1 });
-    expect((await versions('project=shop&version=9'))).to.deep.equal([]);
+    expect(await versions('project=shop&version=9')).to.deep.equal([]);
   });
 
   it('counts a session once, however often an SDK tells of it', async () => {
@@ -95,7 +98,9 @@ describe('releasehealth: envelopes', function () {
   });
 
   it('counts a hundred sessions of one envelope, and asks for no silence', async () => {
-    const many = Array.from({ length: 100 }, (_, i) => session(`s${i}`, { init: true, did: `u${i % 40}`, errors: i < 10 ? 1 : 0 }));
+    const many = Array.from({ length: 100 }, (_, i) =>
+      session(`s${i}`, { init: true, did: `u${i % 40}`, errors: i < 10 ? 1 : 0 }),
+    );
     const { status, headers } = await send(...many);
     expect([status, headers['x-sentry-rate-limits']]).to.deep.equal([200, undefined]);
     expect((await versions())[0]).to.include({ started: 100, errored: 10, people: 40 });
@@ -141,7 +146,9 @@ describe('releasehealth: envelopes', function () {
     }
     expect((await send(['sessions', []])).status).to.equal(400);
     const all = await versions();
-    expect(all.map(({ version, started, crashed }) => [version, started, crashed])).to.deep.equal([['1.4', 1_000_003, 2]]);
+    expect(all.map(({ version, started, crashed }) => [version, started, crashed])).to.deep.equal([
+      ['1.4', 1_000_003, 2],
+    ]);
   });
 
   it('versions beyond the bound of an hour are counted together', async () => {

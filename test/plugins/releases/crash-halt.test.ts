@@ -4,7 +4,11 @@ import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release
 import { CI, memoryFixture, type Fixture } from './fixture.js';
 
 const MINUTE = 60_000;
-const windowOf = (started: number, crashed: number, confirmed = true): SessionWindow => ({ started, crashed, confirmed });
+const windowOf = (started: number, crashed: number, confirmed = true): SessionWindow => ({
+  started,
+  crashed,
+  confirmed,
+});
 
 describe('releases: halt by crashes', () => {
   let sessions: Record<string, SessionWindow>;
@@ -55,7 +59,12 @@ describe('releases: halt by crashes', () => {
     await one.publish('0.9', 'c');
     await one.publish('1.0.5', 'd');
     await one.publish('1.0.9', 'e', { channel: 'beta' });
-    sessions = { '1.1': windowOf(200, 10), '1.0.5': windowOf(3, 3), '1.0.9': windowOf(500, 0), '1.0': windowOf(500, 20) };
+    sessions = {
+      '1.1': windowOf(200, 10),
+      '1.0.5': windowOf(3, 3),
+      '1.0.9': windowOf(500, 0),
+      '1.0': windowOf(500, 20),
+    };
     expect(await halted()).to.equal(false);
     sessions['1.0'] = windowOf(500, 0);
     expect(await halted()).to.equal(true);
