@@ -1,6 +1,6 @@
 /** Answers how many sessions of which version ended in a crash (contract 21, release health). */
 import { collection, inject, injectable, PORT, type Clock } from '../../kernel/contract.js';
-import { estimateOf, joined } from '../../lib/distinct-sketch.js';
+import { estimateOf, joined } from '../../lib/text/distinct-sketch.js';
 import { pages } from '../../lib/paging.js';
 import { HOUR_MS } from '../../lib/time.js';
 import type {

@@ -17,7 +17,7 @@ export interface HourDoc extends Doc, Partial<SessionCounts> {
   hour: string;
   /** By minute, `07`: a rollout looks back from a moment, not from an hour. */
   minutes?: Readonly<Record<string, { started?: number; crashed?: number }>>;
-  /** Sketches (lib/distinct-sketch.ts); missing: nobody was named. */
+  /** Sketches (lib/text/distinct-sketch.ts); missing: nobody was named. */
   people?: string;
   crashed_people?: string;
   /** Who reported sessions, and who crashes: `token`, or one of a few numbers that an address falls on. */

@@ -14,7 +14,7 @@ import { SeriesBook } from './counting/series-book.js';
 import { SessionOutcomes } from './counting/session-outcomes.js';
 import { Figures } from './figures.js';
 import { COLLECTIONS, type HourDoc } from './model.js';
-import { CONFIG, Retention } from './retention.js';
+import { CONFIG, HealthCleaning } from './cleaning.js';
 import { routes } from './routes.js';
 
 export default definePlugin<ReleaseHealthConfig>({
@@ -31,13 +31,13 @@ export default definePlugin<ReleaseHealthConfig>({
   setup(ctx) {
     ctx.bind(CONFIG, ctx.config);
     ctx.bind(SKETCH_KEY, ctx.ports.cipher.derive('releasehealth.sketches'));
-    const { intake, figures, retention } = ctx.services({
+    const { intake, figures, cleaning } = ctx.services({
       book: SeriesBook,
       hours: HourCounts,
       outcomes: SessionOutcomes,
       intake: HourIntake,
       figures: Figures,
-      retention: Retention,
+      cleaning: HealthCleaning,
     });
     const counted = async (project: string): Promise<boolean> =>
       (await ctx.collection<HourDoc>('hours').find({ filter: { project }, limit: 1 })).items.length > 0;
@@ -45,7 +45,7 @@ export default definePlugin<ReleaseHealthConfig>({
       routes: routes(figures, ctx.resolve(PROJECTS)),
       services: { [SESSION_INTAKE.name]: intake, [RELEASE_HEALTH.name]: figures },
       extensions: [extend(PROJECT_USAGE, { noun: 'sessions', inUse: counted })],
-      jobs: [{ name: 'clean', everyMs: HOUR_MS, timeoutMs: HOUR_MS, run: ({ signal }) => retention.run(signal) }],
+      jobs: [{ name: 'clean', everyMs: HOUR_MS, timeoutMs: HOUR_MS, run: ({ signal }) => cleaning.run(signal) }],
     };
   },
 });

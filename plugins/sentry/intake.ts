@@ -13,7 +13,7 @@ import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
 import { scriptFramesOf, statesDebugIds } from './scripts.js';
 import { isSession } from './session.js';
-import { Sessions } from './sessions.js';
+import { SessionCounting } from './session-counting.js';
 import { record, type Loose } from './values.js';
 
 /** Who sent a request, and where from. */
@@ -31,7 +31,7 @@ export class SentryIntake {
     @inject(ERROR_INTAKE) private readonly errors: ErrorIntake,
     @inject(PROJECTS) private readonly projects: ProjectDirectory,
     @inject(CheckIns) private readonly checkIns: CheckIns,
-    @inject(Sessions) private readonly sessions: Sessions,
+    @inject(SessionCounting) private readonly sessions: SessionCounting,
     @inject(FIND_FRAMES) private readonly frames: () => FrameRewriter | undefined,
     @inject(PORT.ids) private readonly ids: Pick<Ids, 'uuid'>,
   ) {}
@@ -47,8 +47,8 @@ export class SentryIntake {
   }
 
   /**
-   * Records the events of an envelope, in their order, then the feedback of users, the check-ins of jobs and sessions, and
-   * skips other items. Resolves after the commit.
+   * Records the events of an envelope, in their order, then the feedback of users, the check-ins of jobs and
+   * sessions, and skips other items. Resolves after the commit.
    * @returns the id of the first event; without events the id in the header, or null
    * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When
    *   events

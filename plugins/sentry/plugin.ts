@@ -11,7 +11,7 @@ import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { CheckIns, FIND_WATCHDOG } from './check-ins.js';
 import { FIND_FRAMES, SentryIntake } from './intake.js';
 import { routes } from './routes.js';
-import { FIND_SESSIONS, Sessions } from './sessions.js';
+import { FIND_SESSIONS, SessionCounting } from './session-counting.js';
 
 export default definePlugin({
   id: 'sentry',
@@ -25,7 +25,7 @@ export default definePlugin({
     ctx.bind(FIND_WATCHDOG, () => ctx.find(WATCHDOG));
     ctx.bind(FIND_FRAMES, () => ctx.find(FRAME_REWRITER));
     ctx.bind(FIND_SESSIONS, () => ctx.find(SESSION_INTAKE));
-    const { intake } = ctx.services({ checkIns: CheckIns, sessions: Sessions, intake: SentryIntake });
+    const { intake } = ctx.services({ checkIns: CheckIns, sessions: SessionCounting, intake: SentryIntake });
     return { routes: routes(intake) };
   },
 });

@@ -55,7 +55,10 @@ const KEY =
   'The key is in `X-Sentry-Auth`, in `?sentry_key=`, or in the DSN of the envelope’s header. Bodies may be compressed ' +
   '(gzip, deflate, br, zstd) and need no content type.';
 
-/** Every event, feedback, check-in and item of sessions counts; an envelope without any counts as one (contract 00, limits). */
+/**
+ * Every event, feedback, check-in and item of sessions counts; an envelope without any counts as one (contract 00,
+ * limits).
+ */
 export function costOf(body: unknown): number {
   const envelope = body as Envelope | string;
   if (typeof envelope === 'string') return 1;

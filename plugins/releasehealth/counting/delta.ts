@@ -1,5 +1,5 @@
 /** What is added to an hour by one write, of one report or of many. Pure. */
-import type { Print } from '../../../lib/distinct-sketch.js';
+import type { Print } from '../../../lib/text/distinct-sketch.js';
 import type { Update } from '../../../ports/store.js';
 
 export interface Delta {

@@ -10,12 +10,12 @@
  */
 import { collection, inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { withPrints } from '../../../lib/distinct-sketch.js';
+import { withPrints } from '../../../lib/text/distinct-sketch.js';
 import type { Collection } from '../../../ports/store.js';
 import type { HourDoc } from '../model.js';
 import { emptyDelta, merge, updateOf, type Delta } from './delta.js';
 
-export type Series = Pick<HourDoc, 'id' | 'project' | 'version' | 'environment' | 'hour'>;
+export type HourSeries = Pick<HourDoc, 'id' | 'project' | 'version' | 'environment' | 'hour'>;
 
 interface Batch {
   delta: Delta;
@@ -35,7 +35,7 @@ export class HourCounts {
   ) {}
 
   /** Resolves after the commit. @throws ServiceError conflict */
-  add(series: Series, delta: Delta): Promise<void> {
+  add(series: HourSeries, delta: Delta): Promise<void> {
     const waiting = this.#waiting.get(series.id);
     if (waiting !== undefined) {
       merge(waiting.delta, delta);
@@ -48,7 +48,7 @@ export class HourCounts {
     return batch.done;
   }
 
-  #begin(series: Series, { delta }: Batch): Promise<void> {
+  #begin(series: HourSeries, { delta }: Batch): Promise<void> {
     this.#waiting.delete(series.id);
     const written = this.#write(series, delta);
     // The callers of this batch get the failure. The next batch runs all the same.
@@ -61,7 +61,7 @@ export class HourCounts {
     return written;
   }
 
-  async #write({ id, ...about }: Series, delta: Delta): Promise<void> {
+  async #write({ id, ...about }: HourSeries, delta: Delta): Promise<void> {
     const update = updateOf(delta);
     if (delta.people.length === 0 && delta.crashed.length === 0) {
       await this.hours.change({ id }, { ...update, setOnInsert: about }, { upsert: true });
@@ -78,7 +78,7 @@ export class HourCounts {
   }
 
   /** The hour without a count. */
-  async #made({ id, ...about }: Series): Promise<HourDoc> {
+  async #made({ id, ...about }: HourSeries): Promise<HourDoc> {
     const made = await this.hours.change({ id }, { setOnInsert: about }, { upsert: true });
     if (made === null) throw conflict('The hour of these sessions is being removed. Send them again.');
     return made.doc;

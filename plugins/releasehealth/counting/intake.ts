@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
 import { networkOf } from '../../../lib/addresses.js';
-import { printOf, type Print } from '../../../lib/distinct-sketch.js';
+import { printOf, type Print } from '../../../lib/text/distinct-sketch.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { PROJECTS, type ProjectDirectory } from '../../../ports/domain/projects.js';
 import type {
@@ -14,7 +14,7 @@ import type {
 } from '../../../ports/domain/release-health.js';
 import { hourOf, minuteOf, storedVersion } from '../model.js';
 import { emptyDelta, merge, raise, type Delta } from './delta.js';
-import { HourCounts, type Series } from './hour-counts.js';
+import { HourCounts, type HourSeries } from './hour-counts.js';
 import { SeriesBook } from './series-book.js';
 import { SessionOutcomes } from './session-outcomes.js';
 
@@ -40,7 +40,7 @@ export class HourIntake implements SessionIntake {
 
   async take(report: SessionReport, sender: SessionSender): Promise<void> {
     await this.projects.accepting(report.project, 'reports');
-    const adding = new Map<string, { series: Series; delta: Delta }>();
+    const adding = new Map<string, { series: HourSeries; delta: Delta }>();
     for (const entry of report.entries) {
       const began = this.#began(entry);
       if (began === null) continue;

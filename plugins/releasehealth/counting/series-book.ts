@@ -9,14 +9,14 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Collection } from '../../../ports/store.js';
 import type { HourDoc } from '../model.js';
-import type { Series } from './hour-counts.js';
+import type { HourSeries } from './hour-counts.js';
 
 /** Versions and environments of one project in one hour. */
 export const MOST_SERIES = 100;
 /** Hours of projects that are known at a time. */
 const KEPT = 5_000;
 
-type About = Omit<Series, 'id'>;
+type About = Omit<HourSeries, 'id'>;
 
 @injectable()
 export class SeriesBook {
@@ -29,7 +29,7 @@ export class SeriesBook {
     this.#known = new BoundedMap({ most: KEPT, ttlMs: DAY_MS, now: () => clock.now() });
   }
 
-  async of(about: About): Promise<Series> {
+  async of(about: About): Promise<HourSeries> {
     const known = await this.#idsOf(about);
     const id = idOf(about);
     if (known.has(id)) return { id, ...about };

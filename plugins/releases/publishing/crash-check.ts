@@ -1,4 +1,4 @@
-/** Whether a version crashes so much more than the one before it that its rollout stops (contract 21, release health). */
+/** Whether a version crashes so much more than the one before that its rollout stops (contract 21, release health). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
 import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release-health.js';

@@ -1,6 +1,6 @@
 /**
- * Stops rollouts when the error stream counts too many new faults of their version (contract 40, staged rollout), or its
- * sessions crash more than those of the version before (contract 21, release health).
+ * Stops rollouts when the error stream counts too many new faults of their version (contract 40, staged rollout), or
+ * its sessions crash more than those of the version before (contract 21, release health).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { pages } from '../../../lib/paging.js';

@@ -6,7 +6,7 @@ import { MOST_NOTES, SessionOutcomes } from '../../../plugins/releasehealth/coun
 import { SeriesBook } from '../../../plugins/releasehealth/counting/series-book.js';
 import { Figures } from '../../../plugins/releasehealth/figures.js';
 import { COLLECTIONS, type HourDoc, type TroubledDoc } from '../../../plugins/releasehealth/model.js';
-import { Retention } from '../../../plugins/releasehealth/retention.js';
+import { HealthCleaning } from '../../../plugins/releasehealth/cleaning.js';
 import type { SessionEntry, SessionUpdate } from '../../../ports/domain/release-health.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Collection, DocumentStore } from '../../../ports/store.js';
@@ -39,7 +39,7 @@ function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }) 
     rows,
     troubled,
     figures: new Figures(rows, clock),
-    retention: new Retention(rows, troubled, { days: 30 }, clock),
+    retention: new HealthCleaning(rows, troubled, { days: 30 }, clock),
   };
 }
 

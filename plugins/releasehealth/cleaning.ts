@@ -12,7 +12,7 @@ const NOTES_MS = DAY_MS;
 const AT_ONCE = 500;
 
 @injectable()
-export class Retention {
+export class HealthCleaning {
   constructor(
     @inject(collection<HourDoc>('hours')) private readonly hours: Collection<HourDoc>,
     @inject(collection<TroubledDoc>('troubled')) private readonly troubled: Collection<TroubledDoc>,

@@ -7,7 +7,7 @@ import type { Loose } from './values.js';
 export const FIND_SESSIONS = token<() => SessionIntake | undefined>('sentry.sessions');
 
 @injectable()
-export class Sessions {
+export class SessionCounting {
   constructor(@inject(FIND_SESSIONS) private readonly intake: () => SessionIntake | undefined) {}
 
   /** Whether somebody takes them. */
