@@ -24,7 +24,7 @@ import type {
   TextsDoc,
 } from './item/model.js';
 import type { StoredOccurrence } from './item/occurrence-documents.js';
-import type { BulkRunDoc, MoveDoc, RemovalDoc, SavedViewDoc, WaitingDoc } from './item/work-documents.js';
+import type { BulkRunDoc, LinkDoc, MoveDoc, RemovalDoc, SavedViewDoc, WaitingDoc } from './item/work-documents.js';
 import type { ReportMetrics } from './report-metrics.js';
 
 export interface BugsConfig {
@@ -52,6 +52,7 @@ export interface BugDeps {
   comments: Collection<CommentDoc>;
   activity: Collection<ActivityDoc>;
   counters: Collection<CounterDoc>;
+  links: Collection<LinkDoc>;
   moves: Collection<MoveDoc>;
   views: Collection<SavedViewDoc>;
   bulks: Collection<BulkRunDoc>;

@@ -6,8 +6,10 @@ import { Expiry } from './claims/expiry.js';
 import { DEPS, type BugDeps } from './deps.js';
 import { WaitingFeedback } from './feedback/waiting-feedback.js';
 import { WINDOW_MS } from './item/sampling.js';
+import { Links } from './links/links.js';
 import { Rekeying } from './merging/rekeying.js';
 import { Alarms } from './muting/alarms.js';
+import { Blocking } from './store/blocking.js';
 import { ClientRefs } from './store/client-refs.js';
 import { ItemOutbox } from './store/item-outbox.js';
 import { Removal } from './work/removal.js';
@@ -21,6 +23,8 @@ export class Repairs {
     @inject(Rekeying) private readonly rekeying: Rekeying,
     @inject(Removal) private readonly removal: Removal,
     @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,
+    @inject(Links) private readonly links: Links,
+    @inject(Blocking) private readonly blocking: Blocking,
   ) {}
 
   /** Tells events that a crash or a failed listener left behind. */
@@ -28,13 +32,15 @@ export class Repairs {
     await this.outbox.reconcile(signal);
   }
 
-  /** Finishes references, merges, splits and deletions, and feedback whose event came since. */
+  /** Finishes references, merges, splits, deletions and links, and feedback whose event came since. */
   async finish(signal?: AbortSignal): Promise<void> {
     await this.refs.tidy();
     await this.refs.reconcile();
     await this.rekeying.reconcile(signal);
     await this.removal.reconcile();
     await this.waiting.reconcile(signal);
+    await this.links.reconcile(signal);
+    await this.blocking.reconcile(signal);
   }
 
   /** Waits for work that answered calls still do behind their answers. */

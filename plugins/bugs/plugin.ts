@@ -9,6 +9,7 @@ import { AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import {
   BUG_CREATED,
+  BUG_UNBLOCKED,
   BUGS,
   FEATURE_CREATED,
   ERROR_GROUPS,
@@ -118,6 +119,7 @@ export default definePlugin<BugsConfig>({
     'bug.created',
     'bug.critical',
     'bug.resolved',
+    BUG_UNBLOCKED.event,
     'feature.created',
     'error.rate_exceeded',
     AGENT_REQUESTED.event,
@@ -139,6 +141,7 @@ export default definePlugin<BugsConfig>({
       comments: ctx.collection('comments'),
       activity: ctx.collection('activity'),
       counters: ctx.collection('counters'),
+      links: ctx.collection('links'),
       moves: ctx.collection('moves'),
       views: ctx.collection('views'),
       bulks: ctx.collection('bulks'),
@@ -210,6 +213,7 @@ export default definePlugin<BugsConfig>({
         listen(RELEASE_PUBLISHED, (event) => bugs.released(event), { durable: true }),
         listen(BUG_CREATED, () => arrivals.ring()),
         listen(FEATURE_CREATED, () => arrivals.ring()),
+        listen(BUG_UNBLOCKED, () => arrivals.ring()),
       ],
       start: () => jobs.reconcile(),
       stop: async () => {

@@ -21,6 +21,7 @@ import { Board } from './lists/board.js';
 import { Lists } from './lists/lists.js';
 import { SavedViews } from './lists/saved-views.js';
 import { Stats } from './lists/stats.js';
+import { Links } from './links/links.js';
 import { Merging } from './work/merging.js';
 import { Faults } from './builds/version-faults.js';
 import { ReportFilters } from './muting/report-filters.js';
@@ -46,6 +47,7 @@ const SERVICES = {
   bulk: Bulk,
   bulkRuns: BulkRuns,
   merging: Merging,
+  links: Links,
   removal: Removal,
   stats: Stats,
   views: SavedViews,

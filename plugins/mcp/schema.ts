@@ -25,7 +25,9 @@ const LEFT_OUT = new Set([
 /** Joi also allows '' and null beside the choices. They are not listed, but the route accepts them. */
 const said = (choice: unknown): boolean => choice !== null && choice !== '';
 
-const ANY_TEXT = JSON.stringify({ type: 'string' });
+/** Whether a schema says its type and nothing more. */
+const isPlain = (schema: Schema, type: unknown): boolean =>
+  schema['type'] === type && Object.keys(schema).length === 1;
 
 /** The schema without keywords that do not help a caller; `description` and `default` stay. */
 export function lean(schema: Schema): Schema {
@@ -38,8 +40,9 @@ export function lean(schema: Schema): Schema {
     else if (keyword === 'type' && Array.isArray(value)) out[keyword] = single(value.filter((type) => type !== 'null'));
     else out[keyword] = isSchema(value) ? lean(value) : value;
   }
-  // Elements that may be any text say nothing.
-  if (isSchema(out['items']) && JSON.stringify(out['items']) === ANY_TEXT && Array.isArray(out['type']))
+  // Elements that may be any text say nothing, and neither do elements of the type that stands alone.
+  const { items, type } = out;
+  if (isSchema(items) && Array.isArray(type) && (isPlain(items, 'string') || isPlain(items, type[0])))
     delete out['items'];
   // A list of words already shows the type.
   if (out['enum'] !== undefined && out['type'] === 'string') delete out['type'];

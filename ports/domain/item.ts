@@ -144,6 +144,8 @@ export interface Item {
   /** A person has stopped the work on it: no agent may claim it. */
   hold: boolean;
   hold_reason: string | null;
+  /** An unfinished item blocks it: `action=next` does not hand it out. */
+  blocked: boolean;
   muted: boolean;
   muted_reason: string | null;
   muted_by_rule_id: string | null;

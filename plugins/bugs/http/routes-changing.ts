@@ -11,6 +11,7 @@ import type { LeaseRequest, ReleaseRequest } from '../claims/leases.js';
 import type { NewComment } from '../work/comments.js';
 import type { MergeOptions } from '../work/merging.js';
 import { BASE, idOf, MANAGE, REPORT } from './paths.js';
+import { linkRoutes } from './routes-links.js';
 import * as schemas from './schemas.js';
 import * as shapes from './schemas-output.js';
 import type { BugServices } from '../services.js';
@@ -30,6 +31,7 @@ export const changingRoutes = (services: BugServices): RouteSpec[] => [
   merge(services),
   split(services),
   comment(services),
+  ...linkRoutes(services),
   ...leases(services),
 ];
 

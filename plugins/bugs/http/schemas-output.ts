@@ -1,6 +1,7 @@
 /** Answers of the bug tracker's routes (contract 20). */
 import joi from 'joi';
 import { named, pageOf, whole, unlisted } from '../../../kernel/contract.js';
+import { LINK_KINDS } from '../item/link-kinds.js';
 import { errorLevel, itemStatus, itemType, severity } from '../lists/query-schema.js';
 import { context, long } from './schemas.js';
 
@@ -44,6 +45,7 @@ export const item = named(
     reason: outside,
     hold: joi.boolean().description('A person has stopped the work on it: no agent may claim it'),
     hold_reason: outside,
+    blocked: joi.boolean().description('An unfinished item blocks it: `action=next` does not hand it out'),
     muted: joi.boolean(),
     muted_reason: outside,
     muted_by_rule_id: text,
@@ -212,12 +214,37 @@ const pullRequest = named(
     at: instant,
   }),
 );
+const links = joi
+  .array()
+  .items(
+    named(
+      'ItemLink',
+      whole({
+        kind: joi
+          .string()
+          .valid(...LINK_KINDS)
+          .description('What this item is to the other; `discovered` is `discovered_from` seen from the other end'),
+        id: joi.string(),
+        ref: joi.string(),
+        project: joi.string(),
+        title: joi.string(),
+        status: itemStatus,
+        severity,
+        finished: joi.boolean().description('Resolved, closed, won’t fix or a duplicate: it blocks nothing'),
+        untrusted_fields,
+      }),
+    ),
+  )
+  .description('Links to other items that the caller may read; what blocks it comes first');
+const itemState = named('ItemState', whole({ ref: joi.string(), status: itemStatus, rev: count }));
+export const linkedOutput = named('ItemLinked', whole({ item: itemState, links }));
 export const detailOutput = named(
   'ItemDetail',
   whole({
     item,
     code_url: text.description('The code in its repository, where its place there is known'),
     spread: spread.description('Of the kept occurrences; each the five most frequent values'),
+    links,
     pull_request: pullRequest.allow(null).description('What the forge said last of `pr_url`; null: nothing'),
     occurrences: joi.array().items(occurrence),
     comments: joi.array().items(comment),
@@ -230,7 +257,7 @@ export const commentOutput = named(
   'CommentAnswer',
   joi.object({
     comment: comment.required(),
-    item: named('ItemState', whole({ ref: joi.string(), status: itemStatus, rev: count })).required(),
+    item: itemState.required(),
     news,
   }),
 );

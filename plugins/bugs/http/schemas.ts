@@ -1,6 +1,7 @@
 /** Input of the bug tracker's routes (contract 20). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { named, stated, unlisted } from '../../../kernel/contract.js';
+import { LINK_KINDS } from '../item/link-kinds.js';
 import { LONGEST_COMMENT } from '../item/model.js';
 import { errorLevel, filterBody, filters, itemStatus, itemType, severity, sorting } from '../lists/query-schema.js';
 
@@ -104,7 +105,7 @@ export const editBody = named(
       urgency: severity,
       severity_locked: joi.boolean(),
       tags,
-      assignee: joi.string().max(200).allow(null, '').description('Name of an account; null: no assignee'),
+      assignee: joi.string().max(200).allow(null, '').description('An account; null: nobody'),
       comment: comment.allow(null).description('Stored with the change, up to 16 KiB'),
       claim_token: claimToken,
       force: joi.boolean(),
@@ -187,6 +188,21 @@ export const mergeBody = named(
     force: joi.boolean(),
   }),
 );
+const link = {
+  kind: joi.string().valid(...LINK_KINDS),
+  ref: joi.string().min(1).max(100),
+  claim_token: claimToken,
+};
+export const linkBody = named(
+  'LinkRequest',
+  joi
+    .object({ ...link, kind: link.kind.required(), ref: link.ref.required(), remove: joi.boolean() })
+    .description('`kind`: what this item is to the item `ref`, which is an id or a ref')
+    .example({ kind: 'blocked_by', ref: 'shop-17' }),
+);
+/** As with a deletion, the query serves clients that send no body with DELETE. */
+export const unlinkQuery = joi.object(link);
+export const unlinkBody = named('UnlinkRequest', joi.object(link));
 /** Input of a deletion under a live lease; clients that send no body with DELETE put it into the query. */
 const removal = {
   reason: editBody.extract('reason'),

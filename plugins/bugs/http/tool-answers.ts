@@ -41,6 +41,16 @@ export const written = (data: Data): Answer => {
   };
 };
 
+const LINK = ['kind', 'ref', 'title', 'status', 'untrusted_fields'];
+/** Links in short; nothing where there are none. */
+const linksOf = (data: Data): Answer => {
+  const links = listOf(data['links']).map((link) => only(link, LINK));
+  return links.length === 0 ? {} : { links };
+};
+
+/** The answer to a write of links: the item, and all its links. */
+export const linked = (data: Data): Answer => ({ ...written(data), ...linksOf(data) });
+
 export const reported = (data: Data): Answer => ({
   ...written(data),
   ...only(data, ['id', 'created', 'deduplicated']),
@@ -235,6 +245,7 @@ export const detail = (data: Data): Answer => {
       newest === undefined ? [] : [wholeOf(newest, item), ...others.map((other) => difference(other, newest))],
     comments: data['comments'],
     activity: history.slice(0, HISTORY).map(entryOf),
+    ...linksOf(data),
     ...(isData(data['pull_request']) && { pull_request: data['pull_request'] }),
     ...handed(data, false),
   };

@@ -4,7 +4,7 @@
  */
 import type { ToolSpec } from '../../../ports/http.js';
 import { OUTSIDE } from '../item/view.js';
-import { detail, listed, reported, taken, written } from './tool-answers.js';
+import { detail, linked, listed, reported, taken, written } from './tool-answers.js';
 
 /**
  * Members of occurrences, comments and history whose text came from outside, beside an item's own `untrusted_fields`.
@@ -35,8 +35,6 @@ const describe: Record<string, string> = {
   resolved_in_build: 'Version that will carry the fix; its release closes the item',
   client_ref: 'Your own id: repeating the call creates nothing',
   q: 'Words that all occur; quotes keep together; or a ref',
-  comment: 'Stored with the change',
-  target_agent: 'Only this agent is handed it',
   keep_status: 'Your comment is no answer to `needs_info`',
 };
 
@@ -53,12 +51,18 @@ const FILTERS = [
   'tag',
   'commit_sha',
   'file_path',
-  'push_id',
   'q',
 ];
 
 /** Filters for looking things up; nobody takes work by these. */
-const READERS: ReadonlySet<string> = new Set(['commit_sha', 'push_id', 'assignee', 'error_level']);
+const READERS: ReadonlySet<string> = new Set([
+  'commit_sha',
+  'assignee',
+  'error_level',
+  'environment',
+  'exception_class',
+  'regression',
+]);
 
 export const next: ToolSpec = {
   name: 'next',
@@ -84,7 +88,6 @@ export const search: ToolSpec = {
     'muted',
     'claimed_by',
     'updated_since',
-    'include_total',
     'sort',
     'order',
     'limit',
@@ -186,14 +189,11 @@ export const update: ToolSpec = {
     'tags',
     'target_agent',
     'assignee',
-    'environment',
     'type',
     'fix_commit',
     'pr_url',
-    'commit_sha',
     'file_path',
     'line_no',
-    'push_id',
     'comment',
   ],
   describe,
@@ -209,6 +209,17 @@ export const comment: ToolSpec = {
   describe: describe,
   untrusted,
   answer: written,
+};
+
+export const link: ToolSpec = {
+  name: 'link',
+  title: 'Link items',
+  description:
+    '`kind`: what the item `id` is to `ref`. `next` skips what an unfinished item blocks. A block needs the lease of the blocked item.',
+  idempotent: true,
+  describe,
+  untrusted,
+  answer: linked,
 };
 
 export const report: ToolSpec = {

@@ -1,11 +1,12 @@
 /**
  * Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was unknown so
- * far.
+ * far, the items that it blocks again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { rollUp, staleDays, stalePaths } from '../item/rate.js';
+import { Blocking } from '../store/blocking.js';
 import { ClientRefs } from '../store/client-refs.js';
 import type { IncomingReport } from './incoming-report.js';
 
@@ -14,10 +15,11 @@ export class ItemUpkeep {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(Blocking) private readonly blocking: Blocking,
   ) {}
 
   isDue(doc: ItemDoc, { now, adopted }: IncomingReport): boolean {
-    return adopted || this.refs.isCrowded(doc) || stalePaths(doc.minutes, doc.hours, now).length > 0;
+    return doc.relink_at !== undefined || adopted || this.refs.isCrowded(doc) || stalePaths(doc.minutes, doc.hours, now).length > 0;
   }
 
   /** Keeps the hot document small, and adds an origin that has only now become known. */
@@ -27,6 +29,7 @@ export class ItemUpkeep {
       const update = { unset: [...stale, ...staleDays(doc.days, now)], max: rollUp(doc.hours, doc.days, stale) };
       await this.deps.items.change({ id: doc.id }, update);
     }
+    await this.blocking.spread(doc);
     await this.refs.tidyItem(doc);
     if (!adopted) return;
     const { file_path = null, line_no = null, stack_trace = null } = report;

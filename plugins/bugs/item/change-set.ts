@@ -10,6 +10,7 @@ import type { Json, Update } from '../../../ports/store.js';
 import { derived } from './derived.js';
 import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry, Unread } from './model.js';
 import { UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
+import { isFinished } from './transitions.js';
 import { withUnread } from './unread.js';
 
 export const searchText = (title: string, message: string | null, exceptionClass: string | null): string =>
@@ -174,6 +175,13 @@ export class ChangeSet {
     return unread === undefined ? {} : { claim: { ...claim, unread } };
   }
 
+  /** The marker that the items which this one blocks are to be decided anew (store/blocking.ts). */
+  #relinked(): Partial<ItemDoc> {
+    const { item, next } = this;
+    if (item.blocking !== true || isFinished(item.status) === isFinished(next.status)) return {};
+    return { relink_at: `${this.at} ${item.rev + 1}` };
+  }
+
   /**
    * The write, for `{id, rev}`: one revision more, never an earlier `updated_at`.
    * @param outbox entries that the same transaction does not write elsewhere
@@ -182,7 +190,7 @@ export class ChangeSet {
     const filed = UNFILED.filter((field) => this.item[field] !== undefined);
     const update: Update = {
       ...(filed.length > 0 && { unset: filed }),
-      set: { ...this.set, ...this.#told(), ...derived(this.next) } as unknown as NonNullable<Update['set']>,
+      set: { ...this.set, ...this.#told(), ...this.#relinked(), ...derived(this.next) } as unknown as NonNullable<Update['set']>,
       inc: { rev: 1 },
       max: { updated_at: this.at },
     };

@@ -69,6 +69,7 @@ type Elsewhere =
   // Missing in items from before these fields.
   | 'fix_commit'
   | 'hold'
+  | 'blocked'
   | 'hold_reason'
   | 'pr_url'
   | 'assignee';
@@ -87,6 +88,10 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   held?: { reason: string; by: string; at: string } | null;
   /** Ids of unfinished items that block it; missing or null: none */
   blocked?: { by: string[]; at: string } | null;
+  /** Other items were linked as blocked by it. */
+  blocking?: true;
+  /** Its end or its reopening is still to be told to the items that it blocks (store/blocking.ts). */
+  relink_at?: string;
   /** The holder whose lease ended last without an end of the work, and the reason (claims/handover.ts). */
   handed?: { by: string; reason: string | null; at: string };
   /** The id of the comment that its resolution was stored with. */
@@ -103,7 +108,10 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   ended_leases?: { token_hash: string; why: LeaseEnd; reason?: string }[];
   /** Leases that ran out since a person last had the item (contract 20: after 5 it needs a person). */
   expired_count: number;
-  /** How often another item was linked to this one as a duplicate; missing: never. */
+  /**
+   * Raised when another item is linked to this one as a duplicate, and before its blockers are looked at; missing: never.
+   * A change that was planned on an older number is planned again.
+   */
   links?: number;
   /** 0 low … 3 critical: what the severity sort reads. */
   severity_rank: number;

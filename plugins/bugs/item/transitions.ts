@@ -47,3 +47,7 @@ export const AWAITS_BUILD: ReadonlySet<ItemStatus> = new Set<ItemStatus>([
 ]);
 /** Statuses that an occurrence may reopen. */
 export const MAY_REGRESS: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed']);
+/** Statuses in which an item blocks no other (contract 20, links). */
+const FINISHED: ReadonlySet<ItemStatus> = new Set<ItemStatus>(['resolved', 'closed', 'wont_fix', 'duplicate']);
+
+export const isFinished = (status: ItemStatus): boolean => FINISHED.has(status);

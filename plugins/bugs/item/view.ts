@@ -42,6 +42,9 @@ export const isLive = (lease: ClaimLease | null, now: number): lease is ClaimLea
 
 export const isHeld = ({ held }: Pick<ItemDoc, 'held'>): boolean => held !== undefined && held !== null;
 
+/** An unfinished item blocks it (contract 20, links). */
+const isBlocked = ({ blocked }: Pick<ItemDoc, 'blocked'>): boolean => blocked !== undefined && blocked !== null;
+
 const claimView = (lease: ClaimLease): Claim => ({
   agent: lease.agent,
   claimed_at: lease.claimed_at,
@@ -93,6 +96,7 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     reason: item.reason ?? null,
     hold: isHeld(item),
     hold_reason: item.held?.reason ?? null,
+    blocked: isBlocked(item),
     muted: item.muted,
     muted_reason: item.muted_reason ?? null,
     muted_by_rule_id: item.muted_by_rule_id ?? null,

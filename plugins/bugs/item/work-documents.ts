@@ -4,6 +4,7 @@
  */
 import type { Json } from '../../../ports/store.js';
 import type { ItemQuery } from './filters.js';
+import type { LinkEnds } from './link-kinds.js';
 
 /** A merge or a split under way (rekeying.ts). */
 export interface MoveDoc {
@@ -19,6 +20,21 @@ export interface MoveDoc {
   entry: string | null;
   actor: string;
   at: string;
+}
+
+/** A link between two items (contract 20, links), stored once for both ends (links/links.ts). */
+export interface LinkDoc extends LinkEnds {
+  /** Hash of kind and ends. */
+  id: string;
+  /** `asked` counts for nobody yet; `leaving` no longer does. */
+  state: 'asked' | 'made' | 'leaving';
+  /** Present while the link is being made or removed. */
+  open_at?: string;
+  created_at: string;
+  /** Who makes or removes it. */
+  actor: string;
+  /** Ids of the history entries about this making or removal, at each end. */
+  entries: { from: string; to: string };
 }
 
 /** An item that was deleted, or is being deleted (removal.ts). */

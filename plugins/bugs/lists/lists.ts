@@ -25,6 +25,7 @@ import type { ItemDoc } from '../item/model.js';
 import { ITEM_ROW } from '../item/row.js';
 import { Handovers, type Handover } from '../claims/handover.js';
 import { Leases } from '../claims/leases.js';
+import type { LinkView } from '../links/shown.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 
 export interface ListRequest extends PageRequest, ItemQuery {
@@ -47,6 +48,8 @@ export interface ItemDetail extends Record<'occurrences' | 'comments' | 'activit
   /** The address of the code in its repository; null: unknown. */
   code_url: string | null;
   spread: Spread;
+  /** Links to items that the caller may know of. */
+  links: LinkView[];
   pull_request: PullRequest | null;
   handover: Handover;
 }
@@ -136,17 +139,18 @@ export class Lists {
       const page: PageAnswer = await this.parts.partOf(doc.id, part, { limit });
       return page.items;
     };
-    const [item, occurrences, comments, activity, pull_request, handover, spread] = await Promise.all([
+    const [item, occurrences, comments, activity, links, pull_request, handover, spread] = await Promise.all([
       this.items.view(doc),
       last('occurrences', wanted),
       last('comments'),
       last('activity'),
+      this.parts.links(doc, caller),
       this.#pullRequest(doc),
       this.handovers.of(doc),
       this.spreads.of(doc),
     ]);
     await this.leases.shown(doc, caller);
-    return { item, code_url: codeUrl(item), spread, occurrences, comments, activity, pull_request, handover };
+    return { item, code_url: codeUrl(item), spread, occurrences, comments, activity, links, pull_request, handover };
   }
 
   /** What a forge said last of the item's pull request. */

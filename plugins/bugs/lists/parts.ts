@@ -4,7 +4,8 @@ import type { Collection, Doc, Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Items } from '../store/items.js';
-import type { ItemOutboxEntry } from '../item/model.js';
+import { ShownLinks, type LinkView } from '../links/shown.js';
+import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
 import type { StoredOccurrence } from '../item/occurrence-documents.js';
 import { activityOf, ItemOutbox } from '../store/item-outbox.js';
 import { unpack } from '../item/payload.js';
@@ -33,6 +34,7 @@ export class Parts {
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
+    @inject(ShownLinks) private readonly shownLinks: ShownLinks,
   ) {}
 
   /** @throws ServiceError not_found, insufficient_scope */
@@ -56,6 +58,11 @@ export class Parts {
   /** The newest kept occurrence; undefined when no payload is kept. */
   async newest(itemId: string): Promise<object | undefined> {
     return (await this.partOf(itemId, 'occurrences', { limit: 1 })).items[0];
+  }
+
+  /** The links of an item that the caller has already been admitted to. */
+  links(item: Pick<ItemDoc, 'id'>, caller: BugCaller): Promise<LinkView[]> {
+    return this.shownLinks.of(item, caller);
   }
 
   async #list<T extends Doc>(

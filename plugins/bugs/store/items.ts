@@ -1,24 +1,13 @@
 /** Reading items by id or ref, and changing one by compare-and-set on its revision. */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { conflict, notFound, owned, ownedOrNull } from '../../../kernel/errors.js';
+import { owned, ownedOrNull } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { ChangeSet } from '../item/change-set.js';
-import { DeltaWatermark } from './delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
-import { ItemOutbox } from './item-outbox.js';
-import { LeaseTimes } from './lease-times.js';
 import { itemView } from '../item/view.js';
-
-/** Attempts against other writers of one item before the call fails. */
-const ATTEMPTS = 50;
-/**
- * From this attempt on a loser waits a little, each for a different time. Two processes that link items in opposite
- * directions (duplicates.ts) would otherwise go on refusing each other in step.
- */
-const PATIENT_FROM = 3;
-const LONGEST_WAIT_MS = 32;
+import { Blocking } from './blocking.js';
+import { Revisions, type Plan } from './revisions.js';
 
 const projectOf = ({ project }: ItemDoc): string => project;
 
@@ -26,9 +15,8 @@ const projectOf = ({ project }: ItemDoc): string => project;
 export class Items {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
-    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
-    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
-    @inject(LeaseTimes) private readonly times: LeaseTimes,
+    @inject(Revisions) private readonly revisions: Revisions,
+    @inject(Blocking) private readonly blocking: Blocking,
   ) {}
 
   /** An item by id or ref; null when there is none. */
@@ -72,39 +60,13 @@ export class Items {
   }
 
   /**
-   * Plans on the newest state and writes by compare-and-set. If another writer was faster, it plans again. A plan that
-   * throws, or leaves its change empty, changes nothing.
+   * Plans on the newest state and writes by compare-and-set (revisions.ts). Where the change ends or reopens an item
+   * that blocks others, these are decided before it resolves.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
-  async change(
-    id: string,
-    actor: string,
-    plan: (item: ItemDoc, change: ChangeSet) => void | Promise<void>,
-  ): Promise<ItemDoc> {
-    const { items, ids } = this.deps;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      await this.times.settle();
-      const item = await items.get(id);
-      if (item === null) throw notFound('item with this id');
-      const written = await this.watermark.write(id, async (stamp) => {
-        const change = new ChangeSet(item, actor, stamp, ids);
-        await plan(item, change);
-        if (change.empty) return { doc: item, entries: [] };
-        // Fails if another item was linked to this one meanwhile: see duplicates.ts.
-        return this.outbox.write({ id, rev: item.rev, links: item.links ?? null }, change);
-      });
-      if (written === null) {
-        await this.#wait(attempt);
-        continue;
-      }
-      await this.outbox.flush(written.doc, written.entries);
-      return written.doc;
-    }
-    throw conflict('The item changes too often at the moment; try again.');
-  }
-  async #wait(attempt: number): Promise<void> {
-    if (attempt < PATIENT_FROM) return;
-    const ms = this.deps.random() * Math.min(LONGEST_WAIT_MS, 2 ** (attempt - PATIENT_FROM));
-    await new Promise((resolve) => setTimeout(resolve, ms));
+  async change(id: string, actor: string, plan: Plan): Promise<ItemDoc> {
+    const doc = await this.revisions.change(id, actor, plan);
+    if (doc.relink_at !== undefined) await this.blocking.spread(doc);
+    return doc;
   }
 }

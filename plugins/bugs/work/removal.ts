@@ -3,7 +3,7 @@
  * ago (contract 20, endpoints).
  *
  * Order: a `removals` document (marker) → the item goes, by compare-and-set, so that from here on no reader finds it →
- * its keys, references, texts, occurrences, comments and history → the marker is done. What a crash leaves, the job
+ * its keys, references, links, texts, occurrences, comments and history → the marker is done. What a crash leaves, the job
  * `bugs.reconcile` finishes. The marker stays for as long as a reference may name the item: a report that meets such a
  * name asks for it, and begins a new item instead of completing this one (keys.ts: a key whose item is missing is
  * completed by whoever meets it).
@@ -19,6 +19,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { Keys } from '../groups/keys.js';
 import { publicRefId } from '../store/client-refs.js';
 import { hashOf, slotIds } from '../item/document-ids.js';
+import { Links } from '../links/links.js';
 import { Rekeying } from '../merging/rekeying.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
@@ -49,6 +50,7 @@ export class Removal {
     @inject(Keys) private readonly keys: Keys,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(Rekeying) private readonly rekeying: Rekeying,
+    @inject(Links) private readonly links: Links,
   ) {}
 
   /**
@@ -161,6 +163,7 @@ export class Removal {
       occurrences.remove({ id: { in: slotIds(id) } }),
       comments.remove({ item_id: id }),
       activity.remove({ item_id: id }),
+      this.links.forget(id),
     ]);
     this.keys.forget();
     const done = { ...removal, open_at: null, expires_at: isoOf(clock.now() + REMEMBERED_MS) };

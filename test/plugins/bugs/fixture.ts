@@ -98,6 +98,7 @@ export function fixtureOn(
     comments: store.collection(nameOf('comments')),
     activity: store.collection(nameOf('activity')),
     counters: store.collection(nameOf('counters')),
+    links: store.collection(nameOf('links')),
     moves: store.collection(nameOf('moves')),
     views: store.collection(nameOf('views')),
     bulks: store.collection(nameOf('bulks')),

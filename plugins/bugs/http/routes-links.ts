@@ -1,0 +1,74 @@
+/** The routes of links between items (contract 20, links). A handler translates; the services decide. */
+import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { Reply } from '../../../ports/http.js';
+import { callerIn, type BugCaller } from '../caller.js';
+import type { LinkRequest } from '../links/links.js';
+import type { ItemDoc } from '../item/model.js';
+import { BASE, idOf, MANAGE } from './paths.js';
+import * as schemas from './schemas.js';
+import * as shapes from './schemas-output.js';
+import type { BugServices } from '../services.js';
+import * as tools from './tools.js';
+
+const PATH = `${BASE}/bugs/{id}/links`;
+const SHARED = { path: PATH, access: { scope: MANAGE }, output: shapes.linkedOutput } as const;
+const ERRORS = ['claim_required', 'lease_lost', 'conflict'];
+
+export function linkRoutes({ links, parts }: BugServices): RouteSpec[] {
+  const answerOf = async (item: ItemDoc, caller: BugCaller): Promise<object> => {
+    const { ref, status, rev } = item;
+    return { item: { ref, status, rev }, links: await parts.links(item, caller) };
+  };
+  return [
+    {
+      ...SHARED,
+      method: 'POST',
+      operationId: 'linkItem',
+      summary: 'Link an item to another one',
+      tool: tools.link,
+      description:
+        'Both ends show the link, each by its own `kind`. `action=next` does not hand out an item while an unfinished item blocks ' +
+        'it; a blocker that is resolved, closed, won’t fix or a duplicate blocks nothing. The items may belong to different ' +
+        'projects. 201; 200 for a link that is there already. 409 `conflict` for blocks that would form a circle, and for more ' +
+        'than 50 links of an item. `claim_token` is optional and renews the lease of the blocked item, else of this one. `remove` does what DELETE does, for clients without it.',
+      input: { params: schemas.idParam, body: schemas.linkBody },
+      status: [200, 201],
+      errors: ERRORS,
+      handle: async (request) => {
+        const caller = callerIn(request);
+        const asked = request.body as LinkRequest & { remove?: boolean };
+        if (asked.remove === true) {
+          const item = await links.remove(idOf(request), request.principal, caller, asked);
+          return new Reply(200, await answerOf(item, caller));
+        }
+        const { item, created } = await links.add(idOf(request), request.principal, caller, asked);
+        return new Reply(created ? 201 : 200, await answerOf(item, caller));
+      },
+    },
+    {
+      ...SHARED,
+      method: 'DELETE',
+      operationId: 'unlinkItem',
+      summary: 'Remove a link to another item',
+      description:
+        '`kind` and `ref` as this item’s `links` show them, in the body or the query. An item that nothing blocks any more may be ' +
+        'handed out at once. 404 where there is no such link.',
+      input: { params: schemas.idParam, query: schemas.unlinkQuery, body: schemas.unlinkBody, optionalBody: true },
+      errors: ERRORS,
+      handle: async (request) => {
+        const caller = callerIn(request);
+        const item = await links.remove(idOf(request), request.principal, caller, unlinkOf(request));
+        return answerOf(item, caller);
+      },
+    },
+  ];
+}
+
+/** @throws ServiceError validation_failed */
+function unlinkOf({ query, body }: HttpRequest): LinkRequest {
+  const { kind, ref, claim_token }: Partial<LinkRequest> = { ...query, ...(body as Partial<LinkRequest> | null) };
+  if (kind === undefined) throw invalid({ kind: 'is required' });
+  if (ref === undefined) throw invalid({ ref: 'is required' });
+  return { kind, ref, claim_token };
+}

@@ -1,0 +1,48 @@
+/** Reading the links as a graph (contract 20, links): those of one item, and whether blocks would form a circle. */
+import { all } from '../../../lib/paging.js';
+import type { Collection } from '../../../ports/store.js';
+import type { LinkDoc } from '../item/work-documents.js';
+
+const PAGE = 200;
+/** Items that one look for a circle reads at the most; more that hang together are refused as a circle is. */
+const MOST_ITEMS = 2_000;
+const AT_ONCE = 200;
+
+type Stored = Pick<Collection<LinkDoc>, 'find'>;
+
+/** Every link at an item, whatever its state. */
+export async function linksOf(links: Stored, item: string): Promise<LinkDoc[]> {
+  const [from, to] = await Promise.all([
+    all(links, { filter: { from: item }, limit: PAGE }),
+    all(links, { filter: { to: item }, limit: PAGE }),
+  ]);
+  return [...from, ...to];
+}
+
+/**
+ * Whether the blocked item leads back to its blocker through blocks.
+ * @returns `asked`: only through links that are not made yet
+ */
+export async function closesCircle(
+  links: Stored,
+  { from: blocker, to: blocked }: Pick<LinkDoc, 'from' | 'to'>,
+): Promise<'none' | 'asked' | 'made'> {
+  if (await reaches(links, blocked, blocker, ['made'])) return 'made';
+  return (await reaches(links, blocked, blocker, ['made', 'asked'])) ? 'asked' : 'none';
+}
+
+async function reaches(links: Stored, start: string, goal: string, states: readonly string[]): Promise<boolean> {
+  const seen = new Set([start]);
+  let edge = [start];
+  while (edge.length > 0) {
+    const asked = edge.splice(0, AT_ONCE);
+    const filter = { from: { in: asked }, kind: 'blocks', state: { in: states } };
+    for (const { to } of await all(links, { filter, limit: PAGE })) {
+      if (to === goal) return true;
+      if (!seen.has(to)) edge.push(to);
+      seen.add(to);
+    }
+    if (seen.size > MOST_ITEMS) return true;
+  }
+  return false;
+}

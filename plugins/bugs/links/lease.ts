@@ -1,0 +1,49 @@
+/**
+ * The lease behind a change of links. A link that blocks an item takes it from all agents, and its removal gives it
+ * out: by MCP both need the item's own live lease, since a text may have talked the agent into it. With a
+ * `claim_token` the write renews the lease, as every write by the holder does (contract 20, leases).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { claimRequired } from '../item/claim-rule.js';
+import { isToken, leaseLost, touched } from '../item/lease.js';
+import type { LinkKind } from '../item/link-kinds.js';
+import type { ItemDoc } from '../item/model.js';
+import { isLive } from '../item/view.js';
+import { Items } from '../store/items.js';
+import { LeaseTimes } from '../store/lease-times.js';
+
+@injectable()
+export class LinkLease {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
+    @inject(Items) private readonly items: Items,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
+  ) {}
+
+  /**
+   * @param item the one that is linked; the token is that of the blocked one, where the link blocks
+   * @throws ServiceError claim_required, lease_lost
+   */
+  async renew(
+    item: ItemDoc,
+    other: ItemDoc,
+    caller: BugCaller,
+    { kind, claim_token }: { kind: LinkKind; claim_token?: string | undefined },
+  ): Promise<void> {
+    const blocks = kind === 'blocks' || kind === 'blocked_by';
+    if (claim_token === undefined) {
+      if (blocks && caller.by_tool === true) throw claimRequired();
+      return;
+    }
+    await this.items.change(kind === 'blocks' ? other.id : item.id, caller.name, (now, change) => {
+      const at = this.deps.clock.now();
+      if (!isLive(now.claim, at) || !isToken(now.claim, claim_token)) throw leaseLost(now, claim_token, caller, at);
+      if (caller.by_tool === true && now.claim.credential !== caller.id) throw claimRequired();
+      change.by = 'holder';
+      const lease = touched(now.claim, at, this.times.mark(at));
+      if (lease !== now.claim) change.assign({ claim: lease });
+    });
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * Links between items (contract 20, links): one document for both ends.
+ *
+ * Order of making: the link as `asked`, which counts for nobody (marker: `open_at`) → a look at the store, in which
+ * every caller sees the links of all others: both items are there, neither has too many links, blocks form no circle →
+ * `made` → the history of both ends → the blocked item is decided anew (store/blocking.ts) → the marker goes. Of two
+ * callers that would close a circle together, each sees the other's link, and the one that withdraws tries again.
+ * Removing: `leaving` (marker) → the blocked item → the history of both ends → the document goes. What a crash leaves,
+ * the job `bugs.reconcile` finishes; a link that was only asked for was never acknowledged, and goes.
+ *
+ * Rejected: the links of an item inside the item, because each link would then be stored twice.
+ */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
+import { isoOf } from '../../../lib/time.js';
+import { pages } from '../../../lib/paging.js';
+import { StoreConflict } from '../../../ports/store.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { endsOf, inverseOf, linkId, MOST_LINKS, type LinkEnds, type LinkKind } from '../item/link-kinds.js';
+import type { ItemDoc } from '../item/model.js';
+import type { LinkDoc } from '../item/work-documents.js';
+import { Blocking } from '../store/blocking.js';
+import { Items } from '../store/items.js';
+import { LinkLease } from './lease.js';
+import { closesCircle, linksOf } from './graph.js';
+
+/** Attempts against other callers that make or remove links of the same items. */
+const ATTEMPTS = 30;
+const LONGEST_WAIT_MS = 64;
+/** An older marker belongs to a process that is gone. */
+const LEFTOVER_MS = 10_000;
+const BATCH = 100;
+
+export interface LinkRequest {
+  kind: LinkKind;
+  /** Id or ref of the other item. */
+  ref: string;
+  claim_token?: string | undefined;
+}
+
+type Faults = 'circle' | 'many' | 'gone';
+
+@injectable()
+export class Links {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'links' | 'activity' | 'ids' | 'clock' | 'random' | 'audit'>,
+    @inject(Items) private readonly items: Items,
+    @inject(Blocking) private readonly blocking: Blocking,
+    @inject(LinkLease) private readonly lease: LinkLease,
+  ) {}
+
+  /**
+   * @returns the item; `created` false: the link was there already
+   * @throws ServiceError not_found; validation_failed for a `ref` that names no other item that the caller may know of;
+   *   conflict for a circle of blocks or too many links; claim_required, lease_lost
+   */
+  async add(name: string, principal: Principal, caller: BugCaller, asked: LinkRequest): Promise<{ item: ItemDoc; created: boolean }> {
+    const { item, other, ends } = await this.#named(name, caller, asked);
+    await this.lease.renew(item, other, caller, asked);
+    const created = await this.#make(ends, caller.name);
+    if (created)
+      await this.deps.audit()?.record(principal, 'bug.linked', item.ref, { kind: asked.kind, ref: other.ref });
+    return { item: await this.items.need(item.id, caller), created };
+  }
+
+  /** @throws ServiceError not_found, also for a link that is not there; validation_failed, claim_required, lease_lost */
+  async remove(name: string, principal: Principal, caller: BugCaller, asked: LinkRequest): Promise<ItemDoc> {
+    const { item, other, ends } = await this.#named(name, caller, asked);
+    await this.lease.renew(item, other, caller, asked);
+    await this.#unmake(linkId(ends), caller.name);
+    await this.deps.audit()?.record(principal, 'bug.unlinked', item.ref, { kind: asked.kind, ref: other.ref });
+    return this.items.need(item.id, caller);
+  }
+
+  /** The item is gone: its links go, and what it blocked is free. */
+  async forget(itemId: string): Promise<void> {
+    const links = await linksOf(this.deps.links, itemId);
+    for (const { kind, from, to, id } of links) {
+      if (kind === 'blocks' && from === itemId) await this.blocking.decide(to);
+      await this.deps.links.remove({ id });
+    }
+  }
+
+  /** Finishes what a crash left. */
+  async reconcile(signal?: AbortSignal): Promise<void> {
+    const left = { open_at: { gt: '', lt: isoOf(this.deps.clock.now() - LEFTOVER_MS) } };
+    for await (const links of pages(this.deps.links, { filter: left, sort: [['open_at', 'asc']], limit: BATCH })) {
+      for (const link of links) await this.#finish(link);
+      if (signal?.aborted === true) return;
+    }
+  }
+
+  async #named(
+    name: string,
+    caller: BugCaller,
+    { kind, ref }: LinkRequest,
+  ): Promise<{ item: ItemDoc; other: ItemDoc; ends: LinkEnds }> {
+    const item = await this.items.need(name, caller);
+    const other = await this.items.known(ref, caller);
+    if (other === null) throw invalid({ ref: 'there is no such item' });
+    if (other.id === item.id) throw invalid({ ref: 'an item has no link to itself' });
+    return { item, other, ends: endsOf(kind, item.id, other.id) };
+  }
+
+  /** @returns false: the link was there already */
+  async #make(ends: LinkEnds, actor: string): Promise<boolean> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const link = await this.#ask(ends, actor);
+      if (link === 'made') return false;
+      const fault = link === 'busy' ? null : await this.#fault(link);
+      if (link !== 'busy' && fault === null) {
+        const confirmed = { id: link.id, state: 'asked', open_at: link.open_at };
+        const made = await this.deps.links.change(confirmed, { set: { state: 'made' } });
+        if (made !== null) {
+          await this.#finish(made.doc);
+          return true;
+        }
+      } else if (link !== 'busy') {
+        await this.deps.links.remove({ id: link.id, state: 'asked', open_at: link.open_at });
+        if (fault !== null && fault.settled) throw refused(fault.what);
+      }
+      await this.#wait(attempt);
+    }
+    throw conflict('Links of these items change too often at the moment; try again.');
+  }
+
+  /** Stores the link as asked; `made`: it is there, `busy`: another caller makes or removes it. */
+  async #ask(ends: LinkEnds, actor: string): Promise<(LinkDoc & { open_at: string }) | 'made' | 'busy'> {
+    const { links } = this.deps;
+    const link = { id: linkId(ends), ...ends, state: 'asked' as const, ...this.#opened(actor) };
+    try {
+      await links.insert(link);
+      return link;
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+    }
+    const there = await links.get(link.id);
+    if (there === null || !this.#mayFinish(there)) return 'busy';
+    if (there.open_at !== undefined) await this.#finish(there);
+    return there.state === 'made' ? 'made' : 'busy';
+  }
+
+  /** Making and removing may be finished by anybody; a link that is asked for only when nobody asks any more. */
+  #mayFinish({ state, open_at }: LinkDoc): boolean {
+    return state !== 'asked' || (open_at ?? '') < isoOf(this.deps.clock.now() - LEFTOVER_MS);
+  }
+
+  #opened(actor: string): Pick<LinkDoc, 'created_at' | 'actor' | 'entries'> & { open_at: string } {
+    const { clock, ids } = this.deps;
+    const at = clock.iso();
+    const entries = { from: ids.uuid(), to: ids.uuid() };
+    return { created_at: at, open_at: `${at} ${ids.uuid()}`, actor, entries };
+  }
+
+  /** Null: the link may be made. `settled`: so it is whatever becomes of links that are only asked for. */
+  async #fault(link: LinkDoc): Promise<{ what: Faults; settled: boolean } | null> {
+    const { items, links } = this.deps;
+    const both = await Promise.all([items.get(link.from), items.get(link.to)]);
+    if (both.includes(null)) return { what: 'gone', settled: true };
+    for (const end of [link.from, link.to]) {
+      const all = (await linksOf(links, end)).filter(({ state }) => state !== 'leaving');
+      const made = all.filter(({ state }) => state === 'made');
+      if (all.length > MOST_LINKS) return { what: 'many', settled: made.length >= MOST_LINKS };
+    }
+    if (link.kind !== 'blocks') return null;
+    const circle = await closesCircle(links, link);
+    return circle === 'none' ? null : { what: 'circle', settled: circle === 'made' };
+  }
+
+  async #unmake(id: string, actor: string): Promise<void> {
+    const { links } = this.deps;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const leaving = { state: 'leaving' as const, ...this.#opened(actor) };
+      const { created_at: _, ...update } = leaving;
+      const changed = await links.change({ id, state: 'made', open_at: null }, { set: update });
+      if (changed !== null) return this.#finish(changed.doc);
+      const there = await links.get(id);
+      if (there === null || there.state === 'asked') break;
+      await this.#finish(there);
+    }
+    throw notFound('such link');
+  }
+
+  /** Does what is left to do for a link that is being made or removed; twice is as once. */
+  async #finish(link: LinkDoc): Promise<void> {
+    const { links } = this.deps;
+    const { id, state, open_at, kind, to } = link;
+    if (open_at === undefined) return;
+    if (state === 'asked') return void (await links.remove({ id, open_at }));
+    if (state === 'leaving' && kind === 'blocks') await this.blocking.decide(to);
+    const told = (await this.#tell(link, 'from')) && (await this.#tell(link, 'to'));
+    if (state === 'made' && kind === 'blocks') await this.blocking.decide(to);
+    if (state === 'leaving' || !told) await links.remove({ id, open_at });
+    else await links.change({ id, open_at }, { unset: ['open_at'] });
+  }
+
+  /** Writes the history of one end; from then on a blocker tells its end. False: the item is gone. */
+  async #tell(link: LinkDoc, end: 'from' | 'to'): Promise<boolean> {
+    const { kind, state, actor } = link;
+    const other = await this.deps.items.get(end === 'from' ? link.to : link.from);
+    const at = end === 'from' ? link.from : link.to;
+    const entry = link.entries[end];
+    try {
+      await this.items.change(at, actor, async (item, change) => {
+        if (state === 'made' && kind === 'blocks' && end === 'from' && item.blocking !== true)
+          change.assign({ blocking: true });
+        const known = item.outbox.some(({ id }) => id === entry) || (await this.deps.activity.get(entry)) !== null;
+        if (known || other === null) return;
+        // The reader of an item may have no right to know of another project's.
+        const named: { [key: string]: string } = other.project === item.project ? { ref: other.ref } : {};
+        const said = { kind: end === 'from' ? kind : inverseOf(kind), item_id: other.id, ...named };
+        change.note(state === 'made' ? 'link added' : 'link removed', said, entry);
+      });
+      return other !== null;
+    } catch (error) {
+      if (error instanceof ServiceError && error.code === 'not_found') return false;
+      throw error;
+    }
+  }
+
+  async #wait(attempt: number): Promise<void> {
+    const ms = this.deps.random() * Math.min(LONGEST_WAIT_MS, 2 ** attempt);
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+}
+
+function refused(what: Faults): ServiceError {
+  if (what === 'gone') return invalid({ ref: 'there is no such item' });
+  if (what === 'many') return conflict(`An item has at most ${MOST_LINKS} links.`);
+  return conflict('Items cannot block each other in a circle.');
+}

@@ -1,0 +1,53 @@
+/** The links of an item as a caller may see them: an item of a project that is not the caller's is left out. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { kindAt, LINK_KINDS, type LinkKind } from '../item/link-kinds.js';
+import type { ItemDoc } from '../item/model.js';
+import { isFinished } from '../item/transitions.js';
+import { statusAt } from '../item/view.js';
+import { linksOf } from './graph.js';
+
+/** The other item of a link. */
+export interface LinkView {
+  /** As the item that was asked for names it. */
+  kind: LinkKind;
+  id: string;
+  ref: string;
+  project: string;
+  title: string;
+  status: ItemStatus;
+  severity: Severity;
+  /** It is no longer in the way of anything. */
+  finished: boolean;
+  untrusted_fields: string[];
+}
+
+/** What is in the way comes first. */
+const ORDER: readonly LinkKind[] = ['blocked_by', ...LINK_KINDS.filter((kind) => kind !== 'blocked_by')];
+
+@injectable()
+export class ShownLinks {
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'links' | 'clock'>) {}
+
+  /** By kind, then oldest first. */
+  async of(item: Pick<ItemDoc, 'id'>, caller: BugCaller): Promise<LinkView[]> {
+    const links = (await linksOf(this.deps.links, item.id)).filter(({ state }) => state === 'made');
+    if (links.length === 0) return [];
+    const ids = links.map(({ from, to }) => (from === item.id ? to : from));
+    const { items } = await this.deps.items.find({ filter: { id: { in: ids } }, limit: ids.length });
+    const others = new Map(items.map((doc) => [doc.id, doc]));
+    const now = this.deps.clock.now();
+    const rows = links.flatMap((link, at) => {
+      const other = others.get(ids[at] ?? '');
+      if (other === undefined || (caller.project !== null && other.project !== caller.project)) return [];
+      const { id, ref, project, title, severity } = other;
+      const status = statusAt(other, now);
+      const shown = { id, ref, project, title, status, severity, finished: isFinished(status) };
+      return [{ at: link.created_at, view: { kind: kindAt(link, item.id), ...shown, untrusted_fields: ['title'] } }];
+    });
+    rows.sort((a, b) => ORDER.indexOf(a.view.kind) - ORDER.indexOf(b.view.kind) || (a.at < b.at ? -1 : 1));
+    return rows.map(({ view }) => view);
+  }
+}

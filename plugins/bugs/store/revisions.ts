@@ -1,0 +1,64 @@
+/** Changes one item by compare-and-set on its revision. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { conflict, notFound } from '../../../kernel/errors.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { ChangeSet } from '../item/change-set.js';
+import type { ItemDoc } from '../item/model.js';
+import { DeltaWatermark } from './delta-watermark.js';
+import { ItemOutbox } from './item-outbox.js';
+import { LeaseTimes } from './lease-times.js';
+
+/** Attempts against other writers of one item before the call fails. */
+const ATTEMPTS = 50;
+/**
+ * From this attempt on a loser waits a little, each for a different time. Two processes that link items in opposite
+ * directions (duplicates.ts) would otherwise go on refusing each other in step.
+ */
+const PATIENT_FROM = 3;
+const LONGEST_WAIT_MS = 32;
+
+export type Plan = (item: ItemDoc, change: ChangeSet) => void | Promise<void>;
+
+@injectable()
+export class Revisions {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'ids' | 'random'>,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
+  ) {}
+
+  /**
+   * Plans on the newest state and writes by compare-and-set. If another writer was faster, the plan runs again. A plan
+   * that throws, or leaves its change empty, changes nothing.
+   * @throws ServiceError not_found, conflict, and what the plan throws
+   */
+  async change(id: string, actor: string, plan: Plan): Promise<ItemDoc> {
+    const { items, ids } = this.deps;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      await this.times.settle();
+      const item = await items.get(id);
+      if (item === null) throw notFound('item with this id');
+      const written = await this.watermark.write(id, async (stamp) => {
+        const change = new ChangeSet(item, actor, stamp, ids);
+        await plan(item, change);
+        if (change.empty) return { doc: item, entries: [] };
+        // Fails if a link of the item was made or decided anew meanwhile: see duplicates.ts and blocking.ts.
+        return this.outbox.write({ id, rev: item.rev, links: item.links ?? null }, change);
+      });
+      if (written === null) {
+        await this.#wait(attempt);
+        continue;
+      }
+      await this.outbox.flush(written.doc, written.entries);
+      return written.doc;
+    }
+    throw conflict('The item changes too often at the moment; try again.');
+  }
+
+  async #wait(attempt: number): Promise<void> {
+    if (attempt < PATIENT_FROM) return;
+    const ms = this.deps.random() * Math.min(LONGEST_WAIT_MS, 2 ** (attempt - PATIENT_FROM));
+    await new Promise((resolve) => setTimeout(resolve, ms));
+  }
+}
