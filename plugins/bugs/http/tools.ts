@@ -189,6 +189,7 @@ export const update: ToolSpec = {
     'tags',
     'target_agent',
     'assignee',
+    'environment',
     'type',
     'fix_commit',
     'pr_url',
