@@ -26,8 +26,7 @@ const LEFT_OUT = new Set([
 const said = (choice: unknown): boolean => choice !== null && choice !== '';
 
 /** Whether a schema says its type and nothing more. */
-const isPlain = (schema: Schema, type: unknown): boolean =>
-  schema['type'] === type && Object.keys(schema).length === 1;
+const isPlain = (schema: Schema, type: unknown): boolean => schema['type'] === type && Object.keys(schema).length === 1;
 
 /** The schema without keywords that do not help a caller; `description` and `default` stay. */
 export function lean(schema: Schema): Schema {

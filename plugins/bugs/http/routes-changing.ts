@@ -43,7 +43,8 @@ const edit = ({ edits }: BugServices): RouteSpec => ({
   tool: [tools.resolve, tools.update],
   description:
     '`If-Match: "<rev>"` is optional. Under a live lease the current `claim_token` is needed, or `force` with a `reason`. A ' +
-    '`comment` is stored with the change, or not at all.',
+    '`comment` is stored with the change, or not at all. `type` changes between bug and feature; an error stays one. `fix_commit` is ' +
+    'the commit that fixes it, `commit_sha` the one that failed.',
   access: { scope: MANAGE },
   input: { params, body: schemas.editBody, headers: IF_MATCH },
   output: shapes.editedOutput,

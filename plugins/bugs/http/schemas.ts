@@ -109,9 +109,9 @@ export const editBody = named(
       comment: comment.allow(null).description('Stored with the change, up to 16 KiB'),
       claim_token: claimToken,
       force: joi.boolean(),
-      fix_commit: short.description('The commit that fixes it'),
+      fix_commit: short,
       ...context,
-      type: joi.string().valid('bug', 'feature').description('Not for items of the error stream'),
+      type: joi.string().valid('bug', 'feature'),
       hold: joi.boolean().description('A person stops the work on it, with `reason`; a program needs `force`'),
     })
     .example({ status: 'resolved', resolved_in_build: '1.4.2', claim_token: 'from the lease' }),

@@ -28,11 +28,10 @@ const untrusted: readonly string[] = [
   'latest_build',
 ];
 
+/** What the arguments of tools mean, each said once: where a name says enough, nothing is said. */
 const describe: Record<string, string> = {
   agent: 'Your name; default: the token’s',
-  lease_seconds: '60 to 14,400',
   wait_seconds: 'Waits for work, up to 25',
-  resolved_in_build: 'Version that will carry the fix; its release closes the item',
   client_ref: 'Your own id: repeating the call creates nothing',
   q: 'Words that all occur; quotes keep together; or a ref',
   keep_status: 'Your comment is no answer to `needs_info`',
@@ -71,7 +70,7 @@ export const next: ToolSpec = {
     'Reserves the most urgent open item for you: where it failed, its newest occurrence, what the one before left (`handover`). `item` null: no work, `waiting` says why. Needs bugtracker:manage.',
   only: [...FILTERS.filter((name) => !READERS.has(name)), 'agent', 'lease_seconds', 'wait_seconds'],
   fixed: { action: 'next' },
-  describe,
+  describe: { ...describe, lease_seconds: '60 to 14,400' },
   untrusted,
   answer: taken,
 };
@@ -82,17 +81,7 @@ export const search: ToolSpec = {
   description:
     'Items in short, last seen first. Values of a filter are alternatives. `updated_since` (RFC 3339): what changed. Needs bugtracker:read.',
   readOnly: true,
-  only: [
-    ...FILTERS,
-    'status',
-    'muted',
-    'claimed_by',
-    'updated_since',
-    'sort',
-    'order',
-    'limit',
-    'cursor',
-  ],
+  only: [...FILTERS, 'status', 'muted', 'claimed_by', 'updated_since', 'sort', 'order', 'limit', 'cursor'],
   defaults: { limit: 20 },
   describe,
   untrusted,
@@ -164,7 +153,7 @@ export const resolve: ToolSpec = {
   idempotent: true,
   only: ['id', 'claim_token', 'resolved_in_build', 'fix_commit', 'pr_url', 'comment'],
   fixed: { status: 'resolved' },
-  describe,
+  describe: { ...describe, resolved_in_build: 'Version that will carry the fix; its release closes the item' },
   untrusted,
   answer: written,
 };
@@ -193,8 +182,10 @@ export const update: ToolSpec = {
     'type',
     'fix_commit',
     'pr_url',
+    'commit_sha',
     'file_path',
     'line_no',
+    'push_id',
     'comment',
   ],
   describe,

@@ -19,7 +19,12 @@ export class ItemUpkeep {
   ) {}
 
   isDue(doc: ItemDoc, { now, adopted }: IncomingReport): boolean {
-    return doc.relink_at !== undefined || adopted || this.refs.isCrowded(doc) || stalePaths(doc.minutes, doc.hours, now).length > 0;
+    return (
+      doc.relink_at !== undefined ||
+      adopted ||
+      this.refs.isCrowded(doc) ||
+      stalePaths(doc.minutes, doc.hours, now).length > 0
+    );
   }
 
   /** Keeps the hot document small, and adds an origin that has only now become known. */

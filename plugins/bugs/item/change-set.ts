@@ -190,7 +190,9 @@ export class ChangeSet {
     const filed = UNFILED.filter((field) => this.item[field] !== undefined);
     const update: Update = {
       ...(filed.length > 0 && { unset: filed }),
-      set: { ...this.set, ...this.#told(), ...this.#relinked(), ...derived(this.next) } as unknown as NonNullable<Update['set']>,
+      set: { ...this.set, ...this.#told(), ...this.#relinked(), ...derived(this.next) } as unknown as NonNullable<
+        Update['set']
+      >,
       inc: { rev: 1 },
       max: { updated_at: this.at },
     };

@@ -19,6 +19,7 @@ export interface ItemQuery {
   tag?: string[];
   muted?: boolean[];
   regression?: boolean[];
+  blocked?: boolean[];
   claimed_by?: string[];
   commit_sha?: string[];
   file_path?: string[];
@@ -75,6 +76,9 @@ export function filterOf(query: ItemQuery): Filter {
     // Every claim has an expiry, and an index holds it. An index of agents would be written by every claim.
     filter['claim.expires_at'] = { gt: '' };
   }
+  const [blocked, ...both] = query.blocked ?? [];
+  if (blocked !== undefined && both.every((one) => one === blocked))
+    filter['blocked.at'] = blocked ? { gt: '' } : { exists: false };
   if (query.tag?.length)
     filter['tags'] = query.tag.length === 1 ? { has: query.tag[0] as string } : { has_any: query.tag };
   const searches = (query.q ?? []).flatMap(searchOf);

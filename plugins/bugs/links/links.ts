@@ -44,7 +44,8 @@ type Faults = 'circle' | 'many' | 'gone';
 @injectable()
 export class Links {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'links' | 'activity' | 'ids' | 'clock' | 'random' | 'audit'>,
+    @inject(DEPS)
+    private readonly deps: Pick<BugDeps, 'items' | 'links' | 'activity' | 'ids' | 'clock' | 'random' | 'audit'>,
     @inject(Items) private readonly items: Items,
     @inject(Blocking) private readonly blocking: Blocking,
     @inject(LinkLease) private readonly lease: LinkLease,
@@ -55,7 +56,12 @@ export class Links {
    * @throws ServiceError not_found; validation_failed for a `ref` that names no other item that the caller may know of;
    *   conflict for a circle of blocks or too many links; claim_required, lease_lost
    */
-  async add(name: string, principal: Principal, caller: BugCaller, asked: LinkRequest): Promise<{ item: ItemDoc; created: boolean }> {
+  async add(
+    name: string,
+    principal: Principal,
+    caller: BugCaller,
+    asked: LinkRequest,
+  ): Promise<{ item: ItemDoc; created: boolean }> {
     const { item, other, ends } = await this.#named(name, caller, asked);
     await this.lease.renew(item, other, caller, asked);
     const created = await this.#make(ends, caller.name);

@@ -25,6 +25,7 @@ export const filters = {
   tag: texts(),
   muted: texts(joi.boolean()),
   regression: texts(joi.boolean()),
+  blocked: texts(joi.boolean()),
   claimed_by: texts(),
   commit_sha: texts(),
   file_path: texts(),

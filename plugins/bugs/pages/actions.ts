@@ -7,8 +7,9 @@ import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contr
 import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import { callerOf } from '../caller.js';
+import type { LinkRequest } from '../links/links.js';
 import type { Edit } from '../item/edit.js';
-import { commentBody, editBody } from '../http/schemas.js';
+import { commentBody, editBody, linkBody } from '../http/schemas.js';
 import { tagsOf } from './several/bulk-actions.js';
 import { checked, orAgain, typedFields } from './shared/form.js';
 import type { Entry } from './item/activity.js';
@@ -22,6 +23,10 @@ const set = (fields: Record<string, string>, names: readonly string[]): Record<s
   Object.fromEntries(names.flatMap((name) => (fields[name]?.trim() ? [[name, fields[name].trim()]] : [])));
 
 const itemUrl = (ref: string, context = ''): string => `/bugs/${encodeURIComponent(ref)}${suffixOf(context)}`;
+const linkOf = (request: HttpRequest): LinkRequest => {
+  const { kind = '', ref = '' } = typedFields(request);
+  return checked(linkBody, { kind, ref: ref.trim().toLowerCase() }) as unknown as LinkRequest;
+};
 /** The address keeps the list from which the item was opened. */
 const query = joi.object({ list: joi.string().max(8000).empty('') });
 
@@ -33,7 +38,7 @@ interface Done {
 }
 
 export function actionPages(page: PageDeps): PageSpec[] {
-  const { edits, comments, merging, lists } = page.services;
+  const { edits, comments, links, merging, lists } = page.services;
   const { clock } = page.deps;
 
   const post = (name: string, run: (request: HttpRequest) => Promise<Done>): PageSpec => ({
@@ -108,6 +113,16 @@ export function actionPages(page: PageDeps): PageSpec[] {
       const caller = callerOf(request.principal);
       await edits.assign(refOf(request), caller, take ? caller.name : null);
       return { message: take ? 'The item is yours.' : 'Nobody has the item now.' };
+    }),
+    post('links', async (request) => {
+      const asked = linkOf(request);
+      await links.add(refOf(request), request.principal, callerOf(request.principal), asked);
+      return { message: `Linked to ${asked.ref}.`, anchor: '#links' };
+    }),
+    post('unlink', async (request) => {
+      const asked = linkOf(request);
+      await links.remove(refOf(request), request.principal, callerOf(request.principal), asked);
+      return { message: `No longer linked to ${asked.ref}.`, anchor: '#links' };
     }),
     post('merge', async (request) => {
       const typed = typedFields(request);

@@ -7,6 +7,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { itemView } from '../item/view.js';
 import { Blocking } from './blocking.js';
+import { LeaseTimes } from './lease-times.js';
 import { Revisions, type Plan } from './revisions.js';
 
 const projectOf = ({ project }: ItemDoc): string => project;
@@ -17,6 +18,7 @@ export class Items {
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Revisions) private readonly revisions: Revisions,
     @inject(Blocking) private readonly blocking: Blocking,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
   ) {}
 
   /** An item by id or ref; null when there is none. */

@@ -67,6 +67,32 @@ describe('mcp: tools', () => {
     expect(list).to.not.include('outputSchema');
   });
 
+  it('links what an agent finds, blocks only what it holds, and tells why nothing is left', async () => {
+    const { ref } = await fixture.bugs.record(report({ title: 'The cart is empty' }));
+    const { ref: found } = await fixture.bugs.record(report({ title: 'Prices are strings' }));
+    const claimed = await call('claim', { id: ref });
+    const { claim_token } = claimed.data['lease'] as { claim_token: string };
+    const linked = await call('link', { id: found, kind: 'discovered_from', ref });
+    expect(linked.data).to.have.keys('ref', 'status', 'rev', 'links', 'untrusted');
+    expect(linked.data).to.have.nested.property('links[0].ref', ref);
+    expect(linked.text).to.include('<untrusted').and.include('The cart is empty');
+    expect((await call('link', { id: ref, kind: 'blocked_by', ref: found })).error).to.have.property(
+      'code',
+      'claim_required',
+    );
+    await call('link', { id: ref, kind: 'blocked_by', ref: found, claim_token });
+    await call('release', { id: ref, claim_token, reason: 'the other first' });
+    await call('claim', { id: found });
+    const nothing = await call('next', {});
+    expect(nothing.data).to.deep.include({ item: null, waiting: { reserved: 1, blocked: 1 } });
+    expect((await call('get', { id: ref })).data).to.have.nested.property('links[0].kind', 'blocked_by');
+    const taken = await call('claim', { id: ref });
+    const again = (taken.data['lease'] as { claim_token: string }).claim_token;
+    const removed = await call('link', { id: ref, kind: 'blocked_by', ref: found, claim_token: again, remove: true });
+    expect(removed.error).to.equal(null);
+    expect((await call('get', { id: ref })).data).to.have.nested.property('links[0].kind', 'discovered');
+  });
+
   it('answers writes with ref, status, rev and lease', async () => {
     const made = await call('report', { project: 'alpha', title: 'A bug', client_ref: 'r-1' });
     expect(made.data).to.have.keys('id', 'ref', 'status', 'rev', 'created', 'deduplicated');

@@ -1,4 +1,5 @@
 /** An item's history as sentences. An unknown action is shown by its name, so a new one needs no change here. Pure. */
+import { linkSays } from './links.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 
@@ -121,6 +122,10 @@ function linkText({ data }: Entry): string {
   return `named it in ${what}, ${text(data['state'])}${title === '' ? '' : `: ${title}`}`;
 }
 
+/** A project's own readers may not know the other project's items: the entry has no ref of such a one. */
+const linkedTo = ({ data }: Entry): string =>
+  `${linkSays(text(data['kind']))}${text(data['ref']) === '' ? ' an item of another project' : ''}`;
+
 function requestText({ data }: Entry): string {
   const rule = text(data['rule']);
   return `asked for the agent ${text(data['agent'])}${rule === '' ? '' : `, by the rule ${rule}`}`;
@@ -143,6 +148,10 @@ const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   merged: ['merge', () => 'merged into this one:'],
   split: ['copy', () => 'split off again:'],
   linked: ['merge', linkText],
+  'link added': ['link', (entry) => `linked it: it ${linkedTo(entry)}`],
+  'link removed': ['link', (entry) => `removed the link that it ${linkedTo(entry)}`],
+  blocked: ['lock', () => 'found it blocked: agents do not get it from the queue'],
+  unblocked: ['unlock', () => 'found nothing that blocks it any more'],
   'agent requested': ['robot', requestText],
 };
 

@@ -8,6 +8,7 @@ import { crash } from './crash.js';
 import { factRows } from './facts.js';
 import { frequency } from './frequency.js';
 import { head } from './head.js';
+import { links } from './links.js';
 import { merging } from './merging.js';
 import { occurrenceRows } from './occurrences.js';
 import { spread } from './spread.js';
@@ -26,6 +27,7 @@ const SECTIONS: readonly ItemSection[] = [
   factRows,
   spread,
   merging,
+  links,
 ];
 
 export async function itemView(

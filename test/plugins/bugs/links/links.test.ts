@@ -5,7 +5,18 @@ import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { MOST_LINKS, type LinkKind } from '../../../../plugins/bugs/item/link-kinds.js';
 import type { LinkView } from '../../../../plugins/bugs/links/shown.js';
 import { attempt, dying } from '../dying.js';
-import { codeOf, ENGINES, ensured, errorReport, fixtureOn, MANAGER, MASTER, report, settled, type Fixture } from '../fixture.js';
+import {
+  codeOf,
+  ENGINES,
+  ensured,
+  errorReport,
+  fixtureOn,
+  MANAGER,
+  MASTER,
+  report,
+  settled,
+  type Fixture,
+} from '../fixture.js';
 import { httpOf, MANAGE, READ, type Ask } from '../http.js';
 
 const BETA: BugCaller = { ...MANAGER, id: 'tok-beta', name: 'beta-agent', project: 'beta' };
@@ -159,7 +170,10 @@ for (const engine of ENGINES)
           codeOf(link(other, b, 'blocks', c)),
           codeOf(link(fixture, c, 'blocks', a)),
         ]);
-        expect(tries.filter((code) => code === 'none'), tries.join()).to.have.lengthOf(2);
+        expect(
+          tries.filter((code) => code === 'none'),
+          tries.join(),
+        ).to.have.lengthOf(2);
         expect(tries.filter((code) => code === 'conflict')).to.have.lengthOf(1);
       }
       const centre = await make(fixture);
@@ -168,7 +182,10 @@ for (const engine of ENGINES)
       const tries = await Promise.all(
         more.map((one, i) => codeOf(link(i % 2 === 0 ? fixture : other, one, 'related', centre))),
       );
-      expect(tries.filter((code) => code === 'none'), tries.join()).to.have.lengthOf(3);
+      expect(
+        tries.filter((code) => code === 'none'),
+        tries.join(),
+      ).to.have.lengthOf(3);
       expect(await linksAt(fixture, centre)).to.have.lengthOf(MOST_LINKS);
     });
 
@@ -187,7 +204,10 @@ for (const engine of ENGINES)
     });
 
     it('shows a token of one project nothing of another', async () => {
-      const [mine, foreign] = [await make(fixture, { project: 'beta' }), await make(fixture, { title: 'A secret plan' })];
+      const [mine, foreign] = [
+        await make(fixture, { project: 'beta' }),
+        await make(fixture, { title: 'A secret plan' }),
+      ];
       await link(fixture, mine, 'blocked_by', foreign);
       expect(await isBlocked(fixture, mine)).to.equal(true);
       expect(await linksAt(fixture, mine)).to.have.lengthOf(1);
@@ -291,7 +311,12 @@ describe('bugs: links over HTTP', () => {
     const circle = await ask('POST', `/bugs/${b}/links`, { kind: 'blocked_by', ref: a });
     expect(circle).to.have.property('status', 409);
     expect(circle.body).to.have.nested.property('error.code', 'conflict');
-    for (const wrong of [{ kind: 'likes', ref: b }, { kind: 'related' }, { kind: 'related', ref: 'alpha-999' }, { kind: 'related', ref: a }]) {
+    for (const wrong of [
+      { kind: 'likes', ref: b },
+      { kind: 'related' },
+      { kind: 'related', ref: 'alpha-999' },
+      { kind: 'related', ref: a },
+    ]) {
       const refused = await ask('POST', `/bugs/${a}/links`, wrong);
       expect(refused.status, JSON.stringify(wrong)).to.equal(422);
       expect(refused.body).to.have.nested.property('error.code', 'validation_failed');
@@ -312,7 +337,11 @@ describe('bugs: links over HTTP', () => {
 
   it('are in the audit log', async () => {
     const log: unknown[] = [];
-    fixture.deps.audit = () => ({ record: async (_who: unknown, action: string, subject: string, details: object) => void log.push({ action, subject, ...details }) }) as never;
+    fixture.deps.audit = () =>
+      ({
+        record: async (_who: unknown, action: string, subject: string, details: object) =>
+          void log.push({ action, subject, ...details }),
+      }) as never;
     const [a, b] = [await refOf(await make(fixture)), await refOf(await make(fixture))];
     await ask('POST', `/bugs/${a}/links`, { kind: 'related', ref: b });
     await ask('DELETE', `/bugs/${a}/links`, { kind: 'related', ref: b });

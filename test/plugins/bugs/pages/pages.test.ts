@@ -235,6 +235,30 @@ describe('bugs: pages', () => {
       expect(code).to.equal('not_found');
     });
 
+    it('lists links at both ends, with a form that adds one and one that removes it', async () => {
+      const a = await fixture.bugs.record(report({ title: 'The first' }));
+      const b = await fixture.bugs.record(report({ title: HOSTILE }));
+      expect(await detail(a.ref))
+        .to.include('Link another item')
+        .and.include(`action="/bugs/${a.ref}/links"`);
+      const refused = (await post(a.ref, 'links', { kind: 'blocked_by', ref: 'alpha-99' })) as View;
+      const again = render(refused, `/bugs/${a.ref}`);
+      expect(again)
+        .to.include('There is no such item')
+        .and.match(/id="links-add" open/)
+        .and.include('value="alpha-99"');
+      const done = await post(a.ref, 'links', { kind: 'blocked_by', ref: b.ref.toUpperCase() });
+      expect(done).to.be.instanceOf(Redirect);
+      const html = await detail(a.ref);
+      expect(html)
+        .to.include(`is blocked by <span class="font-monospace">${b.ref}</span>`)
+        .and.include('agents do not get it');
+      expect(html).to.include(`linked it: it is blocked by <a href="/bugs/${b.ref}">`).and.not.include('<script');
+      expect(await detail(b.ref)).to.include(`blocks <span class="font-monospace">${a.ref}</span>`);
+      await post(b.ref, 'unlink', { kind: 'blocks', ref: a.ref });
+      expect(await detail(a.ref)).to.not.include('Remove the link to');
+    });
+
     it('links a duplicate to the item it repeats', async () => {
       const html = await detail(await itemIn(fixture, 'duplicate', 'Again'));
       expect(html)
