@@ -23,7 +23,7 @@ export interface RateExceeded {
 export const BUG_CREATED = event<BugEvent>('bug.created');
 export const BUG_CRITICAL = event<BugEvent>('bug.critical');
 export const BUG_RESOLVED = event<BugEvent>('bug.resolved');
-/** The last unfinished item that blocked it is finished, or no longer blocks it: `action=next` may hand it out again. */
+/** The last unfinished item that blocked it blocks it no more: `action=next` may hand it out again. */
 export const BUG_UNBLOCKED = event<BugEvent>('bug.unblocked');
 export const FEATURE_CREATED = event<BugEvent>('feature.created');
 export const RATE_EXCEEDED = event<RateExceeded>('error.rate_exceeded');

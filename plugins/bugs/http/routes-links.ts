@@ -6,13 +6,13 @@ import { callerIn, type BugCaller } from '../caller.js';
 import type { LinkRequest } from '../links/links.js';
 import type { ItemDoc } from '../item/model.js';
 import { BASE, idOf, MANAGE } from './paths.js';
-import * as schemas from './schemas.js';
-import * as shapes from './schemas-output.js';
+import { idParam } from './schemas.js';
+import * as schemas from './schemas-links.js';
 import type { BugServices } from '../services.js';
 import * as tools from './tools.js';
 
 const PATH = `${BASE}/bugs/{id}/links`;
-const SHARED = { path: PATH, access: { scope: MANAGE }, output: shapes.linkedOutput } as const;
+const SHARED = { path: PATH, access: { scope: MANAGE }, output: schemas.linkedOutput } as const;
 const ERRORS = ['claim_required', 'lease_lost', 'conflict'];
 
 export function linkRoutes({ links, parts }: BugServices): RouteSpec[] {
@@ -32,7 +32,7 @@ export function linkRoutes({ links, parts }: BugServices): RouteSpec[] {
         'it; a blocker that is resolved, closed, won’t fix or a duplicate blocks nothing. The items may belong to different ' +
         'projects. 201; 200 for a link that is there already. 409 `conflict` for blocks that would form a circle, and for more ' +
         'than 50 links of an item. `claim_token` is optional and renews the lease of the blocked item, else of this one. `remove` does what DELETE does, for clients without it.',
-      input: { params: schemas.idParam, body: schemas.linkBody },
+      input: { params: idParam, body: schemas.linkBody },
       status: [200, 201],
       errors: ERRORS,
       handle: async (request) => {
@@ -54,7 +54,7 @@ export function linkRoutes({ links, parts }: BugServices): RouteSpec[] {
       description:
         '`kind` and `ref` as this item’s `links` show them, in the body or the query. An item that nothing blocks any more may be ' +
         'handed out at once. 404 where there is no such link.',
-      input: { params: schemas.idParam, query: schemas.unlinkQuery, body: schemas.unlinkBody, optionalBody: true },
+      input: { params: idParam, query: schemas.unlinkQuery, body: schemas.unlinkBody, optionalBody: true },
       errors: ERRORS,
       handle: async (request) => {
         const caller = callerIn(request);

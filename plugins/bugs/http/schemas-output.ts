@@ -1,9 +1,9 @@
 /** Answers of the bug tracker's routes (contract 20). */
 import joi from 'joi';
 import { named, pageOf, whole, unlisted } from '../../../kernel/contract.js';
-import { LINK_KINDS } from '../item/link-kinds.js';
 import { errorLevel, itemStatus, itemType, severity } from '../lists/query-schema.js';
 import { context, long } from './schemas.js';
+import { itemState, links } from './schemas-links.js';
 
 const instant = joi.string().isoDate();
 const text = joi.string().allow(null);
@@ -214,30 +214,6 @@ const pullRequest = named(
     at: instant,
   }),
 );
-const links = joi
-  .array()
-  .items(
-    named(
-      'ItemLink',
-      whole({
-        kind: joi
-          .string()
-          .valid(...LINK_KINDS)
-          .description('What this item is to the other; `discovered` is `discovered_from` seen from the other end'),
-        id: joi.string(),
-        ref: joi.string(),
-        project: joi.string(),
-        title: joi.string(),
-        status: itemStatus,
-        severity,
-        finished: joi.boolean().description('Resolved, closed, won’t fix or a duplicate: it blocks nothing'),
-        untrusted_fields,
-      }),
-    ),
-  )
-  .description('Links to other items that the caller may read; what blocks it comes first');
-const itemState = named('ItemState', whole({ ref: joi.string(), status: itemStatus, rev: count }));
-export const linkedOutput = named('ItemLinked', whole({ item: itemState, links }));
 export const detailOutput = named(
   'ItemDetail',
   whole({

@@ -1,7 +1,6 @@
 /** Input of the bug tracker's routes (contract 20). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { named, stated, unlisted } from '../../../kernel/contract.js';
-import { LINK_KINDS } from '../item/link-kinds.js';
 import { LONGEST_COMMENT } from '../item/model.js';
 import { errorLevel, filterBody, filters, itemStatus, itemType, severity, sorting } from '../lists/query-schema.js';
 
@@ -35,7 +34,7 @@ const agent = joi.string().min(1).max(200);
 const leaseSeconds = joi.number().integer().min(60).max(14_400);
 /** Seconds that `action=next` waits for an item when there is none. */
 const waitSeconds = joi.number().integer().min(0).max(25);
-const claimToken = joi.string().min(1).max(200);
+export const claimToken = joi.string().min(1).max(200);
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 /** A time with its offset: without one the time would be another moment on every machine. */
@@ -188,21 +187,6 @@ export const mergeBody = named(
     force: joi.boolean(),
   }),
 );
-const link = {
-  kind: joi.string().valid(...LINK_KINDS),
-  ref: joi.string().min(1).max(100),
-  claim_token: claimToken,
-};
-export const linkBody = named(
-  'LinkRequest',
-  joi
-    .object({ ...link, kind: link.kind.required(), ref: link.ref.required(), remove: joi.boolean() })
-    .description('`kind`: what this item is to the item `ref`, which is an id or a ref')
-    .example({ kind: 'blocked_by', ref: 'shop-17' }),
-);
-/** As with a deletion, the query serves clients that send no body with DELETE. */
-export const unlinkQuery = joi.object(link);
-export const unlinkBody = named('UnlinkRequest', joi.object(link));
 /** Input of a deletion under a live lease; clients that send no body with DELETE put it into the query. */
 const removal = {
   reason: editBody.extract('reason'),

@@ -109,8 +109,8 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   /** Leases that ran out since a person last had the item (contract 20: after 5 it needs a person). */
   expired_count: number;
   /**
-   * Raised when another item is linked to this one as a duplicate, and before its blockers are looked at; missing: never.
-   * A change that was planned on an older number is planned again.
+   * Raised when another item is linked to this one as a duplicate, and before its blockers are looked at; missing:
+   * never. A change that was planned on an older number is planned again.
    */
   links?: number;
   /** 0 low … 3 critical: what the severity sort reads. */

@@ -70,7 +70,9 @@ export class Links {
     return { item: await this.items.need(item.id, caller), created };
   }
 
-  /** @throws ServiceError not_found, also for a link that is not there; validation_failed, claim_required, lease_lost */
+  /**
+   * @throws ServiceError not_found, also for a link that is not there; validation_failed, claim_required, lease_lost
+   */
   async remove(name: string, principal: Principal, caller: BugCaller, asked: LinkRequest): Promise<ItemDoc> {
     const { item, other, ends } = await this.#named(name, caller, asked);
     await this.lease.renew(item, other, caller, asked);

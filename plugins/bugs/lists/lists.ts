@@ -14,7 +14,7 @@ import type { BugCaller } from '../caller.js';
 import { KnownBuilds } from '../builds/known-builds.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Parts, type PageAnswer, type PageRequest, type Part } from './parts.js';
-import { codeUrl } from '../item/code-url.js';
+import { codeUrl } from './code-url.js';
 import { similarTo } from './similar.js';
 import { Spreads, type Spread } from './spread.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';

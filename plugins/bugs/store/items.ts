@@ -8,7 +8,7 @@ import type { ItemDoc } from '../item/model.js';
 import { itemView } from '../item/view.js';
 import { Blocking } from './blocking.js';
 import { LeaseTimes } from './lease-times.js';
-import { Revisions, type Plan } from './revisions.js';
+import { Revisions, type ItemPlan } from './revisions.js';
 
 const projectOf = ({ project }: ItemDoc): string => project;
 
@@ -66,7 +66,7 @@ export class Items {
    * that blocks others, these are decided before it resolves.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
-  async change(id: string, actor: string, plan: Plan): Promise<ItemDoc> {
+  async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
     const doc = await this.revisions.change(id, actor, plan);
     if (doc.relink_at !== undefined) await this.blocking.spread(doc);
     return doc;

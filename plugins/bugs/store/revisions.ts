@@ -17,7 +17,7 @@ const ATTEMPTS = 50;
 const PATIENT_FROM = 3;
 const LONGEST_WAIT_MS = 32;
 
-export type Plan = (item: ItemDoc, change: ChangeSet) => void | Promise<void>;
+export type ItemPlan = (item: ItemDoc, change: ChangeSet) => void | Promise<void>;
 
 @injectable()
 export class Revisions {
@@ -33,7 +33,7 @@ export class Revisions {
    * that throws, or leaves its change empty, changes nothing.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
-  async change(id: string, actor: string, plan: Plan): Promise<ItemDoc> {
+  async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
     const { items, ids } = this.deps;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       await this.times.settle();

@@ -3,10 +3,10 @@
  * ago (contract 20, endpoints).
  *
  * Order: a `removals` document (marker) → the item goes, by compare-and-set, so that from here on no reader finds it →
- * its keys, references, links, texts, occurrences, comments and history → the marker is done. What a crash leaves, the job
- * `bugs.reconcile` finishes. The marker stays for as long as a reference may name the item: a report that meets such a
- * name asks for it, and begins a new item instead of completing this one (keys.ts: a key whose item is missing is
- * completed by whoever meets it).
+ * its keys, references, links, texts, occurrences, comments and history → the marker is done. What a crash leaves, the
+ * job `bugs.reconcile` finishes. The marker stays for as long as a reference may name the item: a report that meets
+ * such a name asks for it, and begins a new item instead of completing this one (keys.ts: a key whose item is missing
+ * is completed by whoever meets it).
  *
  * Rejected: a mark in the item itself, which every list and every count would have to leave out.
  */

@@ -1,7 +1,7 @@
 /** The page of a forge on which the code of an item is. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { codeUrl } from '../../../../plugins/bugs/item/code-url.js';
+import { codeUrl } from '../../../../plugins/bugs/lists/code-url.js';
 
 const COMMIT = 'a1b2c3d';
 const of = (repo_url: string | null, file_path: string | null = 'src/cart.ts', commit_sha: string | null = COMMIT) =>

@@ -1,0 +1,49 @@
+/** Input and answers of the routes of links (contract 20, links). */
+import joi from 'joi';
+import { named, whole } from '../../../kernel/contract.js';
+import { LINK_KINDS } from '../item/link-kinds.js';
+import { itemStatus, severity } from '../lists/query-schema.js';
+import { claimToken } from './schemas.js';
+
+const link = {
+  kind: joi.string().valid(...LINK_KINDS),
+  ref: joi.string().min(1).max(100),
+  claim_token: claimToken,
+};
+export const linkBody = named(
+  'LinkRequest',
+  joi
+    .object({ ...link, kind: link.kind.required(), ref: link.ref.required(), remove: joi.boolean() })
+    .description('`kind`: what this item is to the item `ref`, which is an id or a ref')
+    .example({ kind: 'blocked_by', ref: 'shop-17' }),
+);
+/** As with a deletion, the query serves clients that send no body with DELETE. */
+export const unlinkQuery = joi.object(link);
+export const unlinkBody = named('UnlinkRequest', joi.object(link));
+export const links = joi
+  .array()
+  .items(
+    named(
+      'ItemLink',
+      whole({
+        kind: joi
+          .string()
+          .valid(...LINK_KINDS)
+          .description('What this item is to the other; `discovered` is `discovered_from` seen from the other end'),
+        id: joi.string(),
+        ref: joi.string(),
+        project: joi.string(),
+        title: joi.string(),
+        status: itemStatus,
+        severity,
+        finished: joi.boolean().description('Resolved, closed, won’t fix or a duplicate: it blocks nothing'),
+        untrusted_fields: joi.array().items(joi.string()),
+      }),
+    ),
+  )
+  .description('Links to other items that the caller may read; what blocks it comes first');
+export const itemState = named(
+  'ItemState',
+  whole({ ref: joi.string(), status: itemStatus, rev: joi.number().integer().min(0) }),
+);
+export const linkedOutput = named('ItemLinked', whole({ item: itemState, links }));
