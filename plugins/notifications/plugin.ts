@@ -15,6 +15,7 @@ import { Channels } from './channels/channels.js';
 import { EVENTS } from './notes/note.js';
 import type { StoredNote } from './notes/stored-note.js';
 import { pages, panels } from './pages/pages.js';
+import { KnownRules } from './rules/known-rules.js';
 import type { NotificationRule } from './rules/rule.js';
 import { Dispatcher } from './sending/dispatcher.js';
 import { EmailSender, type SmtpConfig } from './sending/email.js';
@@ -98,9 +99,11 @@ export default definePlugin<NotificationsConfig>({
     };
     const kinds = KIND_NAMES.filter((kind) => kind in senders);
     const audit = ctx.resolve(AUDIT);
+    const known = new KnownRules(rules, clock);
     const channels = new Channels({
       channels: channelRows,
       rules,
+      known,
       notes,
       clock,
       ids,
@@ -113,7 +116,7 @@ export default definePlugin<NotificationsConfig>({
     const baseUrl = (): string => app.base_url;
     const open = (channel: Channel): { target: string; secret: string | null } => channels.open(channel);
     const dispatcher = new Dispatcher(notes, channelRows, senders, open, { clock, ids, log, baseUrl });
-    const queue = new NoteQueue(notes, channelRows, rules, clock);
+    const queue = new NoteQueue(notes, channelRows, known, clock);
     const projects = async (): Promise<{ value: string; label: string }[]> =>
       (await ctx.resolve(PROJECTS).list()).map(({ slug, name }) => ({ value: slug, label: name }));
     return {

@@ -42,7 +42,7 @@ function columnOf(given: Uint8Array, least: Value | undefined, most: Value | und
 /** Each line by itself: one letter beyond ASCII doubles the size of the whole string, and of what is cut from it. */
 function linesOf(bytes: Buffer): string[] {
   const lines: string[] = [];
-  for (let from = 0; from <= bytes.length; ) {
+  for (let from = 0; from <= bytes.length;) {
     const found = bytes.indexOf(10, from);
     const to = found < 0 ? bytes.length : found;
     lines.push(bytes.toString(isAscii(bytes.subarray(from, to)) ? 'latin1' : 'utf8', from, to));

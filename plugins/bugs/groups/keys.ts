@@ -23,6 +23,7 @@ import type { FamilyDoc, KeyDoc } from '../item/model.js';
 
 /** Keys that this process has used lately. */
 const CACHED_KEYS = 20_000;
+const CACHED_FAMILIES = 20_000;
 /**
  * Time, in milliseconds, for which a key's item is trusted without asking the store. Keys move only when items are
  * merged or split. A merged item refuses to be counted blindly, so another process's merge is noticed at once, and its
@@ -54,6 +55,8 @@ export const existing = (item_id: string): Decision => ({ item_id, adopted: fals
 @injectable()
 export class Keys {
   #recent: BoundedMap<string>;
+  /** Families that are there, or were. */
+  readonly #families = new BoundedMap<true>({ most: CACHED_FAMILIES });
   readonly #earlier: readonly Partial<MaskOptions>[];
 
   constructor(
@@ -165,10 +168,16 @@ export class Keys {
   async #byFamily(keyed: Keyed, mayCreate: () => boolean): Promise<Decision | null> {
     const { families, ids } = this.deps;
     const id = hashOf(keyed.project, keyed.bare_key);
-    let source: Source | null = null;
     let isAllowed = false;
+    const allows = (): boolean => (isAllowed ||= mayCreate());
+    // Most unknown keys begin a family: where each write is one of its own anyway, that is tried before a look.
+    const made = this.commit.isTogether ? null : await this.#byNewFamily(id, keyed, allows);
+    if (made !== null) return made;
+    let source: Source | null = null;
+    let isNew = false;
     for (;;) {
       const family = await families.get(id);
+      this.#families.set(id, true);
       // A decision may have been made, completed and forgotten since the key was looked up. Where the family is new,
       // the store refuses the write of a key that exists.
       const known = family === null ? null : await this.known(keyed.project, keyed.dedup_key);
@@ -176,12 +185,12 @@ export class Keys {
       const next = family === null ? null : decideIn(family, keyed);
       if (next?.done) return existing(next.item_id);
       if (next === null || next.item_id === null) {
-        if (!isAllowed) {
+        if (!isNew) {
           source = await this.floods.sourceOf(keyed.report, keyed.project, keyed);
           const flooded = source && (await this.#flooded(source));
           if (flooded !== null) return { ...existing(flooded), flooded: true };
-          if (!mayCreate()) return null;
-          isAllowed = true;
+          if (!allows()) return null;
+          isNew = true;
         }
         const item_id = ids.uuid();
         const write: Write = { collection: 'families', ...familyWrite(id, keyed, family, item_id, true) };
@@ -190,6 +199,19 @@ export class Keys {
       const write: Write = { collection: 'families', ...familyWrite(id, keyed, family, next.item_id, false) };
       if (await this.commit.write([write])) return { ...existing(next.item_id), adopted: keyed.origin !== '' };
     }
+  }
+
+  /** A new item of a new family; null: the family is there, or only a look at it can tell. */
+  async #byNewFamily(id: string, keyed: Keyed, allows: () => boolean): Promise<Decision | null> {
+    if (this.#families.get(id) === true) return null;
+    const source = await this.floods.sourceOf(keyed.report, keyed.project, keyed);
+    if (source !== null && this.floods.isFlooded(source)) return null;
+    if (!allows()) return null;
+    const item_id = this.deps.ids.uuid();
+    const write: Write = { collection: 'families', ...familyWrite(id, keyed, null, item_id, true) };
+    const written = await this.commit.write([write]);
+    this.#families.set(id, true);
+    return written && { ...existing(item_id), writes: this.#leading(keyed, item_id, source) };
   }
 
   /** The item with the same coarse key, once its source has flooded (contract 21, flood). */

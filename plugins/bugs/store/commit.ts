@@ -39,6 +39,11 @@ export interface Written {
 export class Commit {
   constructor(@inject(DEPS) private readonly deps: BugDeps) {}
 
+  /** Whether several writes are one; otherwise each is one of its own. */
+  get isTogether(): boolean {
+    return this.deps.transact !== null;
+  }
+
   /** Writes all of `before` and opens the marker, or leaves both to go along. Null: one of them was refused. */
   async prepare(before: readonly Write[], marker: Marker | null): Promise<PreparedWrites | null> {
     const { transact } = this.deps;

@@ -17,6 +17,7 @@ import type { Filter, Find, WriteOp } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ClaimLease, ItemDoc, LeaseMark } from '../item/model.js';
 import { either } from '../item/queue.js';
+import { Commit } from './commit.js';
 
 /** The longest lease, `lease_seconds` 14,400. */
 const LONGEST_MS = 4 * HOUR_MS;
@@ -38,7 +39,10 @@ export class LeaseTimes {
   #seen = 1;
   #moved = 0;
 
-  constructor(@inject(DEPS) private readonly deps: BugDeps) {
+  constructor(
+    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(Commit) private readonly commit: Commit,
+  ) {
     this.#steps = new ClockSteps(deps.clock);
   }
 
@@ -135,7 +139,7 @@ export class LeaseTimes {
 
   /** Its times by the clock of now; null: they are. */
   #anchored(lease: ClaimLease): Times | null {
-    const { clock, transact } = this.deps;
+    const { clock } = this.deps;
     const mark = this.mark();
     if (lease.epoch === mark.epoch) {
       const by = mark.offset - (lease.offset ?? mark.offset);
@@ -146,7 +150,7 @@ export class LeaseTimes {
     const length = lease.lease_seconds * SECOND_MS;
     if (Date.parse(lease.expires_at) > this.#latest() + length + SKEW_MS)
       return { ...mark, claimed_at: clock.iso(), expires_at: isoOf(clock.now() + length) };
-    // A store with transactions has one process, so nobody else will look after what an earlier one has left.
-    return transact === null ? null : { ...mark, claimed_at: lease.claimed_at, expires_at: lease.expires_at };
+    // Where all writes are one there is one process: nobody else looks after what an earlier one has left.
+    return !this.commit.isTogether ? null : { ...mark, claimed_at: lease.claimed_at, expires_at: lease.expires_at };
   }
 }

@@ -5,6 +5,7 @@ import type { Cipher } from '../../../ports/cipher.js';
 import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import { all } from '../../../lib/paging.js';
 import type { StoredNote } from '../notes/stored-note.js';
+import type { KnownRules } from '../rules/known-rules.js';
 import type { NotificationRule, NotificationRuleFields } from '../rules/rule.js';
 import { shownTarget, type Channel, type ChannelFields, type ChannelKind } from './channel.js';
 
@@ -20,6 +21,7 @@ const NOUN = 'channel';
 export interface ChannelParts {
   channels: Collection<Channel>;
   rules: Collection<NotificationRule>;
+  known: KnownRules;
   notes: Collection<StoredNote>;
   clock: Clock;
   ids: Ids;
@@ -105,10 +107,11 @@ export class Channels {
 
   /** With its rules and what waits. @throws ServiceError not_found */
   async remove(principal: Principal, id: string): Promise<void> {
-    const { channels, rules, notes, audit } = this.parts;
+    const { channels, rules, known, notes, audit } = this.parts;
     const { name } = await this.need(id);
     await channels.remove({ id });
     await rules.remove({ channel_id: id });
+    known.changed();
     await notes.remove({ channel_id: id });
     await audit.record(principal, 'channel.deleted', name, { id });
   }
@@ -120,9 +123,10 @@ export class Channels {
 
   /** @throws ServiceError not_found */
   async addRule(principal: Principal, channelId: string, fields: NotificationRuleFields): Promise<void> {
-    const { rules, ids, clock, audit } = this.parts;
+    const { rules, known, ids, clock, audit } = this.parts;
     const { name } = await this.need(channelId);
     await rules.insert({ id: ids.uuid(), channel_id: channelId, ...fields, created_at: clock.iso() });
+    known.changed();
     await audit.record(principal, 'channel.rule_added', name, {
       project: fields.project,
       topics: fields.topics.join(', '),
@@ -132,9 +136,10 @@ export class Channels {
 
   /** @throws ServiceError not_found */
   async removeRule(principal: Principal, channelId: string, ruleId: string): Promise<void> {
-    const { rules, audit } = this.parts;
+    const { rules, known, audit } = this.parts;
     const { name } = await this.need(channelId);
     if ((await rules.remove({ id: ruleId, channel_id: channelId })) === 0) throw notFound('rule');
+    known.changed();
     await audit.record(principal, 'channel.rule_removed', name, { rule: ruleId });
   }
 

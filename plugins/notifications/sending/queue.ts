@@ -6,21 +6,17 @@ import type { Clock, Collection, DomainEvent } from '../../../kernel/contract.js
 import type { Channel } from '../channels/channel.js';
 import { quietUntil } from '../channels/quiet.js';
 import { all } from '../../../lib/paging.js';
-import { cached } from '../../../ports/cached-reads.js';
-import { SingleFlight } from '../../../lib/single-flight.js';
 import { isoOf } from '../../../lib/time.js';
-import { ruleMatches, type NotificationRule } from '../rules/rule.js';
+import type { KnownRules } from '../rules/known-rules.js';
+import { ruleMatches } from '../rules/rule.js';
 import { noteOf, type Note } from '../notes/note.js';
 import type { StoredNote } from '../notes/stored-note.js';
 
 export class NoteQueue {
-  /** Events come in crowds, and each asks for the rules as they are after it. */
-  readonly #reads = new SingleFlight<Readonly<NotificationRule>[]>();
-
   constructor(
     private readonly notes: Collection<StoredNote>,
     private readonly channels: Collection<Channel>,
-    private readonly rules: Collection<NotificationRule>,
+    private readonly rules: KnownRules,
     private readonly clock: Clock,
   ) {}
 
@@ -43,7 +39,7 @@ export class NoteQueue {
   }
 
   async #matching(note: Note, project: string | null): Promise<Set<string>> {
-    const rules = await this.#reads.fresh('rules', () => all(cached(this.rules), { limit: 1_000 }));
+    const rules = await this.rules.all();
     return new Set(rules.filter((rule) => ruleMatches(rule, note, project)).map((rule) => rule.channel_id));
   }
 

@@ -23,7 +23,7 @@ export const LEASE_MS = 45_000;
 export const AT_ONCE = 64;
 const TICK_MS = 100;
 /** How often a process without the lease asks for it, and one with it looks for what others wrote. */
-const LOOK_MS = 2_000;
+const LOOK_MS = 4_000;
 /** Clocks of processes differ, and a write becomes visible a little after its time. */
 const OVERLAP_MS = 60_000;
 /** A failed probe with tries left is asked again after this, or after its interval where that is shorter. */

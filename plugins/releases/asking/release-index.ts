@@ -18,6 +18,11 @@ import { ReleaseJson } from './release-json.js';
 const POLL_MS = 1.5 * SECOND_MS;
 /** A write may become visible this long after its stamp. */
 const MARGIN_MS = MINUTE_MS;
+/**
+ * Statements change with the releases of their channel, and else once a day: they are looked at when releases changed
+ * lately, or after this time.
+ */
+const STATEMENTS_MS = 15 * SECOND_MS;
 /** Everything is read again this often: a store put back from a copy changes documents without new stamps. */
 const WHOLE_MS = 10 * MINUTE_MS;
 const PAGE = 200;
@@ -54,6 +59,7 @@ export class ReleaseIndex {
   readonly #behind = new Map<string, ReleaseDoc[]>();
   #since: number | null = null;
   #wholeAt = 0;
+  #statementsAt = -Infinity;
   #timer: NodeJS.Timeout | null = null;
   #polling: Promise<void> = Promise.resolve();
   #open = false;
@@ -92,9 +98,16 @@ export class ReleaseIndex {
     const sort = [['updated_at', 'asc']] as const;
     const [projects] = await Promise.all([this.deps.projects.list(), this.#retry()]);
     this.#projects = new Map(projects.map((project) => [project.slug, project]));
-    for await (const docs of pages(releases, { filter, sort, limit: PAGE })) await this.show(docs);
-    for await (const docs of pages(statements, { filter, sort, limit: PAGE }))
-      docs.forEach((doc) => this.showStatement(doc));
+    let changed = false;
+    for await (const docs of pages(releases, { filter, sort, limit: PAGE })) {
+      changed ||= docs.length > 0;
+      await this.show(docs);
+    }
+    if (changed || whole || elapsed - this.#statementsAt >= STATEMENTS_MS) {
+      for await (const docs of pages(statements, { filter, sort, limit: PAGE }))
+        docs.forEach((doc) => this.showStatement(doc));
+      this.#statementsAt = elapsed;
+    }
     this.#since = now;
     if (whole) this.#wholeAt = elapsed;
   }

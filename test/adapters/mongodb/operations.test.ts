@@ -55,6 +55,8 @@ describe('operations on MongoDB', function () {
     exception_class,
     ...more,
   });
+  const traceOf = (n: number): string =>
+    `Error: Boom\n    at origin${'abcdefghij'[n % 10]}${n} (/app/src/file${n}.js:1:1)`;
   async function post(body: object): Promise<void> {
     const { status, body: answer } = await service.request('POST', '/api/errors/v1/report', token, body);
     expect(status, JSON.stringify(answer)).to.be.oneOf([200, 201]);
@@ -89,6 +91,11 @@ describe('operations on MongoDB', function () {
     expect(await costOf(atOnce)).to.be.at.most(50);
   });
 
+  it('of known errors that come two at a time are two and a half each', async () => {
+    const two = async (): Promise<void> => void (await Promise.all([post(error('Known')), post(error('Known'))]));
+    expect((await costOf(two)) / 2).to.be.at.most(2.5);
+  });
+
   it('of a known error are three at the most', async () => {
     expect(await costOf(() => post(error('Known')))).to.be.at.most(stated.known_error);
   });
@@ -100,6 +107,12 @@ describe('operations on MongoDB', function () {
 
   it('of a new group are those of its documents, of its event and of what decides that it is new', async () => {
     expect(await costOf((n) => post(error(`New${n}`)))).to.be.at.most(stated.new_group);
+  });
+
+  it('of a new group of a family that is there are two more', async () => {
+    await post(error('Family', { stack_trace: traceOf(0) }));
+    const cost = await costOf((n) => post(error('Family', { stack_trace: traceOf(n + 1) })));
+    expect(cost).to.be.at.most(stated.new_group + 2);
   });
 
   it('of a process that nobody calls are few in a second', async () => {

@@ -6,6 +6,7 @@ import type { Channel, ChannelFields } from '../../../plugins/notifications/chan
 import type { Message } from '../../../plugins/notifications/notes/message.js';
 import type { StoredNote } from '../../../plugins/notifications/notes/stored-note.js';
 import { NoteQueue } from '../../../plugins/notifications/sending/queue.js';
+import { KnownRules } from '../../../plugins/notifications/rules/known-rules.js';
 import type { NotificationRule, NotificationRuleFields } from '../../../plugins/notifications/rules/rule.js';
 import { Dispatcher } from '../../../plugins/notifications/sending/dispatcher.js';
 import { SendError } from '../../../plugins/notifications/sending/sender.js';
@@ -27,10 +28,12 @@ class Fixture {
   readonly channelRows = this.#store.collection<Channel>('channels');
   readonly notes = this.#store.collection<StoredNote>('notes');
   readonly rules = this.#store.collection<NotificationRule>('rules');
+  readonly known = new KnownRules(this.rules, this.clock);
   readonly audited: string[] = [];
   readonly channels = new Channels({
     channels: this.channelRows,
     rules: this.rules,
+    known: this.known,
     notes: this.notes,
     clock: this.clock,
     ids: this.ids,
@@ -44,7 +47,7 @@ class Fixture {
     policy: { mode: 'private-ok', allow: [] },
     kinds: ['slack', 'email'],
   });
-  readonly queue = new NoteQueue(this.notes, this.channelRows, this.rules, this.clock);
+  readonly queue = new NoteQueue(this.notes, this.channelRows, this.known, this.clock);
   #n = 0;
 
   dispatcher(): Dispatcher {
@@ -146,6 +149,17 @@ describe('notifications: sending', () => {
     expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['shop-1: Error 1']);
     await dispatcher.due();
     expect(f.sent).to.have.length(1);
+  });
+
+  it('a rule counts at once where it was made, and in another process within five seconds', async () => {
+    const channel = await f.channel({}, { least_severity: 'critical' });
+    const other = new NoteQueue(f.notes, f.channelRows, new KnownRules(f.rules, f.clock), f.clock);
+    for (const queue of [f.queue, other]) expect(await queue.take(f.bug())).to.deep.equal([]);
+    const rule = { project: null, topics: ['bug.created' as const], least_severity: 'low' as const };
+    await f.channels.addRule(ADMIN, channel.id, rule);
+    expect(await f.queue.take(f.bug())).to.deep.equal([channel.id]);
+    f.clock.advance(5_000);
+    expect(await other.take(f.bug())).to.deep.equal([channel.id]);
   });
 
   it('a digest: one message in ten minutes, the rest summed up; a critical one does not wait', async () => {
