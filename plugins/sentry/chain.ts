@@ -17,6 +17,8 @@ export interface Thrown {
   frames: readonly StackFrame[];
   /** To those before it; of the first it says nothing. */
   relation: Relation;
+  /** How many groups it lies in: 1 for a member of the outermost group, and for what caused that member. */
+  level: number;
 }
 
 /** Exceptions read from a chain of causes. */
@@ -34,17 +36,22 @@ function valueOf(exception: Loose): string | null {
   return record(value) !== null || Array.isArray(value) ? JSON.stringify(shallow(value)) : text(value);
 }
 
-function thrownOf(exception: Loose, groups: ReadonlySet<unknown>): Thrown {
+function thrownOf(exception: Loose, groups: ReadonlySet<unknown>, levels: Map<unknown, number>): Thrown {
   const type = line(exception['type']);
   const mechanism = record(exception['mechanism']);
   const source = line(mechanism?.['source']) ?? '';
   // A group has a cause too, which is none of its members.
   const isMember = groups.has(mechanism?.['parent_id']) && !/cause|context/i.test(source);
+  // The parent stands before: an id that names a later one, or the exception itself, leads nowhere.
+  const level = (levels.get(mechanism?.['parent_id']) ?? 0) + (isMember ? 1 : 0);
+  const id = mechanism?.['exception_id'];
+  if (id !== undefined && !levels.has(id)) levels.set(id, level);
   return {
     type: type !== null && NAMELESS.test(type) ? null : type,
     value: valueOf(exception),
     frames: framesOf(exception['stacktrace']),
     relation: isMember ? 'member' : 'cause',
+    level,
   };
 }
 
@@ -55,8 +62,9 @@ export function chainOf(event: Loose): Thrown[] {
   const groups = new Set(
     mechanisms.filter((one) => one?.['is_exception_group'] === true).map((one) => one?.['exception_id']),
   );
+  const levels = new Map<unknown, number>();
   return titledFirst(
-    given.map((exception) => thrownOf(exception, groups)),
+    given.map((exception) => thrownOf(exception, groups, levels)),
     given,
   );
 }
@@ -82,10 +90,10 @@ function titledFirst(chain: readonly Thrown[], given: readonly Loose[]): Thrown[
 
 /** The same with other frames. */
 export const reframed = (
-  { type, value, relation: before }: Thrown,
+  { type, value, relation: before, level }: Thrown,
   frames: readonly StackFrame[],
   relation = before,
-): Thrown => ({ type, value, frames, relation });
+): Thrown => ({ type, value, frames, relation, level });
 
 const isWrapper = (exception: Loose | undefined): boolean => NAMELESS.test(line(exception?.['type']) ?? '');
 

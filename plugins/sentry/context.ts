@@ -7,6 +7,7 @@ import type { Json } from '../../ports/store.js';
 import type { Thrown } from './chain.js';
 import { ownFrame, type StackFrame } from './frames.js';
 import { framesIn } from './stack.js';
+import { threadsOf } from './threads.js';
 import { line, list, record, shallow, text, type Loose } from './values.js';
 
 type JsonObject = { [key: string]: Json };
@@ -43,7 +44,9 @@ export function contextOf(event: Loose, chain: readonly Thrown[], { message, mis
   put('locals', own === null ? null : localsOf(own, MOST_LOCALS));
   put('frames', framesKept(chain, own));
   for (const name of ['user', 'request'] as const) put(name, filled(event[name]));
-  for (const name of ['contexts', 'extra'] as const) put(name, filled(event[name]));
+  put('contexts', filled(event['contexts']));
+  put('threads', threadsOf(event, line(event['platform'])?.toLowerCase() ?? null));
+  put('extra', filled(event['extra']));
   return Object.keys(context).length === 0 ? null : context;
 }
 

@@ -114,7 +114,8 @@ export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
 
 /** With the stack of the event or of its thread, where no exception has one. */
 function withFrames(chain: readonly Thrown[], event: Loose, platform: string | null): Thrown[] {
-  const [first = { type: null, value: null, relation: 'cause', frames: [] } satisfies Thrown, ...others] = chain;
+  const [first = { type: null, value: null, relation: 'cause', level: 0, frames: [] } satisfies Thrown, ...others] =
+    chain;
   const framed = chain.some(({ frames }) => frames.length > 0)
     ? chain
     : [{ ...first, frames: looseFrames(event) }, ...others];

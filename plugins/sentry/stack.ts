@@ -139,7 +139,9 @@ const RELATIONS: Readonly<Record<Relation, string>> = {
 function outermostFirst(chain: readonly Thrown[], form: Form): string {
   const blocks = chain.map((thrown, i) => {
     const lines = thrown.frames.map((frame) => form.write(frame));
-    return (i === 0 ? lines : [`${RELATIONS[thrown.relation]}: ${headingOf(thrown)}`, ...lines]).join('\n');
+    // A member of a member stands further to the right, and so does what caused it.
+    const indent = '  '.repeat(Math.max(0, thrown.level - 1));
+    return (i === 0 ? lines : [`${indent}${RELATIONS[thrown.relation]}: ${headingOf(thrown)}`, ...lines]).join('\n');
   });
   return blocks.filter((block) => block !== '').join('\n');
 }
@@ -159,7 +161,10 @@ function innermostLast(chain: readonly Thrown[]): string {
     .filter((block) => block !== '')
     .reverse()
     .join(BETWEEN);
-  return isGroup ? [text, ...chain.slice(firstMember).reduce(joinMember, [])].join('\n') : text;
+  if (!isGroup) return text;
+  const members = new Members();
+  for (const thrown of chain.slice(firstMember)) members.add(thrown);
+  return [text, members.text].join('\n');
 }
 
 function pythonBlock(thrown: Thrown, titled: boolean): string[] {
@@ -168,20 +173,49 @@ function pythonBlock(thrown: Thrown, titled: boolean): string[] {
   return titled ? [...trace, headingOf(thrown)] : trace;
 }
 
-/** A member under its number, as Python draws it; what caused it, above it. */
-function joinMember(lines: readonly string[], thrown: Thrown): string[] {
-  const block = pythonBlock(thrown, true)
-    .flatMap((line) => line.split('\n'))
-    .map((line) => `    | ${line}`);
-  const isMember = thrown.relation === 'member';
-  const number = lines.filter((line) => NUMBERED.test(line)).length + (isMember ? 1 : 0);
-  const rule = `${number === 1 ? '  +-+' : '    +'}---------------- ${number} ----------------`;
-  if (isMember) return [...lines, rule, ...block];
-  const at = lines.findLastIndex((line) => NUMBERED.test(line)) + 1;
-  const between = BETWEEN.trim()
-    .split('\n')
-    .map((line) => `    | ${line}`);
-  return [...lines.slice(0, at), ...block, ...between, ...lines.slice(at)];
+/**
+ * The members of a group as Python draws them: each under its number, those of a group inside it further to the right,
+ * what caused a member above it.
+ */
+class Members {
+  readonly #lines: string[] = [];
+  /** Members so far on each level, and where in the lines the newest one of it begins. */
+  readonly #counts: number[] = [];
+  #start = 0;
+  #level = 1;
+
+  add(thrown: Thrown): void {
+    // A member lies at most one level below the one before it.
+    const level = Math.min(Math.max(1, thrown.level), this.#counts.length + 1);
+    if (thrown.relation === 'member') this.#member(thrown, level);
+    else
+      this.#lines.splice(
+        this.#start,
+        0,
+        ...barred(thrown, this.#level),
+        ...BETWEEN_LINES.map((l) => bar(l, this.#level)),
+      );
+  }
+
+  #member(thrown: Thrown, level: number): void {
+    this.#counts.length = level;
+    const number = (this.#counts[level - 1] ?? 0) + 1;
+    this.#counts[level - 1] = number;
+    const indent = '  '.repeat(level);
+    this.#lines.push(`${indent}${number === 1 ? '+-+' : '  +'}---------------- ${number} ----------------`);
+    this.#start = this.#lines.length;
+    this.#level = level;
+    this.#lines.push(...barred(thrown, level));
+  }
+
+  get text(): string {
+    return this.#lines.join('\n');
+  }
 }
 
-const NUMBERED = /^ {2,4}\+(?:-\+)?-{16} \d{1,3} -{16}$/;
+const bar = (line: string, level: number): string => `${'  '.repeat(level + 1)}| ${line}`;
+const barred = (thrown: Thrown, level: number): string[] =>
+  pythonBlock(thrown, true)
+    .flatMap((line) => line.split('\n'))
+    .map((line) => bar(line, level));
+const BETWEEN_LINES = BETWEEN.trim().split('\n');

@@ -142,6 +142,7 @@ export class PlantedService {
     const item = `/bugs/${String(ref)}`;
     this.addresses['/bugs/{ref}'] = item;
     this.addresses['/bugs/{ref}/next'] = `${item}/next`;
+    this.addresses['/bugs/{ref}/trace.txt'] = `${item}/trace.txt`;
     this.addresses['/bugs/{ref}/request'] = `${item}/request`;
     this.addresses['/bugs/{ref}/alike'] = `${item}/alike`;
     const run = await this.admin.post(`${item}/alike`, {}, `${item}/alike`);

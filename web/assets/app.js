@@ -91,6 +91,21 @@ for (const button of document.querySelectorAll('[data-copy-text]')) {
   button.addEventListener('click', () => void copyText(button, source.textContent));
 }
 
+// A link to a text: with scripts it copies what it leads to.
+for (const link of document.querySelectorAll('a[data-copy-from]')) {
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || !navigator.clipboard) return;
+    event.preventDefault();
+    void copyFrom(link);
+  });
+}
+
+async function copyFrom(link) {
+  const answer = await fetch(link.href, { credentials: 'same-origin' }).catch(() => null);
+  if (answer?.ok) await copyText(link, await answer.text());
+  else location.assign(link.href);
+}
+
 async function copyText(button, text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -21,7 +21,8 @@ const originOf = (env: Env | undefined): Origin => (env?.['origin'] as Origin | 
 const valueOf = (token: Token | undefined, name: string): string => String(token?.attrGet(name) ?? '');
 
 const SCHEME = /^\s*[a-z][a-z0-9+.-]*:/i;
-const WEB = /^\s*(https?|mailto):/i;
+const WEB = /^\s*https?:/i;
+const MAIL = /^\s*mailto:/i;
 
 /** Path of `target` seen from `folder`; null: it lies outside of the guides. */
 function resolved(folder: string, target: string): string | null {
@@ -36,7 +37,7 @@ function resolved(folder: string, target: string): string | null {
 
 /** Where a link leads; null: nowhere, so that its words stand alone. */
 function hrefOf(href: string, { base, folder }: Origin): string | null {
-  if (WEB.test(href)) return href;
+  if (WEB.test(href) || (base !== null && MAIL.test(href))) return href;
   if (base === null || SCHEME.test(href)) return null;
   if (/^[#/]/.test(href)) return href;
   const [path = '', anchor] = href.split('#');
@@ -46,7 +47,7 @@ function hrefOf(href: string, { base, folder }: Origin): string | null {
 }
 
 const markdown = new MarkdownIt({ html: false });
-markdown.validateLink = (url) => !SCHEME.test(url) || WEB.test(url);
+markdown.validateLink = (url) => !SCHEME.test(url) || WEB.test(url) || MAIL.test(url);
 
 /** Before anything is written: links and headings are what the environment makes of them. */
 markdown.core.ruler.push('addresses', ({ tokens, env }) => {

@@ -10,6 +10,16 @@ const OPEN = 2;
 const MOST = 1500;
 const LONGEST = 400;
 
+const number = new Intl.NumberFormat('en-GB');
+
+/** A text; the rest of a long one is behind a click, which says how long it is. */
+function long(value: string): string {
+  if (value.length <= LONGEST) return `<span class="tree-value">${escape(value)}</span>`;
+  // Between two halves of one character nothing is cut.
+  const end = /[\ud800-\udbff]$/.test(value.slice(0, LONGEST)) ? LONGEST - 1 : LONGEST;
+  return `<details class="tree-long"><summary>${escape(value.slice(0, end))}… <span class="hint">${number.format(value.length)} characters</span></summary><span class="tree-value">${escape(value.slice(end))}</span></details>`;
+}
+
 class Tree {
   #left = MOST;
 
@@ -17,8 +27,7 @@ class Tree {
     if (typeof value !== 'string')
       return `<span class="tree-value is-${value === null ? 'null' : typeof value}">${escape(String(value))}</span>`;
     if (value === '') return '<span class="tree-value is-null">empty</span>';
-    if (value.length <= LONGEST) return `<span class="tree-value">${escape(value)}</span>`;
-    return `<details class="tree-long"><summary>${escape(value.slice(0, LONGEST))}…</summary><span class="tree-value">${escape(value.slice(LONGEST))}</span></details>`;
+    return long(value);
   }
 
   #row(key: string, value: unknown, depth: number): string {
@@ -50,7 +59,17 @@ function tree(...args: unknown[]): Html {
   const [value] = split(args).values;
   if (value === null || value === undefined) return new Html('');
   if (typeof value !== 'object') return new Html(`<p class="prewrap">${escape(value)}</p>`);
-  return new Html(new Tree().rows(Object.entries(value), 0));
+  return new Html(treeOf(value));
 }
 
-export const trees: Record<string, Helper> = { 'json-tree': tree };
+/** Markup of an object or a list. */
+export const treeOf = (value: object): string => new Tree().rows(Object.entries(value), 0);
+
+/** `{{long-value value}}`: any value of a table's cell; long text folded, an object as a tree. */
+function cell(...args: unknown[]): Html {
+  const [value] = split(args).values;
+  if (typeof value === 'object' && value !== null && Object.keys(value).length > 0) return new Html(treeOf(value));
+  return new Html(long(value === '' ? 'empty' : plain(value)));
+}
+
+export const trees: Record<string, Helper> = { 'json-tree': tree, 'long-value': cell };

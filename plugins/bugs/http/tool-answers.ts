@@ -113,9 +113,12 @@ function crashOf(item: Data, occurrence: Data): Answer {
   return crash['source'] === undefined && crash['locals'] === undefined ? {} : { crash };
 }
 
+/** Told by `crash`, or of no use for the fix. */
+const NO_CONTEXT = ['source', 'locals', 'frames', 'threads', 'sdk', 'release', 'dist', 'logger'];
+
 /** The parts of the context that no other field tells. */
 function contextOf(context: unknown): Answer {
-  const rest = told(without(dataOf(context), ['source', 'locals', 'frames', 'sdk', 'release', 'dist', 'logger']));
+  const rest = told(without(dataOf(context), NO_CONTEXT));
   return Object.keys(rest).length === 0 ? {} : { context: rest };
 }
 

@@ -12,6 +12,7 @@ import { newPages } from './new.js';
 import { nextPages } from './next.js';
 import { Reader } from './shared/reader.js';
 import { runPages } from './several/runs.js';
+import { tracePages } from './trace-text.js';
 import { viewPages } from './views.js';
 
 const cursor = joi.string().max(20_000).empty('');
@@ -34,6 +35,7 @@ export function pages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
     ...nextPages(page),
     ...alikePages(page),
     ...runPages(page),
+    ...tracePages(page),
     {
       path: '/bugs/{ref}',
       title: 'Bugs',

@@ -498,6 +498,27 @@ describe('sentry stack: several exceptions', () => {
     expect(crash(made)).to.include({ file: 'cart.py' });
   });
 
+  it('a group in a group stands further to the right, whatever its ids claim', () => {
+    const inner = member(2, 'ExceptionGroup', { is_exception_group: true });
+    const deep = member(3, 'TypeError', { parent_id: 2 });
+    const text = of('python', [member(4, 'OSError'), deep, inner, member(1, 'ValueError'), group]).stack_trace ?? '';
+    const rules = text.split('\n').filter((line) => line.includes('------'));
+    expect(rules.map((line) => line.replaceAll(/-{3,}/g, '-'))).to.deep.equal([
+      '  +-+- 1 -',
+      '    +- 2 -',
+      '    +-+- 1 -',
+      '    +- 3 -',
+    ]);
+    expect(text).to.include('\n      | TypeError: of 3');
+    const circular = [
+      member(3, 'A', { parent_id: 3 }),
+      member(2, 'B', { parent_id: 3, is_exception_group: true }),
+      group,
+    ];
+    expect(of('node', circular).stack_trace).to.include('Caused by: B: of 2').and.include('of 3');
+    expect(of('node', [deep, inner, group]).stack_trace).to.include('\n  Member of the group: TypeError: of 3\n');
+  });
+
   it('the cause of a group is none of its members', () => {
     const cause = member(1, 'OSError', { source: '__cause__' });
     expect(of('python', [member(2, 'KeyError'), cause, group]).stack_trace).to.match(

@@ -6,6 +6,8 @@ import type { Json } from '../../../../ports/store.js';
 
 export interface Crumb {
   icon: string;
+  /** What kind of event it is, in a word: `navigation`, `request`, `query`, `user`, `console`; empty: unknown. */
+  kind: string;
   category: string;
   message: string;
   /** `warning`, `error` …; empty for a level without a colour. */
@@ -21,16 +23,27 @@ type Fields = { [key: string]: Json | undefined };
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const ICONS: readonly [pattern: RegExp, icon: string][] = [
-  [/error|exception/, 'alert'],
-  [/http|fetch|xhr|request/, 'send'],
-  [/navig|route/, 'link'],
-  [/click|ui|touch|input/, 'bolt'],
-  [/query|sql|db|redis|mongo/, 'database'],
-  [/console|log|debug/, 'terminal'],
-  [/auth|user|session/, 'user'],
-  [/file|fs|disk/, 'file'],
+interface Kind {
+  /** In the type or the category. */
+  pattern: RegExp;
+  icon: string;
+  kind: string;
+}
+
+/** The type that the reporter states decides before the category, and the first that fits. */
+const KINDS: readonly Kind[] = [
+  { pattern: /error|exception/, icon: 'alert', kind: 'error' },
+  { pattern: /navig|route/, icon: 'link', kind: 'navigation' },
+  { pattern: /query|sql|\bdb\b|database|redis|mongo/, icon: 'database', kind: 'query' },
+  { pattern: /http|fetch|xhr|request/, icon: 'send', kind: 'request' },
+  { pattern: /\buser\b|click|\bui\b|touch|input|gesture/, icon: 'user', kind: 'user' },
+  { pattern: /console|log|debug/, icon: 'terminal', kind: 'console' },
+  { pattern: /auth|session/, icon: 'key', kind: 'sign-in' },
+  { pattern: /file|\bfs\b|disk/, icon: 'file', kind: 'file' },
+  { pattern: /system|device|app\.|lifecycle/, icon: 'system', kind: 'system' },
 ];
+/** Events of a page; older stores may hold more than the intake keeps today. */
+const MOST = 100;
 const LOUD = new Set(['fatal', 'critical', 'error', 'warning', 'warn']);
 
 const textOf = (fields: Fields, ...names: string[]): string => {
@@ -74,7 +87,7 @@ function requestText(data: Fields): string {
 function crumbOf(value: Json, end: number): Crumb {
   if (!isFields(value)) {
     const message = typeof value === 'string' ? value : JSON.stringify(value);
-    return { icon: 'chevron-right', category: '', message, level: '', at: null, before: '', data: null };
+    return { icon: 'chevron-right', kind: '', category: '', message, level: '', at: null, before: '', data: null };
   }
   const { data: given, ...own } = value;
   const data = isFields(given) ? given : null;
@@ -85,17 +98,27 @@ function crumbOf(value: Json, end: number): Crumb {
   const moved = data === null ? '' : [textOf(data, 'from'), textOf(data, 'to')].filter((t) => t !== '').join(' → ');
   const at = instantOf(own['timestamp'] ?? own['at'] ?? own['time'] ?? own['ts']);
   const message = said || request || moved || (data === null ? JSON.stringify(own) : '');
-  const kind = `${category} ${LOUD.has(level) && !level.startsWith('warn') ? 'error' : ''}`.toLowerCase();
+  const { icon, kind } = kindOf(textOf(own, 'type'), category, LOUD.has(level) && !level.startsWith('warn'));
   const shown = data !== null && Object.keys(data).length > 0 ? data : null;
   return {
-    icon: ICONS.find(([pattern]) => pattern.test(kind))?.[1] ?? 'chevron-right',
-    category,
+    icon,
+    kind,
+    category: category.toLowerCase() === kind ? '' : category,
     message,
     level: LOUD.has(level) ? level : '',
     at: at === null ? null : new Date(at).toISOString(),
     before: beforeOf(at, end),
     data: shown,
   };
+}
+
+/** @param loud of a level that says that something failed */
+function kindOf(type: string, category: string, loud: boolean): Pick<Kind, 'icon' | 'kind'> {
+  const of = (text: string): Kind | undefined =>
+    KINDS.find(({ pattern }) => pattern.test(text.slice(0, 100).toLowerCase()));
+  const found = (/^(?:default|)$/i.test(type) ? undefined : of(type)) ?? of(category);
+  const { icon, kind } = found ?? { icon: 'chevron-right', kind: '' };
+  return { icon: loud ? 'alert' : icon, kind };
 }
 
 /**
@@ -106,5 +129,5 @@ function crumbOf(value: Json, end: number): Crumb {
 export function crumbsOf(breadcrumbs: Json | undefined, occurredAt: string): Crumb[] {
   const values = isFields(breadcrumbs) ? breadcrumbs['values'] : breadcrumbs;
   const end = Date.parse(occurredAt);
-  return Array.isArray(values) ? values.map((value) => crumbOf(value, end)) : [];
+  return Array.isArray(values) ? values.slice(-MOST).map((value) => crumbOf(value, end)) : [];
 }

@@ -6,8 +6,12 @@ import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 import type { About } from './about.js';
 import { crumbsOf, type Crumb } from './breadcrumbs.js';
+import { contextTables, type ContextTable } from './contexts.js';
+import { requestOf, type ShownRequest } from './curl.js';
+import { threadsOf, type ShownThread } from './threads.js';
 import { FrameOwners } from '../trace/frame-owners.js';
-import { traceOf, type Trace } from '../trace/trace.js';
+import { FrameValues } from '../trace/frame-values.js';
+import { rawTrace, traceOf, type Trace } from '../trace/trace.js';
 
 /** The section of kept occurrences; the newest is shown open. */
 export const occurrenceRows = ({ item, occurrences }: About): object => ({
@@ -37,7 +41,9 @@ export interface OccurrenceRow {
   trace: Trace | null;
   crumbs: Crumb[];
   facts: object[];
-  has_context: boolean;
+  request: ShownRequest | null;
+  threads: ShownThread[];
+  tables: ContextTable[];
   /** The row has more than its first line. */
   has_payload: boolean;
   open: boolean;
@@ -58,11 +64,17 @@ export function occurrenceRow(occurrence: object, item: Item, open: boolean): Oc
   const stack = own(given.stack_trace, item.stack_trace);
   const trace =
     stack !== null && !open && stack.length > PARTED
-      ? { parts: [], raw: stack, mark: null }
-      : traceOf(stack, { file: given.file_path, line: given.line_no, owners: new FrameOwners(given.context) });
+      ? rawTrace(stack)
+      : traceOf(stack, {
+          file: given.file_path,
+          line: given.line_no,
+          owners: new FrameOwners(given.context),
+          values: new FrameValues(given.context),
+        });
   const crumbs = crumbsOf(given.breadcrumbs, given.occurred_at);
-  const has_context =
-    typeof given.context === 'object' && given.context !== null && Object.keys(given.context).length > 0;
+  const request = requestOf(given.context);
+  const threads = threadsOf(given.context);
+  const tables = contextTables(given.context);
   const facts = [
     { label: 'Received', at: apart(given) ? given.received_at : null },
     { label: 'File', value: own(placeOf(given), placeOf(item)), mono: true },
@@ -70,7 +82,13 @@ export function occurrenceRow(occurrence: object, item: Item, open: boolean): Oc
     { label: 'Client reference', value: own(given.client_ref, item.client_ref), mono: true },
   ].filter((fact) => (fact.value ?? fact.at ?? null) !== null);
   const tags = JSON.stringify(given.tags) === JSON.stringify(item.tags) ? [] : given.tags;
-  const has_payload = trace !== null || crumbs.length > 0 || has_context || facts.length > 0 || tags.length > 0;
+  const has_payload =
+    trace !== null ||
+    crumbs.length > 0 ||
+    request !== null ||
+    threads.length + tables.length > 0 ||
+    facts.length > 0 ||
+    tags.length > 0;
   return {
     ...occurrence,
     tags,
@@ -78,7 +96,9 @@ export function occurrenceRow(occurrence: object, item: Item, open: boolean): Oc
     trace,
     crumbs,
     facts,
-    has_context,
+    request,
+    threads,
+    tables,
     has_payload,
     open,
   };

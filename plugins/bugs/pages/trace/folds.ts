@@ -1,4 +1,5 @@
 /** The rows of a stack trace, with runs of library frames and the middle of a recursion behind a click. Pure. */
+import type { FrameValue } from './frame-values.js';
 
 export interface ShownFrame {
   kind: 'frame';
@@ -11,6 +12,8 @@ export interface ShownFrame {
   library: string | null;
   /** Lines of code that the trace has with the frame (Python). */
   source: string[];
+  /** What the reporter sent beside the text. */
+  value: FrameValue | null;
 }
 
 export interface TraceNote {

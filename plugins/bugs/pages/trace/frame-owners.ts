@@ -19,7 +19,7 @@ const LONGEST = 2048;
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value.slice(0, LONGEST) : '');
 
 /** Keys of a place, `cart/cart.go:41`: paths of a text and of a frame may begin in different places. */
-function keysOf(path: string, line: Json | undefined): string[] {
+export function keysOf(path: string, line: Json | undefined): string[] {
   const segments = path.split(/[\\/]/).filter((segment) => segment !== '');
   const number = typeof line === 'number' ? line : 0;
   const last = segments.at(-1);

@@ -4,20 +4,17 @@
  * source that belongs to a frame; and the page also has the raw text. Pure, linear, capped as the grouping's reader is.
  */
 import { parseFrames, type Frame } from '../../grouping/frames.js';
-import { folded, type Row, type ShownFrame } from './folds.js';
+import { folded, type ShownFrame } from './folds.js';
 import { FrameOwners } from './frame-owners.js';
+import { FrameValues } from './frame-values.js';
 import { libraryOf } from './libraries.js';
-
-export interface TracePart {
-  /** The part's relation to the one before: `Caused by`. */
-  relation: string | null;
-  title: string;
-  rows: Row[];
-}
+import { nested, type Joins, type TraceNode, type TracePart } from './nesting.js';
 
 export interface Trace {
   /** In the text's order; none for a text without frames, which is shown as it came. */
   parts: TracePart[];
+  /** The parts as they nest. */
+  tree: TraceNode[];
   raw: string;
   /** Line of the first frame in the raw text, from 0, with line ends as the page shows them. */
   mark: number | null;
@@ -28,9 +25,18 @@ export interface Stated {
   file: string | null;
   line: number | null;
   owners: FrameOwners;
+  values: FrameValues;
 }
 
-const NOTHING: Stated = { file: null, line: null, owners: new FrameOwners(null) };
+const NOTHING: Stated = {
+  file: null,
+  line: null,
+  owners: new FrameOwners(null),
+  values: new FrameValues(null),
+};
+
+/** A trace that is shown as its text alone. */
+export const rawTrace = (raw: string): Trace => ({ parts: [], tree: [], raw, mark: null });
 
 /** The trace; null for an empty text. */
 export function traceOf(stack: string | null, stated: Stated = NOTHING): Trace | null {
@@ -38,10 +44,10 @@ export function traceOf(stack: string | null, stated: Stated = NOTHING): Trace |
   const text = unixLines(stack);
   const frames = marked(parseFrames(text), stated);
   const mark = frames.find(({ crash }) => crash)?.line ?? null;
-  if (frames.length === 0) return { parts: [], raw: stack, mark };
-  const parts = new Reader(text.split('\n'), frames, stated.owners).read();
+  if (frames.length === 0) return { ...rawTrace(stack), mark };
+  const parts = new Reader(text.split('\n'), frames, stated).read();
   for (const part of parts) part.rows = folded(part.rows);
-  return { parts, raw: stack, mark };
+  return { parts, tree: nested(parts), raw: stack, mark };
 }
 
 const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
@@ -60,18 +66,22 @@ const isAt = (frame: Frame, file: string, line: number | null): boolean =>
   (frame.line_no ?? 0) === (line ?? 0) &&
   (frame.file === file || frame.file.endsWith(`/${file}`) || file.endsWith(`/${frame.file}`));
 
+/** Lines of Python between two exceptions: what the one above is to the one below, in which it is shown. */
 const RELATIONS: readonly [pattern: RegExp, relation: string][] = [
-  [/^During handling of the above exception/, 'Raised while the one above was handled'],
-  [/^The above exception was the (?:direct )?cause/, 'Raised because of the one above'],
+  [/^During handling of the above exception/, 'While handling'],
+  [/^The above exception was the (?:direct )?cause/, 'Caused by'],
 ];
-const NAMED: readonly [pattern: RegExp, relation: string][] = [
-  [/^Caused by:?\s*/i, 'Caused by'],
-  [/^Suppressed:\s*/, 'Suppressed'],
-  [/^\[cause\]:\s*/, 'Caused by'],
-  [/^---> ?/, 'Caused by'],
-  [/^Member of the group:\s*/, 'Member of the group'],
-  [/^Wrapped by:\s*/, 'Wrapped by'],
+/** .NET prints the frames of an exception below those of what caused it. */
+const INNER = /^---> ?/;
+const NAMED: readonly [pattern: RegExp, relation: string, joins: Joins][] = [
+  [/^Caused by:?\s*/i, 'Caused by', 'cause'],
+  [/^Suppressed:\s*/, 'Suppressed', 'member'],
+  [/^\[cause\]:\s*/, 'Caused by', 'cause'],
+  [INNER, 'Caused by', 'cause'],
+  [/^Member of the group:\s*/, 'Member of the group', 'member'],
+  [/^Wrapped by:\s*/, 'Wrapped by', 'wrapper'],
 ];
+const END_OF_INNER = /^--- End of inner exception stack trace ---$/;
 /** Lines that only announce parts of the page. */
 const SILENT =
   /^(?:\+ Exception Group )?(?:Traceback \(most recent call last\):|Stack trace:|stack backtrace:|(?:#\d+ )?\{main\}|[{}\]],?)$/;
@@ -90,7 +100,10 @@ class Reader {
   readonly #parts: TracePart[] = [];
   readonly #byLine: Map<number, Frame>;
   readonly #python: boolean;
-  #part: TracePart = { relation: null, title: '', rows: [] };
+  #part: TracePart = { relation: null, joins: null, level: 0, title: '', rows: [] };
+  /** Exceptions of .NET whose frames are still to come. */
+  readonly #outside: TracePart[] = [];
+  readonly #listed = new Set<TracePart>();
   /** A line that may name the function of the frame below it (Go, Rust). */
   #pending: string | null = null;
   #ended = false;
@@ -98,7 +111,7 @@ class Reader {
   constructor(
     private readonly lines: readonly string[],
     frames: readonly Frame[],
-    private readonly owners: FrameOwners,
+    private readonly stated: Stated,
   ) {
     this.#byLine = new Map(frames.map((frame) => [frame.line, frame]));
     this.#python = lines[frames[0]?.line ?? 0]?.includes('File "') === true;
@@ -124,12 +137,12 @@ class Reader {
     const header = headerOf(line);
     if (header !== null) {
       this.#flush();
-      if (this.#hasFrames) this.#begin(line.startsWith('Next ') ? 'Which led to' : null);
+      if (this.#hasFrames) this.#begin(...(line.startsWith('Next ') ? (['Caused by', 'outer'] as const) : []));
       this.#titled(header);
     } else if (pending !== null) this.#claim(frame, pending);
-    if (this.#ended) this.#begin(null);
+    if (this.#ended) this.#begin();
     this.#pending = null;
-    this.#part.rows.push(shownFrame(frame, line, this.owners));
+    this.#part.rows.push(shownFrame(frame, line, this.stated));
   }
 
   /** Gives the line above to the frame when it names the frame's function; else it is a line of its own. */
@@ -146,15 +159,16 @@ class Reader {
     const line = this.#python ? whole.replace(BARS, '') : whole;
     const member = this.#python ? MEMBER.exec(line) : null;
     if (member !== null) {
-      if (member[1] !== undefined) this.#begin(`Member ${member[1]} of the group`);
+      if (member[1] !== undefined) this.#begin(`Member ${member[1]} of the group`, 'member', raw.indexOf('--'));
       return;
     }
     const relation = RELATIONS.find(([pattern]) => pattern.test(line))?.[1];
     if (relation !== undefined) {
-      this.#begin(relation);
+      this.#begin(relation, 'outer', this.#python ? (BARS.exec(raw)?.[0].lastIndexOf('|') ?? -1) + 1 : 0);
       return;
     }
     if (SILENT.test(line)) return;
+    if (END_OF_INNER.test(line) && this.#reopened()) return;
     const last = this.#part.rows.at(-1);
     if (
       this.#python &&
@@ -167,11 +181,13 @@ class Reader {
     }
     const named = NAMED.find(([pattern]) => pattern.test(line));
     if (named !== undefined) {
-      this.#begin(named[1]);
-      this.#titled(line.replace(named[0], ''));
+      const [pattern, words, joins] = named;
+      if (pattern === INNER) this.#outside.push(this.#part);
+      this.#begin(words, joins, raw.length - raw.trimStart().length);
+      this.#titled(line.replace(pattern, ''));
     } else if (this.#python && this.#hasFrames) this.#exception(line);
     else if (this.#hasFrames && HEADING.test(line)) {
-      this.#begin(null);
+      this.#begin();
       this.#titled(line);
     } else this.#pending = line;
   }
@@ -201,14 +217,25 @@ class Reader {
     return this.#part.rows.length > 0;
   }
 
-  #begin(relation: string | null): void {
+  #begin(relation: string | null = null, joins: Joins | null = null, level = 0): void {
     this.#close();
-    this.#part = { relation, title: '', rows: [] };
+    this.#part = { relation, joins, level, title: '', rows: [] };
     this.#ended = false;
   }
 
   #close(): void {
-    if (this.#part.title !== '' || this.#part.rows.length > 0) this.#parts.push(this.#part);
+    if ((this.#part.title === '' && this.#part.rows.length === 0) || this.#listed.has(this.#part)) return;
+    this.#parts.push(this.#part);
+    this.#listed.add(this.#part);
+  }
+
+  /** Goes back to the exception around the one whose frames have ended. */
+  #reopened(): boolean {
+    const outside = this.#outside.pop();
+    if (outside === undefined) return false;
+    this.#close();
+    this.#part = outside;
+    return true;
   }
 }
 
@@ -240,7 +267,7 @@ function librariesOf({ file, function: name, line_no }: Frame, line: string, own
   return NATIVE.test(line) ? 'built-in' : (libraryOf(file, name) ?? owner?.name ?? null);
 }
 
-function shownFrame(frame: Frame, line: string, owners: FrameOwners): ShownFrame {
+function shownFrame(frame: Frame, line: string, { owners, values }: Stated): ShownFrame {
   const { file, function: name, line_no, crash } = frame;
   const path = file ?? '';
   const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1;
@@ -259,5 +286,6 @@ function shownFrame(frame: Frame, line: string, owners: FrameOwners): ShownFrame
     mark: crash,
     library: crash ? null : librariesOf(frame, line, owners),
     source: [],
+    value: values.of(file, line_no, crash),
   };
 }

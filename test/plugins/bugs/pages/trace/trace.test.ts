@@ -3,9 +3,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { crumbsOf } from '../../../../../plugins/bugs/pages/item/breadcrumbs.js';
 import { FrameOwners } from '../../../../../plugins/bugs/pages/trace/frame-owners.js';
+import { FrameValues } from '../../../../../plugins/bugs/pages/trace/frame-values.js';
 import { libraryOf } from '../../../../../plugins/bugs/pages/trace/libraries.js';
 import type { Row } from '../../../../../plugins/bugs/pages/trace/folds.js';
-import { traceOf, type TracePart } from '../../../../../plugins/bugs/pages/trace/trace.js';
+import type { TracePart } from '../../../../../plugins/bugs/pages/trace/nesting.js';
+import { traceOf } from '../../../../../plugins/bugs/pages/trace/trace.js';
 import type { Json } from '../../../../../ports/store.js';
 import { render } from '../../../../web/templates.js';
 import { staysLinear } from '../../../../support/work.js';
@@ -120,7 +122,7 @@ describe('bugs: pages: stack traces', () => {
     expect(shape(parts)).to.deep.equal([
       { relation: null, title: "KeyError: 'price'", rows: ['total /app/cart.py:33'] },
       {
-        relation: 'Raised while the one above was handled',
+        relation: 'While handling',
         title: 'CartError: broken',
         rows: ['fold 2 library frames: flask', '* checkout /app/web.py:12'],
       },
@@ -149,7 +151,7 @@ describe('bugs: pages: stack traces', () => {
       'PDOException: no in /app/Db.php:12\nStack trace:\n#0 /app/Order.php(40): insert()\n#1 {main}\n\nNext RuntimeException: failed in /app/Order.php:44\nStack trace:\n#0 {main}';
     expect(shape(partsOf(php))).to.deep.equal([
       { relation: null, title: 'PDOException: no', rows: ['null /app/Db.php:12', 'insert() /app/Order.php:40'] },
-      { relation: 'Which led to', title: 'RuntimeException: failed', rows: ['* null /app/Order.php:44'] },
+      { relation: 'Caused by', title: 'RuntimeException: failed', rows: ['* null /app/Order.php:44'] },
     ]);
     const ruby = "/app/a.rb:12:in 'div': divided by 0 (ZeroDivisionError)\n\tfrom /app/a.rb:3:in 'add'";
     expect(partsOf(ruby)[0]).to.include({ title: 'divided by 0 (ZeroDivisionError)' });
@@ -333,7 +335,8 @@ describe('bugs: pages: stack traces whose frames say whose they are', () => {
     frame('app/main.py', 3, true, 'app.main'),
   ];
   const stated = (file: string | null, line: number | null, given: unknown = frames) =>
-    traceOf(text, { file, line, owners: new FrameOwners({ frames: given } as Json) })?.parts ?? [];
+    traceOf(text, { file, line, owners: new FrameOwners({ frames: given } as Json), values: new FrameValues(null) })
+      ?.parts ?? [];
 
   it('marks the frame that the report names, and folds libraries above and below it', () => {
     expect(shape(stated('app/cart.py', 9))[0]).to.deep.include({

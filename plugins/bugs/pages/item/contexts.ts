@@ -1,0 +1,62 @@
+/**
+ * The context of an occurrence as tables: what Sentry's SDKs call contexts (device, system, browser, runtime, trace), the
+ * user, extras, and whatever else the reporter sent. All of it came from outside. Pure.
+ */
+import type { Json } from '../../../../ports/store.js';
+
+export interface ContextTable {
+  /** Said over the table. */
+  name: string;
+  rows: { name: string; value: Json }[];
+}
+
+/** Members that the page shows at other places. */
+const ELSEWHERE = new Set(['frames', 'source', 'locals', 'threads', 'request', 'missing_source_maps', 'contexts']);
+const NAMES: Readonly<Record<string, string>> = {
+  device: 'Device',
+  os: 'Operating system',
+  client_os: 'Operating system of the client',
+  browser: 'Browser',
+  runtime: 'Runtime',
+  app: 'Application',
+  gpu: 'Graphics',
+  culture: 'Language and region',
+  trace: 'Trace',
+  user: 'User',
+  extra: 'Extra',
+};
+const ORDER = ['device', 'os', 'client_os', 'browser', 'runtime', 'app', 'gpu', 'culture', 'trace', 'user'];
+const MOST_TABLES = 40;
+const MOST_ROWS = 100;
+
+type Fields = { [key: string]: Json };
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Tables in an order that is always the same; none for a context without values. */
+export function contextTables(context: Json): ContextTable[] {
+  if (!isFields(context)) return [];
+  const own = Object.entries(context).filter(([name]) => !ELSEWHERE.has(name));
+  const contexts = isFields(context['contexts']) ? Object.entries(context['contexts']) : [];
+  const [plain, objects] = [own.filter(([, value]) => !isFields(value)), own.filter(([, value]) => isFields(value))];
+  const named = [...contexts, ...objects].toSorted(([a], [b]) => rankOf(a) - rankOf(b));
+  return [['', Object.fromEntries(plain)] as const, ...named]
+    .flatMap(([name, value]) => tableOf(name, value))
+    .slice(0, MOST_TABLES);
+}
+
+const rankOf = (name: string): number => {
+  const at = ORDER.indexOf(name);
+  return at >= 0 ? at : name === 'extra' ? ORDER.length + 1 : ORDER.length;
+};
+
+function tableOf(kind: string, value: Json): ContextTable[] {
+  const name = kind === '' ? 'Event' : Object.hasOwn(NAMES, kind) ? (NAMES[kind] ?? kind) : kind;
+  if (!isFields(value)) return value === null || value === '' ? [] : [{ name, rows: [{ name: kind, value }] }];
+  const rows = Object.entries(value)
+    // The kind itself says nothing more.
+    .filter(([key, inner]) => inner !== null && inner !== '' && !(key === 'type' && inner === kind))
+    .slice(0, MOST_ROWS)
+    .map(([key, inner]) => ({ name: key, value: inner }));
+  return rows.length === 0 ? [] : [{ name, rows }];
+}

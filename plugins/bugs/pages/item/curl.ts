@@ -1,0 +1,150 @@
+/**
+ * The request of an occurrence as a curl command. Whoever could report an error wrote it, and a person pastes it into a
+ * shell: so nothing leaves its quotes, no option can be smuggled in, no byte that moves a terminal is in it, and secrets
+ * are masked again, whatever the intake has scrubbed. Pure, linear.
+ */
+import type { Json } from '../../../../ports/store.js';
+import { isSecretKey, scrubJson } from '../../text/scrub.js';
+import { SCRUBBED, scrubText } from '../../text/scrub-text.js';
+
+type Fields = { [key: string]: Json | undefined };
+
+export interface ShownRequest {
+  method: string;
+  /** As it was reported, without secrets. */
+  url: string;
+  /** Null where the address is none of the web. */
+  curl: string | null;
+  headers: { name: string; value: string }[];
+  /** Query, body, cookies and the like. */
+  rest: { name: string; value: Json }[];
+}
+
+const MOST_HEADERS = 60;
+const LONGEST_URL = 4096;
+const LONGEST_VALUE = 2000;
+const LONGEST_BODY = 8192;
+const METHOD = /^[A-Za-z]{1,20}$/;
+/** A header's name (RFC 9110); `@file` and names with a blank are none. */
+const HEADER = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
+/** Headers that belong to one connection, or that curl counts itself. */
+const OWN = new Set(['content-length', 'connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'host', 'te']);
+
+const isFields = (value: unknown): value is { [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : value === null || value === undefined ? '' : JSON.stringify(value);
+
+/** The request in a context; null where it has none. */
+export function requestOf(context: Json): ShownRequest | null {
+  const given = isFields(context) ? context['request'] : null;
+  if (!isFields(given)) return null;
+  const request = scrubJson(given) as Fields;
+  const method = METHOD.test(textOf(request['method'])) ? textOf(request['method']).toUpperCase() : 'GET';
+  const headers = headersOf(request['headers']);
+  const url = addressOf(textOf(request['url']), request['query_string']);
+  const rest = ['query_string', 'data', 'cookies', 'fragment', 'env'].flatMap((name) => {
+    const value = request[name] ?? null;
+    return value === null || value === '' ? [] : [{ name, value }];
+  });
+  if (url === '' && headers.length === 0 && rest.length === 0) return null;
+  return { method, url, headers, rest, curl: curlOf(method, url, headers, request['data']) };
+}
+
+/** Pairs, or an object; a value may be a list. */
+function headersOf(given: Json | undefined): { name: string; value: string }[] {
+  const pairs = Array.isArray(given) ? given : isFields(given) ? Object.entries(given) : [];
+  return pairs.slice(0, MOST_HEADERS).flatMap((pair) => {
+    const [name, value] = Array.isArray(pair) ? pair : [];
+    if (typeof name !== 'string' || !HEADER.test(name)) return [];
+    const said = isSecretKey(name)
+      ? SCRUBBED
+      : scrubText(
+          [value]
+            .flat()
+            .map((one) => textOf(one))
+            .join(', '),
+        );
+    return [{ name, value: said.replace(/[\r\n]+/g, ' ').slice(0, LONGEST_VALUE) }];
+  });
+}
+
+/** The address with its query, secrets in it masked. */
+function addressOf(url: string, query: Json | undefined): string {
+  const [whole = '', fragment = ''] = url.slice(0, LONGEST_URL).split('#', 2);
+  const said = queryText(query);
+  const full = whole.includes('?') || said === '' ? whole : `${whole}?${said}`;
+  const at = full.indexOf('?');
+  const path = (at < 0 ? full : full.slice(0, at)).replace(/^([a-z]+:\/\/)[^/@]{0,500}@/i, '$1');
+  if (at < 0) return scrubText(path) + (fragment === '' ? '' : `#${scrubText(fragment)}`);
+  const parts = full
+    .slice(at + 1)
+    .split('&')
+    .map((part) => {
+      const [name = '', ...value] = part.split('=');
+      return value.length > 0 && isSecretKey(decoded(name)) ? `${name}=${SCRUBBED}` : part;
+    });
+  return scrubText(`${path}?${parts.join('&')}`).slice(0, LONGEST_URL);
+}
+
+function queryText(query: Json | undefined): string {
+  if (typeof query === 'string') return query.replace(/^\?/, '').slice(0, LONGEST_URL);
+  const pairs = Array.isArray(query) ? query : isFields(query) ? Object.entries(query) : [];
+  const texts = pairs.slice(0, MOST_HEADERS).flatMap((pair) => {
+    const [name, value] = Array.isArray(pair) ? pair : [];
+    return typeof name === 'string'
+      ? [`${encodeURIComponent(whole(name))}=${encodeURIComponent(whole(textOf(value)))}`]
+      : [];
+  });
+  return texts.join('&');
+}
+
+/** Half a character has no form in an address. */
+const whole = (text: string): string => text.slice(0, LONGEST_VALUE).toWellFormed();
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+function curlOf(method: string, url: string, headers: ShownRequest['headers'], data: Json | undefined): string | null {
+  // Half an address is of no use, and a file's or a program's would be a trap.
+  if (!/^https?:\/\/[^\s/]/i.test(url)) return null;
+  const body = textOf(data).slice(0, LONGEST_BODY);
+  const hasBody = body !== '' && method !== 'GET' && method !== 'HEAD';
+  const lines = [
+    // Brackets and braces in the address are no patterns.
+    `curl --globoff -X ${method} ${quoted(url.replace(/#.*$/s, ''))}`,
+    ...headers
+      .filter(({ name }) => !OWN.has(name.toLowerCase()))
+      .map(({ name, value }) => `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`),
+    ...(hasBody ? [`--data-raw ${quoted(body)}`] : []),
+  ];
+  return lines.join(' \\\n  ');
+}
+
+/** Controls of a terminal, line ends, and characters that turn the reading order or are not seen. */
+const UNPLAIN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/u;
+
+/**
+ * One word of a POSIX shell. With characters that are not plain it is `$'…'`, which bash, zsh and ksh read, so that the
+ * command stays what is seen.
+ */
+export function quoted(text: string): string {
+  if (!UNPLAIN.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const body = Array.from(text.toWellFormed(), (char) => {
+    if (char === "'" || char === '\\') return `\\${char}`;
+    if (!UNPLAIN.test(char)) return char;
+    if (char === '\n') return String.raw`\n`;
+    if (char === '\t') return String.raw`\t`;
+    const code = char.codePointAt(0) ?? 0;
+    // A NUL would end the word.
+    if (code === 0) return '';
+    if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
+    return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+  });
+  return `$'${body.join('')}'`;
+}

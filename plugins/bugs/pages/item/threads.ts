@@ -1,0 +1,52 @@
+/**
+ * Threads of an occurrence, the crashed one first; the others are folded. What they say came from outside. Pure.
+ */
+import type { Json } from '../../../../ports/store.js';
+import { traceOf, type Trace } from '../trace/trace.js';
+
+export interface ShownThread {
+  name: string;
+  /** `crashed`, `current`, `main` and the state, as words. */
+  states: string[];
+  trace: Trace | null;
+  crashed: boolean;
+}
+
+const MOST = 32;
+const LONGEST = 200;
+const LONGEST_STACK = 16_384;
+
+type Fields = { [key: string]: Json | undefined };
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const textOf = (value: Json | undefined): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, LONGEST) : '';
+
+/** The threads in a context; none where it names none. */
+export function threadsOf(context: Json): ShownThread[] {
+  const given = isFields(context) ? context['threads'] : null;
+  const threads = Array.isArray(given) ? given.filter(isFields) : [];
+  return threads
+    .slice(0, MOST)
+    .map(shownOf)
+    .toSorted((a, b) => Number(b.crashed) - Number(a.crashed));
+}
+
+function shownOf(thread: Fields): ShownThread {
+  const { crashed, current, main, stack, locks } = thread;
+  const name = textOf(thread['name']);
+  const id = textOf(thread['id']);
+  const states = [
+    crashed === true ? 'crashed' : '',
+    current === true && crashed !== true ? 'current' : '',
+    main === true ? 'main' : '',
+    textOf(thread['state']).toLowerCase(),
+    typeof locks === 'number' && locks > 0 ? (locks === 1 ? 'holds a lock' : `holds ${locks} locks`) : '',
+  ];
+  return {
+    name: name === '' ? `Thread ${id}` : id === '' ? name : `${name} (${id})`,
+    states: states.filter((state) => state !== ''),
+    trace: typeof stack === 'string' ? traceOf(stack.slice(0, LONGEST_STACK)) : null,
+    crashed: crashed === true,
+  };
+}

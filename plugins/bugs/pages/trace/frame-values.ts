@@ -1,0 +1,83 @@
+/**
+ * Source and variables of a stack's frames, where the reporter sent them: they lie beside the text of the stack in the
+ * occurrence's context (contract 21, Sentry SDK intake). All of it came from outside. Pure.
+ */
+import type { Json } from '../../../../ports/store.js';
+import { keysOf } from './frame-owners.js';
+
+type Fields = { [key: string]: Json | undefined };
+
+export interface CodeLine {
+  at: number;
+  text: string;
+  /** The line of the frame. */
+  here: boolean;
+}
+
+/** What is known of a frame beside its line in the stack. */
+export interface FrameValue {
+  code: CodeLine[];
+  locals: { [key: string]: Json } | null;
+}
+
+const MOST_FRAMES = 500;
+const MOST_LINES = 41;
+const LONGEST_LINE = 500;
+
+const isFields = (value: unknown): value is { [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export class FrameValues {
+  readonly #byPlace = new Map<string, FrameValue>();
+  readonly #crash: FrameValue | null;
+
+  /** @param context of an occurrence */
+  constructor(context: Json | undefined) {
+    const given: Fields = isFields(context) ? context : {};
+    this.#crash = valueOf(given, null);
+    const frames = Array.isArray(given['frames']) ? given['frames'].slice(0, MOST_FRAMES).filter(isFields) : [];
+    for (const frame of frames) {
+      const line = typeof frame['lineno'] === 'number' ? frame['lineno'] : null;
+      const value = valueOf(frame, line);
+      if (value !== null) this.#note(frame, value);
+    }
+  }
+
+  #note(frame: Fields, value: FrameValue): void {
+    for (const name of ['filename', 'abs_path', 'module']) {
+      const path = frame[name];
+      if (typeof path !== 'string') continue;
+      // The frame nearest to the crash comes first; a recursion has the same place again.
+      for (const key of keysOf(path.slice(-2048), frame['lineno']))
+        if (!this.#byPlace.has(key)) this.#byPlace.set(key, value);
+    }
+  }
+
+  /** Null where nothing is known. @param crash of the frame that the error comes from */
+  of(file: string | null, line: number | null, crash: boolean): FrameValue | null {
+    if (crash && this.#crash !== null) return marked(this.#crash, line);
+    if (file === null) return null;
+    for (const key of keysOf(file, line ?? 0)) {
+      const value = this.#byPlace.get(key);
+      if (value !== undefined) return value;
+    }
+    return null;
+  }
+}
+
+const marked = ({ code, locals }: FrameValue, line: number | null): FrameValue => ({
+  code: code.map((one) => ({ ...one, here: one.at === line })),
+  locals,
+});
+
+function valueOf(fields: Fields, line: number | null): FrameValue | null {
+  const { source, locals } = fields;
+  const code = isFields(source)
+    ? Object.entries(source)
+        .flatMap(([at, text]) => (/^\d{1,9}$/.test(at) && typeof text === 'string' ? [{ at: Number(at), text }] : []))
+        .slice(0, MOST_LINES)
+        .map(({ at, text }) => ({ at, text: text.slice(0, LONGEST_LINE), here: at === line }))
+    : [];
+  const own = isFields(locals) && Object.keys(locals).length > 0 ? locals : null;
+  return code.length === 0 && own === null ? null : { code, locals: own };
+}

@@ -1,0 +1,63 @@
+/** Threads of an event in the report's context: the crashed one first, each with its stack while there is room. */
+import { expect } from 'chai';
+import { reportOf } from '../../../plugins/sentry/event.js';
+import { threadsOf } from '../../../plugins/sentry/threads.js';
+import type { Json } from '../../../ports/store.js';
+
+const stacktrace = {
+  frames: [
+    { filename: 'a.js', function: 'low', lineno: 1 },
+    { filename: 'b.js', function: 'top', lineno: 2 },
+  ],
+};
+
+describe('sentry: threads', () => {
+  it('are kept with names, states and stacks, the crashed one first', () => {
+    const event = {
+      threads: {
+        values: [
+          { id: 1, name: 'main', main: true, state: 'WAITING', stacktrace },
+          { id: 2, name: 'worker\n2', crashed: true, current: true, held_locks: { a: {} } },
+        ],
+      },
+    };
+    expect(threadsOf(event, 'node')).to.deep.equal([
+      { id: '2', name: 'worker 2', crashed: true, current: true, locks: 1 },
+      { id: '1', name: 'main', state: 'WAITING', main: true, stack: '    at top (b.js:2)\n    at low (a.js:1)' },
+    ]);
+    const { details } = reportOf({ ...event, extra: { a: 1 } }, { project: 'shop', id: 'a'.repeat(32) });
+    expect(Object.keys(details().context ?? {})).to.deep.equal(['threads', 'extra']);
+  });
+
+  it('have room for some stacks, and none is cut in its middle', () => {
+    const values = Array.from({ length: 500 }, (_, id) => ({ id, name: `t${id}`, stacktrace }));
+    const threads = threadsOf({ threads: { values } }, null) as { [key: string]: Json }[];
+    expect(threads).to.have.length(32);
+    const long = {
+      frames: Array.from({ length: 30 }, () => ({ filename: 'x'.repeat(200), function: 'f', lineno: 1 })),
+    };
+    const many = threadsOf(
+      {
+        threads: [
+          { id: 1, stacktrace: long },
+          { id: 2, stacktrace },
+        ],
+      },
+      null,
+    ) as typeof threads;
+    expect(many.map((thread) => Object.keys(thread))).to.deep.equal([['id'], ['id', 'stack']]);
+  });
+
+  it('one thread without a word of its own says nothing', () => {
+    expect(threadsOf({ threads: [{ id: 1, current: true }] }, null)).to.equal(null);
+    expect(threadsOf({}, null)).to.equal(null);
+    for (const threads of [
+      null,
+      'x',
+      [null, 'y', 4],
+      { values: 'z' },
+      [{ id: {}, name: [], stacktrace: { frames: 'no' } }],
+    ])
+      expect(() => threadsOf({ threads }, null)).to.not.throw();
+  });
+});
