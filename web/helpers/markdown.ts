@@ -49,6 +49,19 @@ function hrefOf(href: string, { base, folder }: Origin): string | null {
 const markdown = new MarkdownIt({ html: false });
 markdown.validateLink = (url) => !SCHEME.test(url) || WEB.test(url) || MAIL.test(url);
 
+/** Characters of one paragraph that are read for links and emphasis: some texts cost the square of their length. */
+const LONGEST_READ = 2048;
+
+markdown.core.ruler.before('inline', 'lengths', ({ tokens, env }) => {
+  if (originOf(env).base !== null) return;
+  for (const token of tokens) {
+    if (token.type !== 'inline' || token.content.length <= LONGEST_READ) continue;
+    // The reader of paragraphs takes no token of this type.
+    token.type = 'text_whole';
+  }
+});
+markdown.renderer.rules['text_whole'] = (tokens, at) => escape(tokens[at]?.content ?? '').replaceAll('\n', '<br>');
+
 /** Before anything is written: links and headings are what the environment makes of them. */
 markdown.core.ruler.push('addresses', ({ tokens, env }) => {
   const origin = originOf(env);

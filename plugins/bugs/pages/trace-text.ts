@@ -1,5 +1,5 @@
 /** /bugs/{ref}/trace.txt: the item as an agent gets it, as plain text to hand on. */
-import { Reply, type PageSpec } from '../../../kernel/contract.js';
+import { text, type PageSpec } from '../../../kernel/contract.js';
 import { callerOf } from '../caller.js';
 import { toldText } from './item/told-text.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
@@ -13,7 +13,7 @@ export const tracePages = ({ services: { lists }, deps: { ids }, baseUrl }: Page
     handle: async (request) => {
       const data = await lists.detail(refOf(request), callerOf(request.principal), { occurrences: 1 });
       const url = `${baseUrl().replace(/\/$/, '')}/bugs/${data.item.ref}`;
-      return new Reply(200, toldText(data, url, ids.uuid())).header('content-type', 'text/plain; charset=utf-8');
+      return text(toldText(data, url, ids.uuid()));
     },
   },
 ];

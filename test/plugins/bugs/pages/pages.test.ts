@@ -165,6 +165,34 @@ describe('bugs: pages', () => {
       expect(traceOf('it broke')?.mark ?? null).to.equal(null);
     });
 
+    it('renders descriptions and comments as markdown; a long one, and those beyond what a page reads, as they are', async () => {
+      const { ref } = await fixture.bugs.record(
+        report({ description: '**Total** of <b>[this](https://x.example)</b>' }),
+      );
+      await fixture.comments.add(ref, MANAGER, { body: 'See `total()` and [more](javascript:x)' });
+      await fixture.comments.add(ref, MANAGER, { body: `**${'x'.repeat(4100)}**` });
+      const html = await detail(ref);
+      expect(html)
+        .to.include('<strong>Total</strong> of &lt;b&gt;')
+        .and.include('href="https://x.example" rel="noopener noreferrer nofollow"');
+      expect(html).to.include('<code>total()</code>').and.not.include('href="javascript:');
+      expect(html).to.include(`>**${'x'.repeat(4100)}**</p>`);
+    });
+
+    it('is to be had as text, as an agent gets it', async () => {
+      const { ref } = await fixture.bugs.record(errorReport({ stack_trace: stack, title: HOSTILE, tags: ['a:b'] }), {
+        details: () => ({ context: { source: { '4': 'return price;' }, locals: { price: null } }, breadcrumbs: null }),
+      });
+      const answer = (await page('/bugs/{ref}/trace.txt').handle(request(MEMBER, { params: { ref } }))) as Reply;
+      expect(answer.headers).to.deep.include({ 'content-type': 'text/plain; charset=utf-8' });
+      const text = String(answer.body);
+      const mark = /^----- (\S+)$/m.exec(text)?.[1] ?? '';
+      const [before = '', reported = ''] = text.split(`----- ${mark}\n`);
+      expect(before).to.include(`http://aos.test/bugs/${ref}`).and.include('status: open').and.not.include(HOSTILE);
+      expect(reported).to.include('at total (src/total.ts:4:2)').and.include(HOSTILE).and.include('return price;');
+      expect((await detail(ref)).match(/href="[^"]*trace\.txt"/)?.[0]).to.equal(`href="/bugs/${ref}/trace.txt"`);
+    });
+
     it('shows reported text as text, marked as from outside; only http(s) becomes a link', async () => {
       const { ref } = await fixture.bugs.record(
         errorReport({
