@@ -26,7 +26,9 @@ export function threadsOf(event: Loose, platform: string | null): Json | null {
     const stack = stackText(framesOf(thread['stacktrace']).slice(0, MOST_FRAMES), platform);
     const fits = stack !== null && stack.length <= room;
     if (fits) room -= stack.length;
-    return { ...aboutThread(thread), ...(fits && { stack }) };
+    const about = aboutThread(thread);
+    if (fits) about['stack'] = stack;
+    return about;
   });
   const isAlone = kept.length === 1 && Object.keys(kept[0] ?? {}).every((name) => name === 'id' || name === 'current');
   return isAlone ? null : kept;

@@ -41,16 +41,20 @@ const isSaid = (value: unknown): boolean =>
 
 /** Lines of a value's members: short ones beside their name, longer ones below it. */
 function linesOf(value: object, depth: number): string[] {
-  const indent = '  '.repeat(depth);
-  return Object.entries(value)
-    .filter(([name, inner]) => isSaid(inner) && name !== 'untrusted_fields')
-    .flatMap(([name, inner]: [string, unknown]) => {
-      if (typeof inner === 'object' && inner !== null) {
-        if (depth >= DEEPEST) return [`${indent}${name}: ${JSON.stringify(inner)}`];
-        return [`${indent}${name}:`, ...linesOf(inner, depth + 1)];
-      }
-      const text = String(inner);
-      if (!/[\r\n]/.test(text)) return [`${indent}${name}: ${text}`];
-      return [`${indent}${name}:`, ...text.split(/\r\n?|\n/).map((line) => `${indent}  ${line}`)];
-    });
+  const lines: string[] = [];
+  for (const [name, inner] of Object.entries(value) as [string, unknown][])
+    if (isSaid(inner) && name !== 'untrusted_fields') tell(name, inner, depth, lines);
+  return lines;
+}
+
+function tell(name: string, value: unknown, depth: number, lines: string[]): void {
+  const head = `${'  '.repeat(depth)}${name}:`;
+  if (typeof value === 'object' && value !== null) {
+    if (depth >= DEEPEST) lines.push(`${head} ${JSON.stringify(value)}`);
+    else lines.push(head, ...linesOf(value, depth + 1));
+    return;
+  }
+  const said = String(value);
+  if (!/[\r\n]/.test(said)) lines.push(`${head} ${said}`);
+  else lines.push(head, ...said.split(/\r\n?|\n/).map((line) => `${'  '.repeat(depth + 1)}${line}`));
 }

@@ -185,7 +185,7 @@ describe('bugs: pages', () => {
       });
       const answer = (await page('/bugs/{ref}/trace.txt').handle(request(MEMBER, { params: { ref } }))) as Reply;
       expect(answer.headers).to.deep.include({ 'content-type': 'text/plain; charset=utf-8' });
-      const text = String(answer.body);
+      const text = answer.body as string;
       const mark = /^----- (\S+)$/m.exec(text)?.[1] ?? '';
       const [before = '', reported = ''] = text.split(`----- ${mark}\n`);
       expect(before).to.include(`http://aos.test/bugs/${ref}`).and.include('status: open').and.not.include(HOSTILE);
