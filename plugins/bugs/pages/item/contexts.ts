@@ -1,6 +1,6 @@
 /**
- * The context of an occurrence as tables: what Sentry's SDKs call contexts (device, system, browser, runtime, trace), the
- * user, extras, and whatever else the reporter sent. All of it came from outside. Pure.
+ * The context of an occurrence as tables: what Sentry's SDKs call contexts (device, system, browser, runtime, trace),
+ * the user, extras, and whatever else the reporter sent. All of it came from outside. Pure.
  */
 import type { Json } from '../../../../ports/store.js';
 

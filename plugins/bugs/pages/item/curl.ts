@@ -1,7 +1,7 @@
 /**
- * The request of an occurrence as a curl command. Whoever could report an error wrote it, and a person pastes it into a
- * shell: so nothing leaves its quotes, no option can be smuggled in, no byte that moves a terminal is in it, and secrets
- * are masked again, whatever the intake has scrubbed. Pure, linear.
+ * The request of an occurrence as a curl command. Whoever could report an error wrote it, and a person pastes it into
+ * a shell: so nothing leaves its quotes, no option can be smuggled in, no byte that moves a terminal is in it, and
+ * secrets are masked again, whatever the intake has scrubbed. Pure, linear.
  */
 import type { Json } from '../../../../ports/store.js';
 import { isSecretKey, scrubJson } from '../../text/scrub.js';

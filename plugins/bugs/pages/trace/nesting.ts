@@ -1,13 +1,13 @@
 /**
  * The exceptions of a trace as they nest: what caused one stands inside it, and so do the members of a group. The text
- * says it by its words, its bars (Python) and its indent (Java, Node); all of it came from outside, so depth is bounded.
- * Pure, linear.
+ * says it by its words, its bars (Python) and its indent (Java, Node); all of it came from outside, so depth is
+ * bounded. Pure, linear.
  */
 import type { Row } from './folds.js';
 
 /**
- * How a part belongs to those before it. `outer`: those before caused it. `member`: of the group that is less far to the
- * right. `wrapper`: it was put around the whole.
+ * How a part belongs to those before it. `outer`: those before caused it. `member`: of the group that is less far to
+ * the right. `wrapper`: it was put around the whole.
  */
 export type Joins = 'cause' | 'outer' | 'member' | 'wrapper';
 
