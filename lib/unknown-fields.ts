@@ -10,7 +10,7 @@ export interface DescribedFields {
   patterns?: unknown;
   items?: readonly DescribedFields[];
   matches?: readonly { schema?: DescribedFields; then?: DescribedFields; otherwise?: DescribedFields }[];
-  metas?: readonly { unsupported?: boolean; fields?: DescribedFields }[];
+  metas?: readonly { fields?: DescribedFields }[];
 }
 
 /** Sentences in one answer. */
@@ -59,8 +59,6 @@ class Walk {
       const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
       if (known === undefined) {
         if (!open) this.told.push(`${path}${cleaned(name)} is no field of this call`);
-      } else if (known.metas?.some(({ unsupported }) => unsupported === true) === true) {
-        this.told.push(`${path}${name} is not supported by this version`);
       } else this.value(known, value[name], `${path}${name}.`);
     }
   }

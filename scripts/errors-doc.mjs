@@ -32,7 +32,7 @@ export function errorsPage() {
     'A field that a call does not know is no error, so that older servers and newer clients meet: it is left out, and `warnings`',
     'of the answer names it (`"warnings":["customer is no field of this call"]`, at most ten sentences). Look there when',
     'something that was sent does nothing. What the interface describes and this version does not have yet is refused with',
-    '422; only in an error report, which is worth more than a field of it, is such a field left out and named as well.',
+    '422.',
     '',
     '`x-error-codes` of `/openapi.json` has the same codes, and those of plugins that are installed beside the built-in ones. A',
     'plugin that refuses with a code that no manifest declares has a fault: the caller is answered `internal_error`, and the',

@@ -190,11 +190,15 @@ namespace Aos
             return Send("/api/watchdog/v1/ping", beat);
         }
 
+        /// <summary>Who uses the application: every report names them. The server keeps only a keyed hash of it. Null: nobody.</summary>
+        public string UserId { get; set; }
+
         /// <param name="fields">error_level, exception_class, stack_trace, app_version, environment, tags, …; the same client_ref counts once.</param>
         public Sent ReportError(string message, IDictionary<string, object> fields = null)
         {
             var report = new Dictionary<string, object>(fields ?? new Dictionary<string, object>());
             if (!report.ContainsKey("error_level")) report["error_level"] = "error";
+            if (UserId != null && !report.ContainsKey("user")) report["user"] = new Dictionary<string, object> { { "id", UserId } };
             report["project"] = project;
             report["error_message"] = Cut(message, 8192);
             if (!report.ContainsKey("client_ref")) report["client_ref"] = RandomHex();

@@ -112,6 +112,7 @@ class Client:
         self._token = token
         self._keys = _keys(license_public_key)
         self._timeout = timeout
+        self._user: Optional[Json] = None
         self._chain = _KeptChain(cache_dir or _cache_dir(project))
         self.machine_id = machine_id or _machine_id(project)
 
@@ -158,9 +159,15 @@ class Client:
         state = None if answer.body is None else answer.body.get("state")
         return Beat(answer.body is not None, state, answer.unauthorized, answer.is_transient, answer.error)
 
+    def set_user(self, user_id: Optional[Union[str, int]]) -> None:
+        """Who uses the application from now on: every report names them. The server keeps only a keyed hash of it. None: nobody."""
+        self._user = None if user_id is None else {"id": user_id}
+
     def report_error(self, error_message: str, **fields: Any) -> Reported:
         """Reports an error: `error_level`, `exception_class`, `stack_trace`, `app_version`, `environment`, `tags`, … The same `client_ref` counts once."""
         report = dict({"error_level": "error"}, **fields)
+        if self._user is not None:
+            report.setdefault("user", self._user)
         report.update({"error_message": error_message[:8_192], "project": self._project})
         reference = report.setdefault("client_ref", secrets.token_hex(16))
         answer = self._ask("POST", "/api/errors/v1/report", report)

@@ -30,6 +30,7 @@ import { checkForUpdate, type UpdateCheck } from './update.js';
 export class CommonClient {
   readonly #context: Context;
   readonly #sender: ReportSender;
+  #user: { id: string | number } | null = null;
 
   constructor(context: Context) {
     bindMethods(this);
@@ -66,6 +67,15 @@ export class CommonClient {
   /** Verifies a `.lic` for this project and machine, without the server. `licensePublicKey` must be given. */
   loadLicenseFile(pathOrText: string): Promise<LoadedLicenseFile> {
     return loadLicenseFile(this.#context, pathOrText);
+  }
+
+  /**
+   * Who uses the application from now on: every report names them, unless it names its own `user`. Null: nobody.
+   * @throws TypeError for an id that is neither a text that is not empty nor a number
+   */
+  setUser(user: { readonly id: string | number } | null): void {
+    if (user !== null && !isUserId(user?.id)) throw new TypeError('user must be {id} with a text or a number, or null');
+    this.#user = user === null ? null : { id: user.id };
   }
 
   /** Reports an error by contract 21's fields: to disk first, then to the server. Never rejects. */
@@ -122,9 +132,12 @@ export class CommonClient {
   }
 
   #prepared(report: ErrorReportFields): Prepared {
-    return prepare(this.#context.project, { ...report }, this.#context.now());
+    const user = this.#user === null ? {} : { user: this.#user };
+    return prepare(this.#context.project, { ...user, ...report }, this.#context.now());
   }
 }
+
+const isUserId = (id: unknown): boolean => (typeof id === 'string' && id !== '') || Number.isFinite(id);
 
 /** Methods are handed on as callbacks, where they have no `this`; those of classes below are bound as well. */
 function bindMethods(client: object): void {

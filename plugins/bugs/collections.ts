@@ -24,7 +24,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
         'closed_by',
       ],
       // Every occurrence moves these.
-      indexedLater: ['last_seen_at', 'updated_at', 'hit_count'],
+      indexedLater: ['last_seen_at', 'updated_at', 'hit_count', 'people'],
       insertsIndexedLater: true,
       indexedAtOnceWith: ['queue_key'],
       // A claim takes an item out of the queue, and leaves it where it is in all lists.
@@ -43,11 +43,13 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['created_at'] },
       { fields: ['updated_at'] },
       { fields: ['hit_count'] },
+      { fields: ['people'] },
       { fields: ['severity_rank'] },
       { fields: ['project', 'last_seen_at'] },
       { fields: ['project', 'created_at'], serves: 'combination' },
       { fields: ['project', 'updated_at'] },
       { fields: ['project', 'hit_count'], serves: 'combination' },
+      { fields: ['project', 'people'], serves: 'combination' },
       { fields: ['project', 'severity_rank'], serves: 'combination' },
       { fields: ['type', 'last_seen_at'] },
       // Finds the few items of a type in a project.

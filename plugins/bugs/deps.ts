@@ -81,6 +81,8 @@ export interface BugDeps {
   faultWatchers: () => readonly VersionFaultWatcher[];
   /** Key of the hashes of senders' addresses. */
   senderKey: Buffer;
+  /** Key of the hashes of people. */
+  peopleKey: Buffer;
   /** Undefined while no plugin provides an audit log. */
   audit: () => AuditLog | undefined;
   emit: (

@@ -162,6 +162,7 @@ export default definePlugin<BugsConfig>({
       pullRequests: () => ctx.extensions(PULL_REQUESTS),
       faultWatchers: () => ctx.extensions(VERSION_FAULT_WATCHERS),
       senderKey: ctx.ports.cipher.derive('bugs.senders'),
+      peopleKey: ctx.ports.cipher.derive('bugs.people'),
       audit: () => ctx.find(AUDIT),
       emit: (event, data, options) => ctx.emit(event, data, options),
       random: Math.random,

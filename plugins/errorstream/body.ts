@@ -2,7 +2,6 @@
 import joi from 'joi';
 import { named, stated, unlisted } from '../../kernel/contract.js';
 import { isTimestamp } from '../../lib/time.js';
-import { leftOutAndTold } from '../../lib/unsupported-fields.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
 
@@ -32,6 +31,7 @@ export interface ErrorBody {
   commit_sha?: Text;
   repo_url?: Text;
   host?: Text;
+  user?: { id?: string | number | null } | null;
   occurred_at?: Text;
   client_ref?: Text;
   tags?: string[] | null;
@@ -79,6 +79,15 @@ export const errorBody = named(
       commit_sha: text,
       repo_url: text,
       host: text,
+      user: joi
+        .object({
+          id: joi
+            .alternatives(joi.string().allow(''), joi.number())
+            .allow(null)
+            .description('As the application names the user; its first 200 characters count'),
+        })
+        .allow(null)
+        .description('Who had the error; kept only as a keyed hash, which counts different people'),
       occurred_at: instant.allow(null).description('When it happened; the receive time when absent or later'),
       client_ref: joi
         .string()
@@ -90,7 +99,6 @@ export const errorBody = named(
       context: joi.object().allow(null).description('Cut at 32,768 characters of JSON'),
       breadcrumbs: joi.array().allow(null).description('The last 50 are kept, and at most 65,536 characters of JSON'),
       fingerprint: texts.description('Replaces the grouping; `{{ default }}` inserts it'),
-      ...leftOutAndTold('report'),
     })
     .example({
       project: 'shop',

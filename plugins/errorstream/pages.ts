@@ -22,6 +22,7 @@ const SORTS = [
   { value: 'last_seen_at', label: 'Last seen' },
   { value: 'created_at', label: 'Newest' },
   { value: 'hit_count', label: 'Most hits' },
+  { value: 'people', label: 'Most people' },
   { value: 'severity', label: 'Severity' },
 ] as const;
 const HOURS = 24;

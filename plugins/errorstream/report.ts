@@ -134,6 +134,7 @@ export function reportOf(body: ErrorBody & Stated, sender: ErrorSender, details?
     commit_sha: cutter.text('commit_sha', body.commit_sha, LIMITS.short),
     repo_url: cutter.text('repo_url', body.repo_url, LIMITS.path),
     host: cutter.text('host', body.host, LIMITS.short),
+    user: cutter.text('user', body.user?.id?.toString(), LIMITS.short),
     occurred_at: body.occurred_at ?? null,
     client_ref: body.client_ref ?? null,
     tags: cutter.list('tags', body.tags, LIMITS.tags, LIMITS.tag),

@@ -22,6 +22,9 @@ const NAMED: Readonly<Record<string, ErrorLevel>> = {
 };
 const MAX_LINE = 2_147_483_647;
 
+/** What names a user, the surest first; only a keyed hash of it is kept (contract 21, people affected). */
+const USER = ['user.id', 'enduser.id', 'user.email', 'user.name', 'enduser.pseudo.id'] as const;
+
 export interface ReadRecord {
   report: ErrorReport;
   details: () => ErrorDetails;
@@ -46,6 +49,7 @@ export function reportOf(record: LogRecord, project: string): ReadRecord | null 
     environment: firstText(resource, 'deployment.environment', 'deployment.environment.name'),
     app_version: firstText(resource, 'service.version'),
     host: firstText(resource, 'host.name'),
+    user: { id: firstText(attributes, ...USER) },
     occurred_at: instant(record.time),
     client_ref: refOf(record),
   };
@@ -78,7 +82,7 @@ function refOf({ attributes, traceId, spanId, time }: LogRecord): string | null 
 }
 
 /** What the report does not say already. */
-const SAID = new Set(['exception.type', 'exception.message', 'exception.stacktrace', 'log.record.uid']);
+const SAID = new Set(['exception.type', 'exception.message', 'exception.stacktrace', 'log.record.uid', ...USER]);
 
 function contextOf(
   { attributes, resource, scope, body, traceId, spanId, severityText }: LogRecord,

@@ -8,6 +8,7 @@ import type { Thrown } from './chain.js';
 import { ownFrame, type StackFrame } from './frames.js';
 import { framesIn } from './stack.js';
 import { threadsOf } from './threads.js';
+import { aboutUser } from './user.js';
 import { line, list, record, shallow, text, type Loose } from './values.js';
 
 type JsonObject = { [key: string]: Json };
@@ -43,7 +44,8 @@ export function contextOf(event: Loose, chain: readonly Thrown[], { message, mis
   put('source', own === null ? null : sourceOf(own));
   put('locals', own === null ? null : localsOf(own, MOST_LOCALS));
   put('frames', framesKept(chain, own));
-  for (const name of ['user', 'request'] as const) put(name, filled(event[name]));
+  put('user', aboutUser(event['user']));
+  put('request', filled(event['request']));
   put('contexts', filled(event['contexts']));
   put('threads', threadsOf(event, line(event['platform'])?.toLowerCase() ?? null));
   put('extra', filled(event['extra']));

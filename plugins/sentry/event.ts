@@ -13,6 +13,7 @@ import { messageOf } from './message.js';
 import { isRust, rustFrames } from './rust.js';
 import { stackOf } from './stack.js';
 import { instant } from './time.js';
+import { userOf } from './user.js';
 import { line, list, record, records, shallow, text, type Loose } from './values.js';
 
 /** One more than the intake keeps, so that the intake sees the excess and notes the cut. */
@@ -66,6 +67,8 @@ export interface ReadEvent {
 export interface AboutEvent {
   /** The project's slug. */
   project: string;
+  /** Where it came from; absent: not known. */
+  address?: string;
   /** What the answer names. */
   id: string;
   /** Source maps that its frames would need. */
@@ -97,6 +100,7 @@ export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
     app_version: version,
     commit_sha: version !== null && COMMIT.test(version) ? version : null,
     host: line(event['server_name']),
+    user: userOf(event['user'], about.address ?? null),
     occurred_at: instant(event['timestamp']),
     client_ref: about.id,
     tags: tagsOf(event['tags']),

@@ -132,7 +132,7 @@ export class SentryIntake {
 
   async #record(event: Loose, project: string, id: string, caller: SentryCaller): Promise<void> {
     const missing = await this.#rewritten(event, project);
-    const { report, details } = reportOf(event, { project, id, missing });
+    const { report, details } = reportOf(event, { project, id, address: caller.address, missing });
     await this.errors.record(report, senderOf(caller), details);
   }
 

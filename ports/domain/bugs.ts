@@ -209,7 +209,7 @@ export interface ErrorGroupQuery {
   muted?: readonly boolean[];
   regression?: readonly boolean[];
   q?: string;
-  sort?: 'last_seen_at' | 'created_at' | 'severity' | 'hit_count';
+  sort?: 'last_seen_at' | 'created_at' | 'severity' | 'hit_count' | 'people';
   limit?: number;
   cursor?: string | null;
 }

@@ -25,6 +25,8 @@ export interface ErrorReport {
   commit_sha?: string | null;
   repo_url?: string | null;
   host?: string | null;
+  /** Who had the error. Never stored: a keyed hash of it is counted. */
+  user?: { id?: string | number | null } | null;
   /** RFC 3339; the receive time when absent or later. */
   occurred_at?: string | null;
   /** Unique per project, at most 200 characters: a repeat counts nothing. */

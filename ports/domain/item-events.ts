@@ -5,7 +5,7 @@ import type { Item, ItemStatus } from './item.js';
 /** Data of `bug.created`, `bug.critical`, `bug.resolved` and `feature.created` (contract 70, payload). */
 export interface BugEvent extends Pick<
   Item,
-  'id' | 'ref' | 'type' | 'title' | 'severity' | 'client_ref' | 'regression'
+  'id' | 'ref' | 'type' | 'title' | 'severity' | 'client_ref' | 'regression' | 'people'
 > {
   item_status: ItemStatus;
 }

@@ -47,6 +47,8 @@ export interface Report {
    * public key have their own `client_ref` space and their own budget of new groups.
    */
   intake_key?: string | null;
+  /** Who had the error, as the application names them. Never stored: a keyed hash of it is counted (`Item.people`). */
+  user?: string | null;
   /**
    * The sender's address. Never stored: while a group waits for a second sender, a keyed hash of it is
    * (`VersionFaults`).
@@ -151,6 +153,8 @@ export interface Item {
   muted_by_rule_id: string | null;
   hit_count: number;
   hour_count: number;
+  /** How many different users its reports named, about: exact for few. Null: no report named one. */
+  people: number | null;
   first_seen_at: string;
   last_seen_at: string;
   first_build: string | null;

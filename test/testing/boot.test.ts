@@ -15,6 +15,7 @@ const BUG = {
   severity: 'high',
   client_ref: null,
   regression: false,
+  people: null,
   item_status: 'open',
 } as const;
 

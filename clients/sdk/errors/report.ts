@@ -14,6 +14,8 @@ export interface ErrorReportFields {
   commit_sha?: string;
   repo_url?: string;
   host?: string;
+  /** Who had the error. The server keeps only a keyed hash of it, which counts different people. */
+  user?: { id: string | number };
   /** RFC 3339. Default: now. */
   occurred_at?: string;
   /** A second report with the same one counts nothing. Default: a random one. */

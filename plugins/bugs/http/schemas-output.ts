@@ -11,6 +11,12 @@ const text = joi.string().allow(null);
 const outside = joi.string().allow(null, '');
 const at = instant.allow(null);
 const count = joi.number().integer().min(0);
+const people = joi
+  .number()
+  .integer()
+  .min(0)
+  .allow(null)
+  .description('Different users that its reports named: exact for few, else within about 5 %; null: none did');
 const tags = joi.array().items(joi.string());
 
 const untrusted_fields = joi
@@ -51,6 +57,7 @@ export const item = named(
     muted_by_rule_id: text,
     hit_count: count,
     hour_count: count.description('Occurrences within the rolling hour'),
+    people,
     first_seen_at: instant,
     last_seen_at: instant,
     first_build: outside,
@@ -219,6 +226,7 @@ export const detailOutput = named(
   whole({
     item,
     code_url: text.description('The code in its repository, where its place there is known'),
+    people,
     spread: spread.description('Of the kept occurrences; each the five most frequent values'),
     links,
     pull_request: pullRequest.allow(null).description('What the forge said last of `pr_url`; null: nothing'),

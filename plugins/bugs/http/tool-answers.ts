@@ -184,6 +184,7 @@ const SHORT = [
   'muted',
   'regression',
   'hit_count',
+  'people',
   'last_seen_at',
   'untrusted_fields',
 ];

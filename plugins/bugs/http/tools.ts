@@ -87,7 +87,7 @@ export const search: ToolSpec = {
   untrusted,
   textLimit: 300,
   answer: listed,
-  lines: ['ref', 'type', 'status', 'severity', 'hit_count', 'last_seen_at'],
+  lines: ['ref', 'type', 'status', 'severity', 'hit_count', 'people', 'last_seen_at'],
   heading: 'title',
 };
 

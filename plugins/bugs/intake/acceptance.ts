@@ -5,6 +5,7 @@ import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js'
 import { DEPS, type BugDeps } from '../deps.js';
 import { groupingOf } from '../grouping/key.js';
 import type { Moment } from '../item/first-document.js';
+import { personOf } from '../item/people.js';
 import { ReportFilters } from '../muting/report-filters.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { cleanReport } from '../text/clean.js';
@@ -19,7 +20,7 @@ const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'str
 @injectable()
 export class Acceptance {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleKey'>,
     @inject(ReportFilters) private readonly filters: ReportFilters,
     @inject(ClientRefs) private readonly refs: ClientRefs,
   ) {}
@@ -34,7 +35,8 @@ export class Acceptance {
     const report = mute === null ? scrubbed : { ...scrubbed, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
     const keyed = { project, report, ...groupingOf(report, this.deps.grouping.masks) };
-    return { report, details, keyed, ref, ...this.#moment(report) };
+    const person = given.user ? personOf(this.deps.peopleKey, project, given.user) : null;
+    return { report, details, person, keyed, ref, ...this.#moment(report) };
   }
 
   /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */

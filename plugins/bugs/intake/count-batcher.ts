@@ -19,6 +19,7 @@ import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { hourKey, minuteKey } from '../item/rate.js';
 import { ClientRefs } from '../store/client-refs.js';
+import { joinedBy, People } from './people.js';
 
 /** Items from which a write does not wait for the end of the turn. */
 const EARLY = 4;
@@ -41,6 +42,12 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
+/** The item as the write left it, and which payloads were kept with it. */
+interface WrittenCount {
+  doc: ItemDoc;
+  kept: ReadonlyMap<Write, true | null>;
+}
+
 /** Reports that wait for an item, or are being written. */
 interface Batch {
   id: string;
@@ -58,6 +65,7 @@ export class CountBatcher {
     @inject(Commit) private readonly commit: Commit,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(People) private readonly people: People,
   ) {}
 
   /**
@@ -104,7 +112,7 @@ export class CountBatcher {
       const written = await this.watermark.write(id, (stamp) => {
         const updates = waiting.map(({ incoming }) => countUpdate(incoming, stamp, this.refs.takeNotes(id)));
         const unnoted = Object.assign({}, ...waiting.map(({ incoming }) => withoutNote(incoming))) as Filter;
-        return this.#commit({ id, [BLIND_KIND]: kind, ...unnoted }, summed(updates), waiting);
+        return this.#withPeople({ id, [BLIND_KIND]: kind, ...unnoted }, summed(updates), waiting);
       });
       const docs = written === null ? [] : stepsTo(written.doc, waiting);
       for (const [i, { payload, resolve }] of waiting.entries()) {
@@ -117,12 +125,23 @@ export class CountBatcher {
     }
   }
 
-  /** Writes the references, the count and the payloads; a known reference refuses all of them. */
-  async #commit(
-    change: Filter,
-    update: Update,
+  /** Writes the count with the people that are new in it (people.ts). */
+  async #withPeople(
+    change: Filter & { id: string },
+    count: Update,
     waiting: readonly Waiting[],
-  ): Promise<{ doc: ItemDoc; kept: ReadonlyMap<Write, true | null> } | null> {
+  ): Promise<WrittenCount | null> {
+    const prints = waiting.flatMap(({ incoming: { person } }) => person ?? []);
+    if (prints.length === 0) return this.#commit(change, count, waiting);
+    const joining = this.people.joining(change.id, prints);
+    const together =
+      joining && (await this.#commit({ ...change, ...joining.filter }, joinedBy(count, joining), waiting));
+    const written = together ?? (await this.#commit(change, count, waiting));
+    return written && { ...written, doc: await this.people.settled(written.doc, prints) };
+  }
+
+  /** Writes the references, the count and the payloads; a known reference refuses all of them. */
+  async #commit(change: Filter, update: Update, waiting: readonly Waiting[]): Promise<WrittenCount | null> {
     const refs = waiting.flatMap(({ incoming: { ref } }) => ref?.along ?? []);
     const payloads = waiting.flatMap(({ payload }) => payload ?? []);
     const count: Write = { collection: 'items', change, update, answer: true };

@@ -8,11 +8,13 @@ import { Faults } from '../builds/version-faults.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { ChangeSet, together } from '../item/change-set.js';
 import type { ItemDoc } from '../item/model.js';
+import { sketchesOf } from '../item/people.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { withoutNote } from './count-batcher.js';
 import { countUpdate } from './count-update.js';
 import type { Counted, IncomingReport } from './incoming-report.js';
+import { joinedBy, joiningOf } from './people.js';
 import { planOccurrence } from './occurrence.js';
 
 @injectable()
@@ -32,12 +34,13 @@ export class CountingSeen {
       const change = new ChangeSet(item, 'system', stamp, this.deps.ids);
       const { late, regression } = planOccurrence(change, incoming, published);
       if (regression) change.assign(this.faults.begun(item, incoming.report));
-      const count = countUpdate(incoming, stamp, this.refs.takeNotes(item.id), late);
+      const joining = incoming.person === null ? null : joiningOf(sketchesOf(item), [incoming.person]);
+      const count = joinedBy(countUpdate(incoming, stamp, this.refs.takeNotes(item.id), late), joining);
       const update = change.empty ? count : together(count, change.update());
       // A helper may count only if no other call has counted since its look (client-refs.ts).
       const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};
       const changed = await this.deps.items.change(
-        { id: item.id, rev: item.rev, ...same, ...withoutNote(incoming) },
+        { id: item.id, rev: item.rev, ...same, ...withoutNote(incoming), ...joining?.filter },
         update,
       );
       if (changed === null) return null;

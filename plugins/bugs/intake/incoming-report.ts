@@ -1,4 +1,5 @@
 /** One report on its way through the intake. */
+import type { Print } from '../../../lib/text/distinct-sketch.js';
 import type { RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import type { Decision, Keyed } from '../groups/keys.js';
 import type { Moment } from '../item/first-document.js';
@@ -9,6 +10,8 @@ import type { Write } from '../store/commit.js';
 export interface AcceptedReport extends Moment {
   report: Report;
   details: RecordOptions['details'];
+  /** Who had the error; null: the report names nobody. */
+  person: Print | null;
   /** Its grouping keys. */
   keyed: Keyed;
   /** Its `client_ref`; null: it has none. */
@@ -50,6 +53,8 @@ export interface IncomingReport extends Moment {
   payload: Report;
   /** The details of that report. */
   details: RecordOptions['details'];
+  /** As in `AcceptedReport`. */
+  person: Print | null;
   key: string;
   ref: CountedReference | null;
   /** The item had no origin before; this report brings one. */
@@ -72,10 +77,10 @@ export interface Counted {
 }
 
 export const incomingOf = (
-  { now, occurred, report: payload, details }: AcceptedReport,
+  { now, occurred, report: payload, details, person }: AcceptedReport,
   { keyed, report, adopted, flooded }: Placement,
   ref: CountedReference | null,
-): IncomingReport => ({ now, occurred, report, payload, details, key: keyed.dedup_key, ref, adopted, flooded });
+): IncomingReport => ({ now, occurred, report, payload, details, person, key: keyed.dedup_key, ref, adopted, flooded });
 
 /** Whether the item must note the reference, because the store has it already (store/client-refs.ts). */
 export const notes = (ref: CountedReference | null): ref is CountedReference => ref !== null && ref.along.length === 0;

@@ -4,6 +4,7 @@
  * call that loses to another one wastes a number.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { withPrints } from '../../../lib/text/distinct-sketch.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { ChangeSet } from '../item/change-set.js';
 import { ClientRefs } from '../store/client-refs.js';
@@ -20,8 +21,10 @@ import {
   type IncomingReport,
   type Placement,
 } from './incoming-report.js';
+import { peopleFields } from '../item/people.js';
 import { UNFILED_CREATION } from '../item/stored-names.js';
 import { ItemNumbers } from './numbers.js';
+import { People } from './people.js';
 import { PayloadSampler } from './payload-sampler.js';
 
 @injectable()
@@ -40,6 +43,7 @@ export class NewItems {
     @inject(Faults) private readonly faults: Faults,
     @inject(PayloadSampler) private readonly sampler: PayloadSampler,
     @inject(ItemNumbers) private readonly numbers: ItemNumbers,
+    @inject(People) private readonly people: People,
   ) {}
 
   /** Makes an item with the writes that lead to it. Null: another call was faster. */
@@ -116,6 +120,7 @@ export class NewItems {
 
   #created(doc: ItemDoc, incoming: IncomingReport, sampled: true | null): Counted {
     this.sampler.counted(doc);
+    if (incoming.person !== null) this.people.counted(doc);
     const { ref } = incoming;
     if (notes(ref))
       this.refs.finish({ id: ref.id, project: doc.project, item_id: doc.id, own: true, helped: ref.helper });
@@ -126,6 +131,8 @@ export class NewItems {
     const { report, ref } = incoming;
     const first: ItemDoc = firstDocument(report, id, n, incoming.key, incoming);
     if (report !== incoming.payload) first.overflow = true;
+    if (incoming.person !== null)
+      Object.assign(first, peopleFields({ own: withPrints(null, [incoming.person]), merged: null }));
     Object.assign(first, this.faults.begun(first, report));
     if (notes(ref)) first.inflight = { [ref.id]: 1 };
     const creator = report.reporter ?? report.reported_by;

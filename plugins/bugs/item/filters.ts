@@ -4,7 +4,7 @@ import type { Filter, Scalar, Sort } from '../../../ports/store.js';
 import { mayTouch, type BugCaller } from '../caller.js';
 import { rankOf } from './severity.js';
 
-export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count'] as const;
+export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count', 'people'] as const;
 export type SortName = (typeof SORTS)[number];
 
 export interface ItemQuery {

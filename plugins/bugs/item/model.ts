@@ -72,7 +72,8 @@ type Elsewhere =
   | 'blocked'
   | 'hold_reason'
   | 'pr_url'
-  | 'assignee';
+  | 'assignee'
+  | 'people';
 
 /** An item as it is stored: the fields that the API shows (`Item`), and those that only the rules need. */
 export interface ItemDoc extends Omit<Item, Elsewhere> {
@@ -151,6 +152,12 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   sample_from: string;
   /** The project's overflow item (intake/placing.ts). */
   overflow?: true;
+  /** How many people its reports named, about; missing: none did. */
+  people?: number;
+  /** Who they are, as lib/text/distinct-sketch.ts keeps them; missing: none. */
+  people_sketch?: string;
+  /** The people of its duplicates, who count for it as long as these are its duplicates; missing: none. */
+  people_merged?: string;
   /** Occurrences of unknown keys that the flood rule led here; missing: none. */
   flooded?: number;
   /**

@@ -102,6 +102,7 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     muted_by_rule_id: item.muted_by_rule_id ?? null,
     hit_count: item.hit_count,
     hour_count: hourCount(item.minutes, now),
+    people: item.people ?? null,
     first_seen_at: item.first_seen_at,
     last_seen_at: item.last_seen_at,
     first_build: item.first_build ?? null,

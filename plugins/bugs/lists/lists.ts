@@ -50,6 +50,8 @@ export interface ItemDetail extends Record<'occurrences' | 'comments' | 'activit
   spread: Spread;
   /** Links to items that the caller may know of. */
   links: LinkView[];
+  /** As in the item. */
+  people: number | null;
   pull_request: PullRequest | null;
   handover: Handover;
 }
@@ -150,7 +152,9 @@ export class Lists {
       this.spreads.of(doc),
     ]);
     await this.leases.shown(doc, caller);
-    return { item, code_url: codeUrl(item), spread, occurrences, comments, activity, links, pull_request, handover };
+    const { people } = item;
+    const parts = { occurrences, comments, activity, links };
+    return { item, code_url: codeUrl(item), spread, people, ...parts, pull_request, handover };
   }
 
   /** What a forge said last of the item's pull request. */

@@ -5,7 +5,7 @@
  * through chains too.
  *
  * Order: a `moves` document (marker) → the item becomes, or stops being, a duplicate → its keys and those of its own
- * duplicates → history of the other item → the marker goes. After a crash the job `bugs.reconcile` finishes the rest.
+ * duplicates → the people of the items concerned → history of the other item → the marker goes. After a crash the job `bugs.reconcile` finishes the rest.
  * Until then a merged item forwards the reports that still reach it, so nothing is ever counted at a duplicate.
  *
  * The stored items decide where a key leads, not the caller's wish, and the result is checked again after the write: of
@@ -15,16 +15,14 @@
  * of several documents (the store has none).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Keys } from '../groups/keys.js';
-import type { ItemDoc } from '../item/model.js';
 import type { MoveDoc } from '../item/work-documents.js';
+import { chainFrom, ledTo } from './chain.js';
+import { MergedPeople } from './merged-people.js';
 
-/** Most links of a chain that are followed. */
-const CHAIN = 100;
 /** An older move belongs to a process that is gone. */
 const LEFTOVER_MS = 10_000;
 const BATCH = 100;
@@ -34,6 +32,7 @@ export class Rekeying {
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Keys) private readonly keys: Keys,
+    @inject(MergedPeople) private readonly people: MergedPeople,
   ) {}
 
   /**
@@ -55,7 +54,8 @@ export class Rekeying {
   async finish(moves: readonly MoveDoc[]): Promise<void> {
     const [first] = moves;
     if (first === undefined) return;
-    for (const id of await this.#led(first.item_id)) await this.#place(id);
+    for (const id of await ledTo(this.deps.items, first.item_id)) await this.#place(id);
+    await this.people.count([first.item_id, ...moves.flatMap(({ other }) => other ?? [])]);
     for (const move of moves) await this.#writeHistory(move);
     await this.deps.moves.remove({ id: { in: moves.map(({ id }) => id) } });
   }
@@ -75,16 +75,6 @@ export class Rekeying {
     }
   }
 
-  /** The item and everything that is a duplicate of it, through all links. */
-  async #led(itemId: string): Promise<Set<string>> {
-    const found = new Set([itemId]);
-    for (const id of found) {
-      for await (const item of each(this.deps.items, { filter: { duplicate_of: id }, limit: BATCH }))
-        found.add(item.id);
-    }
-    return found;
-  }
-
   async #place(itemId: string): Promise<void> {
     const { keys } = this.deps;
     for (;;) {
@@ -101,13 +91,7 @@ export class Rekeying {
 
   /** The item that counts for this one. */
   async #end(itemId: string): Promise<string> {
-    let at = itemId;
-    for (let i = 0; i < CHAIN; i++) {
-      const item: ItemDoc | null = await this.deps.items.get(at);
-      if (item?.status !== 'duplicate' || item.duplicate_of === null) return at;
-      at = item.duplicate_of;
-    }
-    return at;
+    return (await chainFrom(this.deps.items, itemId)).at(-1) ?? itemId;
   }
 
   /**

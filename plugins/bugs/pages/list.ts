@@ -27,6 +27,7 @@ const SORT_LABELS: Record<SortName, string> = {
   updated_at: 'Last changed',
   severity: 'Severity',
   hit_count: 'Most hits',
+  people: 'Most people',
 };
 
 /** Filters behind "More filters", which opens when one of them is set by hand. */

@@ -79,6 +79,19 @@ describe('sdk: errors', function () {
     expect(await queued()).to.deep.equal([]);
   });
 
+  it('names the user that was set, until another or nobody is', async () => {
+    const users = async (): Promise<unknown[]> => {
+      await client.reportError({ error_message: 'a' });
+      await client.reportError({ error_message: 'b', user: { id: 'own' } });
+      return server.asked.slice(-2).map(({ body }) => body['user']);
+    };
+    client.setUser({ id: 4711 });
+    expect(await users()).to.deep.equal([{ id: 4711 }, { id: 'own' }]);
+    client.setUser(null);
+    expect(await users()).to.deep.equal([undefined, { id: 'own' }]);
+    for (const user of ['ada', {}, { id: '' }, { id: null }]) expect(() => client.setUser(user as never)).to.throw(TypeError);
+  });
+
   it('captures whatever was thrown', async () => {
     class StockError extends Error {}
     const circle: Record<string, unknown> = {};

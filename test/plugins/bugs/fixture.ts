@@ -128,6 +128,7 @@ export function fixtureOn(
     filters: () => [],
     pullRequests: () => [],
     faultWatchers: () => [],
+    peopleKey: Buffer.alloc(32, 7),
     senderKey: Buffer.from('senders'),
     audit: () => undefined,
     emit: async (event, data, { id }) => {

@@ -24,10 +24,12 @@ export const HOT_QUERIES: readonly HotQuery[] = [
     sort: [['updated_at', 'asc']],
   },
   { collection: 'items', for: 'the list by hits', filter: [], sort: [['hit_count', 'desc']] },
+  { collection: 'items', for: 'the list by people', filter: [], sort: [['people', 'desc']] },
   { collection: 'items', for: 'the list by severity', filter: [], sort: [['severity_rank', 'desc']] },
   { collection: 'items', for: 'the list of a project', filter: ['project'], sort: [['last_seen_at', 'desc']] },
   { collection: 'items', for: 'a project by creation', filter: ['project'], sort: [['created_at', 'desc']] },
   { collection: 'items', for: 'a project by hits', filter: ['project'], sort: [['hit_count', 'desc']] },
+  { collection: 'items', for: 'a project by people', filter: ['project'], sort: [['people', 'desc']] },
   { collection: 'items', for: 'a project by severity', filter: ['project'], sort: [['severity_rank', 'desc']] },
   {
     collection: 'items',

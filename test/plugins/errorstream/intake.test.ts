@@ -48,20 +48,48 @@ describe('errorstream: intake', () => {
   });
 
   it('names in `warnings` what it does not know, alone and in a list, and takes the report', async () => {
-    const alone = await fixture.post(error({ customer: 'ada', user: { id: 7 }, context: { any: 1 } }));
+    const alone = await fixture.post(error({ customer: 'ada', user: { id: 7, shoe_size: 43 }, context: { any: 1 } }));
     expect(alone.status).to.equal(201);
     expect(alone.body['warnings']).to.deep.equal([
       'customer is no field of this call',
-      'user is not supported by this version',
+      'user.shoe_size is no field of this call',
     ]);
-    const list = await fixture.post([error(), error({ customer: 'ada' }), error({ user: { id: 7 } }), 'x']);
+    const list = await fixture.post([
+      error(),
+      error({ customer: 'ada' }),
+      error({ user: { id: 7, shoe_size: 43 } }),
+      'x',
+    ]);
     expect(list.status).to.equal(200);
     expect(results(list)).to.have.length(4);
     expect(list.body['warnings']).to.deep.equal([
       '1.customer is no field of this call',
-      '2.user is not supported by this version',
+      '2.user.shoe_size is no field of this call',
     ]);
     expect((await fixture.post([error(), error()])).body).to.have.all.keys('status', 'results');
+  });
+
+  it('counts the people that reports name, alone and in a list, and keeps none of their names', async () => {
+    const named = (id: unknown): object => error({ user: { id } });
+    const one = await fixture.post(named('ada-4711'));
+    expect(one.status).to.equal(201);
+    await fixture.post([
+      named('ada-4711'),
+      named('bob-4712'),
+      named(4713),
+      error(),
+      error({ user: null }),
+      named(null),
+    ]);
+    const { item } = await fixture.detail(String(value(one, 'id')));
+    expect(item).to.include({ people: 3, hit_count: 7 });
+    expect(JSON.stringify(item)).not.to.match(/471[123]/);
+    for (const user of ['ada', ['ada'], { id: ['ada'] }, { id: { of: 'ada' } }]) {
+      const refused = await fixture.post(error({ user }));
+      expect(seen(refused), JSON.stringify(user)).to.deep.equal([422, 'validation_failed']);
+    }
+    const long = await fixture.post(named('x'.repeat(201)));
+    expect(value(long, 'truncated')).to.deep.equal(['user']);
   });
 
   it('stores what was sent, under the names of the bug tracker', async () => {

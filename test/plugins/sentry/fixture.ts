@@ -29,7 +29,11 @@ const bound = (spec: RouteSpec): RouteSpec => ({
   handle: (request) => {
     const { principal } = request;
     if (principal.kind !== 'token' || principal.token_kind !== 'intake') return spec.handle(request);
-    return spec.handle({ ...request, principal: { ...principal, project: principal.scopes[0] ?? null } });
+    return spec.handle({
+      ...request,
+      address: request.address,
+      principal: { ...principal, project: principal.scopes[0] ?? null },
+    });
   },
 });
 

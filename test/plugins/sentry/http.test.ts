@@ -33,6 +33,27 @@ describe('sentry intake', () => {
     });
   });
 
+  it('counts the users of events, by what names them best, and keeps no name', async () => {
+    const users: unknown[] = [
+      { id: 'u-4711', email: 'ada@example.org' },
+      { id: 'u-4711', email: 'ada@new.example.org' },
+      { email: 'bob@example.org', username: 'bob', ip_address: '198.51.100.7', segment: 'trial' },
+      { username: 'eve-the-user' },
+      { ip_address: '{{auto}}' },
+      { ip_address: '{{auto}}' },
+      { segment: 'nobody' },
+      'no object',
+      undefined,
+    ];
+    for (const user of users) await fixture.post(ENVELOPE, sentryEnvelope(event({ user })));
+    const [item] = await fixture.items();
+    expect(item).to.include({ hit_count: users.length, people: 4 });
+    const path = `/api/bugtracker/v1/bugs/${item?.['ref'] as unknown as string}`;
+    const whole = await fixture.server.ask('GET', path, { bearer: 'master:bugtracker:read' });
+    expect(JSON.stringify(whole.body)).to.contain('"segment":"trial"');
+    expect(JSON.stringify(whole.body)).not.to.match(/4711|example\.org|eve-the-user|198\.51|bob/);
+  });
+
   it('names the key as the actor of `created`', async () => {
     await fixture.post(ENVELOPE, sentryEnvelope(event()));
     const [item] = await fixture.items();

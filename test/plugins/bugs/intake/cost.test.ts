@@ -47,6 +47,18 @@ describe('bugs: the cost of an occurrence', () => {
     expect(calls).to.deep.equal(['keys.get', 'items.change']);
   });
 
+  it('is the same where it names people: who is known adds nothing, and who is new rides in the one write', async () => {
+    const named = (from: number, n: number): ListedReport[] =>
+      Array.from({ length: n }, (_, i) => ({ report: errorReport({ user: `user ${from + i}` }) }));
+    await fixture.bugs.recordAll(named(0, 10));
+    calls.length = 0;
+    await fixture.bugs.record(errorReport({ user: 'user 3' }));
+    await fixture.bugs.record(errorReport({ user: 'user 10' }));
+    await fixture.bugs.recordAll(named(0, 100));
+    expect(calls).to.deep.equal(['items.change', 'items.change', 'items.change']);
+    expect((await fixture.deps.items.find()).items[0]?.people).to.be.within(95, 105);
+  });
+
   it('of a list is less than one: those of a group are one write, and each is told its place', async () => {
     const known = Array.from({ length: 100 }, () => ({ report: errorReport() }));
     const done = await fixture.bugs.recordAll(known);

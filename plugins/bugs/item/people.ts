@@ -1,0 +1,41 @@
+/** The fields of an item that say how many people its reports named (contract 21, people affected). Pure. */
+import { createHmac } from 'node:crypto';
+import { estimateOf, joined, printOf, type Print } from '../../../lib/text/distinct-sketch.js';
+import type { Filter } from '../../../ports/store.js';
+import type { ItemDoc } from './model.js';
+
+/** Who an item's own reports named, and who those of its duplicates did; null: nobody. */
+export interface Sketches {
+  own: string | null;
+  merged: string | null;
+}
+
+export const sketchesOf = ({
+  people_sketch,
+  people_merged,
+}: Pick<ItemDoc, 'people_sketch' | 'people_merged'>): Sketches => ({
+  own: people_sketch ?? null,
+  merged: people_merged ?? null,
+});
+
+export const isSame = (a: Sketches, b: Sketches): boolean => a.own === b.own && a.merged === b.merged;
+
+/** The fields as they are stored: one of nobody is left out. */
+export function peopleFields({ own, merged }: Sketches): Pick<ItemDoc, 'people' | 'people_sketch' | 'people_merged'> {
+  const all = joined(own, merged);
+  return {
+    ...(all !== null && { people: estimateOf(all) }),
+    ...(own !== null && { people_sketch: own }),
+    ...(merged !== null && { people_merged: merged }),
+  };
+}
+
+/** Holds while the item has these sketches. */
+export const stillHas = ({ own, merged }: Sketches): Filter => ({ people_sketch: own, people_merged: merged });
+
+/**
+ * All that is kept of who a report names: 30 bits of a keyed hash, which differ between projects.
+ * @param key of this service
+ */
+export const personOf = (key: Buffer, project: string, user: string): Print =>
+  printOf(createHmac('sha256', key).update(`${project}\u001f${user}`).digest());

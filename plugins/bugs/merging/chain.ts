@@ -1,0 +1,30 @@
+/** Chains of duplicates (contract 20, merge and split), as the stored items say. */
+import { each } from '../../../lib/paging.js';
+import type { Collection } from '../../../ports/store.js';
+import type { ItemDoc } from '../item/model.js';
+
+/** Most links that are followed. */
+const CHAIN = 100;
+const BATCH = 100;
+
+/** The item and everything that is a duplicate of it, through all links. */
+export async function ledTo(items: Collection<ItemDoc>, itemId: string): Promise<Set<string>> {
+  const found = new Set([itemId]);
+  for (const id of found) {
+    for await (const item of each(items, { filter: { duplicate_of: id }, limit: BATCH })) found.add(item.id);
+  }
+  return found;
+}
+
+/** The item and all that it is a duplicate of, nearest first; the last one counts for it. */
+export async function chainFrom(items: Collection<ItemDoc>, itemId: string): Promise<string[]> {
+  const chain = [itemId];
+  let at = itemId;
+  for (let i = 0; i < CHAIN; i++) {
+    const item: ItemDoc | null = await items.get(at);
+    if (item?.status !== 'duplicate' || item.duplicate_of === null) break;
+    at = item.duplicate_of;
+    chain.push(at);
+  }
+  return chain;
+}

@@ -1,0 +1,33 @@
+/**
+ * The user whom an event names (contract 21, people affected). Only a keyed hash of the name is kept, so what names the
+ * user is left out of the event's context. Pure.
+ */
+import type { Json } from '../../ports/store.js';
+import { line, record, shallow } from './values.js';
+
+/** What names a user, the surest first. */
+const NAMES = ['id', 'email', 'username', 'ip_address'] as const;
+const NAMING: ReadonlySet<string> = new Set([...NAMES, 'name']);
+/** SDKs of browsers do not know their address and leave it to the service. */
+const SENDER = '{{auto}}';
+
+/** @param address of the sender */
+export function userOf(value: unknown, address: string | null): { id: string } | null {
+  const user = record(value);
+  if (user === null) return null;
+  for (const name of NAMES) {
+    const given = user[name];
+    const named = typeof given === 'number' ? String(given) : line(given)?.trim();
+    const id = name === 'ip_address' && named === SENDER ? address : named;
+    if (id) return { id };
+  }
+  return null;
+}
+
+/** What else the event says of its user; null: nothing. */
+export function aboutUser(value: unknown): Json | null {
+  const user = record(value);
+  if (user === null) return null;
+  const rest = Object.entries(user).filter(([name]) => !NAMING.has(name));
+  return rest.length === 0 ? null : shallow(Object.fromEntries(rest));
+}
