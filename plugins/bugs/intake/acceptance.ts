@@ -5,7 +5,7 @@ import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js'
 import { DEPS, type BugDeps } from '../deps.js';
 import { groupingOf } from '../grouping/key.js';
 import type { Moment } from '../item/first-document.js';
-import { personOf } from '../item/people.js';
+import { personOf } from '../store/people.js';
 import { ReportFilters } from '../muting/report-filters.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { cleanReport } from '../text/clean.js';

@@ -8,7 +8,7 @@ import { Faults } from '../builds/version-faults.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { ChangeSet, together } from '../item/change-set.js';
 import type { ItemDoc } from '../item/model.js';
-import { sketchesOf } from '../item/people.js';
+import { sketchesOf } from '../store/people.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { withoutNote } from './count-batcher.js';

@@ -21,7 +21,7 @@ import {
   type IncomingReport,
   type Placement,
 } from './incoming-report.js';
-import { peopleFields } from '../item/people.js';
+import { peopleFields } from '../store/people.js';
 import { UNFILED_CREATION } from '../item/stored-names.js';
 import { ItemNumbers } from './numbers.js';
 import { People } from './people.js';

@@ -14,7 +14,7 @@ import { withPrints, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import { isSame, peopleFields, sketchesOf, stillHas, type Sketches } from '../item/people.js';
+import { isSame, peopleFields, sketchesOf, stillHas, type Sketches } from '../store/people.js';
 
 /** Items whose sketch this process knows. */
 const KNOWN = 10_000;

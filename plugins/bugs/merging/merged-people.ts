@@ -6,7 +6,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { joined } from '../../../lib/text/distinct-sketch.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { peopleFields, sketchesOf, stillHas } from '../item/people.js';
+import { peopleFields, sketchesOf, stillHas } from '../store/people.js';
 import { chainFrom, ledTo } from './chain.js';
 
 @injectable()

@@ -5,8 +5,9 @@
  * through chains too.
  *
  * Order: a `moves` document (marker) → the item becomes, or stops being, a duplicate → its keys and those of its own
- * duplicates → the people of the items concerned → history of the other item → the marker goes. After a crash the job `bugs.reconcile` finishes the rest.
- * Until then a merged item forwards the reports that still reach it, so nothing is ever counted at a duplicate.
+ * duplicates → the people of the items concerned → history of the other item → the marker goes. After a crash the job
+ * `bugs.reconcile` finishes the rest. Until then a merged item forwards the reports that still reach it, so nothing is
+ * ever counted at a duplicate.
  *
  * The stored items decide where a key leads, not the caller's wish, and the result is checked again after the write: of
  * two simultaneous moves, the last writer sees both.

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { estimateOf, joined, printOf, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter } from '../../../ports/store.js';
-import type { ItemDoc } from './model.js';
+import type { ItemDoc } from '../item/model.js';
 
 /** Who an item's own reports named, and who those of its duplicates did; null: nobody. */
 export interface Sketches {
