@@ -18,7 +18,6 @@ import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
-import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { checkUsername } from './model/account.js';
@@ -79,7 +78,7 @@ export default definePlugin<AccessConfig>({
     THROTTLE,
   ].map(({ name }) => name),
   extensionPoints: [TOKEN_PROJECTS.point, ACCOUNT_WATCHERS.point, AUDIT_TARGETS.point],
-  extends: [FIRST_STEPS.point, SEARCH_PROVIDERS.point],
+  extends: [SEARCH_PROVIDERS.point],
   config: joi.object({
     admin_user: joi
       .string()
@@ -159,12 +158,6 @@ export default definePlugin<AccessConfig>({
           SEARCH_PROVIDERS,
           tokenSearch(services.tokens, () => ctx.clock.iso()),
         ),
-        extend(FIRST_STEPS, {
-          order: 20,
-          title: 'Give the application a token',
-          text: 'It is shown once. Keep it in the environment of the application, here as AOS_TOKEN.',
-          command: () => 'aos token create --name shop --scopes bugtracker:report --project shop',
-        }),
       ],
       start: () => services.roster.reconcile(),
       stop: () => {

@@ -1,9 +1,12 @@
 /** The command that reports a first error; every empty page shows it. Pure. */
 
-/** @param baseUrl `server.base_url` */
-export function firstErrorCommand(baseUrl: string): string {
+/** @param baseUrl `server.base_url` @param given the project, and the token or the variable that holds it */
+export function firstErrorCommand(
+  baseUrl: string,
+  { project, token }: { project: string; token: string } = { project: 'shop', token: '$AOS_TOKEN' },
+): string {
   const error = {
-    project: 'shop',
+    project,
     error_level: 'error',
     exception_class: 'TypeError',
     error_message: 'price is undefined',
@@ -12,7 +15,7 @@ export function firstErrorCommand(baseUrl: string): string {
   };
   return [
     `curl ${baseUrl.replace(/\/$/, '')}/api/errors/v1/report \\`,
-    `  -H "Authorization: Bearer $AOS_TOKEN" \\`,
+    `  -H "Authorization: Bearer ${token}" \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d '${JSON.stringify(error)}'`,
   ].join('\n');

@@ -17,9 +17,11 @@ import {
   LICENSES,
 } from '../../ports/domain/licensing.js';
 import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { LicensingDeps, LicensingConfig } from './deps.js';
+import { firstLicenseCommand } from './licenses/first-license.js';
 import { ERRORS } from './model/states.js';
 import { adminRoutes } from './http/admin-routes.js';
 import { onlineRoutes } from './http/online-routes.js';
@@ -104,7 +106,7 @@ export default definePlugin<LicensingConfig>({
   needs: [AUDIT.name, PROJECTS.name, THROTTLE.name],
   provides: [LICENSES.name],
   extensionPoints: [LICENSE_WATCHERS.point],
-  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
+  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point, FIRST_STEPS.point],
   config,
   scopes: ['license:read', 'license:manage'],
   errors: ERRORS,
@@ -126,6 +128,16 @@ export default definePlugin<LicensingConfig>({
       extensions: [
         extend(PROJECT_USAGE, { noun: 'licenses', inUse }),
         extend(SEARCH_PROVIDERS, licenseSearch(licenses)),
+        extend(FIRST_STEPS, {
+          id: 'license',
+          order: 60,
+          title: 'Make a license',
+          text: 'Its key opens the releases of the product, and the application checks it, online or by file.',
+          page: { label: 'New license', href: '/licenses/new' },
+          done: async () => (await deps.licenses.find({ limit: 1 })).items.length > 0,
+          command: firstLicenseCommand,
+          token: { name: 'first license', scopes: ['license:manage'] },
+        }),
         extend(SEARCH_PROVIDERS, machineSearch(deps)),
         extend(AUDIT_TARGETS, licenseTargets(deps)),
       ],

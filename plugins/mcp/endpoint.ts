@@ -8,6 +8,8 @@ export interface EndpointParts {
   protocol: () => Protocol;
   baseUrl: () => string;
   allowedOrigins: readonly string[];
+  /** Told of every message that reaches the protocol. */
+  connected: () => void;
 }
 
 /** From the range that JSON-RPC reserves for servers. */
@@ -37,6 +39,7 @@ export class Endpoint {
       }
       if (read.body.length === 0) return new Reply(202, null);
     }
+    this.parts.connected();
     return this.parts.protocol().answer(request, read.body);
   };
 }

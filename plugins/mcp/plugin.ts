@@ -4,10 +4,12 @@
  * this folder.
  */
 import joi from 'joi';
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { Endpoint } from './endpoint.js';
+import { FirstCall } from './first-call.js';
 import { messagesIn } from './message.js';
 import { Protocol } from './protocol.js';
 import { Toolbox } from './toolbox.js';
@@ -22,6 +24,8 @@ export default definePlugin<McpConfig>({
   api: 1,
   title: 'MCP endpoint for coding agents',
   needs: [SYSTEM.name],
+  extends: [FIRST_STEPS.point],
+  collections: [{ name: 'marks', indexes: [] }],
   config: joi.object({
     allowed_origins: joi
       .array()
@@ -35,6 +39,7 @@ export default definePlugin<McpConfig>({
     const system = ctx.resolve(SYSTEM);
     let protocol: Protocol | null = null;
     let toolbox: Toolbox | null = null;
+    const firstCall = new FirstCall(ctx.collection('marks'), ctx.clock, ctx.log);
     const endpoint = new Endpoint({
       protocol: () => {
         if (protocol === null) throw new ServiceError('not_ready', 'The endpoint is starting.');
@@ -42,8 +47,22 @@ export default definePlugin<McpConfig>({
       },
       baseUrl: () => ctx.app.base_url,
       allowedOrigins: ctx.config.allowed_origins,
+      connected: () => firstCall.note(),
     });
     return {
+      extensions: [
+        extend(FIRST_STEPS, {
+          id: 'agent',
+          order: 30,
+          title: 'Connect a coding agent',
+          text: 'It claims items, reads them, and says what mended them. This is the line for Claude Code; others take the same address.',
+          page: { label: 'Bugs', href: '/bugs' },
+          done: () => firstCall.happened(),
+          command: ({ baseUrl, token }) =>
+            `claude mcp add --transport http aos ${baseUrl}/mcp --header "Authorization: Bearer ${token}"`,
+          token: { name: 'coding agent', scopes: ['bugtracker:read', 'bugtracker:manage'] },
+        }),
+      ],
       routes: [
         {
           method: 'POST',

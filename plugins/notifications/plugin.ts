@@ -6,6 +6,7 @@
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
@@ -64,7 +65,7 @@ export default definePlugin<NotificationsConfig>({
   api: 1,
   title: 'Notifications',
   needs: [AUDIT.name, PROJECTS.name],
-  extends: [ALARM_RECEIVERS.point],
+  extends: [ALARM_RECEIVERS.point, FIRST_STEPS.point],
   config,
   collections: [
     { name: 'channels', indexes: [{ fields: ['name'] }] },
@@ -122,7 +123,19 @@ export default definePlugin<NotificationsConfig>({
     return {
       pages: pages({ channels, dispatcher, kinds, timezone: app.timezone, baseUrl, now: () => clock.iso(), projects }),
       panels: panels(channels),
-      extensions: [extend(ALARM_RECEIVERS, { told: ({ id }) => told(notes, channelRows, id) })],
+      extensions: [
+        extend(ALARM_RECEIVERS, { told: ({ id }) => told(notes, channelRows, id) }),
+        extend(FIRST_STEPS, {
+          id: 'channel',
+          order: 70,
+          title: 'Be told',
+          text: 'A channel tells people by mail, Slack, Teams or ntfy; a webhook tells a program.',
+          page: { label: 'New channel', href: '/notifications/new' },
+          done: async () => (await channelRows.find({ limit: 1 })).items.length > 0,
+          command: null,
+          token: null,
+        }),
+      ],
       listens: EVENTS.map((event) => ({
         event,
         durable: true,

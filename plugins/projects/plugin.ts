@@ -2,7 +2,7 @@
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
-import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
+import { FIRST_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
 import { PROJECT_SECTIONS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
@@ -23,7 +23,7 @@ export default definePlugin({
   needs: [AUDIT.name, TOKENS.name, CATALOG.name],
   provides: [PROJECTS.name],
   extensionPoints: [PROJECT_USAGE.point, PROJECT_SECTIONS.point],
-  extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
+  extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, STEP_PROJECT.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
   collections: [
@@ -56,11 +56,18 @@ export default definePlugin({
             return found && { name: found.name, href: `/projects/${slug}` };
           },
         }),
+        extend(STEP_PROJECT, {
+          slug: async () => (await projects.list()).find(({ archived }) => !archived)?.slug ?? null,
+        }),
         extend(FIRST_STEPS, {
+          id: 'project',
           order: 10,
           title: 'Make a project',
-          text: 'One per application. Items, releases and tokens belong to it.',
-          command: () => 'aos project create shop',
+          text: 'One per application. Items, releases, licenses and tokens belong to it.',
+          page: { label: 'New project', href: '/projects/new' },
+          done: async () => (await projects.list()).length > 0,
+          command: null,
+          token: null,
         }),
       ],
     };

@@ -21,6 +21,7 @@ import { RELEASE_HEALTH } from '../../ports/domain/release-health.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { MINUTE_MS, SECOND_MS } from '../../lib/time.js';
 import { assembleStore } from './access-files/assemble.js';
@@ -33,6 +34,7 @@ import { publishingRoutes } from './http/publishing-routes.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { keyMetrics } from './key-metrics.js';
+import { firstReleaseCommand } from './publishing/first-release.js';
 import { buildServices, type ReleaseServices } from './services.js';
 import { releaseTopic } from './pages/live.js';
 import { releaseSearch } from './pages/search.js';
@@ -117,6 +119,7 @@ export default definePlugin<ReleasesConfig>({
     LICENSE_WATCHERS.point,
     SEARCH_PROVIDERS.point,
     LIVE_TOPICS.point,
+    FIRST_STEPS.point,
   ],
   config: releasesConfig,
   scopes: ['updateservice:publish'],
@@ -148,6 +151,16 @@ export default definePlugin<ReleasesConfig>({
         ...(store.parts.extensions ?? []),
         extend(PROJECT_USAGE, { noun: 'releases', inUse: published }),
         extend(SEARCH_PROVIDERS, releaseSearch(deps)),
+        extend(FIRST_STEPS, {
+          id: 'release',
+          order: 50,
+          title: 'Publish a release',
+          text: 'Run it where the build lies. The release is signed, machines ask for it, and it closes the items that it mends.',
+          page: { label: 'Releases', href: '/releases' },
+          done: async () => (await deps.releases.find({ limit: 1 })).items.length > 0,
+          command: firstReleaseCommand,
+          token: { name: 'first release', scopes: ['updateservice:publish'] },
+        }),
         extend(LIVE_TOPICS, releaseTopic(deps)),
         extend(VERSION_FAULT_WATCHERS, { counted: () => halting.soon() }),
       ],

@@ -1,8 +1,9 @@
 /** The setup path (contract 60): the first installation of an application on a machine, by the update agent. */
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract.js';
 import { CREDENTIALS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASES } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
@@ -13,6 +14,7 @@ import { setupConfig } from './config.js';
 import { Machines } from './machine.js';
 import { BUILD_COMMAND } from './installer/install-sh.js';
 import { installerRoutes } from './installer/routes.js';
+import type { IssuedDoc } from './issued.js';
 import { routes } from './routes.js';
 import { SetupLogin } from './session.js';
 
@@ -23,6 +25,7 @@ export default definePlugin({
   title: 'Setup',
   needs: [AUDIT.name, CREDENTIALS.name, TOKENS.name, PROJECTS.name, SYSTEM.name, WATCHDOG.name],
   uses: [RELEASES.name],
+  extends: [FIRST_STEPS.point],
   config: setupConfig,
   scopes: ['setup:install'],
   tags: { setup: 'First installations: login, what can be installed, the token of the application.' },
@@ -35,7 +38,20 @@ export default definePlugin({
     ctx.bind(RELEASES_NOW, () => ctx.find(RELEASES));
     const services = { login: SetupLogin, catalog: Catalog, applications: ApplicationTokens, machines: Machines };
     const { installers } = ctx.ports;
+    const issued = ctx.collection<IssuedDoc>('issued');
     return {
+      extensions: [
+        extend(FIRST_STEPS, {
+          id: 'machine',
+          order: 65,
+          title: 'Install a machine',
+          text: 'Run it on the machine: the update agent comes with its own program, asks who you are, and installs the application.',
+          page: { label: 'Releases', href: '/releases' },
+          done: async () => (await issued.find({ limit: 1 })).items.length > 0,
+          command: ({ baseUrl }) => `curl -fsSL ${baseUrl}/installer/install.sh | sh`,
+          token: null,
+        }),
+      ],
       routes: [...routes(ctx.services(services)), ...installerRoutes(installers, () => ctx.app.base_url)],
       health: async () => {
         const placing = installers.placing();

@@ -13,6 +13,7 @@ import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ALARM_RECEIVERS, MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
 import type { WatchdogDeps, WatchdogConfig } from './deps.js';
@@ -21,6 +22,7 @@ import { STATES } from './model/documents.js';
 import { heartbeatOf } from './heartbeat/heartbeat.js';
 import { importCommands } from './importing/commands.js';
 import { viewOf } from './model/monitor.js';
+import { firstHeartbeatCommand } from './monitors/first-heartbeat.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { badges } from './http/badges.js';
@@ -110,7 +112,7 @@ export default definePlugin<WatchdogConfig>({
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS].map(({ name }) => name),
   provides: [WATCHDOG.name],
   extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point],
-  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point],
+  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point, FIRST_STEPS.point],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
   events: ['monitor.down', 'monitor.recovered'],
@@ -171,6 +173,16 @@ export default definePlugin<WatchdogConfig>({
       extensions: [
         extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored }),
         extend(SEARCH_PROVIDERS, monitorSearch(services)),
+        extend(FIRST_STEPS, {
+          id: 'monitor',
+          order: 40,
+          title: 'Watch something',
+          text: 'A heartbeat makes its monitor; when the next ones stay away, people are told. Cron jobs ping an address instead.',
+          page: { label: 'New monitor', href: '/monitors/new' },
+          done: async () => (await deps.monitors.find({ limit: 1 })).items.length > 0,
+          command: firstHeartbeatCommand,
+          token: { name: 'first heartbeat', scopes: ['watchdog:ping'] },
+        }),
         extend(AUDIT_TARGETS, {
           noun: 'monitor',
           describe: async (source) => {

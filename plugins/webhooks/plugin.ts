@@ -10,6 +10,7 @@ import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ATTEMPT_DATA, WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
+import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import type { WebhookDeps, WebhooksConfig } from './deps.js';
 import { told } from './deliveries/told.js';
@@ -68,7 +69,7 @@ export default definePlugin<WebhooksConfig>({
   title: 'Events and webhooks',
   needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
   extensionPoints: [ATTEMPT_DATA.point],
-  extends: [SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point, ALARM_RECEIVERS.point],
+  extends: [SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point, ALARM_RECEIVERS.point, FIRST_STEPS.point],
   config,
   scopes: ['webhooks:manage'],
   events: [TEST_EVENT, WEBHOOK_DISABLED.event],
@@ -120,6 +121,16 @@ export default definePlugin<WebhooksConfig>({
       panels: panels(registry),
       extensions: [
         extend(SEARCH_PROVIDERS, webhookSearch(registry)),
+        extend(FIRST_STEPS, {
+          id: 'channel',
+          order: 80,
+          title: 'Be told',
+          text: 'A webhook tells a program; a notification channel tells people by mail, Slack, Teams or ntfy.',
+          page: { label: 'New webhook', href: '/webhooks/new' },
+          done: async () => (await deps.webhooks.find({ filter: { enabled: true }, limit: 1 })).items.length > 0,
+          command: null,
+          token: null,
+        }),
         extend(ALARM_RECEIVERS, { told: (event) => told(deps, event) }),
         ...webhookTopics(deps, services).map((topic) => extend(LIVE_TOPICS, topic)),
         extend(AUDIT_TARGETS, {

@@ -1,14 +1,40 @@
-/** What the dashboard lets others add: the first steps that it shows while the service is empty. */
+/** What the dashboard lets others add: the steps from an empty service to an application that lives with it. */
 import { extensionPoint } from '../token.js';
 
-/** A terminal command on the way to the first report. */
+/** What a command is made of. */
+export interface StepGiven {
+  /** `server.base_url`, without a slash at its end. */
+  baseUrl: string;
+  /** A project that exists, else an example. */
+  project: string;
+  /** The secret of the step's token, else the variable that holds it. */
+  token: string;
+}
+
+/** One thing that somebody new does, and that the service sees when it has happened. */
 export interface FirstStep {
+  /** Part of an address: small letters and hyphens. Steps of one id are one, which has happened when any has. */
+  id: string;
   /** Steps are shown by rising order. */
   order: number;
   title: string;
   text: string;
-  /** @param baseUrl `server.base_url`, without a slash at its end */
-  command(baseUrl: string): string;
+  /** Where it is done by hand. */
+  page: { label: string; href: string };
+  /** Asked with every dashboard: at most one row read. */
+  done(): Promise<boolean>;
+  /** What runs as it is printed; null: the page alone does it. */
+  command: ((given: StepGiven) => string) | null;
+  /** What the command's token may do; one button makes it. Null: the command needs none. */
+  token: { name: string; scopes: readonly string[] } | null;
 }
 
 export const FIRST_STEPS = extensionPoint<FirstStep>('dashboard.first_steps');
+
+/** The project that the commands of the steps name; added by the plugin that keeps projects. */
+export interface StepProject {
+  /** Null: there is none yet. */
+  slug(): Promise<string | null>;
+}
+
+export const STEP_PROJECT = extensionPoint<StepProject>('dashboard.step_project');

@@ -83,6 +83,7 @@ export class PlantedService {
   async #plant(): Promise<void> {
     await this.#call('POST', '/api/projects/v1/projects', { slug: 'shop', name: PLANTED, description: PLANTED });
     Object.assign(this.addresses, {
+      '/first-steps/{id}/token': '/first-steps/first-error/token',
       '/resume/{id}': `/resume/${'0'.repeat(32)}`,
       '/projects/{slug}': '/projects/shop',
       '/projects/{slug}/edit': '/projects/shop/edit',

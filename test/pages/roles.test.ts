@@ -29,6 +29,7 @@ const ADMINISTRATORS_CHANGE = [
   /^\/access-protection\b/,
   /^\/migrations$/,
   /^\/monitors\/\{source\}\/tokens\b/,
+  /^\/first-steps\/\{id\}\/token$/,
 ];
 
 function least({ method, path }: KnownPage): 'public' | 'member' | 'admin' {

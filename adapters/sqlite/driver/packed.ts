@@ -26,8 +26,9 @@ export function unpackedRows([count, ...packed]: readonly Value[]): Value[][] | 
     if (column === null || column.length !== count) return null;
     columns.push(column);
   }
-  const [first = [], ...others] = columns;
-  return first.map((value, row) => [value, ...others.map((column) => column[row] as Value)]);
+  const rows: Value[][] = Array.from({ length: count as number }, () => []);
+  for (const column of columns) for (const [row, value] of column.entries()) rows[row]?.push(value);
+  return rows;
 }
 
 /** Null: the column holds values of several types, blobs, or text that is not UTF-8. */

@@ -40,20 +40,27 @@ describe('POST /theme', () => {
 });
 
 describe('/', () => {
-  const steps = ['aos project create shop', 'aos token create', 'curl …'].map((command) => ({
+  const steps = ['curl …', 'claude …'].map((command, i) => ({
+    id: `s${i}`,
     title: 'Do',
     text: '',
     command,
+    page: { label: 'There', href: '/there' },
+    done: i === 0,
   }));
-  const view = (panels: object): string => renderFile('plugins/dashboard/views/dashboard.hbs', { panels, steps });
+  const view = (panels: object, first: object | null = null): string =>
+    renderFile('plugins/dashboard/views/dashboard.hbs', { panels, first });
 
-  it('without data tells the first steps with commands to copy', () => {
-    const html = view({ attention: [], trend: [] });
-    expect(html.match(/data-copy=/g)).to.have.length(3);
-    expect(html).to.include('aos project create shop');
+  it('shows the first steps with their commands, and which of them have happened', () => {
+    const html = view({ attention: [], trend: [] }, { steps, done: 1, all: 2 });
+    expect(html.match(/data-copy=/g)).to.have.length(2);
+    expect(html)
+      .to.include('1 of 2 done')
+      .and.include('id="step-s1"')
+      .and.match(/is-done[\s\S]*Done/);
   });
 
-  it('shows panels as their plugins made them, and no steps', () => {
+  it('shows panels as their plugins made them, and where the steps went', () => {
     const html = view({
       attention: [{ id: 'bugs.critical', html: new Html('<b>2</b>') }],
       trend: [{ id: 'errors.hourly', html: new Html('<svg></svg>') }],

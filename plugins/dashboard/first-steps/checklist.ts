@@ -1,0 +1,72 @@
+/** The first steps with what has happened of them, and who wants to see them no more (contract 80, look). */
+import type { Clock, Collection, Doc, Logger } from '../../../kernel/contract.js';
+import type { FirstStep } from '../../../ports/domain/dashboard.js';
+import { StoreConflict } from '../../../ports/store.js';
+
+/** An account that has dismissed the steps; its id is that of the account. */
+export interface DismissalDoc extends Doc {
+  at: string;
+}
+
+export interface CheckedStep {
+  step: FirstStep;
+  done: boolean;
+}
+
+export class Checklist {
+  /** Steps that have happened: none of them is asked for again. */
+  readonly #happened = new Set<string>();
+
+  constructor(
+    private readonly added: () => readonly FirstStep[],
+    private readonly dismissals: Collection<DismissalDoc>,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
+
+  /** By rising order. A step that cannot be asked for has not happened. */
+  async steps(): Promise<CheckedStep[]> {
+    const byId = new Map<string, FirstStep[]>();
+    for (const step of this.added().toSorted((a, b) => a.order - b.order)) {
+      byId.set(step.id, [...(byId.get(step.id) ?? []), step]);
+    }
+    return Promise.all(
+      [...byId.values()].map(async (alike) => ({ step: alike[0] as FirstStep, done: await this.#done(alike) })),
+    );
+  }
+
+  find(id: string): FirstStep | null {
+    return this.added().find((step) => step.id === id) ?? null;
+  }
+
+  async dismissed(account: string): Promise<boolean> {
+    return (await this.dismissals.get(account)) !== null;
+  }
+
+  async dismiss(account: string): Promise<void> {
+    try {
+      await this.dismissals.insert({ id: account, at: this.clock.iso() });
+    } catch (error) {
+      // Dismissed in another window.
+      if (!(error instanceof StoreConflict)) throw error;
+    }
+  }
+
+  async showAgain(account: string): Promise<void> {
+    await this.dismissals.remove({ id: account });
+  }
+
+  async #done(alike: readonly FirstStep[]): Promise<boolean> {
+    for (const step of alike) {
+      if (this.#happened.has(step.id)) return true;
+      try {
+        if (!(await step.done())) continue;
+        this.#happened.add(step.id);
+        return true;
+      } catch (err) {
+        this.log.warn({ err, step: step.id }, 'a first step could not be asked for');
+      }
+    }
+    return false;
+  }
+}

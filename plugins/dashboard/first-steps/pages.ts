@@ -1,0 +1,159 @@
+/** `/first-steps`, their place on the dashboard, and the token that a step's command needs (contract 80, look). */
+import joi from 'joi';
+import { Redirect, View, type HttpRequest, type PageSpec, type SessionPrincipal } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import type { AuditLog } from '../../../ports/domain/audit.js';
+import type { FirstStep, StepGiven } from '../../../ports/domain/dashboard.js';
+import type { TokenIssuer } from '../../../ports/domain/tokens.js';
+import type { CheckedStep, Checklist } from './checklist.js';
+
+export interface StepParts {
+  checklist: Checklist;
+  baseUrl: () => string;
+  /** The slug of a project; null: there is none. */
+  project: () => Promise<string | null>;
+  /** Undefined where the plugin that provides it is off: commands then name the variable that holds the token. */
+  tokens: () => TokenIssuer | undefined;
+  audit: () => AuditLog | undefined;
+}
+
+/** Until there is a project. */
+const EXAMPLE = 'shop';
+/** Until its token is made. */
+const VARIABLE = '$AOS_TOKEN';
+const member = { session: 'member' } as const;
+const admin = { session: 'admin' } as const;
+const params = joi.object({
+  id: joi
+    .string()
+    .pattern(/^[a-z-]{1,40}$/)
+    .required(),
+});
+
+/** What the templates show of the steps. */
+interface ShownSteps {
+  steps: object[];
+  done: number;
+  all: number;
+}
+
+const sessionOf = ({ principal }: HttpRequest): SessionPrincipal => {
+  if (principal.kind === 'session') return principal;
+  throw new ServiceError('unauthorized', 'Sign in first.');
+};
+
+export class StepPages {
+  constructor(private readonly parts: StepParts) {}
+
+  /** For the dashboard; null: dismissed, or everything has happened. */
+  async onDashboard(request: HttpRequest): Promise<ShownSteps | null> {
+    const session = sessionOf(request);
+    if (await this.parts.checklist.dismissed(session.account_id)) return null;
+    const steps = await this.parts.checklist.steps();
+    return steps.every(({ done }) => done) ? null : this.#shown(steps, session);
+  }
+
+  get specs(): PageSpec[] {
+    const { checklist } = this.parts;
+    const title = 'First steps';
+    return [
+      {
+        path: '/first-steps',
+        title,
+        access: member,
+        handle: async (request) => {
+          const session = sessionOf(request);
+          const shown = await this.#shown(await checklist.steps(), session);
+          return new View('first-steps', { title, ...shown, dismissed: await checklist.dismissed(session.account_id) });
+        },
+      },
+      {
+        method: 'POST',
+        path: '/first-steps/dismiss',
+        title,
+        access: member,
+        handle: async (request) => {
+          await checklist.dismiss(sessionOf(request).account_id);
+          const message = 'The first steps are gone from your dashboard; they stay under “First steps”.';
+          return new Redirect('/', { tone: 'success', message, action: { label: 'Undo', post: '/first-steps/show' } });
+        },
+      },
+      {
+        method: 'POST',
+        path: '/first-steps/show',
+        title,
+        access: member,
+        handle: async (request) => {
+          await checklist.showAgain(sessionOf(request).account_id);
+          return new Redirect('/', { tone: 'success', message: 'The first steps are on your dashboard again.' });
+        },
+      },
+      {
+        method: 'POST',
+        path: '/first-steps/{id}/token',
+        title,
+        access: admin,
+        input: { params },
+        handle: (request) => this.#made(request),
+      },
+    ];
+  }
+
+  /** Makes the step's token and shows its command, ready to run, for one look. */
+  async #made(request: HttpRequest): Promise<View> {
+    const step = this.parts.checklist.find(request.params['id'] ?? '');
+    const tokens = this.parts.tokens();
+    if (step === null || step.token === null || step.command === null || tokens === undefined) {
+      throw new ServiceError('not_found', 'There is no such step, or its command needs no token.');
+    }
+    const { username } = sessionOf(request);
+    const given = await this.#given();
+    const { name, scopes } = step.token;
+    const project = given.bound;
+    const made = await tokens.issue({ kind: 'master', name, scopes, project, created_by: username });
+    await this.parts
+      .audit()
+      ?.record(request.principal, 'token.created', made.id, { name, scopes: scopes.join(' '), project });
+    return new View('first-step-token', {
+      title: step.title,
+      text: step.text,
+      command: step.command({ ...given, token: made.token }),
+      secret: made.token,
+      scopes,
+      project,
+    }).shownOnce({ label: 'First steps', href: '/first-steps' });
+  }
+
+  async #shown(steps: readonly CheckedStep[], { role }: SessionPrincipal): Promise<ShownSteps> {
+    const given = await this.#given();
+    const mayMake = role === 'admin' && this.parts.tokens() !== undefined;
+    const next = steps.find(({ done }) => !done)?.step.id;
+    return {
+      steps: steps.map(({ step, done }) => shownStep(step, done, { ...given, token: VARIABLE }, { mayMake, next })),
+      done: steps.filter(({ done }) => done).length,
+      all: steps.length,
+    };
+  }
+
+  async #given(): Promise<Omit<StepGiven, 'token'> & { bound: string | null }> {
+    const bound = await this.parts.project();
+    return { baseUrl: this.parts.baseUrl().replace(/\/$/, ''), project: bound ?? EXAMPLE, bound };
+  }
+}
+
+const shownStep = (
+  step: FirstStep,
+  done: boolean,
+  given: StepGiven,
+  { mayMake, next }: { mayMake: boolean; next: string | undefined },
+): object => ({
+  id: step.id,
+  title: step.title,
+  text: step.text,
+  page: step.page,
+  done,
+  // Steps that have happened, and those after the next, are folded to their line.
+  open: step.id === next,
+  command: step.command?.(given) ?? null,
+  makes_token: mayMake && step.token !== null && step.command !== null,
+});

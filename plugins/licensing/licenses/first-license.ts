@@ -1,0 +1,10 @@
+import type { StepGiven } from '../../../ports/domain/dashboard.js';
+
+/** The command that makes a first license (contract 50, administration). Pure. */
+export const firstLicenseCommand = ({ baseUrl, project, token }: StepGiven): string =>
+  [
+    `curl ${baseUrl}/api/license/v1/licenses \\`,
+    `  -H "Authorization: Bearer ${token}" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '${JSON.stringify({ product: project, licensee: 'First customer' })}'`,
+  ].join('\n');

@@ -1,0 +1,10 @@
+import type { StepGiven } from '../../../ports/domain/dashboard.js';
+
+/** The command that makes a first monitor (contract 30, endpoints). Pure. */
+export const firstHeartbeatCommand = ({ baseUrl, token }: StepGiven): string =>
+  [
+    `curl ${baseUrl}/api/watchdog/v1/ping \\`,
+    `  -H "Authorization: Bearer ${token}" \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '${JSON.stringify({ source: 'web-1', interval: 300 })}'`,
+  ].join('\n');
