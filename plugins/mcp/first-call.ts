@@ -2,7 +2,7 @@
 import type { Clock, Collection, Doc, Logger } from '../../kernel/contract.js';
 import { StoreConflict } from '../../ports/store.js';
 
-export interface MarkDoc extends Doc {
+export interface FirstCallDoc extends Doc {
   at: string;
 }
 
@@ -12,7 +12,7 @@ export class FirstCall {
   #noted = false;
 
   constructor(
-    private readonly marks: Collection<MarkDoc>,
+    private readonly marks: Collection<FirstCallDoc>,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {}

@@ -1,6 +1,6 @@
 import type { StepGiven } from '../../../ports/domain/dashboard.js';
 
-/** The command that publishes the folder in which it runs (contract 40, publish). Pure. */
+/** The command that publishes the folder in which it runs (contract 40, publishing). Pure. */
 export const firstReleaseCommand = ({ baseUrl, project, token }: StepGiven): string =>
   [
     `tar -czf - -C . . > /tmp/package.tar.gz && curl --fail-with-body \\`,
