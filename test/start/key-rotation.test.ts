@@ -65,7 +65,7 @@ describe('rotation of keys', function () {
 
   /** The setting names a file. */
   const withReleaseKey = async (): Promise<void> => {
-    service = await TestService.create();
+    service = await TestService.first();
     const path = join(service.dataDir, 'first.pem');
     await writeFile(path, rsa());
     service.env['SVC_RELEASE_PRIVATE_KEY'] = path;

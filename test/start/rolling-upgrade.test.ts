@@ -42,9 +42,9 @@ for (const engine of engines) {
         otherVersion(versions[1] ?? '', edits([1])),
         otherVersion(versions[2] ?? '', edits([1, 2])),
       ]);
-      old = await TestService.create(settings);
+      old = await TestService.first(settings);
       // Of its own on a shared store; the embedded one is served by one process at a time.
-      next = await TestService.create(settings, engine.name === 'sqlite' ? old.dataDir : undefined);
+      next = await TestService.first(settings, engine.name === 'sqlite' ? old.dataDir : undefined);
       next.cli = programs[0]?.cli ?? '';
     });
     after(async () => {

@@ -11,7 +11,8 @@ describe('start: the service on the embedded store (sqlite)', function () {
   afterEach(() => service.dispose());
 
   it('creates its store and keys under the data directory, prints the address, and writes server.json', async () => {
-    service = await TestService.started();
+    service = await TestService.first();
+    await service.start();
     const names = await readdir(service.dataDir);
     expect(names).to.include('aos.db');
     const running = JSON.parse(await readFile(join(service.dataDir, 'server.json'), 'utf8')) as {
@@ -27,7 +28,7 @@ describe('start: the service on the embedded store (sqlite)', function () {
   });
 
   it('prints the generated credentials once, on a plain line, and never logs them', async () => {
-    service = await TestService.create({ SVC_LOG_LEVEL: 'debug' });
+    service = await TestService.first({ SVC_LOG_LEVEL: 'debug' });
     delete service.env['SVC_ADMIN_PASSWORD'];
     await service.start();
     const password = /password:?\s+(\S{12,})/.exec(service.stdout)?.[1] ?? '';
@@ -41,7 +42,8 @@ describe('start: the service on the embedded store (sqlite)', function () {
   });
 
   it('answers health to the shared key, healthy and with nothing pending', async () => {
-    service = await TestService.started();
+    service = await TestService.first();
+    await service.start();
     const health = await service.request('GET', '/api/health', SHARED_KEY);
     expect(health.status).to.equal(200);
     expect(health.body['healthy']).to.equal(true);
@@ -49,7 +51,8 @@ describe('start: the service on the embedded store (sqlite)', function () {
   });
 
   it('a first start warns of nothing, nor do the first runs of its jobs', async () => {
-    service = await TestService.started();
+    service = await TestService.first();
+    await service.start();
     // Each job that repeats by an interval runs as soon as the service is there.
     await until(
       'the first jobs ran',
@@ -102,7 +105,7 @@ describe('start: the service on the embedded store (sqlite)', function () {
     ['an unknown storage', { SVC_STORAGE_URL: 'postgres://x' }, ['storage.url', 'SVC_STORAGE_URL']],
   ] as [string, Record<string, string>, string[]][]) {
     it(`stops at ${name} with exit 1 and one line on stderr`, async () => {
-      service = await TestService.create(extra);
+      service = await TestService.first(extra);
       const { code, stdout, stderr } = await aos(service.env, ['serve']);
       expect(code).to.equal(1);
       expect(stderr.trim().split('\n'), stderr).to.have.lengthOf(1);
@@ -112,7 +115,7 @@ describe('start: the service on the embedded store (sqlite)', function () {
   }
 
   it('names the file of a wrong key', async () => {
-    service = await TestService.create();
+    service = await TestService.first();
     const file = join(service.dataDir, 'mine.json');
     await writeFile(file, JSON.stringify({ limits: { json_bytes: 'many' } }));
     const { code, stderr } = await aos({ ...service.env, SVC_CONFIG: file }, ['serve']);

@@ -75,8 +75,9 @@ describe('start: plugins switched off', function () {
   async function crawled(
     off: readonly string[],
   ): Promise<{ visited: Set<string>; dead: string[]; running: TestService }> {
-    const running = await TestService.started({ SVC_PLUGINS_OFF: JSON.stringify(off) });
+    const running = await TestService.first({ SVC_PLUGINS_OFF: JSON.stringify(off) });
     service = running;
+    await running.start();
     await running.project('shop');
     const token = await running.token('bugtracker:report,bugtracker:manage');
     for (const type of ['error', 'bug']) {
@@ -130,7 +131,7 @@ describe('start: plugins switched off', function () {
   });
 
   it('a critical or unknown one stops the start with one line that names it', async () => {
-    const stopped = await TestService.create({ SVC_PLUGINS_OFF: '["bugs"]' });
+    const stopped = await TestService.first({ SVC_PLUGINS_OFF: '["bugs"]' });
     service = stopped;
     const critical = await aos(stopped.env, ['serve']);
     expect(critical.code).to.equal(1);

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from '../../cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import { compose } from '../../main.js';
+import { isUsual, prepare } from './prepared.js';
 import { watch } from './work.js';
 
 export const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
@@ -111,8 +112,18 @@ export class TestService {
     private readonly own: boolean,
   ) {}
 
-  /** A service not started yet. @param dataDir shared with another process; otherwise a temporary one, removed by `dispose` */
+  /**
+   * A service not started yet, in a directory as a first start leaves it (prepared.ts) unless the settings want another.
+   * @param dataDir shared with another process; otherwise a temporary one, removed by `dispose`
+   */
   static async create(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
+    const service = await TestService.first(extra, dataDir);
+    if (dataDir === undefined && isUsual(extra)) await prepare(service.dataDir, serviceEnv);
+    return service;
+  }
+
+  /** The same in an empty directory: its start is the first. */
+  static async first(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
     const dir = dataDir ?? (await mkdtemp(join(tmpdir(), 'aos-test-')));
     return new TestService(dir, serviceEnv(dir, extra), dataDir === undefined);
   }

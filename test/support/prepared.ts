@@ -1,0 +1,40 @@
+/**
+ * A data directory as the first start leaves it: keys, tables, the first administrator. It is made once in each process
+ * that runs tests and copied for every service after, because the tables and the password of a first start cost a second
+ * of processor time. Tests of the first start itself begin with an empty directory (`TestService.first`).
+ */
+import { rmSync } from 'node:fs';
+import { cp, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../config/load.js';
+import { compose } from '../../main.js';
+import { FIRST_START } from '../../ports/domain/access.js';
+
+/** With one of these the first start makes other keys, another store or another account. */
+const ITS_OWN = /^SVC_(STORAGE|SECURITY|ADMIN|CONFIG$|DATA_DIR$|RELEASE_PRIVATE_KEY|LICENSE_KEY|DATA_KEY|AUTO_MIGRATE)/;
+
+/** Whether a first start with these settings leaves what one without them leaves. */
+export const isUsual = (settings: Record<string, string>): boolean =>
+  !Object.keys(settings).some((name) => ITS_OWN.test(name));
+
+let made: Promise<string> | undefined;
+
+async function make(envOf: (dir: string) => NodeJS.ProcessEnv): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'aos-prepared-'));
+  process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+  const service = await compose('command', { configuration: await loadConfig({ env: envOf(dir) }) });
+  await service.boot();
+  try {
+    await service.kernel.service(FIRST_START)?.ensureAdmin();
+  } finally {
+    await service.stop();
+  }
+  return dir;
+}
+
+/** Fills a directory. @param envOf the environment of a service with the usual settings */
+export async function prepare(dir: string, envOf: (dir: string) => NodeJS.ProcessEnv): Promise<void> {
+  made ??= make(envOf);
+  await cp(await made, dir, { recursive: true, preserveTimestamps: true });
+}
