@@ -92,7 +92,9 @@ async function run(files, lanes) {
         const result = await runOne(state, file);
         results.push(result);
         const mark = result.failures.length > 0 ? 'FAILED' : 'ok    ';
-        console.log(`${mark} ${nameOf(file)}  ${result.passed} in ${(result.ms / 1000).toFixed(1)} s`);
+        console.log(
+          `${mark} ${nameOf(file)}  ${result.passed} in ${(result.ms / 1000).toFixed(1)} s, CPU ${(result.cpuMs / 1000).toFixed(1)}`,
+        );
       }
       state.child.removeAllListeners('exit');
       // It ends by itself, with the browser that its files shared.

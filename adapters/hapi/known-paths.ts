@@ -14,12 +14,15 @@ const METHODS: readonly HttpMethod[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 export class KnownPaths {
   readonly #paths = new Map<string, KnownPath & { methods: Set<HttpMethod> }>();
+  /** Null until it is asked for, and after a path was added. */
+  #wide: Map<number, { known: KnownPath; parts: string[] }[]> | null = null;
 
   /** Adds a path. Two paths that differ only in the names of their parameters are the same. */
   add(path: string, methods: readonly HttpMethod[], { bare = false, cors = false } = {}): void {
     const shape = path.replace(/\{[^*?}]*([*?]?\d*)\}/g, '{$1}');
     const known = this.#paths.get(shape) ?? { path, methods: new Set<HttpMethod>(), bare: false, cors: false };
     for (const method of methods) known.methods.add(method);
+    this.#wide = null;
     this.#paths.set(shape, { ...known, bare: known.bare || bare, cors: known.cors || cors });
   }
 
@@ -32,8 +35,22 @@ export class KnownPaths {
    * looks for the nearest path: `/rules/{id}` would answer `GET /rules/preview`.
    */
   borrowed({ path, methods }: KnownPath): HttpMethod[] {
-    const wider = this.all().filter((other) => other.path !== path && covers(other.path, path));
-    return METHODS.filter((method) => !methods.has(method) && wider.some((other) => other.methods.has(method)));
+    const parts = path.split('/');
+    this.#wide ??= this.#widePaths();
+    const alike = this.#wide.get(parts.length) ?? [];
+    const wider = alike.filter(({ known, parts: wide }) => known.path !== path && covers(wide, parts));
+    return METHODS.filter((method) => !methods.has(method) && wider.some(({ known }) => known.methods.has(method)));
+  }
+
+  /** Paths that match others, by their number of parts: each is asked about every path. */
+  #widePaths(): Map<number, { known: KnownPath; parts: string[] }[]> {
+    const wide = new Map<number, { known: KnownPath; parts: string[] }[]>();
+    for (const known of this.#paths.values()) {
+      const parts = known.path.split('/');
+      if (!parts.some(isParameter)) continue;
+      wide.set(parts.length, [...(wide.get(parts.length) ?? []), { known, parts }]);
+    }
+    return wide;
   }
 }
 
@@ -45,10 +62,9 @@ export function allowOf({ methods, cors }: Pick<KnownPath, 'methods' | 'cors'>):
   return [...allowed, ...(cors ? ['OPTIONS'] : [])].join(', ');
 }
 
-/** Whether `wide` matches every address that `path` matches. */
-function covers(wide: string, path: string): boolean {
-  const theirs = wide.split('/');
-  const ours = path.split('/');
-  if (theirs.length !== ours.length) return false;
-  return theirs.every((part, i) => part === ours[i] || /^\{[^*?}]+\}$/.test(part));
+const isParameter = (part: string): boolean => /^\{[^*?}]+\}$/.test(part);
+
+/** Whether `wide` matches every address that the path of as many parts matches. */
+function covers(wide: readonly string[], parts: readonly string[]): boolean {
+  return wide.every((part, i) => part === parts[i] || isParameter(part));
 }

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { until } from '../harness.js';
-import { ADMIN, command, TestService } from '../support/service.js';
+import { ADMIN, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 
 const MIA = 'mia';
@@ -29,7 +29,7 @@ describe('web: administration in a real browser', function () {
       request.resume().on('end', () => response.writeHead(answer).end());
     });
     await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     const scopes = 'bugtracker:report,bugtracker:manage,projects:manage,webhooks:manage,watchdog:ping,license:manage';
     token = await service.token(scopes);
     await call('POST', '/api/projects/v1/projects', { slug: 'shop', name: 'Online shop' });
@@ -38,8 +38,7 @@ describe('web: administration in a real browser', function () {
     const made = { name: 'Chat', url, events: 'bug.created', project_slug: 'shop' };
     const { webhook: kept, id } = await call('POST', '/api/webhooks/v1/webhooks', made);
     webhook = String((kept as { id?: string } | undefined)?.id ?? id);
-    await command(
-      service.env,
+    await service.command(
       ['user', 'create', '--username', MIA, '--role', 'member', '--password-stdin'],
       ADMIN.password,
     );
@@ -171,7 +170,7 @@ describe('web: administration in a real browser', function () {
       expect((await service.request('POST', '/api/license/v1/validate', null, body)).status).to.equal(200);
     }
     await call('POST', '/api/watchdog/v1/ping', { source: 'queue' });
-    await command(service.env, ['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
+    await service.command(['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
     const page = await signedIn(ADMIN.username);
     const asked = async (path: string, menu: string): Promise<string> => {
       await go(path);

@@ -28,7 +28,7 @@ describe('web: the ten daily tasks', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     await service.project('shop');
     const scopes = 'bugtracker:report,bugtracker:manage,watchdog:ping,webhooks:manage,license:manage';
     token = await service.token(scopes);

@@ -13,7 +13,7 @@ describe('web: pages that follow by themselves', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     await service.project('shop');
     token = await service.token('bugtracker:report,watchdog:ping');
     browser = await launch(CHROMIUM);

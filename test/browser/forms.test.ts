@@ -15,7 +15,7 @@ describe('web: forms in a real browser', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     await service.project('shop');
     token = await service.token('bugtracker:report,bugtracker:manage');
     browser = await launch(CHROMIUM);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { verifyLicenseFile } from '../../formats/license-file.js';
-import { ADMIN, command, TestService } from '../support/service.js';
+import { ADMIN, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 
 const KEY = /[2-9A-HJ-NP-Z]{5}(?:-[2-9A-HJ-NP-Z]{5}){4}/;
@@ -20,11 +20,11 @@ describe('web: licenses in a real browser', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
     token = await service.token('license:manage');
     const member = ['user', 'create', '--username', 'mia', '--role', 'member', '--password-stdin'];
-    await command(service.env, member, 'quiet-lantern-harbour');
+    await service.command(member, 'quiet-lantern-harbour');
     browser = await launch(CHROMIUM);
   });
   after(async () => {

@@ -12,7 +12,7 @@ describe('web: monitors in a real browser', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started();
+    service = await TestService.here();
     const token = await service.token('watchdog:ping');
     for (const response_ms of [12.3456, 45]) {
       const body = { source: 'web', interval: 1, metrics: { response_ms } };

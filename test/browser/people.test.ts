@@ -22,7 +22,7 @@ describe('web: pages of errors and bugs as people meet them', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     for (const slug of ['shop', 'planted', 'phone']) await service.project(slug);
     token = await service.token('bugtracker:report,bugtracker:manage');
     browser = await launch(CHROMIUM);

@@ -1,7 +1,7 @@
 /** The search box in a real browser: by keyboard, with refs in any case, and without scripts. */
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { ADMIN, command, TestService } from '../support/service.js';
+import { ADMIN, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 
 describe('web: the search in a real browser', function () {
@@ -13,8 +13,8 @@ describe('web: the search in a real browser', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started();
-    await command(service.env, ['project', 'create', 'warehouse', '--name', 'Stock of all branches']);
+    service = await TestService.here();
+    await service.command(['project', 'create', 'warehouse', '--name', 'Stock of all branches']);
     const token = await service.token('bugtracker:report,watchdog:ping');
     const { body } = await service.request('POST', '/api/errors/v1/report', token, {
       project: 'warehouse',

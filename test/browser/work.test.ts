@@ -26,7 +26,7 @@ describe('web: work on errors and bugs in a real browser', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     for (const slug of ['shop', 'bulk', 'live', 'plain']) await service.project(slug);
     token = await service.token('bugtracker:report,bugtracker:manage');
     browser = await launch(CHROMIUM);

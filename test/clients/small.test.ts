@@ -38,7 +38,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       const found = await prepare(dir);
       if (found === null) this.skip();
       driver = found;
-      service = await TestService.started();
+      service = await TestService.here();
       fake = await new FakeServer().start();
       await service.project('shop');
       const token = await service.token('bugtracker:report,watchdog:ping,updateservice:publish,license:manage');

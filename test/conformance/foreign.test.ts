@@ -72,7 +72,7 @@ describe('conformance: an object of another project', function () {
   };
 
   before(async () => {
-    service = await TestService.started({ SVC_LIMITS__API_PER_MINUTE: '0', SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__API_PER_MINUTE: '0', SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
     const token = async (...words: string[]): Promise<string> =>
       (
         await aosJson<{ token: string }>(service.env, [

@@ -26,7 +26,7 @@ describe('docs: the guide of the small clients', function () {
 
   before(async () => {
     dir = await mkdtemp(join(tmpdir(), 'aos-clients-'));
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
     const token = await service.token('bugtracker:report,watchdog:ping,updateservice:publish,license:manage');
     const license = { product: 'shop', licensee: 'Ada' };

@@ -36,7 +36,7 @@ describe('docs: the guide of licenses', function () {
   let token: string;
 
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
     token = await service.token('license:manage', 'shop');
     env = { ...process.env, AOS_URL: service.url, AOS_TOKEN: token };

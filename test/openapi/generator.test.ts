@@ -71,7 +71,7 @@ describe('openapi.json before openapi-generator', function () {
   let folder: string;
   before(async function () {
     if (!existsSync(join(TOOLS, '.complete'))) this.skip();
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
     folder = await mkdtemp(join(tmpdir(), 'aos-openapi-generator-'));
     await writeFile(join(folder, 'openapi.json'), await (await fetch(`${service.url}/api/openapi.json`)).text());

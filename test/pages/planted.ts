@@ -3,7 +3,7 @@
  * no text from outside may run, and none may move a layout.
  */
 import { packageWith } from '../../clients/demo/package-file.js';
-import { ADMIN, command, TestService, type Answer } from '../support/service.js';
+import { ADMIN, TestService, type Answer } from '../support/service.js';
 import { until } from '../harness.js';
 import { WebSession } from './web-session.js';
 
@@ -44,7 +44,7 @@ export class PlantedService {
 
   /** @param env more of the configuration */
   static async started(env: Record<string, string> = {}): Promise<PlantedService> {
-    const service = await TestService.started({ ...UNLIMITED, ...env });
+    const service = await TestService.here({ ...UNLIMITED, ...env });
     try {
       const admin = new WebSession(service.url);
       if ((await admin.signIn(ADMIN.username, ADMIN.password)) !== 303) throw new Error('no login');
@@ -52,11 +52,7 @@ export class PlantedService {
         [MEMBER, 'member'],
         [INSTALLER, 'installer'],
       ] as const) {
-        await command(
-          service.env,
-          ['user', 'create', '--username', username, '--role', role, '--password-stdin'],
-          password,
-        );
+        await service.command(['user', 'create', '--username', username, '--role', role, '--password-stdin'], password);
       }
       const planted = new PlantedService(service, await service.token(SCOPES), admin);
       await planted.#plant();
@@ -220,7 +216,7 @@ export class PlantedService {
   /** A job that failed, with its message. */
   async #incident(): Promise<void> {
     const asked = ['--name', 'fallen', '--scopes', 'watchdog:ping', '--source', 'fallen'];
-    const { token } = await command<{ token: string }>(this.service.env, ['token', 'create', ...asked]);
+    const { token } = await this.service.command<{ token: string }>(['token', 'create', ...asked]);
     await fetch(`${this.service.url}/ping/${token}/fail`, { method: 'POST', body: PLANTED });
     const path = '/api/watchdog/v1/incidents';
     const { body } = await this.service.request('GET', path, this.token);

@@ -20,7 +20,7 @@ suite('sentry intake from a browser', function () {
   let key: string;
 
   before(async () => {
-    service = await TestService.started({ SVC_LIMITS__INTAKE_BURST: '4', SVC_LIMITS__INTAKE_PER_MINUTE: '1' });
+    service = await TestService.here({ SVC_LIMITS__INTAKE_BURST: '4', SVC_LIMITS__INTAKE_PER_MINUTE: '1' });
     await service.project('shop');
     ({ key } = await aosJson<{ key: string }>(service.env, ['project', 'intake-key', 'shop']));
     site = createServer((_, res) => res.setHeader('content-type', 'text/html').end('<title>a shop</title>'));

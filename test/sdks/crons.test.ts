@@ -18,7 +18,7 @@ describe('sentry sdks: check-ins', function () {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     token = await service.token('projects:manage,watchdog:read');
   });
   after(() => service?.dispose());

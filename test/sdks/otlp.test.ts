@@ -24,7 +24,7 @@ suite('logs of OpenTelemetry’s SDKs', function () {
   let service: TestService;
   let reader: string;
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     reader = await service.token('bugtracker:read,projects:manage');
   });
   after(() => service.dispose());

@@ -18,7 +18,7 @@ interface Site {
 }
 
 async function site(env: Record<string, string> = {}): Promise<Site> {
-  const service = await TestService.started(env);
+  const service = await TestService.here(env);
   return { service, token: await service.token('bugtracker:read,projects:manage,system:read') };
 }
 

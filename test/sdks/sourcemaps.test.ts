@@ -45,7 +45,7 @@ suite('source maps of real builds', function () {
   let manager: string;
 
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     manager = await service.token('bugtracker:manage,projects:manage');
     folder = await mkdtemp(join(tmpdir(), 'aos-maps-'));
     site = createServer((req, res) => {

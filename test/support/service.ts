@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from '../../cli/usage.js';
 import { loadConfig } from '../../config/load.js';
-import { compose } from '../../main.js';
+import { compose, type Service } from '../../main.js';
 import { isUsual, prepare } from './prepared.js';
 import { watch } from './work.js';
 
@@ -77,20 +77,25 @@ export async function aosJson<T = Record<string, unknown>>(
  */
 export async function command<T = Record<string, unknown>>(
   env: NodeJS.ProcessEnv,
-  [domain = '', verb = '', ...words]: readonly string[],
+  words: readonly string[],
   input = '',
 ): Promise<T> {
-  const name = `${domain} ${verb}`;
   const service = await compose('command', { configuration: await loadConfig({ env }) });
   await service.boot();
   try {
-    const found = service.kernel.commands().find(({ spec }) => spec.name === name);
-    if (found === undefined || found.reason !== null) throw new Error(`aos ${name}: ${found?.reason ?? 'unknown'}`);
-    const { args, options } = parse(found.spec, words);
-    return (await found.spec.run({ args, options, stdin: () => Promise.resolve(input) })).json as T;
+    return (await runOn(service, words, input)) as T;
   } finally {
     await service.stop();
   }
+}
+
+/** The answer of a plugin's command on a service that runs in this process. */
+async function runOn(service: Service, [domain = '', verb = '', ...words]: readonly string[], input = '') {
+  const name = `${domain} ${verb}`;
+  const found = service.kernel.commands().find(({ spec }) => spec.name === name);
+  if (found === undefined || found.reason !== null) throw new Error(`aos ${name}: ${found?.reason ?? 'unknown'}`);
+  const { args, options } = parse(found.spec, words);
+  return (await found.spec.run({ args, options, stdin: () => Promise.resolve(input) })).json;
 }
 
 export interface Answer {
@@ -106,6 +111,8 @@ export class TestService {
   url = '';
   stdout = '';
   stderr = '';
+  /** The service itself, when it runs in this process. */
+  #here: Service | null = null;
   private constructor(
     readonly dataDir: string,
     readonly env: NodeJS.ProcessEnv,
@@ -132,6 +139,19 @@ export class TestService {
     const service = await TestService.create(extra, dataDir);
     await service.start();
     return service;
+  }
+
+  /**
+   * The whole service, listening, in this process: for tests of what it answers, which neither end nor look at the
+   * program. A start of the program costs three times as much.
+   */
+  static async here(extra: Record<string, string> = {}): Promise<TestService> {
+    // Its log would come between the lines of the runner.
+    const one = await TestService.create({ SVC_LOG_LEVEL: 'error', ...extra });
+    const service = await compose('serve', { configuration: await loadConfig({ env: one.env }) });
+    one.#here = service;
+    one.url = (await service.boot()).address ?? '';
+    return one;
   }
 
   /** Resolves with the milliseconds until it listened. */
@@ -161,6 +181,8 @@ export class TestService {
     const child = this.child;
     this.child = null;
     this.url = '';
+    await this.#here?.stop();
+    this.#here = null;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null;
     return new Promise((resolve) => {
       child.on('close', (code) => resolve(code));
@@ -173,15 +195,20 @@ export class TestService {
     if (this.own) await rm(this.dataDir, { recursive: true, force: true });
   }
 
+  /** A plugin's command, beside the program or on the service in this process. */
+  async command<T = Record<string, unknown>>(words: readonly string[], input = ''): Promise<T> {
+    return this.#here === null ? command<T>(this.env, words, input) : ((await runOn(this.#here, words, input)) as T);
+  }
+
   /** A project and a token with these scopes. */
   async token(scopes: string, project?: string): Promise<string> {
     const only = project === undefined ? [] : ['--project', project];
     const words = ['token', 'create', '--name', 'test', '--scopes', scopes, ...only];
-    return (await command<{ token: string }>(this.env, words)).token;
+    return (await this.command<{ token: string }>(words)).token;
   }
 
   async project(slug: string): Promise<void> {
-    await command(this.env, ['project', 'create', slug]);
+    await this.command(['project', 'create', slug]);
   }
 
   async request(method: string, path: string, token: string | null, body?: unknown): Promise<Answer> {

@@ -14,7 +14,7 @@ describe('web: bytes on the wire', function () {
   let cookie: string;
 
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
     const token = await service.token('bugtracker:report');
     const words = 'amber birch cedar delta ember fern garnet hazel'.split(' ');

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../support/release-server.js';
-import { FAULTY, install, offlinePackage, remove, runAgent, scratch, treeOf, type Ran } from './agent.js';
+import { FAULTY, install, offlinePackage, remove, runAgent, runHere, scratch, treeOf, type Ran } from './agent.js';
 
 const RANDOM_KILLS = 40;
 const keys = newKeys();
@@ -56,8 +56,10 @@ describe('update-agent: killed', function () {
       env,
       program: FAULTY,
     });
-  const recover = (dir: string, env: Record<string, string> = {}): Promise<Ran> =>
-    runAgent(['--action', 'recover', '--dir', dir], { env, program: FAULTY });
+  /** In this process, which knows nothing of the killed one: all that a recovery has is what lies on the disk. */
+  const recover = (dir: string): Promise<Ran> => runHere(['--action', 'recover', '--dir', dir]);
+  const killedRecovery = (dir: string, point: number): Promise<Ran> =>
+    runAgent(['--action', 'recover', '--dir', dir], { env: { FAULT_AT: String(point) }, program: FAULTY });
 
   /** The old version with a user's things in it, and what both trees look like: the new one as an undisturbed update leaves it. */
   async function compared(
@@ -154,10 +156,10 @@ describe('update-agent: killed', function () {
         const dir = join(work, 'twice');
         await cp(old, dir, { recursive: true, verbatimSymlinks: true });
         await go(dir, { FAULT_AT: String(point) });
-        const first = await recover(dir, { FAULT_AT: String(again) });
+        const first = await killedRecovery(dir, again);
         if (first.signal === 'SIGKILL') kills++;
         // A third start, killed two points further on, and the one that ends it.
-        await recover(dir, { FAULT_AT: String(again + 2) });
+        await killedRecovery(dir, again + 2);
         expect((await recover(dir)).code).to.equal(0);
         const tree = await treeOf(dir);
         expect([trees.old, trees.new], `${point} ${again}`).to.deep.include(tree);
@@ -197,7 +199,7 @@ describe('update-agent: killed', function () {
       await runAgent(['--server', server.url, '--dir', dir], {
         started: (_pid, kill) => setTimeout(() => kill('SIGKILL'), took * (0.3 + 0.7 * Math.random())),
       });
-      expect((await recover(dir)).code).to.equal(0);
+      expect((await runAgent(['--action', 'recover', '--dir', dir])).code).to.equal(0);
       const tree = await treeOf(dir);
       const isNew = tree['manifest.json'] === trees.new['manifest.json'];
       expect(tree).to.deep.equal(isNew ? trees.new : trees.old);

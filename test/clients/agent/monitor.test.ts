@@ -33,7 +33,7 @@ describe('update-agent: monitor', function () {
   let tools: string;
 
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     read = await service.token('watchdog:read');
   });
   after(() => service.dispose());

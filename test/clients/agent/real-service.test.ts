@@ -20,7 +20,7 @@ describe('update-agent and service', function () {
 
   before(async () => {
     dir = await scratch();
-    service = await TestService.started();
+    service = await TestService.here();
     for (const product of ['shop', 'steep']) await service.project(product);
     token = await service.token('updateservice:publish');
   });

@@ -15,7 +15,7 @@ describe('packager and service', function () {
   let token: string;
   before(async () => {
     root = await mkdtemp(join(tmpdir(), 'aos-publish-'));
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
     token = await service.token('updateservice:publish');
     await writeTree(join(root, 'linux-x64'), {

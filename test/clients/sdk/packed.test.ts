@@ -97,7 +97,7 @@ export async function ask(): Promise<UpdateCheck> {
   });
 
   it('the README’s examples do what they say', async () => {
-    const service = await TestService.started();
+    const service = await TestService.here();
     try {
       await service.project('shop');
       const token = await service.token('bugtracker:report,watchdog:ping,updateservice:publish,license:manage');

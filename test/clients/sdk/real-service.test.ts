@@ -24,7 +24,7 @@ describe('sdk and service', function () {
 
   before(async () => {
     dir = await folder();
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
     token = await service.token(
       'bugtracker:report,bugtracker:read,watchdog:ping,watchdog:read,updateservice:publish,license:manage,license:read',

@@ -35,7 +35,7 @@ describe('docs/examples: agents', function () {
   let service: TestService;
 
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
   });
   after(() => service.dispose());
 

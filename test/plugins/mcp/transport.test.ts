@@ -37,7 +37,7 @@ describe('mcp: the transport', function () {
   let token: string;
 
   before(async () => {
-    service = await TestService.started({
+    service = await TestService.here({
       SVC_MCP__ALLOWED_ORIGINS: '["https://tools.example"]',
       SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0',
     });
@@ -311,7 +311,7 @@ describe('mcp: the transport', function () {
   it('carries the request’s id, and is counted by the token’s limit, once a call', async () => {
     const { headers } = await send(request('ping'), { 'x-request-id': 'request-4711' });
     expect(headers.get('x-request-id')).to.equal('request-4711');
-    const limited = await TestService.started({ SVC_LIMITS__API_PER_MINUTE: '4' });
+    const limited = await TestService.here({ SVC_LIMITS__API_PER_MINUTE: '4' });
     try {
       const own = await limited.token(ALL);
       const call = request('tools/call', { name: 'search', arguments: {} });

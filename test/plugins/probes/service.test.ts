@@ -10,7 +10,7 @@ describe('probes of a running service', function () {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     token = await service.token('watchdog:manage,watchdog:read');
   });
   after(() => service.dispose());

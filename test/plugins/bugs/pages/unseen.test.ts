@@ -7,7 +7,7 @@ describe('bugs: unseen characters in titles', function () {
   this.timeout(60_000);
   let service: TestService;
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
   });
   after(() => service.dispose());
 
