@@ -147,7 +147,8 @@ export class TestService {
    */
   static async here(extra: Record<string, string> = {}): Promise<TestService> {
     // Its log would come between the lines of the runner.
-    const one = await TestService.create({ SVC_LOG_LEVEL: 'error', ...extra });
+    const quiet = { SVC_LOG_LEVEL: 'error', SVC_LOG__SLOW_MS: '60000' };
+    const one = await TestService.create({ ...quiet, ...extra });
     const service = await compose('serve', { configuration: await loadConfig({ env: one.env }) });
     one.#here = service;
     one.url = (await service.boot()).address ?? '';
