@@ -80,7 +80,7 @@ const TOOL = Joi.object({
   omit: names,
   fixed: Joi.object(),
   defaults: Joi.object(),
-  describe: Joi.object().pattern(Joi.string(), Joi.string()),
+  describe: Joi.object().pattern(Joi.string(), Joi.string().allow('')),
   untrusted: names,
   textLimit: Joi.number().integer().min(1),
   answer: Joi.function(),

@@ -124,6 +124,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   },
   { name: 'counters', indexes: [] },
   { name: 'moves', indexes: [{ fields: ['at'] }, { fields: ['item_id'] }] },
+  { name: 'splits', indexes: [{ fields: ['at'] }] },
   { name: 'builds', indexes: [{ fields: ['project'] }, { fields: ['build_key'] }] },
   { name: 'bulks', indexes: [{ fields: ['state', 'beat_at'] }, { fields: ['finished_at'] }] },
   { name: 'waiting', indexes: [{ fields: ['event'] }, { fields: ['project'] }, { fields: ['expires_at'] }] },

@@ -24,7 +24,15 @@ import type {
   TextsDoc,
 } from './item/model.js';
 import type { StoredOccurrence } from './item/occurrence-documents.js';
-import type { BulkRunDoc, LinkDoc, MoveDoc, RemovalDoc, SavedViewDoc, WaitingDoc } from './item/work-documents.js';
+import type {
+  BulkRunDoc,
+  LinkDoc,
+  MoveDoc,
+  RemovalDoc,
+  SavedViewDoc,
+  SplitDoc,
+  WaitingDoc,
+} from './item/work-documents.js';
 import type { ReportMetrics } from './report-metrics.js';
 
 export interface BugsConfig {
@@ -54,6 +62,7 @@ export interface BugDeps {
   counters: Collection<CounterDoc>;
   links: Collection<LinkDoc>;
   moves: Collection<MoveDoc>;
+  splits: Collection<SplitDoc>;
   views: Collection<SavedViewDoc>;
   bulks: Collection<BulkRunDoc>;
   waiting: Collection<WaitingDoc>;

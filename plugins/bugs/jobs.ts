@@ -8,6 +8,7 @@ import { WaitingFeedback } from './feedback/waiting-feedback.js';
 import { WINDOW_MS } from './item/sampling.js';
 import { Links } from './links/links.js';
 import { Rekeying } from './merging/rekeying.js';
+import { SplitHandover } from './splitting/handover.js';
 import { Alarms } from './muting/alarms.js';
 import { Blocking } from './store/blocking.js';
 import { ClientRefs } from './store/client-refs.js';
@@ -25,6 +26,7 @@ export class Repairs {
     @inject(WaitingFeedback) private readonly waiting: WaitingFeedback,
     @inject(Links) private readonly links: Links,
     @inject(Blocking) private readonly blocking: Blocking,
+    @inject(SplitHandover) private readonly splits: SplitHandover,
   ) {}
 
   /** Tells events that a crash or a failed listener left behind. */
@@ -37,6 +39,7 @@ export class Repairs {
     await this.refs.tidy();
     await this.refs.reconcile();
     await this.rekeying.reconcile(signal);
+    await this.splits.reconcile(signal);
     await this.removal.reconcile();
     await this.waiting.reconcile(signal);
     await this.links.reconcile(signal);

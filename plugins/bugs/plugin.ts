@@ -143,6 +143,7 @@ export default definePlugin<BugsConfig>({
       counters: ctx.collection('counters'),
       links: ctx.collection('links'),
       moves: ctx.collection('moves'),
+      splits: ctx.collection('splits'),
       views: ctx.collection('views'),
       bulks: ctx.collection('bulks'),
       waiting: ctx.collection('waiting'),

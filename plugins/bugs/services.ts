@@ -23,6 +23,8 @@ import { SavedViews } from './lists/saved-views.js';
 import { Stats } from './lists/stats.js';
 import { Links } from './links/links.js';
 import { Merging } from './work/merging.js';
+import { Reasons } from './splitting/reasons.js';
+import { Splitting } from './splitting/splitting.js';
 import { Faults } from './builds/version-faults.js';
 import { ReportFilters } from './muting/report-filters.js';
 import { Muter } from './muting/muting.js';
@@ -48,6 +50,8 @@ const SERVICES = {
   bulkRuns: BulkRuns,
   merging: Merging,
   links: Links,
+  splitting: Splitting,
+  reasons: Reasons,
   removal: Removal,
   stats: Stats,
   views: SavedViews,

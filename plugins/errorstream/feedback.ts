@@ -6,9 +6,10 @@ import { createHash } from 'node:crypto';
 import { urgencyOf } from '../../lib/urgency.js';
 import type { Details, Report } from '../../ports/domain/bugs.js';
 import type { ErrorSender, FeedbackReport } from '../../ports/domain/errors.js';
-import { cutObject, cutText } from './limits/cut.js';
+import { cutObject } from './limits/cut.js';
+import { cutText } from '../../lib/text/cut-text.js';
 import { LIMITS } from './report.js';
-import { titleOf } from './title.js';
+import { titleOf } from '../../lib/text/error-title.js';
 
 /** Characters, as many as a comment has. */
 const LONGEST_TEXT = 16_384;

@@ -5,8 +5,9 @@ import type { Details, Report } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
 import type { Json } from '../../ports/store.js';
 import type { ErrorBody } from './body.js';
-import { cutHead, cutNewest, cutObject, cutStack, cutText } from './limits/cut.js';
-import { titleOf } from './title.js';
+import { cutHead, cutNewest, cutObject, cutStack } from './limits/cut.js';
+import { cutText } from '../../lib/text/cut-text.js';
+import { titleOf } from '../../lib/text/error-title.js';
 
 /** Characters, elements. */
 export const LIMITS = {

@@ -24,7 +24,7 @@ export interface ToolSpec {
   fixed?: Readonly<Record<string, unknown>>;
   /** What it sends when the agent says nothing. */
   defaults?: Readonly<Record<string, unknown>>;
-  /** Argument → description, where the route's schema has none. */
+  /** Argument → description, in place of the one in the route's schema; empty: none, since the name says it. */
   describe?: Readonly<Record<string, string>>;
   /**
    * Names of members of the answer, at any depth, whose text came from outside. An object's own `untrusted_fields`

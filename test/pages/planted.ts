@@ -142,6 +142,7 @@ export class PlantedService {
     this.addresses['/bugs/{ref}/trace.txt'] = `${item}/trace.txt`;
     this.addresses['/bugs/{ref}/request'] = `${item}/request`;
     this.addresses['/bugs/{ref}/alike'] = `${item}/alike`;
+    this.addresses['/bugs/{ref}/split'] = `${item}/split`;
     const run = await this.admin.post(`${item}/alike`, {}, `${item}/alike`);
     this.addresses['/bugs/bulk/runs/{id}'] = run.location ?? '';
     const { rule } = await this.#call('POST', '/api/errors/v1/ignore-rules', {

@@ -58,10 +58,11 @@ function orOne(schema: JsonSchema): JsonSchema {
 }
 
 function documented(schema: JsonSchema, { describe, defaults }: ToolSpec, name: string): JsonSchema {
-  const description = describe?.[name];
+  const { description: own, ...bare } = schema as JsonSchema & { description?: unknown };
+  const description = describe?.[name] ?? own;
   return {
-    ...schema,
-    ...(description !== undefined && { description }),
+    ...bare,
+    ...(description !== undefined && description !== '' && { description }),
     ...(defaults !== undefined && Object.hasOwn(defaults, name) && { default: defaults[name] }),
   };
 }

@@ -19,7 +19,7 @@ import { Commit, type Write } from '../store/commit.js';
 import { Floods, type Source } from './floods.js';
 import { earlierKeysOf, type Grouping, type GroupingInput } from '../grouping/key.js';
 import { earlierMasks, type MaskOptions } from '../grouping/mask.js';
-import type { FamilyDoc, KeyDoc } from '../item/model.js';
+import type { FamilyDoc, KeyDoc, KeyPart } from '../item/model.js';
 
 /** Keys that this process has used lately. */
 const CACHED_KEYS = 20_000;
@@ -50,11 +50,18 @@ export interface Decision {
   writes: readonly Write[];
 }
 
+/** The place that a known key leads to. */
+export interface Lead {
+  item: string;
+  /** Parts that were split off; undefined: none, as nearly always. */
+  divided?: readonly KeyPart[] | undefined;
+}
+
 export const existing = (item_id: string): Decision => ({ item_id, adopted: false, flooded: false, writes: [] });
 
 @injectable()
 export class Keys {
-  #recent: BoundedMap<string>;
+  #recent: BoundedMap<Lead>;
   /** Families that are there, or were. */
   readonly #families = new BoundedMap<true>({ most: CACHED_FAMILIES });
   readonly #earlier: readonly Partial<MaskOptions>[];
@@ -68,7 +75,7 @@ export class Keys {
     this.#earlier = earlierMasks(deps.grouping.masks);
   }
 
-  #empty(): BoundedMap<string> {
+  #empty(): BoundedMap<Lead> {
     return new BoundedMap({ most: CACHED_KEYS, ttlMs: BELIEVED_MS, now: () => this.deps.clock.monotonic() });
   }
 
@@ -79,17 +86,23 @@ export class Keys {
 
   /** The item of a known key, or null. */
   async known(project: string, key: string): Promise<string | null> {
-    const recent = this.#recent;
-    const item = this.recent(project, key);
-    if (item !== null) return item;
-    const found = await this.deps.keys.get(hashOf(project, key));
-    const counting = found?.counts_at ?? found?.item_id ?? null;
-    if (counting !== null) recent.set(nameOf(project, key), counting);
-    return counting;
+    return (await this.lead(project, key))?.item ?? null;
   }
 
-  /** The item of a key that this process has used lately, else null. */
-  recent(project: string, key: string): string | null {
+  /** The place that a known key leads to, or null. */
+  async lead(project: string, key: string): Promise<Lead | null> {
+    const recent = this.#recent;
+    const before = this.recent(project, key);
+    if (before !== null) return before;
+    const found = await this.deps.keys.get(hashOf(project, key));
+    if (found === null) return null;
+    const lead: Lead = { item: found.counts_at ?? found.item_id, divided: found.divided };
+    recent.set(nameOf(project, key), lead);
+    return lead;
+  }
+
+  /** The place of a key that this process has used lately, else null. */
+  recent(project: string, key: string): Lead | null {
     return this.#recent.get(nameOf(project, key)) ?? null;
   }
 
@@ -101,7 +114,8 @@ export class Keys {
     const decision = (await this.#byEarlierKey(keyed)) ?? (await this.#byFamily(keyed, mayCreate));
     if (decision === null || decision.writes.length > 0) return decision;
     const { project, dedup_key } = keyed;
-    if (await this.#lead(keyed, dedup_key, decision.item_id)) return decision;
+    const came = decision.flooded ? 'flood' : 'joined';
+    if (await this.#lead(keyed, dedup_key, decision.item_id, came)) return decision;
     const winner = await this.deps.keys.get(hashOf(project, dedup_key));
     return existing(winner?.counts_at ?? winner?.item_id ?? decision.item_id);
   }
@@ -143,9 +157,9 @@ export class Keys {
   }
 
   /** Leads a key to an item; false when it leads somewhere already. */
-  async #lead({ project }: Keyed, key: string, item_id: string): Promise<boolean> {
+  async #lead({ project }: Keyed, key: string, item_id: string, came: NonNullable<KeyDoc['came']>): Promise<boolean> {
     try {
-      await this.deps.keys.insert(keyDoc(project, key, item_id));
+      await this.deps.keys.insert({ ...keyDoc(project, key, item_id), came });
       return true;
     } catch (error) {
       if (error instanceof StoreConflict) return false;
@@ -227,7 +241,7 @@ export class Keys {
 /** The cache's name of a key. No slug holds a blank. */
 const nameOf = (project: string, key: string): string => `${project} ${key}`;
 
-const keyDoc = (project: string, key: string, item_id: string): KeyDoc => ({
+const keyDoc = (project: string, key: string, item_id: string): Pick<KeyDoc, 'id' | 'project' | 'key' | 'item_id'> => ({
   id: hashOf(project, key),
   project,
   key,

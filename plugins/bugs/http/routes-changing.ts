@@ -13,6 +13,7 @@ import type { MergeOptions } from '../work/merging.js';
 import { BASE, idOf, MANAGE, REPORT } from './paths.js';
 import { linkRoutes } from './routes-links.js';
 import * as schemas from './schemas.js';
+import { splitRoute } from './split-route.js';
 import * as shapes from './schemas-output.js';
 import type { BugServices } from '../services.js';
 import * as tools from './tools.js';
@@ -29,7 +30,7 @@ export const changingRoutes = (services: BugServices): RouteSpec[] => [
   remove(services),
   bulk(services),
   merge(services),
-  split(services),
+  splitRoute(services),
   comment(services),
   ...linkRoutes(services),
   ...leases(services),
@@ -113,21 +114,6 @@ const merge = ({ merging }: BugServices): RouteSpec => ({
     const if_match = request.headers['if-match'];
     return { item: await merging.merge(idOf(request), into, callerIn(request), { ...options, if_match }) };
   },
-});
-
-const split = ({ merging }: BugServices): RouteSpec => ({
-  method: 'POST',
-  path: `${BASE}/bugs/{id}/split`,
-  operationId: 'splitItem',
-  summary: 'Take a merged item out again',
-  description: 'Gives a `duplicate` its grouping keys back and opens it.',
-  access: { scope: MANAGE },
-  input: { params, body: schemas.splitBody, optionalBody: true, headers: IF_MATCH },
-  output: shapes.itemOutput,
-  errors: ['conflict', 'invalid_transition', 'precondition_failed'],
-  handle: async (request) => ({
-    item: await merging.split(idOf(request), callerIn(request), { if_match: request.headers['if-match'] }),
-  }),
 });
 
 const comment = ({ comments }: BugServices): RouteSpec => ({

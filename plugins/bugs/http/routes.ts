@@ -16,6 +16,7 @@ import { changingRoutes } from './routes-changing.js';
 import * as schemas from './schemas.js';
 import * as shapes from './schemas-output.js';
 import type { BugServices } from '../services.js';
+import { groupingRoute } from './split-route.js';
 import * as tools from './tools.js';
 
 type BugsQuery = ListRequest & NextRequest & { action?: 'next' };
@@ -38,6 +39,7 @@ export function routes(services: BugServices): RouteSpec[] {
     next(services),
     detail(services),
     similar(services),
+    groupingRoute(services),
     ...parts(services),
     stats(services),
     ...changingRoutes(services),

@@ -195,8 +195,6 @@ const removal = {
 };
 export const removalQuery = joi.object(removal);
 export const removalBody = named('RemovalRequest', joi.object(removal));
-export const splitBody = joi.object({});
-
 export const pageQuery = joi.object(paging);
 export const detailQuery = joi.object({
   occurrences: joi.number().integer().min(0).max(10).default(10).description('How many of the newest'),

@@ -51,6 +51,13 @@ const linksOf = (data: Data): Answer => {
 /** The answer to a write of links: the item, and all its links. */
 export const linked = (data: Data): Answer => ({ ...written(data), ...linksOf(data) });
 
+/** The answer to a split, or to its preview. */
+export const parted = (data: Data): Answer => ({
+  ...written(data),
+  ...(isData(data['split_off']) && { split_off: only(data['split_off'], ['ref', 'title', 'hit_count']) }),
+  ...(isData(data['split_off']) || !isData(data['preview']) ? {} : { preview: told(data['preview']) }),
+});
+
 export const reported = (data: Data): Answer => ({
   ...written(data),
   ...only(data, ['id', 'created', 'deduplicated']),

@@ -4,7 +4,7 @@
  */
 import type { ToolSpec } from '../../../ports/http.js';
 import { OUTSIDE } from '../item/view.js';
-import { detail, linked, listed, reported, taken, written } from './tool-answers.js';
+import { detail, linked, listed, parted, reported, taken, written } from './tool-answers.js';
 
 /**
  * Members of occurrences, comments and history whose text came from outside, beside an item's own `untrusted_fields`.
@@ -34,6 +34,9 @@ const describe: Record<string, string> = {
   wait_seconds: 'Waits for work, up to 25',
   client_ref: 'Your own id: repeating the call creates nothing',
   q: 'Words that all occur; quotes keep together; or a ref',
+  comment: '',
+  type: '',
+  fix_commit: '',
   keep_status: 'Your comment is no answer to `needs_info`',
 };
 
@@ -162,7 +165,7 @@ export const update: ToolSpec = {
   name: 'update',
   title: 'Change an item',
   description:
-    'Only under your own live lease. Status: `needs_info` (ask in `comment`), `wont_fix` (with reason), `duplicate` (with duplicate_of), `closed`, `open` (also takes back what you resolved). Needs bugtracker:manage.',
+    'Only under your own live lease. Status: `needs_info` (ask in `comment`), `wont_fix` (with reason), `duplicate` (with duplicate_of), `closed`, `open` (also takes back what you resolved).',
   destructive: true,
   idempotent: true,
   only: [
@@ -188,7 +191,7 @@ export const update: ToolSpec = {
     'push_id',
     'comment',
   ],
-  describe,
+  describe: { ...describe, resolved_in_build: '' },
   untrusted,
   answer: written,
 };
@@ -196,8 +199,7 @@ export const update: ToolSpec = {
 export const comment: ToolSpec = {
   name: 'comment',
   title: 'Comment on an item',
-  description:
-    'Your claim_token renews the lease. Needs bugtracker:manage, or bugtracker:report for what you reported.',
+  description: 'Your claim_token renews the lease.',
   describe: describe,
   untrusted,
   answer: written,
@@ -212,6 +214,17 @@ export const link: ToolSpec = {
   describe,
   untrusted,
   answer: linked,
+};
+
+export const split: ToolSpec = {
+  name: 'split',
+  title: 'Split an item',
+  description:
+    'A part of its occurrences, later ones too, becomes an item of its own. First `dry_run`: what differs, what would go where. Then under your own live lease.',
+  only: ['id', 'occurrences', 'by', 'dry_run', 'claim_token'],
+  describe: { occurrences: '', by: '', dry_run: '' },
+  untrusted: [...untrusted, 'value', 'values', 'says'],
+  answer: parted,
 };
 
 export const report: ToolSpec = {
@@ -235,7 +248,6 @@ export const report: ToolSpec = {
     'commit_sha',
     'pr_url',
     'repo_url',
-    'push_id',
     'target_agent',
     'tags',
     'client_ref',

@@ -2,8 +2,9 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
+import { isOfPart } from '../grouping/difference.js';
 import { groupingOf } from '../grouping/key.js';
-import { existing, Keys, type Keyed } from '../groups/keys.js';
+import { existing, Keys, type Keyed, type Lead } from '../groups/keys.js';
 import type { AcceptedReport, Placement } from './incoming-report.js';
 import { NewGroups } from './new-groups.js';
 
@@ -15,12 +16,25 @@ export class Placing {
   ) {}
 
   /** The place where the report's key leads, or null. No promise when this process has used the key lately. */
-  known({ report, keyed }: AcceptedReport): Placement | null | Promise<Placement | null> {
+  known(accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
+    const { report, keyed } = accepted;
     const recent = this.keys.recent(report.project, keyed.dedup_key);
-    if (recent !== null) return { ...existing(recent), keyed, report };
+    if (recent !== null) return this.#led(recent, accepted);
     return this.keys
-      .known(report.project, keyed.dedup_key)
-      .then((item) => (item === null ? null : { ...existing(item), keyed, report }));
+      .lead(report.project, keyed.dedup_key)
+      .then((lead) => (lead === null ? null : this.#led(lead, accepted)));
+  }
+
+  /**
+   * The place that a key leads to. A report of a part that was split off gets the part's own key, and goes on with it,
+   * also when it begins anew.
+   */
+  #led({ item, divided }: Lead, accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
+    const { report, keyed } = accepted;
+    const part = divided?.find(({ by }) => isOfPart(by, report));
+    if (part === undefined) return { ...existing(item), keyed, report };
+    accepted.keyed = { ...keyed, dedup_key: part.key, bare_key: part.key, origin: '' };
+    return this.known(accepted);
   }
 
   /** The place at this item, whatever the report's key says: the report's reference is bound to it. */

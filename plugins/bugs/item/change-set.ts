@@ -22,6 +22,7 @@ const ENDED_LEASES = 10;
 export class ChangeSet {
   readonly set: Partial<ItemDoc> = {};
   readonly entries: ItemOutboxEntry[] = [];
+  readonly #counters: Record<string, number> = {};
   /** The change overrides a live lease: its holder learns that the item was taken. */
   overrides = false;
   /** The author of the change: the holder of a lease is told what others do. */
@@ -50,6 +51,12 @@ export class ChangeSet {
 
   assign(fields: Partial<ItemDoc>): this {
     Object.assign(this.set, fields);
+    return this;
+  }
+
+  /** Adds to counters, which occurrences count on meanwhile. @param inc path → the number to add */
+  take(inc: Readonly<Record<string, number>>): this {
+    Object.assign(this.#counters, inc);
     return this;
   }
 
@@ -193,7 +200,7 @@ export class ChangeSet {
       set: { ...this.set, ...this.#told(), ...this.#relinked(), ...derived(this.next) } as unknown as NonNullable<
         Update['set']
       >,
-      inc: { rev: 1 },
+      inc: { rev: 1, ...this.#counters },
       max: { updated_at: this.at },
     };
     const last = outbox.at(-1);

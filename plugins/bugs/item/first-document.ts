@@ -108,7 +108,7 @@ export function occurrenceOf(
   itemId: string,
   slot: number,
   occurrenceId: string,
-  at: Moment,
+  at: Moment & { key: string },
 ): OccurrenceDoc {
   return {
     id: slotId(itemId, slot),
@@ -129,5 +129,7 @@ export function occurrenceOf(
     client_ref: report.client_ref ?? null,
     tags: [...(report.tags ?? [])],
     ...details,
+    dedup_key: at.key,
+    ...(report.function_name && { function_name: report.function_name }),
   };
 }

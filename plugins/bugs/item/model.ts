@@ -7,6 +7,7 @@
  */
 import type { Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
+import type { Difference } from '../grouping/difference.js';
 import type { BLIND_KIND, COARSE_KEYS, UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
 
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
@@ -158,6 +159,10 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   people_sketch?: string;
   /** The people of its duplicates, who count for it as long as these are its duplicates; missing: none. */
   people_merged?: string;
+  /** Occurrences were split off, so the slots of the kept ones have gaps; missing: never. */
+  parted?: true;
+  /** The item that this one was split off from. */
+  split_from?: string;
   /** Occurrences of unknown keys that the flood rule led here; missing: none. */
   flooded?: number;
   /**
@@ -185,6 +190,13 @@ export interface TextsDoc {
   stack_trace: string | null;
 }
 
+/** Reports of a divided key that count under a key of their own. */
+export interface KeyPart {
+  /** The derived key; the item that it leads to is found as for every key. */
+  key: string;
+  by: Difference;
+}
+
 export interface KeyDoc {
   /** Hash of project and key. */
   id: string;
@@ -194,6 +206,10 @@ export interface KeyDoc {
   item_id: string;
   /** The item that counts for the key while its own item is a duplicate; missing otherwise. */
   counts_at?: string;
+  /** Parts of its reports that were split off and have keys of their own (splitting/); the first that fits decides. */
+  divided?: KeyPart[];
+  /** How a key that is not the first report's came to its item: by the flood rule, or by class and message. */
+  came?: 'flood' | 'joined';
 }
 
 /** Decides which item an unknown key belongs to: one document per class and message, whatever the origin. */

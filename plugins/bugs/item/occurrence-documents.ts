@@ -24,6 +24,10 @@ export interface OccurrenceDoc {
   tags: string[];
   context: Json;
   breadcrumbs: Json;
+  /** The key that it was counted by; missing in occurrences from before this field. */
+  dedup_key?: string;
+  /** The function that the reporter stated beside the file. */
+  function_name?: string;
 }
 
 /** An occurrence of an earlier version: all other fields are in `packed` (payload.ts). */

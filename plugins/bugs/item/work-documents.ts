@@ -1,10 +1,11 @@
 /**
- * Documents of work under way, and of kept things, beside the items: merges, deletions, feedback, saved views, bulk
- * changes.
+ * Documents of work under way, and of kept things, beside the items: merges, splits, deletions, feedback, saved views,
+ * bulk changes.
  */
 import type { Json } from '../../../ports/store.js';
 import type { ItemQuery } from './filters.js';
 import type { LinkEnds } from './link-kinds.js';
+import type { ItemDoc, KeyPart, TextsDoc } from './model.js';
 
 /** A merge or a split under way (rekeying.ts). */
 export interface MoveDoc {
@@ -35,6 +36,28 @@ export interface LinkDoc extends LinkEnds {
   actor: string;
   /** Ids of the history entries about this making or removal, at each end. */
   entries: { from: string; to: string };
+}
+
+/** A split by occurrence under way: the marker, with all that is still to be written (splitting/). */
+export interface SplitDoc {
+  /** The id of the new item. */
+  id: string;
+  project: string;
+  /** The item that was split. */
+  item_id: string;
+  /** The history entry of the item's own change; without the entry the split never happened. */
+  entry: string;
+  at: string;
+  made: ItemDoc;
+  made_texts: TextsDoc;
+  /** New message and trace of the item that was split; null: they stay. */
+  left_texts: Pick<TextsDoc, 'error_message' | 'stack_trace'> | null;
+  keys: string[];
+  parts: { shared: string; part: KeyPart }[];
+  /** Keys without origin of which no report stays. */
+  bare_keys: string[];
+  /** Kept occurrences: the slot's id, and which occurrence it held. */
+  occurrences: { id: string; occurrence_id: string }[];
 }
 
 /** An item that was deleted, or is being deleted (removal.ts). */

@@ -35,7 +35,7 @@ const REMEMBERED = 1_000;
 /** Time after which the payload of a count, which is written behind it, is there. */
 const SETTLED_MS = 10_000;
 
-type Counts = Pick<ItemDoc, 'id' | 'hit_count' | 'last_seen_at'>;
+type Counts = Pick<ItemDoc, 'id' | 'hit_count' | 'last_seen_at' | 'parted'>;
 type Counted = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'>;
 
 @injectable()
@@ -44,7 +44,7 @@ export class Spreads {
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'clock'>) {}
 
-  async of({ id, hit_count: hits, last_seen_at }: Counts): Promise<Spread> {
+  async of({ id, hit_count: hits, last_seen_at, parted }: Counts): Promise<Spread> {
     const known = this.#known.get(id);
     if (known?.hits === hits) return known.spread;
     const slots = slotIds(id);
@@ -54,8 +54,8 @@ export class Spreads {
       const page = await this.deps.occurrences.find({ filter, limit: BATCH });
       const whole = await Promise.all(page.items.map((stored) => unpack(stored, () => Promise.resolve(null))));
       kept.push(...whole.map(({ app_version, environment, host, tags }) => ({ app_version, environment, host, tags })));
-      // Slots are filled from the first on, so an empty batch is the last.
-      if (page.items.length === 0) break;
+      // Slots are filled from the first on, so an empty batch is the last, unless a split has emptied some.
+      if (page.items.length === 0 && parted !== true) break;
     }
     const spread = spreadOf(kept);
     if (this.deps.clock.now() - Date.parse(last_seen_at) > SETTLED_MS) this.#known.set(id, { hits, spread });

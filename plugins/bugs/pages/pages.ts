@@ -13,6 +13,7 @@ import { nextPages } from './next.js';
 import { Reader } from './shared/reader.js';
 import { runPages } from './several/runs.js';
 import { tracePages } from './trace-text.js';
+import { splitPages } from './splitting.js';
 import { viewPages } from './views.js';
 
 const cursor = joi.string().max(20_000).empty('');
@@ -34,6 +35,7 @@ export function pages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
     ...newPages(page),
     ...nextPages(page),
     ...alikePages(page),
+    ...splitPages(page),
     ...runPages(page),
     ...tracePages(page),
     {

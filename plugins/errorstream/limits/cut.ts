@@ -2,19 +2,8 @@
  * Cuts to a limit instead of refusing, because a cut report is better than none (contract 21, intake). Limits count
  * characters (code points). A value that fits is not copied. Pure.
  */
+import { cutText, endOf, isHigh, isLow } from '../../../lib/text/cut-text.js';
 import type { Json } from '../../../ports/store.js';
-
-const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
-const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
-
-/** The index after the first `limit` characters; the text's length when it has no more. */
-function endOf(text: string, limit: number): number {
-  let at = 0;
-  for (let n = 0; n < limit && at < text.length; n++) {
-    at += isHigh(text.charCodeAt(at)) && isLow(text.charCodeAt(at + 1)) ? 2 : 1;
-  }
-  return at;
-}
 
 /** The index of the last `limit` characters; 0 when it has no more. */
 function startOf(text: string, limit: number): number {
@@ -23,13 +12,6 @@ function startOf(text: string, limit: number): number {
     at -= at > 1 && isLow(text.charCodeAt(at - 1)) && isHigh(text.charCodeAt(at - 2)) ? 2 : 1;
   }
   return at;
-}
-
-/** The first `limit` characters; the same text when it has no more. */
-export function cutText(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const end = endOf(text, limit);
-  return end === text.length ? text : text.slice(0, end);
 }
 
 /** The last `limit` characters, for paths: their end says more than their beginning. */

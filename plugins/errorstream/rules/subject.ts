@@ -1,5 +1,5 @@
 /** The input of an ignore rule: an incoming report, or a stored group (contract 21, match text). Pure. */
-import { shortClass } from '../title.js';
+import { shortClass } from '../../../lib/text/error-title.js';
 
 export interface Subject {
   title: string;

@@ -100,6 +100,7 @@ export function fixtureOn(
     counters: store.collection(nameOf('counters')),
     links: store.collection(nameOf('links')),
     moves: store.collection(nameOf('moves')),
+    splits: store.collection(nameOf('splits')),
     views: store.collection(nameOf('views')),
     bulks: store.collection(nameOf('bulks')),
     waiting: store.collection(nameOf('waiting')),

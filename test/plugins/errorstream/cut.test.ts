@@ -1,7 +1,8 @@
 /** Cutting to a limit (contract 21, intake): in characters, and nothing that fits is touched. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cutHead, cutNewest, cutObject, cutStack, cutText, sizeOf } from '../../../plugins/errorstream/limits/cut.js';
+import { cutText } from '../../../lib/text/cut-text.js';
+import { cutHead, cutNewest, cutObject, cutStack, sizeOf } from '../../../plugins/errorstream/limits/cut.js';
 import type { Json } from '../../../ports/store.js';
 import { staysLinear } from '../../support/work.js';
 

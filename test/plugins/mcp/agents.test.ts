@@ -9,6 +9,7 @@ const TOOLS = [
   'comment',
   'comments',
   'get',
+  'link',
   'next',
   'occurrences',
   'release',
@@ -17,6 +18,7 @@ const TOOLS = [
   'resolve',
   'search',
   'similar',
+  'split',
   'update',
 ];
 

@@ -74,7 +74,7 @@ describe('docs/examples: agents', function () {
       AOS_PROJECT: 'mill',
     });
     expect(output).to.match(
-      /^13 tools\n0 similar\nworking on mill-1 \(medium\), \d+ characters to read\nmill-1 is resolved in 1\.4\.0, revision \d+\nno more work\n$/,
+      /^15 tools\n0 similar\nworking on mill-1 \(medium\), \d+ characters to read\nmill-1 is resolved in 1\.4\.0, revision \d+\nno more work\n$/,
     );
     expect(code).to.equal(0);
     const { body } = await service.request('GET', '/api/bugtracker/v1/bugs/mill-1', token);

@@ -114,6 +114,12 @@ function createdLine({ at, data }: Entry): Line {
   return { at, actor: null, icon: 'plus', text: `${who} reported it first`, reason: null };
 }
 
+/** The difference of a split, where one was named. */
+function differing(data: Entry['data']): string {
+  const values = (Array.isArray(data['values']) ? data['values'] : []).map(text).join(' or ');
+  return values === '' ? '' : ` by ${spaced(data['field'])} ${values}`;
+}
+
 /** A commit or a pull request that names the item. */
 function linkText({ data }: Entry): string {
   const commit = text(data['commit']).slice(0, 12);
@@ -147,6 +153,8 @@ const SAYS: Record<string, [icon: string, (entry: Entry) => string]> = {
   unmuted: ['eye', () => 'unmuted it'],
   merged: ['merge', () => 'merged into this one:'],
   split: ['copy', () => 'split off again:'],
+  split_off: ['copy', ({ data }) => `split ${text(data['occurrences'])} kept occurrences off${differing(data)} into`],
+  split_from: ['copy', () => 'split it off from'],
   linked: ['merge', linkText],
   'link added': ['link', (entry) => `linked it: it ${linkedTo(entry)}`],
   'link removed': ['link', (entry) => `removed the link that it ${linkedTo(entry)}`],

@@ -1,15 +1,22 @@
-/** What repeats the item, what it repeats, and what it may be merged into. */
+/** Why the item's reports are one group, what repeats it, what it repeats, and what it may be merged into. */
 import { queryText, type About } from './about.js';
 
-export async function merging({ page: { reader, deps }, request, item, doc, problem }: About): Promise<object> {
+export async function merging({
+  page: { reader, deps, services },
+  request,
+  item,
+  doc,
+  problem,
+}: About): Promise<object> {
   const find = queryText(request, 'find');
   // The form searches for targets only on request.
   const searching = find !== '' || request.query['find'] !== undefined || problem.form === 'merge';
-  const [original, duplicates, candidates, alike] = await Promise.all([
+  const [original, duplicates, candidates, alike, { says, keys }] = await Promise.all([
     item.duplicate_of === null ? null : deps.items.get(item.duplicate_of),
     reader.duplicatesOf(item.id),
     searching ? reader.candidates(doc, find) : null,
     reader.anyAlike(doc),
+    services.reasons.of(doc),
   ]);
   return {
     find,
@@ -17,5 +24,8 @@ export async function merging({ page: { reader, deps }, request, item, doc, prob
     duplicates,
     candidates,
     alike,
+    reasons: says,
+    // What was merged into another item is split from that one first.
+    may_split: item.status !== 'duplicate' && keys.some(({ kept }) => kept > 0),
   };
 }

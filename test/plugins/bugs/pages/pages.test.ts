@@ -711,8 +711,8 @@ describe('bugs: pages', () => {
   });
 
   it('an action of the history that no page knows is shown by its name', () => {
-    const line = lineOf({ id: '1', at: 'x', action: 'split_off', actor: 'eve', data: {} });
-    expect(line).to.include({ text: 'split off', actor: 'eve', reason: null });
+    const line = lineOf({ id: '1', at: 'x', action: 'folded_up', actor: 'eve', data: {} });
+    expect(line).to.include({ text: 'folded up', actor: 'eve', reason: null });
   });
 
   it('adds up errors per hour over all groups, and is silent before the first', async () => {

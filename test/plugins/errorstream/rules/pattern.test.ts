@@ -3,11 +3,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RE2JS, RE2JSException } from 're2js';
 import { ServiceError } from '../../../../kernel/errors.js';
-import { literalsOf } from '../../../../plugins/errorstream/rules/literal.js';
-import { compile, LARGEST, STEPS, Texts } from '../../../../plugins/errorstream/rules/pattern.js';
+import { LARGEST, STEPS } from '../../../../lib/text/linear-pattern.js';
+import { patternCost } from '../../../../lib/text/pattern-cost.js';
+import { literalsOf } from '../../../../lib/text/pattern-literals.js';
+import { compile, Texts } from '../../../../plugins/errorstream/rules/pattern.js';
 import type { Matching } from '../../../../plugins/errorstream/rules/rule.js';
 import { textsOf, type Subject } from '../../../../plugins/errorstream/rules/subject.js';
-import { patternCost } from '../../../../plugins/errorstream/rules/pattern-cost.js';
 import { staysLinear } from '../../../support/work.js';
 
 const rule = (fields: Partial<Matching>): Matching => ({

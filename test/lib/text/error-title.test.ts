@@ -1,7 +1,7 @@
 /** Title of an error group (contract 21, intake). */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { shortClass, titleOf } from '../../../plugins/errorstream/title.js';
+import { shortClass, titleOf } from '../../../lib/text/error-title.js';
 
 describe('errorstream: titles', () => {
   const classes: [string, string][] = [

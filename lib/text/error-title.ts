@@ -1,5 +1,5 @@
 /** The title of an error group: `<ShortClass>: <first line of the message>` (contract 21, intake). Pure. */
-import { cutText } from './limits/cut.js';
+import { cutText } from './cut-text.js';
 
 const LINE = 160;
 /** Characters of a title (contract 20). */

@@ -1,0 +1,69 @@
+/** The route that splits an item, by occurrence or to take a merge back (contract 20, merge and split). */
+import type { HttpRequest, RouteSpec } from '../../../kernel/contract.js';
+import type { Json } from '../../../ports/store.js';
+import { callerIn } from '../caller.js';
+import type { BugServices } from '../services.js';
+import { isSelection, type SplitRequest } from '../splitting/splitting.js';
+import { cleanJson } from '../text/clean.js';
+import { BASE, idOf, MANAGE, READ } from './paths.js';
+import { idParam } from './schemas.js';
+import { groupingOutput, splitBody, splitOutput } from './split-schemas.js';
+import * as tools from './tools.js';
+
+export const splitRoute = (services: Pick<BugServices, 'merging' | 'splitting'>): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/bugs/{id}/split`,
+  operationId: 'splitItem',
+  summary: 'Split an item by occurrence, or take a merged one out again',
+  tool: tools.split,
+  description:
+    'An empty body gives a `duplicate` its grouping keys back and opens it. With `occurrences` or `by` the part that they name ' +
+    'becomes a new item, and later reports of it are counted there; `merge` of the new item into this one takes it back. With ' +
+    '`dry_run` nothing is stored: the answer says what would go where, and without a choice what the occurrences differ in. ' +
+    'Under a live lease as with PATCH.',
+  access: { scope: MANAGE },
+  input: {
+    params: idParam,
+    body: splitBody,
+    optionalBody: true,
+    headers: { 'If-Match': '`"<rev>"`: only if the item still has this revision' },
+  },
+  output: splitOutput,
+  errors: [
+    'already_claimed',
+    'claim_required',
+    'conflict',
+    'invalid_transition',
+    'lease_lost',
+    'precondition_failed',
+    'reason_required',
+  ],
+  handle: (request) => answer(services, request),
+});
+
+export const groupingRoute = ({ reasons }: Pick<BugServices, 'reasons'>): RouteSpec => ({
+  method: 'GET',
+  path: `${BASE}/bugs/{id}/grouping`,
+  operationId: 'explainGrouping',
+  summary: 'Why the reports of an item are one group',
+  description:
+    'Its grouping keys with what they are made of: class, origin and masked message, and how each came to the item; what was ' +
+    'merged into it and split off from it. `says` tells all of it in sentences.',
+  access: { scope: READ },
+  input: { params: idParam },
+  output: groupingOutput,
+  handle: async (request) => ({ grouping: await reasons.named(idOf(request), callerIn(request)) }),
+});
+
+async function answer(
+  { merging, splitting }: Pick<BugServices, 'merging' | 'splitting'>,
+  request: HttpRequest,
+): Promise<object> {
+  const body = (cleanJson(request.body as Json) ?? {}) as SplitRequest & { dry_run?: boolean };
+  const { dry_run, ...asked } = body;
+  const caller = callerIn(request);
+  const if_match = request.headers['if-match'];
+  if (dry_run === true) return splitting.preview(idOf(request), caller, asked);
+  if (isSelection(asked)) return splitting.split(idOf(request), caller, asked, if_match);
+  return { item: await merging.split(idOf(request), caller, { if_match }) };
+}

@@ -1,0 +1,109 @@
+/**
+ * Hands the part of an item that was split off to its new item. Every step may be repeated, so a crash between two is
+ * mended by doing all of them again (docs/consistency.md, Items).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { isoOf } from '../../../lib/time.js';
+import { StoreConflict, type Collection, type Doc } from '../../../ports/store.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { Keys } from '../groups/keys.js';
+import { hashOf, slotId } from '../item/document-ids.js';
+import { unpack } from '../item/payload.js';
+import { DeltaWatermark } from '../store/delta-watermark.js';
+import { ItemOutbox } from '../store/item-outbox.js';
+import type { SplitDoc } from '../item/work-documents.js';
+
+/** An older split belongs to a process that is gone. */
+const LEFTOVER_MS = 10_000;
+const BATCH = 20;
+
+@injectable()
+export class SplitHandover {
+  constructor(
+    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(Keys) private readonly keys: Keys,
+    @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
+    @inject(ItemOutbox) private readonly outbox: ItemOutbox,
+  ) {}
+
+  /** Finishes a split whose item was written; one whose item was not never happened. */
+  async finish(split: SplitDoc): Promise<void> {
+    const { splits, texts } = this.deps;
+    if (await this.#happened(split)) {
+      const { id: _, ...made } = split.made_texts;
+      await texts.change({ id: split.id }, { setOnInsert: made }, { upsert: true });
+      await this.watermark.write(split.id, (updated_at) => inserted(this.deps.items, { ...split.made, updated_at }));
+      await this.#leadKeys(split);
+      await this.#leadFamilies(split);
+      await this.#moveOccurrences(split);
+      if (split.left_texts !== null) await texts.change({ id: split.item_id }, { set: split.left_texts });
+      await this.outbox.flushAll(split.id);
+    }
+    await splits.remove({ id: split.id });
+  }
+
+  /** Finishes splits that a crash left. */
+  async reconcile(signal?: AbortSignal): Promise<void> {
+    const filter = { at: { lt: isoOf(this.deps.clock.now() - LEFTOVER_MS) } };
+    for (;;) {
+      const page = await this.deps.splits.find({ filter, sort: [['at', 'asc']], limit: BATCH });
+      for (const split of page.items) await this.finish(split);
+      if (page.items.length < BATCH || signal?.aborted === true) return;
+    }
+  }
+
+  /** Whether the item's own change was written: its entry is in the item's outbox, or in its history. */
+  async #happened({ item_id, entry }: SplitDoc): Promise<boolean> {
+    const item = await this.deps.items.get(item_id);
+    if (item?.outbox.some(({ id }) => id === entry) === true) return true;
+    return (await this.deps.activity.get(entry)) !== null;
+  }
+
+  /** Derived keys come before the division that leads to them. */
+  async #leadKeys({ id: item_id, item_id: from, project, keys: whole, parts }: SplitDoc): Promise<void> {
+    const { keys } = this.deps;
+    for (const key of whole) {
+      const filter = { id: hashOf(project, key), or: [{ item_id: from }, { counts_at: from }] };
+      await keys.change(filter, { set: { item_id }, unset: ['counts_at', 'came'] });
+    }
+    for (const { shared, part } of parts) {
+      await inserted(keys, { id: hashOf(project, part.key), project, key: part.key, item_id });
+      const id = hashOf(project, shared);
+      const lead = await keys.get(id);
+      if (lead !== null && lead.divided?.some(({ key }) => key === part.key) !== true)
+        await keys.change({ id }, { push: { divided: { each: [part as never] } } });
+    }
+    this.keys.forget();
+  }
+
+  /** Reports of unknown keys that would join the item by class and message join the new one. */
+  async #leadFamilies({ id: made, item_id, project, bare_keys }: SplitDoc): Promise<void> {
+    const { families } = this.deps;
+    for (const bare of bare_keys) {
+      const id = hashOf(project, bare);
+      await families.change({ id, newest: item_id }, { set: { newest: made }, inc: { rev: 1 } });
+      await families.change({ id, unadopted: item_id }, { set: { unadopted: made }, inc: { rev: 1 } });
+    }
+  }
+
+  async #moveOccurrences({ id: made, occurrences: moved }: SplitDoc): Promise<void> {
+    const { occurrences, texts } = this.deps;
+    for (const [slot, { id, occurrence_id }] of moved.entries()) {
+      const stored = await occurrences.get(id);
+      // A newer occurrence has taken the slot, or it has been moved already.
+      if (stored?.occurrence_id !== occurrence_id) continue;
+      const whole = await unpack(stored, (item) => texts.get(item));
+      await occurrences.bulk([{ put: { ...whole, id: slotId(made, slot), item_id: made } }]);
+      await occurrences.remove({ id, occurrence_id });
+    }
+  }
+}
+
+/** Inserts a document that may be there already. */
+async function inserted<T extends Doc>(collection: Collection<T>, doc: T): Promise<void> {
+  try {
+    await collection.insert(doc);
+  } catch (error) {
+    if (!(error instanceof StoreConflict)) throw error;
+  }
+}

@@ -1,0 +1,86 @@
+/** The kept occurrences of an item, each with the grouping key that counted it. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { groupingOf, type Grouping } from '../grouping/key.js';
+import { slotIds } from '../item/document-ids.js';
+import type { ItemDoc, KeyDoc } from '../item/model.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import { unpack } from '../item/payload.js';
+
+/** Payloads read at a time: they are large. */
+const BATCH = 10;
+/** Grouping keys of one item that are looked at. */
+export const MOST_KEYS = 500;
+
+export interface KeptOccurrence {
+  doc: OccurrenceDoc;
+  key: string;
+  /** The key without origin; null where the report's own key cannot be made again from what is kept. */
+  bare: string | null;
+  /** Its grouping, as today's rules see it. */
+  grouping: Grouping;
+}
+
+/** An item's keys and kept occurrences, as they are stored at one moment. */
+export interface KeptParts {
+  /** The keys that are counted at the item, its own and those of items merged into it. */
+  keys: KeyDoc[];
+  /** False: the item has more keys than `MOST_KEYS`. */
+  whole: boolean;
+  /** The oldest first. */
+  occurrences: KeptOccurrence[];
+}
+
+/** Coarse keys (contract 21, flood) group nothing by themselves. */
+const isGrouping = ({ key }: KeyDoc): boolean => key.startsWith('v2:');
+
+@injectable()
+export class KeptReader {
+  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
+
+  async of(item: ItemDoc): Promise<KeptParts> {
+    const { keys, texts } = this.deps;
+    const [own, merged, docs] = await Promise.all([
+      keys.find({ filter: { item_id: item.id }, limit: MOST_KEYS + 1 }),
+      this.#merged(item.id),
+      this.#payloads(item.id),
+    ]);
+    const leading = [...own.items.filter(({ counts_at }) => counts_at === undefined), ...merged].filter(isGrouping);
+    const known = new Set(leading.map(({ key }) => key));
+    const whole = await Promise.all(docs.map((doc) => unpack(doc, (id) => texts.get(id))));
+    return {
+      keys: leading,
+      whole: leading.length <= MOST_KEYS,
+      occurrences: whole
+        .map((doc) => this.#keyed(item, doc, known))
+        .toSorted((a, b) => (a.doc.received_at < b.doc.received_at ? -1 : 1)),
+    };
+  }
+
+  /** Keys of items that were merged into this one, and are counted here. */
+  async #merged(id: string): Promise<KeyDoc[]> {
+    const duplicates = await this.deps.items.find({ filter: { duplicate_of: id }, limit: MOST_KEYS });
+    if (duplicates.items.length === 0) return [];
+    const filter = { item_id: { in: duplicates.items.map((item) => item.id) }, counts_at: id };
+    return (await this.deps.keys.find({ filter, limit: MOST_KEYS })).items;
+  }
+
+  async #payloads(id: string): Promise<Awaited<ReturnType<BugDeps['occurrences']['find']>>['items'][number][]> {
+    const slots = slotIds(id);
+    const found = [];
+    for (let from = 0; from < slots.length; from += BATCH)
+      found.push(
+        ...(await this.deps.occurrences.find({ filter: { id: { in: slots.slice(from, from + BATCH) } }, limit: BATCH }))
+          .items,
+      );
+    return found;
+  }
+
+  /** An occurrence of an earlier version names no key: then it is computed, or taken to be the item's first. */
+  #keyed({ type, project, title, dedup_key }: ItemDoc, doc: OccurrenceDoc, known: ReadonlySet<string>): KeptOccurrence {
+    const grouping = groupingOf({ ...doc, type, project, title }, this.deps.grouping.masks);
+    const computed = known.has(grouping.dedup_key) ? grouping.dedup_key : dedup_key;
+    const key = doc.dedup_key ?? computed;
+    return { doc, key, bare: key === grouping.dedup_key ? grouping.bare_key : null, grouping };
+  }
+}

@@ -1,0 +1,146 @@
+/** The item that a split makes, and the texts of both halves. Pure. */
+import { titleOf } from '../../../lib/text/error-title.js';
+import type { Ids } from '../../../ports/ids.js';
+import type { Report } from '../../../ports/domain/bugs.js';
+import { ChangeSet, searchText } from '../item/change-set.js';
+import { firstDocument } from '../item/first-document.js';
+import type { ItemDoc, TextsDoc } from '../item/model.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import { UNFILED_CREATION } from '../item/stored-names.js';
+import type { KeptOccurrence } from './kept.js';
+import type { Shares } from './shares.js';
+
+export interface NewHalf {
+  id: string;
+  n: number;
+  /** Its first grouping key. */
+  key: string;
+  /** As the caller wants it; null: made from the occurrences. */
+  title: string | null;
+  /** The caller is a person or a token's own call, so its title is no text from outside. */
+  trusted: boolean;
+  actor: string;
+  /** RFC 3339. */
+  at: string;
+}
+
+const LONGEST_TITLE = 200;
+const oldestOf = (half: readonly KeptOccurrence[]): OccurrenceDoc => (half[0] as KeptOccurrence).doc;
+const newestOf = (half: readonly KeptOccurrence[]): OccurrenceDoc => (half.at(-1) as KeptOccurrence).doc;
+
+const firstSeen = (half: readonly KeptOccurrence[]): string =>
+  half.map(({ doc }) => doc.occurred_at).reduce((a, b) => (a < b ? a : b));
+const lastSeen = (half: readonly KeptOccurrence[]): string =>
+  half.map(({ doc }) => doc.occurred_at).reduce((a, b) => (a > b ? a : b));
+
+/** A title as reports make it; the old one where an occurrence says nothing. */
+function titleFor({ exception_class, error_message }: OccurrenceDoc, old: string): string {
+  return titleOf(exception_class, error_message ?? '') || old;
+}
+
+/** The fields of an item that tell of its first report. */
+function reportedIn(doc: OccurrenceDoc, title: string): Partial<ItemDoc> & Pick<ItemDoc, 'search_text'> {
+  return {
+    title,
+    exception_class: doc.exception_class,
+    error_level: doc.error_level,
+    environment: doc.environment,
+    commit_sha: doc.commit_sha,
+    file_path: doc.file_path,
+    line_no: doc.line_no,
+    app_version: doc.app_version,
+    tags: doc.tags,
+    search_text: searchText(title, doc.error_message, doc.exception_class),
+  };
+}
+
+/** The item of the part that leaves, open and unclaimed, with its events. */
+export function newHalf(
+  from: ItemDoc,
+  leaves: readonly KeptOccurrence[],
+  { hits, minutes, hours, days }: Shares,
+  { id, n, key, title: wanted, trusted, actor, at }: NewHalf,
+  ids: Ids,
+): ItemDoc {
+  const oldest = oldestOf(leaves);
+  const title = (wanted ?? titleFor(oldest, from.title)).slice(0, LONGEST_TITLE);
+  const report: Report = {
+    type: from.type,
+    project: from.project,
+    title,
+    severity: from.severity,
+    source: from.source,
+    reported_by: from.reported_by,
+    error_message: oldest.error_message,
+    muted_by: null,
+  };
+  const first = firstDocument(report, id, n, key, { now: Date.parse(at), occurred: Date.parse(oldest.occurred_at) });
+  Object.assign(first, reportedIn(oldest, title), {
+    repo_url: from.repo_url,
+    target_agent: from.target_agent,
+    muted: from.muted,
+    muted_reason: from.muted_reason,
+    muted_by_rule_id: from.muted_by_rule_id,
+    severity_locked: from.severity_locked,
+    level_rank: from.level_rank,
+    trusted: wanted !== null && trusted ? ['title'] : [],
+    hit_count: hits,
+    minutes,
+    hours,
+    days,
+    first_seen_at: firstSeen(leaves),
+    last_seen_at: lastSeen(leaves),
+    first_build: leaves.find(({ doc }) => doc.app_version !== null)?.doc.app_version ?? null,
+    last_build: leaves.findLast(({ doc }) => doc.app_version !== null)?.doc.app_version ?? null,
+    sample_base: hits - leaves.length,
+    split_from: from.id,
+    [UNFILED_CREATION]: actor,
+  } satisfies Partial<ItemDoc>);
+  const change = new ChangeSet(first, actor, at, ids);
+  change.note('split_from', { item_id: from.id, ref: from.ref, occurrences: leaves.length });
+  change.emit(from.type === 'feature' ? 'feature.created' : 'bug.created');
+  if (first.severity === 'critical') change.emit('bug.critical');
+  return change.document();
+}
+
+export const textsOfHalf = (id: string, half: readonly KeptOccurrence[]): TextsDoc => {
+  const { error_message, stack_trace } = oldestOf(half);
+  return { id, description: null, error_message, stack_trace };
+};
+
+/** What changes at the item that stays. */
+export interface Remainder {
+  fields: Partial<ItemDoc>;
+  /** Its new message and trace; null: they stay. */
+  texts: Pick<TextsDoc, 'error_message' | 'stack_trace'> | null;
+}
+
+/** The item shows another report where the one that it showed has left. */
+export function remainderOf(
+  item: ItemDoc,
+  texts: TextsDoc | null,
+  leaves: readonly KeptOccurrence[],
+  stays: readonly KeptOccurrence[],
+): Remainder {
+  const isShown = ({ doc }: KeptOccurrence): boolean =>
+    doc.error_message === (texts?.error_message ?? null) && doc.stack_trace === (texts?.stack_trace ?? null);
+  const oldest = oldestOf(stays);
+  const seen: Partial<ItemDoc> = {
+    parted: true,
+    ...(item.first_seen_at >= firstSeen(leaves) && { first_seen_at: firstSeen(stays) }),
+    ...(item.last_seen_at <= lastSeen(leaves) && { last_seen_at: lastSeen(stays) }),
+    ...(newestOf(leaves).app_version === item.last_build && {
+      last_build: stays.findLast(({ doc }) => doc.app_version !== null)?.doc.app_version ?? item.last_build,
+    }),
+    ...(oldestOf(leaves).app_version === item.first_build && {
+      first_build: stays.find(({ doc }) => doc.app_version !== null)?.doc.app_version ?? item.first_build,
+    }),
+  };
+  if (!leaves.some(isShown) || stays.some(isShown)) return { fields: seen, texts: null };
+  const title = item.trusted.includes('title') ? item.title : titleFor(oldest, item.title);
+  const { tags: _tags, ...shown } = reportedIn(oldest, title);
+  return {
+    fields: { ...seen, ...shown },
+    texts: { error_message: oldest.error_message, stack_trace: oldest.stack_trace },
+  };
+}

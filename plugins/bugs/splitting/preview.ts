@@ -1,0 +1,109 @@
+/** What a split would do, told before it is done. Pure. */
+import type { ItemDoc } from '../item/model.js';
+import type { Difference } from '../grouping/difference.js';
+import type { Halves, Variety } from './halves.js';
+import type { KeptOccurrence } from './kept.js';
+import { sharesOf } from './shares.js';
+
+const SAMPLES = 5;
+const LONGEST_MESSAGE = 300;
+
+export interface SplitSample {
+  /** Of the occurrence. */
+  id: string;
+  occurred_at: string;
+  error_message: string | null;
+  exception_class: string | null;
+  file_path: string | null;
+  app_version: string | null;
+  environment: string | null;
+  host: string | null;
+  untrusted_fields: string[];
+}
+
+export interface SplitSide {
+  /** Kept occurrences. */
+  occurrences: number;
+  /** Counted ones. */
+  hits: number;
+  /** Grouping keys that later reports are led by. */
+  keys: number;
+  samples: SplitSample[];
+}
+
+export interface SplitPreview {
+  /** Respects in which the kept occurrences differ. */
+  differences: Variety[];
+  /** Null: nothing was chosen. */
+  leaves: SplitSide | null;
+  stays: SplitSide | null;
+  /** Not every occurrence is kept, so the counts are shared out by the kept ones. */
+  estimated: boolean;
+  /** What later reports are told apart by; null: their grouping keys. */
+  by: Difference | null;
+  /** Where later reports will be counted, as a sentence. */
+  says: string;
+}
+
+const WORDS: Record<Difference['field'], string> = {
+  exception_class: 'the class',
+  file: 'the file',
+  function: 'the function',
+  message: 'a message that has the pattern',
+  app_version: 'the version',
+  environment: 'the environment',
+  host: 'the host',
+  tag: 'the tag',
+};
+
+/** The difference in words: `the environment staging`. */
+export function wordsOf({ field, values }: Difference): string {
+  const shown = values.slice(0, 5).map((value) => value.slice(0, 80));
+  return `${WORDS[field]} ${shown.join(' or ')}${values.length > shown.length ? ' or …' : ''}`;
+}
+
+export function previewOf(item: ItemDoc, differences: Variety[], halves: Halves | null): SplitPreview {
+  if (halves === null)
+    return { differences, leaves: null, stays: null, estimated: false, by: null, says: 'Nothing is chosen yet.' };
+  const { leaves, stays, keys, parts, difference } = halves;
+  const { hits, estimated } = sharesOf(item, halves);
+  const staying = new Set([...stays.map(({ key }) => key), ...parts.map(({ shared }) => shared)]);
+  return {
+    differences,
+    leaves: { occurrences: leaves.length, hits, keys: keys.length + parts.length, samples: samplesOf(leaves) },
+    stays: {
+      occurrences: stays.length,
+      hits: item.hit_count - hits,
+      keys: staying.size,
+      samples: samplesOf(stays),
+    },
+    estimated,
+    by: difference,
+    says: saysOf(difference, keys.length),
+  };
+}
+
+function saysOf(difference: Difference | null, keys: number): string {
+  const whole = keys === 0 ? [] : [`those of ${keys === 1 ? 'one grouping key' : `${keys} grouping keys`}`];
+  const part = difference === null ? [] : [`those with ${wordsOf(difference)}`];
+  return `Later reports are counted at the new item: ${[...whole, ...part].join(', and ')}. All others stay.`;
+}
+
+const FROM_OUTSIDE = ['error_message', 'exception_class', 'file_path', 'app_version', 'environment', 'host'] as const;
+
+/** The newest first. */
+const samplesOf = (half: readonly KeptOccurrence[]): SplitSample[] =>
+  half
+    .slice(-SAMPLES)
+    .toReversed()
+    .map(({ doc }) => ({
+      id: doc.occurrence_id,
+      occurred_at: doc.occurred_at,
+      error_message: doc.error_message?.slice(0, LONGEST_MESSAGE) ?? null,
+      exception_class: doc.exception_class,
+      file_path: doc.file_path,
+      app_version: doc.app_version,
+      environment: doc.environment,
+      host: doc.host,
+      untrusted_fields: FROM_OUTSIDE.filter((field) => doc[field] !== null),
+    }));

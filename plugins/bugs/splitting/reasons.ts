@@ -1,0 +1,126 @@
+/** Says why the reports of an item are one group (contract 21, grouping), in fields and in words. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import type { ItemDoc, KeyDoc } from '../item/model.js';
+import { Items } from '../store/items.js';
+import { KeptReader, type KeptOccurrence } from './kept.js';
+import { wordsOf } from './preview.js';
+
+/** Keys that are told one by one. */
+const MOST_KEYS = 20;
+const MOST_MERGED = 50;
+const LONGEST = 300;
+
+export interface KeyReason {
+  key: string;
+  /** Normalised file, with its function where reports state it; null: no kept occurrence tells, or there is none. */
+  origin: string | null;
+  /** The message without what differs from case to case; null: no kept occurrence tells. */
+  masked: string | null;
+  /** `first`: of the item's first report; `split`: of a part that was split off elsewhere. */
+  came: 'first' | 'joined' | 'flood' | 'merged' | 'split';
+  /** Kept occurrences that it counted. */
+  kept: number;
+  /** A fingerprint made it: the reporter's own, or a rule's. */
+  fingerprint: boolean;
+}
+
+export interface GroupReasons {
+  exception_class: string | null;
+  keys: KeyReason[];
+  /** Keys beyond those that are listed. */
+  more_keys: number;
+  /** Refs of items that were merged into this one. */
+  merged: string[];
+  /** The item that this one was split off from. */
+  split_from: string | null;
+  /** Parts of its reports that are counted elsewhere, in words. */
+  split_off: string[];
+  /** All of it as sentences. */
+  says: string[];
+  untrusted_fields: string[];
+}
+
+@injectable()
+export class Reasons {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>,
+    @inject(Items) private readonly items: Items,
+    @inject(KeptReader) private readonly kept: KeptReader,
+  ) {}
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async named(name: string, caller: BugCaller): Promise<GroupReasons> {
+    return this.of(await this.items.need(name, caller));
+  }
+
+  async of(item: ItemDoc): Promise<GroupReasons> {
+    const { items } = this.deps;
+    const [{ keys, occurrences }, merged, from] = await Promise.all([
+      this.kept.of(item),
+      items.find({ filter: { duplicate_of: item.id }, limit: MOST_MERGED }),
+      item.split_from === undefined ? null : items.get(item.split_from),
+    ]);
+    const told = keys.slice(0, MOST_KEYS).map((key) => reasonOf(item, key, occurrences));
+    const refs = merged.items.map(({ ref }) => ref);
+    const parts = new Set(keys.flatMap(({ divided = [] }) => divided.map(({ by }) => wordsOf(by))));
+    const reasons = {
+      exception_class: item.exception_class,
+      keys: told,
+      more_keys: keys.length - told.length,
+      merged: refs,
+      split_from: from?.ref ?? null,
+      split_off: [...parts],
+    };
+    return {
+      ...reasons,
+      says: saysOf(item, reasons),
+      untrusted_fields: ['exception_class', 'keys', 'split_off', 'says'],
+    };
+  }
+}
+
+function reasonOf(item: ItemDoc, { key, item_id, came }: KeyDoc, occurrences: readonly KeptOccurrence[]): KeyReason {
+  const own = occurrences.filter((one) => one.key === key);
+  const [first] = own;
+  // Where the keys differ the report had a fingerprint, or its part was split off.
+  const grouping = first?.bare === null ? null : (first?.grouping ?? null);
+  const isSplit = item.split_from !== undefined && first !== undefined && grouping === null;
+  return {
+    key,
+    origin: grouping?.origin.slice(0, LONGEST) || null,
+    masked: first?.grouping.masked.slice(0, LONGEST) ?? null,
+    came: item_id !== item.id ? 'merged' : isSplit ? 'split' : (came ?? 'first'),
+    kept: own.length,
+    fingerprint: first !== undefined && grouping === null && !isSplit,
+  };
+}
+
+const CAME: Record<KeyReason['came'], string> = {
+  first: '',
+  joined: ' It joined by class and message: until then nothing here named where it happened.',
+  flood: ' The flood rule led it here: so many alike came within an hour that only words without digits count.',
+  merged: ' It came with an item that was merged into this one.',
+  split: ' It is the part that was split off.',
+};
+
+type Told = Omit<GroupReasons, 'says' | 'untrusted_fields'>;
+
+function saysOf(item: ItemDoc, { exception_class, keys, more_keys, merged, split_from, split_off }: Told): string[] {
+  const masked = item.type === 'feature' ? 'title' : 'message';
+  const lines = keys.map(({ origin, masked: text, came, fingerprint }) => {
+    if (fingerprint) return `A fingerprint puts reports here, whatever their place and ${masked}.${CAME[came]}`;
+    const place = origin === null ? 'without a place in the code' : `from ${origin}`;
+    if (text === null) return `Reports of a key that no kept occurrence tells of.${CAME[came]}`;
+    return `Reports ${place} whose ${masked} is “${text}”, once ids, numbers and times are left out.${CAME[came]}`;
+  });
+  return [
+    exception_class === null ? 'No class is named.' : `All have the class ${exception_class}.`,
+    ...lines,
+    ...(more_keys > 0 ? [`And reports of ${more_keys} more keys.`] : []),
+    ...(merged.length > 0 ? [`Merged into it: ${merged.join(', ')}.`] : []),
+    ...(split_from === null ? [] : [`It was split off from ${split_from}.`]),
+    ...split_off.map((words) => `Reports with ${words} were split off and are counted elsewhere.`),
+  ];
+}

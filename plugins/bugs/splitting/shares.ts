@@ -1,0 +1,70 @@
+/**
+ * The counters that leave with a part of an item. Where every occurrence is still kept they are exact; else the kept
+ * ones are a fair sample (contract 21, occurrences), and the counters leave by its proportion. Pure.
+ */
+import { DAY_MS } from '../../../lib/time.js';
+import type { ItemDoc } from '../item/model.js';
+import { hourKey, minuteKey } from '../item/rate.js';
+import type { Halves } from './halves.js';
+
+export interface Shares {
+  hits: number;
+  /** The kept occurrences stand for more. */
+  estimated: boolean;
+  minutes: Record<string, number>;
+  hours: Record<string, number>;
+  days: Record<string, number>;
+}
+
+type Counters = Pick<ItemDoc, 'hit_count' | 'minutes' | 'hours' | 'days'>;
+
+export function sharesOf({ hit_count, minutes, hours, days = {} }: Counters, { leaves, stays }: Halves): Shares {
+  const kept = leaves.length + stays.length;
+  const estimated = hit_count > kept;
+  const share = leaves.length / kept;
+  const hits = estimated
+    ? Math.min(Math.max(Math.round(hit_count * share), leaves.length), hit_count - stays.length)
+    : Math.min(leaves.length, hit_count - 1);
+  const part = (
+    counters: Record<string, number>,
+    keyOf: (ms: number) => string,
+    of = leaves,
+  ): Record<string, number> => {
+    const seen = new Map<string, number>();
+    for (const { doc } of of) {
+      const key = keyOf(Date.parse(doc.received_at));
+      seen.set(key, (seen.get(key) ?? 0) + 1);
+    }
+    const entries = Object.entries(counters).map(([key, n]): [string, number] => [
+      key,
+      estimated ? Math.floor(n * share) : Math.min(n, seen.get(key) ?? 0),
+    ]);
+    return Object.fromEntries(entries.filter(([, n]) => n > 0));
+  };
+  return {
+    hits,
+    estimated,
+    minutes: part(minutes, minuteKey),
+    hours: part(hours, hourKey),
+    // Days hold only hours that are no longer stored.
+    days: part(
+      days,
+      (ms) => `d${Math.floor(ms / DAY_MS)}`,
+      leaves.filter(({ doc }) => hours[hourKey(Date.parse(doc.received_at))] === undefined),
+    ),
+  };
+}
+
+/** What the counters of the item that stays are changed by. */
+export function taken({ hits, minutes, hours, days }: Shares): Record<string, number> {
+  const of = (name: string, counters: Record<string, number>): [string, number][] =>
+    Object.entries(counters).map(([key, n]) => [`${name}.${key}`, -n]);
+  return Object.fromEntries([
+    ['hit_count', -hits],
+    // The place in the sampling window stays as it is.
+    ['sample_base', -hits],
+    ...of('minutes', minutes),
+    ...of('hours', hours),
+    ...of('days', days),
+  ]);
+}

@@ -1,0 +1,209 @@
+/**
+ * Splits an item by occurrence (contract 20, merge and split): a part of its reports becomes an item of its own, now
+ * and for all later reports. `preview` says what would go where and stores nothing.
+ *
+ * Order: the new item's number → a `splits` document (marker), with everything that is still to be written → the item's
+ * own change, by compare-and-set, which decides: its counters, and a history entry → the new item with its texts → its
+ * keys → the families → its kept occurrences → the marker goes. After a crash the job `bugs.reconcile` finishes the
+ * rest, or drops a marker whose item was never changed. The reports of the moved part that arrive before the keys are
+ * led are counted at the item, as before.
+ *
+ * Rejected: a copy of the counters at both items (each occurrence would be counted twice), and moving samples alone
+ * (the next report would undo the split).
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import type { Item } from '../../../ports/domain/bugs.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { ItemNumbers } from '../intake/numbers.js';
+import type { ChangeSet } from '../item/change-set.js';
+import { claimRequired } from '../item/claim-rule.js';
+import { alreadyClaimed, isToken, leaseLost, touched } from '../item/lease.js';
+import type { ItemDoc } from '../item/model.js';
+import { isLive } from '../item/view.js';
+import { Items } from '../store/items.js';
+import { LeaseTimes } from '../store/lease-times.js';
+import { SecretGuard } from '../store/secret-guard.js';
+import { checkRevision } from '../work/status-plan.js';
+import { SplitHandover } from './handover.js';
+import { halvesOf, varietiesOf, type Halves, type Selection } from './halves.js';
+import { KeptReader } from './kept.js';
+import { newHalf, remainderOf, textsOfHalf } from './new-half.js';
+import { previewOf, type SplitPreview } from './preview.js';
+import { sharesOf, taken } from './shares.js';
+import type { SplitDoc } from '../item/work-documents.js';
+
+export interface SplitRequest extends Selection {
+  /** Title of the new item; without it one is made as for a report. */
+  title?: string;
+  claim_token?: string;
+  force?: boolean;
+  reason?: string;
+}
+
+export interface SplitOff {
+  /** The item that was split. */
+  item: Item;
+  split_off: Item;
+  preview: SplitPreview;
+}
+
+/** Whether a body asks for a split by occurrence; the empty one takes a merge back. */
+export const isSelection = ({ occurrences, by }: Selection): boolean => occurrences !== undefined || by !== undefined;
+
+@injectable()
+export class Splitting {
+  constructor(
+    @inject(DEPS) private readonly deps: BugDeps,
+    @inject(Items) private readonly items: Items,
+    @inject(KeptReader) private readonly kept: KeptReader,
+    @inject(ItemNumbers) private readonly numbers: ItemNumbers,
+    @inject(SplitHandover) private readonly handover: SplitHandover,
+    @inject(SecretGuard) private readonly secrets: SecretGuard,
+    @inject(LeaseTimes) private readonly times: LeaseTimes,
+  ) {}
+
+  /**
+   * What the split would do; without a selection only what the occurrences differ in. Stores nothing.
+   * @throws ServiceError not_found, insufficient_scope, invalid_transition, validation_failed
+   */
+  async preview(name: string, caller: BugCaller, selection: Selection): Promise<{ item: Item; preview: SplitPreview }> {
+    const item = await this.items.need(name, caller);
+    checkStatus(item);
+    const kept = await this.kept.of(item);
+    const varieties = varietiesOf(kept.occurrences);
+    const halves = isSelection(selection) ? halvesOf(kept, selection, 'preview') : null;
+    return { item: await this.items.view(item), preview: previewOf(item, varieties, halves) };
+  }
+
+  /**
+   * @throws ServiceError not_found, insufficient_scope, invalid_transition, validation_failed, precondition_failed,
+   *   already_claimed, lease_lost, claim_required, reason_required, conflict
+   */
+  async split(name: string, caller: BugCaller, request: SplitRequest, ifMatch?: string): Promise<SplitOff> {
+    const first = await this.items.need(name, caller);
+    checkStatus(first);
+    const { claim_token: _secret, ...written } = request;
+    await this.secrets.refuse(written);
+    const id = this.deps.ids.uuid();
+    const kept = await this.kept.of(first);
+    const halves = halvesOf(kept, request, id);
+    const preview = previewOf(first, varietiesOf(kept.occurrences), halves);
+    const texts = await this.deps.texts.get(first.id);
+    // The right is checked before a number is taken, and again on the state that is written.
+    this.#checkRight(first, request, caller, ifMatch);
+    const n = await this.numbers.next(first.project);
+    const entry = this.deps.ids.uuid();
+    let split: SplitDoc | null = null;
+    const doc = await this.items
+      .change(first.id, caller.name, async (item, change) => {
+        checkStatus(item);
+        this.#checkRight(item, request, caller, ifMatch);
+        this.#lease(item, change, request, caller);
+        split = this.#plan(item, change, halves, { id, n, entry, caller, texts, title: request.title ?? null });
+        const { id: _id, ...fields } = split;
+        await this.deps.splits.change({ id }, { set: fields as never }, { upsert: true });
+      })
+      .catch(async (error: unknown) => {
+        // A refusal leaves no marker behind; after a fault the job looks.
+        if (error instanceof ServiceError) await this.deps.splits.remove({ id });
+        throw error;
+      });
+    if (split !== null) await this.handover.finish(split);
+    const made = await this.items.find(id);
+    const left = (await this.deps.items.get(doc.id)) ?? doc;
+    return {
+      item: await this.items.view(left),
+      split_off: await this.items.view(made ?? (split as unknown as SplitDoc).made),
+      preview,
+    };
+  }
+
+  #plan(
+    item: ItemDoc,
+    change: ChangeSet,
+    halves: Halves,
+    given: {
+      id: string;
+      n: number;
+      entry: string;
+      caller: BugCaller;
+      texts: Awaited<ReturnType<BugDeps['texts']['get']>>;
+      title: string | null;
+    },
+  ): SplitDoc {
+    const { leaves, stays, keys, parts, difference } = halves;
+    const { id, n, entry, caller } = given;
+    const shares = sharesOf(item, halves);
+    const { fields, texts: left_texts } = remainderOf(item, given.texts, leaves, stays);
+    const key = keys[0] ?? parts[0]?.part.key ?? item.dedup_key;
+    const made = newHalf(
+      item,
+      leaves,
+      shares,
+      { id, n, key, title: given.title, trusted: caller.by_tool !== true, actor: caller.name, at: change.at },
+      this.deps.ids,
+    );
+    const ref = made.ref;
+    change.assign(fields).take(taken(shares));
+    change.note('split_off', { item_id: id, ref, occurrences: leaves.length, ...told(difference) }, entry);
+    const stayingBare = new Set(stays.map(({ bare }) => bare));
+    return {
+      id,
+      project: item.project,
+      item_id: item.id,
+      entry,
+      at: change.at,
+      made,
+      made_texts: textsOfHalf(id, leaves),
+      left_texts,
+      keys,
+      parts,
+      bare_keys: [
+        ...new Set(leaves.flatMap(({ key: of, bare }) => (bare !== null && keys.includes(of) ? [bare] : []))),
+      ].filter((bare) => !stayingBare.has(bare)),
+      occurrences: leaves.map(({ doc }) => ({ id: doc.id, occurrence_id: doc.occurrence_id })),
+    };
+  }
+
+  /** As with PATCH: the holder, or a caller who says why it writes beside a live lease. The lease goes on. */
+  #checkRight(item: ItemDoc, request: SplitRequest, caller: BugCaller, ifMatch: string | undefined): void {
+    checkRevision(item, ifMatch);
+    const { claim_token, force, reason } = request;
+    const now = this.deps.clock.now();
+    const live = isLive(item.claim, now);
+    if (claim_token !== undefined) {
+      if (!live || item.claim === null || !isToken(item.claim, claim_token))
+        throw leaseLost(item, claim_token, caller, now);
+      if (caller.by_tool === true && item.claim.credential !== caller.id) throw claimRequired();
+      return;
+    }
+    if (live && item.claim !== null && force !== true) throw alreadyClaimed(item.claim, caller);
+    if (live && !reason?.trim())
+      throw new ServiceError('reason_required', 'An override of a live lease needs a `reason`.');
+    if (caller.by_tool === true) throw claimRequired();
+  }
+
+  #lease(item: ItemDoc, change: ChangeSet, { claim_token, reason }: SplitRequest, caller: BugCaller): void {
+    const now = this.deps.clock.now();
+    change.by = claim_token !== undefined ? 'holder' : caller.kind === 'session' ? 'person' : 'other';
+    if (!isLive(item.claim, now) || item.claim === null) return;
+    if (claim_token === undefined) change.note('forced', { agent: item.claim.agent, reason: reason ?? null });
+    else {
+      const lease = touched(item.claim, now, this.times.mark());
+      if (lease !== item.claim) change.assign({ claim: lease });
+    }
+  }
+}
+
+const told = (difference: Halves['difference']): { field?: string; values?: string[] } =>
+  difference === null ? {} : { field: difference.field, values: difference.values.slice(0, 10) };
+
+function checkStatus({ status }: ItemDoc): void {
+  if (status === 'duplicate')
+    throw new ServiceError(
+      'invalid_transition',
+      'This item is merged into another one: take that back first, with an empty body.',
+    );
+}
