@@ -56,8 +56,7 @@ const takesTextLimit = (route: RouteTool): boolean =>
 
 /**
  * No output schema: it would make up most of the list, and the answer is fenced, cut and shortened anyway. Hints that
- * equal the protocol's defaults are left out, and so is the one that no tool reaches beyond this service: every agent
- * would pay for it with each tool.
+ * equal the protocol's defaults are left out.
  */
 function listed(route: RouteTool): Tool {
   const { name, title, description, readOnly = false, destructive = false, idempotent = readOnly } = route;
@@ -69,8 +68,12 @@ function listed(route: RouteTool): Tool {
     inputSchema: takesTextLimit(route)
       ? { ...input, properties: { ...input.properties, [TEXT_LIMIT]: TEXT_LIMIT_SCHEMA } }
       : input,
-    annotations: readOnly
-      ? { readOnlyHint: true }
-      : { destructiveHint: destructive, ...(idempotent && { idempotentHint: true }) },
+    // A tool reaches nothing but this service.
+    annotations: {
+      ...(readOnly
+        ? { readOnlyHint: true }
+        : { destructiveHint: destructive, ...(idempotent && { idempotentHint: true }) }),
+      openWorldHint: false,
+    },
   };
 }

@@ -20,7 +20,7 @@ export const splitBody = named(
             .items(joi.string().min(1).max(500))
             .min(1)
             .max(50)
-            .description('For `message` RE2 patterns; default: those of `occurrences`'),
+            .description('RE2 for `message`; else those of `occurrences`'),
         })
         .description('What the part differs in'),
       title: editBody.extract('title').description('Of the new item'),

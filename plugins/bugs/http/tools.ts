@@ -32,19 +32,19 @@ const untrusted: readonly string[] = [
 const describe: Record<string, string> = {
   agent: 'Your name; default: the token’s',
   wait_seconds: 'Waits for work, up to 25',
-  client_ref: 'Your own id: repeating the call creates nothing',
-  q: 'Words that all occur; quotes keep together; or a ref',
+  client_ref: 'Your own id: a repeat creates nothing',
+  q: 'All of its words; quotes keep together; or a ref',
+  assignee: '',
   comment: '',
   type: '',
   fix_commit: '',
-  keep_status: 'Your comment is no answer to `needs_info`',
+  keep_status: 'No answer to `needs_info`',
 };
 
 const FILTERS = [
   'project',
   'type',
   'severity',
-  'error_level',
   'regression',
   'environment',
   'exception_class',
@@ -60,7 +60,6 @@ const FILTERS = [
 const READERS: ReadonlySet<string> = new Set([
   'commit_sha',
   'assignee',
-  'error_level',
   'environment',
   'exception_class',
   'regression',
@@ -68,7 +67,7 @@ const READERS: ReadonlySet<string> = new Set([
 
 export const next: ToolSpec = {
   name: 'next',
-  title: 'Take the next item',
+  title: 'Next item',
   description:
     'Reserves the most urgent open item for you: where it failed, its newest occurrence, what the one before left (`handover`). `item` null: no work, `waiting` says why. Needs bugtracker:manage.',
   only: [...FILTERS.filter((name) => !READERS.has(name)), 'agent', 'lease_seconds', 'wait_seconds'],
@@ -122,7 +121,7 @@ export const claim: ToolSpec = {
   name: 'claim',
   title: 'Claim an item',
   description:
-    'Reserves a certain item for you. Claiming your own again gives a new claim_token and kills the old one. Needs bugtracker:manage.',
+    'Reserves a certain item for you. Claiming yours again gives a new claim_token; the old one dies. Needs bugtracker:manage.',
   describe,
   untrusted,
   answer: written,
@@ -220,7 +219,7 @@ export const split: ToolSpec = {
   name: 'split',
   title: 'Split an item',
   description:
-    'A part of its occurrences, later ones too, becomes an item of its own. First `dry_run`: what differs, what would go where. Then under your own live lease.',
+    'A part of its occurrences, later ones too, becomes an item. `dry_run`: what differs, what would go where. Else under your lease.',
   only: ['id', 'occurrences', 'by', 'dry_run', 'claim_token'],
   describe: { occurrences: '', by: '', dry_run: '' },
   untrusted: [...untrusted, 'value', 'values', 'says'],
@@ -246,8 +245,6 @@ export const report: ToolSpec = {
     'file_path',
     'line_no',
     'commit_sha',
-    'pr_url',
-    'repo_url',
     'target_agent',
     'tags',
     'client_ref',
@@ -259,7 +256,7 @@ export const report: ToolSpec = {
 
 export const occurrences: ToolSpec = {
   name: 'occurrences',
-  title: 'Occurrences of an item',
+  title: 'Occurrences',
   description: 'Kept occurrences whole, newest first. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
@@ -270,7 +267,7 @@ export const occurrences: ToolSpec = {
 
 export const comments: ToolSpec = {
   name: 'comments',
-  title: 'Comments on an item',
+  title: 'Comments',
   description: 'All, newest first. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
