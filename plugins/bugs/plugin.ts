@@ -39,7 +39,7 @@ import { panels } from './pages/panels.js';
 import { routes } from './http/routes.js';
 import { ReportMetrics } from './report-metrics.js';
 import { buildServices } from './services.js';
-import { itemTopic } from './pages/topic.js';
+import { itemTopic, oneItemTopic } from './pages/topic.js';
 import { itemSearch } from './pages/search.js';
 
 const config = joi.object({
@@ -190,6 +190,7 @@ export default definePlugin<BugsConfig>({
         extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
         extend(SEARCH_PROVIDERS, itemSearch(deps)),
         extend(LIVE_TOPICS, itemTopic(deps)),
+        extend(LIVE_TOPICS, oneItemTopic(deps)),
       ],
       routes: routes(services),
       pages: pages({

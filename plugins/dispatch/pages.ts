@@ -11,6 +11,7 @@ import {
 } from '../../kernel/contract.js';
 import type { Item, ItemAction } from '../../ports/domain/bugs.js';
 import type { ItemFacts } from '../../ports/domain/item-facts.js';
+import type { LiveTopic } from '../../ports/domain/live.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import { nameOfCaller } from './caller.js';
 import type { Requests } from './requests.js';
@@ -20,6 +21,7 @@ import type { AgentRuns } from './agent-runs.js';
 
 const member = { session: 'member' } as const;
 const RULES = '/agent-rules';
+const TOPIC = 'agent_run';
 const WORKABLE: ReadonlySet<Item['status']> = new Set(['open', 'needs_info']);
 
 export const action: ItemAction = {
@@ -29,6 +31,7 @@ export const action: ItemAction = {
 };
 
 export const facts = (runs: AgentRuns): ItemFacts => ({
+  topic: TOPIC,
   of: async ({ id }) => {
     const run = await runs.of(id);
     if (run === null) return [];
@@ -43,6 +46,12 @@ export const facts = (runs: AgentRuns): ItemFacts => ({
       ...(run.note === null ? [] : [{ label: 'It says', value: run.note }]),
     ];
   },
+});
+
+/** Moves with every word and every call of the agent that an item was given to. */
+export const topic = (runs: AgentRuns): LiveTopic => ({
+  name: TOPIC,
+  mark: async (id) => JSON.stringify(await runs.of(id)),
 });
 
 const typed = ({ body }: HttpRequest): Record<string, unknown> => ({ ...(body as object | null) });

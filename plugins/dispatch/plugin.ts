@@ -7,10 +7,11 @@ import { AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from '../../ports/domain/bugs.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
+import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import { ATTEMPT_DATA } from '../../ports/domain/webhooks.js';
-import { action, facts, pages } from './pages.js';
+import { action, facts, pages, topic } from './pages.js';
 import { Requests } from './requests.js';
 import { routes } from './routes.js';
 import { RequestRules } from './rules.js';
@@ -22,7 +23,7 @@ export default definePlugin({
   api: 1,
   title: 'Asking for agents',
   needs: [ITEMS, AGENT_SETTINGS, PROJECTS, TOKENS, AUDIT].map(({ name }) => name),
-  extends: [ITEM_ACTIONS.point, ITEM_FACTS.point, ATTEMPT_DATA.point],
+  extends: [ITEM_ACTIONS.point, ITEM_FACTS.point, ATTEMPT_DATA.point, LIVE_TOPICS.point],
   collections: [
     { name: 'rules', indexes: [{ fields: ['project'] }] },
     { name: 'runs', indexes: [{ fields: ['changed_at'] }] },
@@ -33,7 +34,12 @@ export default definePlugin({
     return {
       routes: routes(requests, rules),
       pages: pages(requests, rules, ctx.resolve(PROJECTS)),
-      extensions: [extend(ITEM_ACTIONS, action), extend(ITEM_FACTS, facts(runs)), extend(ATTEMPT_DATA, requests)],
+      extensions: [
+        extend(ITEM_ACTIONS, action),
+        extend(ITEM_FACTS, facts(runs)),
+        extend(ATTEMPT_DATA, requests),
+        extend(LIVE_TOPICS, topic(runs)),
+      ],
       listens: [BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED].map((event) =>
         listen(event, (told) => requests.byRules(told), { durable: true }),
       ),

@@ -92,6 +92,8 @@ export interface OpeningAccount {
 export interface AccountDirectory {
   /** The name as the account spells it, whatever the case; null when there is no such account, or it is disabled. */
   named(username: string): Promise<string | null>;
+  /** Names of accounts that may sign in, in order, at most so many. */
+  names(most: number): Promise<string[]>;
   /** Every account that is not disabled, by name. */
   opening(): AsyncIterable<OpeningAccount>;
   /**

@@ -11,6 +11,8 @@ export interface ItemFact {
 
 /** What another plugin knows of an item. */
 export interface ItemFacts {
+  /** The live topic whose mark moves when these facts of an item do; its subject is the item's id. */
+  readonly topic?: string;
   of(item: Item): Promise<readonly ItemFact[]>;
 }
 

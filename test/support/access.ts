@@ -10,6 +10,7 @@ export const liveTokens: LiveTokens = { heldIn: async (text) => text.includes(LI
 
 export const noAccounts: AccountDirectory = {
   named: async () => null,
+  names: async () => [],
   opening: async function* () {},
   mark: async () => '',
 };

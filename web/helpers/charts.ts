@@ -55,7 +55,10 @@ function sparkline(...args: unknown[]): Html {
   return frame('spark', width, height, plain(hash['label']), body);
 }
 
-/** `{{bar-chart counts label="Errors per hour" titles=hours}}`: columns; each carries its title for the pointer. */
+/**
+ * `{{bar-chart counts label="Errors per hour" titles=hours}}`: columns; each carries its title for the pointer. `top`:
+ * the value of the whole height, for charts that share a scale.
+ */
 function bars(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const all = series(values[0]);
@@ -63,7 +66,7 @@ function bars(...args: unknown[]): Html {
   const width = numeric(hash['width']) ?? 480;
   const height = numeric(hash['height']) ?? 96;
   const x = scaleBand([...all.keys()], [0, width]).padding(0.24);
-  const y = scaleLinear([0, Math.max(...all, 1)], [0, height]);
+  const y = scaleLinear([0, Math.max(...all, numeric(hash['top']) ?? 1, 1)], [0, height]);
   const columns = all.map((v, i) => {
     // A column of height 0 would say "no data"; a thin line says "none counted".
     const tall = v > 0 ? Math.max(y(v), 3) : 1;

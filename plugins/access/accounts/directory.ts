@@ -17,6 +17,11 @@ export class Directory implements AccountDirectory {
     return account === undefined || account.disabled ? null : account.username;
   }
 
+  async names(most: number): Promise<string[]> {
+    const { items } = await this.rows.find({ sort: [['username_key', 'asc']], limit: most });
+    return items.filter(({ disabled }) => !disabled).map(({ username }) => username);
+  }
+
   async *opening(): AsyncIterable<OpeningAccount> {
     for await (const account of each(this.rows, { sort: [['username_key', 'asc']], limit: PAGE })) {
       const { username, role, password_hash: hash, disabled } = account;

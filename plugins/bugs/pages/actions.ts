@@ -110,10 +110,12 @@ export function actionPages(page: PageDeps): PageSpec[] {
       return { message: `Undone: the item is ${status.replaceAll('_', ' ')} again.` };
     }),
     post('assignee', async (request) => {
-      const take = typedFields(request)['take'] === 'true';
+      const { take, assignee = '' } = typedFields(request);
       const caller = callerOf(request.principal);
-      await edits.assign(refOf(request), caller, take ? caller.name : null);
-      return { message: take ? 'The item is yours.' : 'Nobody has the item now.' };
+      const name = take === undefined ? assignee.trim() || null : take === 'true' ? caller.name : null;
+      const given = await edits.assign(refOf(request), caller, name);
+      if (given.assignee === null) return { message: 'Nobody has the item now.' };
+      return { message: given.assignee === caller.name ? 'The item is yours.' : `${given.assignee} has the item now.` };
     }),
     post('links', async (request) => {
       const asked = linkOf(request);

@@ -10,3 +10,12 @@ export const itemTopic = ({ items }: Pick<BugDeps, 'items'>): LiveTopic => ({
     return newest === undefined ? '' : `${newest.id} ${newest.updated_at}`;
   },
 });
+
+/** The page of one item; the subject is its id. A report, a comment and a renewed lease stamp the item as well. */
+export const oneItemTopic = ({ items }: Pick<BugDeps, 'items'>): LiveTopic => ({
+  name: 'bug',
+  mark: async (subject) => {
+    const item = await items.get(subject);
+    return item === null ? '' : `${item.rev} ${item.updated_at}`;
+  },
+});

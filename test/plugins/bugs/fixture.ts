@@ -122,6 +122,7 @@ export function fixtureOn(
     projects: PROJECTS,
     accounts: {
       ...noAccounts,
+      names: async (most) => ACCOUNTS.slice(0, most),
       named: async (name) => ACCOUNTS.find((account) => account === name.toLowerCase()) ?? null,
     },
     liveTokens,

@@ -4,12 +4,16 @@ import { queryText, type About } from './about.js';
 import { commandsOf } from './facts.js';
 import { movesFrom } from './moves.js';
 
-export function changes({ page, request, item, problem }: About): object {
+/** Names that the form to assign offers; every other name may be typed. */
+const MOST_NAMES = 100;
+
+export async function changes({ page, request, item, problem }: About): Promise<object> {
   const moves = movesFrom(item.status, item.claim !== null);
   const typed = problem.form === 'labels' ? problem.typed : undefined;
   return {
     moves,
     may_merge: moves.some(({ to }) => to === 'duplicate'),
+    accounts: await page.deps.accounts.names(MOST_NAMES),
     severities: SEVERITIES.toReversed(),
     tags_text: typed?.['tags'] ?? item.tags.join(', '),
     agent_text: typed?.['target_agent'] ?? item.target_agent,

@@ -1,4 +1,6 @@
 /** What an item's page says first: its title, what may be done with it, and who has it. */
+import type { ItemFacts } from '../../../../ports/domain/item-facts.js';
+import { liveSubject } from '../../../../ports/domain/live.js';
 import { callerOf } from '../../caller.js';
 import { undoable } from '../../work/undo.js';
 import type { Entry } from './activity.js';
@@ -19,6 +21,7 @@ export async function head({ page, request, item, detail, context, problem }: Ab
     // Every form and link of the page keeps the list that it was opened from.
     keep: suffixOf(context),
     list_url: listUrl(context),
+    live_topics: topicsOf(item.id, page.facts()),
     item,
     outside: Object.fromEntries(item.untrusted_fields.map((field) => [field, true])),
     claim: claimOf(item, now),
@@ -32,3 +35,7 @@ export async function head({ page, request, item, detail, context, problem }: Ab
     }),
   };
 }
+
+/** What the page follows by itself: the item, and what other plugins know of it. */
+const topicsOf = (id: string, facts: readonly ItemFacts[]): string =>
+  ['bug', ...facts.flatMap(({ topic }) => topic ?? [])].map((name) => liveSubject(name, id)).join(' ');

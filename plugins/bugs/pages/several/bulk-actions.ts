@@ -15,7 +15,7 @@ export interface BulkAction {
   danger?: boolean;
   reason?: 'required' | 'optional';
   /** The field whose value the form asks for. */
-  field?: 'resolved_in_build' | 'duplicate_of' | 'tags' | 'target_agent';
+  field?: 'resolved_in_build' | 'duplicate_of' | 'tags' | 'target_agent' | 'assignee';
   set: Edit;
 }
 
@@ -82,6 +82,15 @@ const SEVERITY_ACTIONS: readonly BulkAction[] = (['critical', 'high', 'medium', 
 );
 
 const LABEL_ACTIONS: readonly BulkAction[] = [
+  {
+    value: 'assignee',
+    label: 'Assign…',
+    does: 'Assign',
+    done: 'assigned',
+    text: 'The person below has them from now on. Leave the field empty to take them from whoever has them.',
+    field: 'assignee',
+    set: {},
+  },
   {
     value: 'tags',
     label: 'Set tags…',

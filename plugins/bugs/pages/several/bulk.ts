@@ -21,6 +21,8 @@ import { bugsUrl, canonical, filtersOf, itemQueryOf, DEFAULT_FILTERS, type Filte
 
 /** Items named on the confirming page. */
 const NAMED = 20;
+/** Names that the form to assign offers. */
+const MOST_NAMES = 100;
 
 /** The choice in the list's form: which items, and which action. */
 interface Wanted {
@@ -103,6 +105,7 @@ async function askView(
     batches: count > MOST_MATCHES,
     items: items.slice(0, NAMED),
     more: count - Math.min(items.length, NAMED),
+    accounts: action.field === 'assignee' ? await page.deps.accounts.names(MOST_NAMES) : [],
     claimed: items.filter(({ claim }) => claim !== null).length,
     ids: filter === null ? ids : [],
     scope: filter === null ? 'ids' : 'filter',
@@ -118,7 +121,8 @@ function editOf(request: HttpRequest, action: BulkAction): Edit {
   const text = (name: string): string => typed[name]?.trim() ?? '';
   const set: Record<string, Json> = { ...(action.set as Record<string, Json>) };
   if (action.field === 'tags') set['tags'] = tagsOf(text('tags'));
-  else if (action.field === 'target_agent') set['target_agent'] = text('target_agent') || null;
+  else if (action.field === 'target_agent' || action.field === 'assignee')
+    set[action.field] = text(action.field) || null;
   else if (action.field !== undefined && text(action.field) !== '') set[action.field] = text(action.field);
   if (action.field === 'duplicate_of' && text('duplicate_of') === '') throw invalid({ duplicate_of: 'is required' });
   if (text('reason') !== '') set['reason'] = text('reason');

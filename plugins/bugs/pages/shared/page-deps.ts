@@ -12,7 +12,7 @@ export interface PageDeps {
   services: BugServices;
   reader: Reader;
   numbers: OverviewNumbers;
-  deps: Pick<BugDeps, 'items' | 'clock' | 'ids' | 'projects'>;
+  deps: Pick<BugDeps, 'items' | 'clock' | 'ids' | 'projects' | 'accounts'>;
   /** Links that other plugins have added. */
   actions: () => readonly ItemAction[];
   /** Facts that other plugins know about an item. */

@@ -43,6 +43,8 @@ describe('access: the directory of accounts', () => {
       items.map(({ username, role, password_hash: hash }) => ({ username, role, hash })),
     );
     expect((await open()).map(({ username }) => username)).to.deep.equal(['Ada', 'max', 'zoe']);
+    expect(await s.directory.names(10)).to.deep.equal(['Ada', 'max', 'zoe']);
+    expect(await s.directory.names(1)).to.deep.equal(['Ada']);
   });
 
   it('reads more accounts than one page', async () => {

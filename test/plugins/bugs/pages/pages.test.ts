@@ -569,6 +569,46 @@ describe('bugs: pages', () => {
       expect(await shown(fixture, ref)).to.include({ assignee: null });
     });
 
+    it('is given to anybody who may sign in, one item or many at once; a name that nobody has is refused', async () => {
+      const { ref } = await fixture.bugs.record(report());
+      const html = await detail(ref);
+      expect(html).to.include('<option value="alice">').and.include('aria-keyshortcuts="a"');
+      const given = (await post(ref, 'assignee', { assignee: ' Alice ' })) as Redirect;
+      expect(given.flash?.message).to.equal('alice has the item now.');
+      expect(await shown(fixture, ref)).to.include({ assignee: 'alice' });
+      const refused = (await post(ref, 'assignee', { assignee: 'nobody' })) as View;
+      expect(refused.status).to.equal(422);
+      expect(refused.context['errors']).to.have.property('assignee');
+      expect(render(refused, `/bugs/${ref}`, {})).to.include('<details class="disclosure" id="assign" open>');
+      const nobody = (await post(ref, 'assignee', { assignee: '' })) as Redirect;
+      expect(nobody.flash?.message).to.equal('Nobody has the item now.');
+      const { id } = await shown(fixture, ref);
+      await page('/bugs/bulk', 'POST').handle(
+        request(MEMBER, { method: 'POST', body: { ids: id, action: 'assignee', assignee: 'bob' } }),
+      );
+      expect(await shown(fixture, ref)).to.include({ assignee: 'bob' });
+    });
+
+    it('severity and tags change where they stand; status comes before frequency, whose charts share a scale', async () => {
+      const { ref } = await fixture.bugs.record(report({ tags: ['old'], target_agent: 'fixer-7' }));
+      const html = await detail(ref);
+      expect(html).to.include('<button class="dropdown-item" type="submit" name="severity" value="critical">');
+      expect(html.indexOf('id="move"')).to.be.within(1, html.indexOf('id="frequency"'));
+      expect(html).to.include('their full height is 1.');
+      await post(ref, 'severity', { severity: 'critical', severity_locked: 'true' });
+      await post(ref, 'labels', { tags: 'new', target_agent: 'fixer-7' });
+      expect(await shown(fixture, ref)).to.deep.include({
+        severity: 'critical',
+        severity_locked: true,
+        tags: ['new'],
+        target_agent: 'fixer-7',
+      });
+      await fixture.leases.claim(ref, MANAGER, { agent: 'fixer-7' });
+      expect(await detail(ref))
+        .to.include('<a href="#severity">')
+        .and.not.include('type="submit" name="severity"');
+    });
+
     it('a person stops the work with a reason, and lets it go on', async () => {
       const { ref } = await fixture.bugs.record(report());
       await fixture.leases.claim(ref, MANAGER, { agent: 'a' });
