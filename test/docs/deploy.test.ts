@@ -1,5 +1,6 @@
 /** deploy/: every setting that the files name is one, and the image holds what the service needs. */
 import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../config/load.js';
@@ -58,6 +59,14 @@ describe('deploy/', () => {
     for (const folder of ['dist', 'docs', 'config/default.json', 'node_modules', 'package.json']) {
       expect(text, folder).to.include(`/src/${folder} `);
     }
+  });
+
+  it('is a configuration that Caddy takes', function () {
+    if (spawnSync('caddy', ['version'], { stdio: 'ignore' }).error !== undefined) this.skip();
+    this.timeout(30_000);
+    const file = join(DEPLOY, 'Caddyfile');
+    const { status, stderr } = spawnSync('caddy', ['validate', '--config', file, '--adapter', 'caddyfile']);
+    expect(status, String(stderr)).to.equal(0);
   });
 
   it('keeps the times of a stop longer than the service takes', async () => {
