@@ -1,7 +1,7 @@
 /**
  * Looks for work that no event announces: every second for deliveries that are due, and every five for leases and
- * markers of processes that are gone, which are taken over after several times as long. Where there is no webhook, it
- * looks every five seconds whether there is one.
+ * markers of processes that are gone, which are taken over after several times as long. Where there is no webhook,
+ * nobody waits for either, and it looks every five seconds whether there is one.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';
@@ -62,8 +62,9 @@ export class Poller {
   /** Never rejects. */
   async #pollOnce(): Promise<void> {
     try {
-      if (this.#polls++ % LEFT_EVERY === 0) await this.poll();
-      else if (this.#any) await this.#due();
+      const isTurn = this.#polls++ % LEFT_EVERY === 0;
+      if (isTurn && this.#any) await this.poll();
+      else if (isTurn || this.#any) await this.#due();
     } catch (err) {
       this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
     }
