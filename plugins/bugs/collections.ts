@@ -70,6 +70,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['target_agent', 'queue_key'], serves: 'few' },
       { fields: ['build_key'] },
       { fields: ['claim.expires_at'] },
+      { fields: ['claim.slot'], unique: true },
       { fields: ['held.at'], serves: 'few' },
       { fields: ['blocked.at'], serves: 'few' },
       { fields: ['relink_at'] },

@@ -21,7 +21,7 @@ import { isHeld, isLive } from '../item/view.js';
 import { Expiry } from './expiry.js';
 import { Handovers, type Handover } from './handover.js';
 import { News } from './news.js';
-import { ClaimQuota } from './quota.js';
+import { ClaimQuota, type Slot } from './quota.js';
 import {
   agentOf,
   alreadyClaimed,
@@ -89,16 +89,16 @@ export class Leases {
     const agent = request.agent ?? caller.name;
     const live: ClaimLease | null = isLive(before.claim, this.deps.clock.now()) ? before.claim : null;
     const own = live?.credential === caller.id && live.agent === agent;
-    const claim = (): Promise<Claimed> => this.#claim(before.id, caller, request);
-    return own ? claim() : this.quota.within({ credential: caller.id, agent }, claim);
+    const claim = (slot: Slot): Promise<Claimed> => this.#claim(before.id, caller, request, slot);
+    return own ? claim({}) : this.quota.within({ credential: caller.id, agent }, claim);
   }
 
-  async #claim(id: string, caller: BugCaller, request: LeaseRequest): Promise<Claimed> {
+  async #claim(id: string, caller: BugCaller, request: LeaseRequest, slot: Slot): Promise<Claimed> {
     let unread: readonly Unread[] | undefined;
     const secret = this.deps.ids.secret();
     const doc = await this.items.change(id, caller.name, (item, change) => {
       const now = this.deps.clock.now();
-      const fresh = leaseFor(caller, request, secret, now, this.times.mark(now));
+      const fresh = { ...leaseFor(caller, request, secret, now, this.times.mark(now)), ...slot };
       change.by = 'holder';
       unread = undefined;
       if (item.claim !== null && !this.times.isOver(item.claim)) {

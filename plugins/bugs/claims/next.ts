@@ -18,7 +18,7 @@ import { Arrivals } from './arrivals.js';
 import { Expiry } from './expiry.js';
 import { Handovers, type Handover } from './handover.js';
 import type { Granted, LeaseRequest } from './leases.js';
-import { ClaimQuota } from './quota.js';
+import { ClaimQuota, type Slot } from './quota.js';
 import { WaitingCounts, type WaitingItems } from './waiting.js';
 
 /** How often a claim that finds nothing open looks for leases that ran out and are not written yet. */
@@ -99,10 +99,10 @@ export class NextItem {
 
   #reserve(caller: BugCaller, request: NamedRequest, filter: Filter): Promise<Reserved | null> {
     const holder = { credential: caller.id, agent: request.agent };
-    return this.quota.within(holder, () => this.#first(caller, request, filter));
+    return this.quota.within(holder, (slot) => this.#first(caller, request, filter, slot));
   }
 
-  async #first(caller: BugCaller, request: NamedRequest, filter: Filter): Promise<Reserved | null> {
+  async #first(caller: BugCaller, request: NamedRequest, filter: Filter, slot: Slot): Promise<Reserved | null> {
     await this.expiry.writeExpired();
     const { items, texts, ids } = this.deps;
     const { agent } = request;
@@ -111,7 +111,7 @@ export class NextItem {
     const holder = holderOf({ credential: caller.id, agent });
     const first = (): Promise<Reserved | null> =>
       this.watermark.write(claimedId, async (stamp, now) => {
-        const claim = leaseFor(caller, request, secret, now, this.expiry.mark(now));
+        const claim = { ...leaseFor(caller, request, secret, now, this.expiry.mark(now)), ...slot };
         // The stretch of the queue holds the severity already.
         const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));

@@ -1,23 +1,50 @@
 /**
- * How many live leases a credential and agent holds at most (contract 20, leases: `bugs.max_claims`). What this process
- * has granted within the last second is known without a question to the store, so that a claim does not cost one more
- * read; beyond that the store is asked, which knows the claims of all processes.
+ * How many live leases a credential and agent holds at most (contract 20, leases: `bugs.max_claims`).
+ *
+ * One process knows what it has granted within the last second without a question to the store, so a claim does not cost
+ * one more read; beyond a second the store is asked. Where several processes may claim at once, the claim itself decides:
+ * each lease takes one of the holder's places, a number from 0 to below the limit, which is unique in the store. The
+ * write that would take a place twice is refused, and the claim goes on to another place. A place is free with the write
+ * that ends the lease, whoever writes it.
+ *
+ * Rejected: a counter per holder, because every end of a lease would have to count it down in a second write.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import type { ServiceError } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { isoOf } from '../../../lib/time.js';
+import { StoreConflict, type Filter } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import { holderOf } from '../item/lease.js';
+import type { ClaimLease } from '../item/model.js';
 import { LeaseTimes } from '../store/lease-times.js';
+import { Expiry } from './expiry.js';
 
 const FRESH_MS = 1_000;
 const MOST_HOLDERS = 10_000;
+
+/** Leases of a holder whose places are read at once. */
+const PAGE = 1_000;
+/** How often a claim that meets only taken places looks which are. */
+const LOOKS = 3;
+/** The index that refuses a place which is taken. */
+const SLOT = 'claim.slot';
 
 /** Live leases of a holder: what was counted at `at`, and what was taken since. */
 interface Held {
   at: number;
   most: number;
+  /** Places that are taken, as far as this process knows. */
+  taken: Set<number>;
+}
+
+/** The place that a lease is written with; empty where one process claims. */
+export type Slot = Pick<ClaimLease, 'slot'>;
+
+/** Every place is taken, as far as this process knows. */
+class NoPlace extends Error {
+  override name = 'NoPlace';
 }
 
 interface Holder {
@@ -34,8 +61,9 @@ export class ClaimQuota {
   readonly #underWay = new Map<string, Set<Promise<unknown>>>();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'config'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'config' | 'transact' | 'random'>,
     @inject(LeaseTimes) private readonly times: LeaseTimes,
+    @inject(Expiry) private readonly expiry: Expiry,
   ) {}
 
   /**
@@ -44,17 +72,56 @@ export class ClaimQuota {
    * @param claim null: nothing was claimed, and the place is free again, as it is when it throws
    * @throws ServiceError too_many_claims
    */
-  async within<T>(holder: Holder, claim: () => Promise<T>): Promise<T> {
+  async within<T>(holder: Holder, claim: (slot: Slot) => Promise<T>): Promise<T> {
     const { max_claims: most } = this.deps.config;
     const key = holderOf(holder);
-    for (;;) {
+    for (let looks = 0; ;) {
       const held = await this.#known(key, holder, most);
-      if (held.most < most) return this.#claim(key, held, claim);
+      if (held.most < most) {
+        try {
+          return await this.#claim(key, held, () => this.#placed(key, held, most, claim));
+        } catch (error) {
+          if (!(error instanceof NoPlace)) throw error;
+        }
+        if (++looks === LOOKS) throw tooMany(most);
+        // A lease that ran out keeps its place until that is written.
+        await this.expiry.writeAllExpired();
+        this.#held.delete(key);
+        continue;
+      }
       const others = this.#underWay.get(key);
-      if (others === undefined)
-        throw refusal('too_many_claims', `At most ${most} items at a time: resolve or release one of yours first.`);
+      if (others === undefined) throw tooMany(most);
       await Promise.allSettled(others);
     }
+  }
+
+  /** Claims with a place of its own. A store with transactions has one process, for which its own count is exact. */
+  async #placed<T>(key: string, { taken }: Held, most: number, claim: (slot: Slot) => Promise<T>): Promise<T> {
+    if (this.deps.transact !== null) return claim({});
+    for (;;) {
+      const place = this.#free(taken, most);
+      taken.add(place);
+      try {
+        const claimed = await claim({ slot: `${key}:${place}` });
+        if (claimed === null) taken.delete(place);
+        return claimed;
+      } catch (error) {
+        // Another process has this place.
+        if (error instanceof StoreConflict && error.index === SLOT) continue;
+        taken.delete(place);
+        throw error;
+      }
+    }
+  }
+
+  /** A place that is not known to be taken; not the first, so processes seldom meet at one. @throws NoPlace */
+  #free(taken: ReadonlySet<number>, most: number): number {
+    const start = Math.floor(this.deps.random() * most);
+    for (let i = 0; i < most; i++) {
+      const place = (start + i) % most;
+      if (!taken.has(place)) return place;
+    }
+    throw new NoPlace();
   }
 
   /** With a place, which is taken before anybody else looks. */
@@ -89,9 +156,21 @@ export class ClaimQuota {
     await Promise.allSettled(this.#underWay.get(key) ?? new Set<Promise<unknown>>());
     await this.times.settle();
     const live = { 'claim.expires_at': { gt: isoOf(this.deps.clock.now()) } };
-    const most = await this.deps.items.count({ ...live, 'claim.credential': credential, 'claim.agent': agent });
-    const held = { at: this.deps.clock.monotonic(), most };
+    const filter = { ...live, 'claim.credential': credential, 'claim.agent': agent };
+    const held = { at: this.deps.clock.monotonic(), ...(await this.#leases(key, filter)) };
     this.#held.set(key, held);
     return held;
   }
+
+  async #leases(key: string, filter: Filter): Promise<Pick<Held, 'most' | 'taken'>> {
+    const { items, transact } = this.deps;
+    if (transact !== null) return { most: await items.count(filter), taken: new Set() };
+    const page = await items.find({ filter, sort: [['claim.expires_at', 'asc']], limit: PAGE });
+    const slots = page.items.flatMap(({ claim }) => claim?.slot ?? []);
+    const taken = new Set(slots.map((slot) => Number(slot.slice(key.length + 1))));
+    return { most: page.next === null ? page.items.length : await items.count(filter), taken };
+  }
 }
+
+const tooMany = (most: number): ServiceError =>
+  refusal('too_many_claims', `At most ${most} items at a time: resolve or release one of yours first.`);

@@ -139,7 +139,7 @@ const next = (services: BugServices): RouteSpec => ({
 });
 
 async function fetchNext(
-  { nextItem: service, parts }: BugServices,
+  { nextItem: service, parts, lists }: BugServices,
   request: HttpRequest,
   query: BugsQuery,
 ): Promise<Reply> {
@@ -151,8 +151,9 @@ async function fetchNext(
   if (caller.by_tool !== true) return answered(await service.fetch(caller, query, filter, request.signal));
   // An agent reads the newest occurrence first; the route's answer stays as its contract has it.
   const granted = await service.next(caller, query, filter, request.signal);
-  const occurrence = granted.item === null ? undefined : await parts.newest(granted.item.id);
-  return answered({ ...granted, ...(occurrence && { occurrence }) });
+  if (granted.item === null) return answered(granted);
+  const [occurrence, places] = await Promise.all([parts.newest(granted.item.id), lists.places(granted.item)]);
+  return answered({ ...granted, ...places, ...(occurrence && { occurrence }) });
 }
 
 const detail = ({ lists }: BugServices): RouteSpec => ({

@@ -159,6 +159,29 @@ function wholeOf(occurrence: Data, item: Data): Answer {
   };
 }
 
+/** Values of one kind that are told, and keys of tags. */
+const MOST_SHARES = 3;
+
+/** Where it happens, where that differs: `1.4.0 ×12, 1.3.9 ×2`. One value alone tells nothing that the item does not. */
+function spreadOf(spread: unknown): Answer {
+  const { tags, ...kinds } = dataOf(spread);
+  const shares = (list: unknown): string[] => {
+    const values = listOf(list).slice(0, MOST_SHARES);
+    return values.length < 2 ? [] : [values.map(({ value, count }) => `${wordOf(value)} ×${wordOf(count)}`).join(', ')];
+  };
+  const named = (of: Data): Answer =>
+    Object.fromEntries(Object.entries(of).flatMap(([name, list]) => shares(list).map((text) => [name, text])));
+  const byTag = Object.entries(named(dataOf(tags))).slice(0, MOST_SHARES);
+  const told = { ...named(kinds), ...(byTag.length > 0 && { tags: Object.fromEntries(byTag) }) };
+  return Object.keys(told).length === 0 ? {} : { spread: told };
+}
+
+/** The code in its repository, and where else it happens. */
+const placesOf = (data: Data): Answer => ({
+  ...(typeof data['code_url'] === 'string' && { code_url: data['code_url'] }),
+  ...spreadOf(data['spread']),
+});
+
 /** A claimed item: the place of the failure comes first. */
 export const taken = (data: Data): Answer => {
   const item = dataOf(data['item']);
@@ -167,6 +190,7 @@ export const taken = (data: Data): Answer => {
   return {
     ...crashOf(item, occurrence),
     item: itemOf(item),
+    ...placesOf(data),
     ...(isData(data['occurrence']) && { occurrence: besideItem(occurrence, item) }),
     ...only(data, ['lease']),
     ...handed(data),
@@ -252,6 +276,7 @@ export const detail = (data: Data): Answer => {
   return {
     ...crashOf(item, newest ?? {}),
     item: itemOf(item),
+    ...placesOf(data),
     occurrences:
       newest === undefined ? [] : [wholeOf(newest, item), ...others.map((other) => difference(other, newest))],
     comments: data['comments'],

@@ -26,6 +26,8 @@ const untrusted: readonly string[] = [
   'function',
   'callers',
   'latest_build',
+  'code_url',
+  'spread',
 ];
 
 /** What the arguments of tools mean, each said once: where a name says enough, nothing is said. */

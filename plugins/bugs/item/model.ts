@@ -42,6 +42,8 @@ export interface ClaimLease extends LeaseMark {
   expires_at: string;
   renewals: number;
   lease_seconds: number;
+  /** The holder's place among `bugs.max_claims`, unique in the store; missing: claimed where one process claims. */
+  slot?: string;
   /** What others did to the item since the holder's last answer, oldest first; missing: nothing. */
   unread?: Unread[];
 }

@@ -157,6 +157,11 @@ export class Lists {
     return { item, code_url: codeUrl(item), spread, people, ...parts, pull_request, handover };
   }
 
+  /** The address of an item's code, and where else it happens. */
+  async places(item: Item): Promise<Pick<ItemDetail, 'code_url' | 'spread'>> {
+    return { code_url: codeUrl(await this.items.located(item)), spread: await this.spreads.of(item) };
+  }
+
   /** What a forge said last of the item's pull request. */
   async #pullRequest({ project, pr_url }: ItemDoc): Promise<PullRequest | null> {
     if (!pr_url) return null;

@@ -41,11 +41,11 @@ export class Items {
 
   /** The item with its long texts, as the API shows it. */
   async view(item: ItemDoc): Promise<Item> {
-    return this.#withRepository(itemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
+    return this.located(itemView(item, await this.deps.texts.get(item.id), this.deps.clock.now()));
   }
 
   /** Adds the repository that an administrator has entered for the project, where the item names none. */
-  async #withRepository(view: Item): Promise<Item> {
+  async located(view: Item): Promise<Item> {
     if (view.repo_url) return view;
     return { ...view, repo_url: (await this.deps.projects.get(view.project))?.repo_url ?? null };
   }
@@ -58,7 +58,7 @@ export class Items {
     });
     const byId = new Map(texts.items.map((doc) => [doc.id, doc]));
     const now = this.deps.clock.now();
-    return Promise.all(items.map((item) => this.#withRepository(itemView(item, byId.get(item.id) ?? null, now))));
+    return Promise.all(items.map((item) => this.located(itemView(item, byId.get(item.id) ?? null, now))));
   }
 
   /**

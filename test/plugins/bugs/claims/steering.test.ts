@@ -183,6 +183,38 @@ for (const { name, open } of ENGINES)
       }
     });
 
+    it('lets several processes together hold at most max_claims, however they share them', async () => {
+      const filter = { tags: { has: 'shared' } } as const;
+      for (let i = 0; i < 40; i++) await made({ tags: ['shared'] });
+      const caller = { ...ONE, id: 'tok-many' };
+      const processes = [1, 2, 3].map(() =>
+        fixtureOn(fixture.store, fixture.clock, (deps) => {
+          deps.transact = null;
+          deps.config = { ...deps.config, max_claims: 7 };
+        }),
+      );
+      const round = (): Promise<string[]> =>
+        Promise.all(
+          Array.from({ length: 21 }, async (_, i) => codeOf(processes[i % 3]!.nextItem.next(caller, {}, filter))),
+        );
+      const held = (): Promise<number> => fixture.deps.items.count({ 'claim.credential': 'tok-many' });
+      const first = await round();
+      expect(first.filter((code) => code === 'none')).to.have.lengthOf(7);
+      expect(first.filter((code) => code === 'too_many_claims')).to.have.lengthOf(14);
+      expect(await held()).to.equal(7);
+      // Places are free again when leases end, by whichever process, and when they run out.
+      const { items } = await fixture.deps.items.find({ filter: { 'claim.credential': 'tok-many' } });
+      const end = { status: 'closed', force: true, reason: 'gone' } as const;
+      for (const { id } of items.slice(0, 3)) await processes[0]!.edits.edit(id, ADA, end);
+      expect((await round()).filter((code) => code === 'none')).to.have.lengthOf(3);
+      expect(await held()).to.equal(7);
+      fixture.clock.advance(3_600_000);
+      const open = await made({ tags: ['by-name'] });
+      expect(await codeOf(processes[1]!.leases.claim(open, caller, {}))).to.equal('none');
+      expect((await round()).filter((code) => code === 'none')).to.have.lengthOf(6);
+      for (const one of processes) await settled(one);
+    });
+
     it('gives many at once the places that are free, whatever was held before, and refuses none that find nothing', async () => {
       const filter = { tags: { has: 'places' } } as const;
       for (let i = 0; i < 8; i++) await made({ tags: ['places'] });
