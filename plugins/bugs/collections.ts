@@ -73,7 +73,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['claim.slot'], unique: true },
       { fields: ['held.at'], serves: 'few' },
       { fields: ['blocked.at'], serves: 'few' },
-      { fields: ['relink_at'] },
+      { fields: ['relink_at'], serves: 'few' },
       { fields: ['outbox_at'] },
       { fields: ['muted_by_rule_id'] },
       { fields: ['duplicate_of'], serves: 'few' },
