@@ -21,7 +21,7 @@ import { isHeld, isLive } from '../item/view.js';
 import { Expiry } from './expiry.js';
 import { Handovers, type Handover } from './handover.js';
 import { News } from './news.js';
-import { ClaimQuota, type Slot } from './quota.js';
+import { ClaimQuota, type ClaimSlot } from './quota.js';
 import {
   agentOf,
   alreadyClaimed,
@@ -89,11 +89,11 @@ export class Leases {
     const agent = request.agent ?? caller.name;
     const live: ClaimLease | null = isLive(before.claim, this.deps.clock.now()) ? before.claim : null;
     const own = live?.credential === caller.id && live.agent === agent;
-    const claim = (slot: Slot): Promise<Claimed> => this.#claim(before.id, caller, request, slot);
+    const claim = (slot: ClaimSlot): Promise<Claimed> => this.#claim(before.id, caller, request, slot);
     return own ? claim({}) : this.quota.within({ credential: caller.id, agent }, claim);
   }
 
-  async #claim(id: string, caller: BugCaller, request: LeaseRequest, slot: Slot): Promise<Claimed> {
+  async #claim(id: string, caller: BugCaller, request: LeaseRequest, slot: ClaimSlot): Promise<Claimed> {
     let unread: readonly Unread[] | undefined;
     const secret = this.deps.ids.secret();
     const doc = await this.items.change(id, caller.name, (item, change) => {

@@ -18,7 +18,7 @@ import { Arrivals } from './arrivals.js';
 import { Expiry } from './expiry.js';
 import { Handovers, type Handover } from './handover.js';
 import type { Granted, LeaseRequest } from './leases.js';
-import { ClaimQuota, type Slot } from './quota.js';
+import { ClaimQuota, type ClaimSlot } from './quota.js';
 import { WaitingCounts, type WaitingItems } from './waiting.js';
 
 /** How often a claim that finds nothing open looks for leases that ran out and are not written yet. */
@@ -102,7 +102,7 @@ export class NextItem {
     return this.quota.within(holder, (slot) => this.#first(caller, request, filter, slot));
   }
 
-  async #first(caller: BugCaller, request: NamedRequest, filter: Filter, slot: Slot): Promise<Reserved | null> {
+  async #first(caller: BugCaller, request: NamedRequest, filter: Filter, slot: ClaimSlot): Promise<Reserved | null> {
     await this.expiry.writeExpired();
     const { items, texts, ids } = this.deps;
     const { agent } = request;

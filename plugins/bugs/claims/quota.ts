@@ -1,11 +1,11 @@
 /**
  * How many live leases a credential and agent holds at most (contract 20, leases: `bugs.max_claims`).
  *
- * One process knows what it has granted within the last second without a question to the store, so a claim does not cost
- * one more read; beyond a second the store is asked. Where several processes may claim at once, the claim itself decides:
- * each lease takes one of the holder's places, a number from 0 to below the limit, which is unique in the store. The
- * write that would take a place twice is refused, and the claim goes on to another place. A place is free with the write
- * that ends the lease, whoever writes it.
+ * One process knows what it has granted within the last second without a question to the store, so a claim does not
+ * cost one more read; beyond a second the store is asked. Where several processes may claim at once, the claim itself
+ * decides: each lease takes one of the holder's places, a number below the limit, which is unique in the store. The
+ * write that would take a place twice is refused, and the claim goes on to another place. A place is free with the
+ * write that ends the lease, whoever writes it.
  *
  * Rejected: a counter per holder, because every end of a lease would have to count it down in a second write.
  */
@@ -40,7 +40,7 @@ interface Held {
 }
 
 /** The place that a lease is written with; empty where one process claims. */
-export type Slot = Pick<ClaimLease, 'slot'>;
+export type ClaimSlot = Pick<ClaimLease, 'slot'>;
 
 /** Every place is taken, as far as this process knows. */
 class NoPlace extends Error {
@@ -72,7 +72,7 @@ export class ClaimQuota {
    * @param claim null: nothing was claimed, and the place is free again, as it is when it throws
    * @throws ServiceError too_many_claims
    */
-  async within<T>(holder: Holder, claim: (slot: Slot) => Promise<T>): Promise<T> {
+  async within<T>(holder: Holder, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
     const { max_claims: most } = this.deps.config;
     const key = holderOf(holder);
     for (let looks = 0; ;) {
@@ -96,7 +96,7 @@ export class ClaimQuota {
   }
 
   /** Claims with a place of its own. A store with transactions has one process, for which its own count is exact. */
-  async #placed<T>(key: string, { taken }: Held, most: number, claim: (slot: Slot) => Promise<T>): Promise<T> {
+  async #placed<T>(key: string, { taken }: Held, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
     if (this.deps.transact !== null) return claim({});
     for (;;) {
       const place = this.#free(taken, most);

@@ -162,7 +162,9 @@ function wholeOf(occurrence: Data, item: Data): Answer {
 /** Values of one kind that are told, and keys of tags. */
 const MOST_SHARES = 3;
 
-/** Where it happens, where that differs: `1.4.0 ×12, 1.3.9 ×2`. One value alone tells nothing that the item does not. */
+/**
+ * Where it happens, of what differs: `1.4.0 ×12, 1.3.9 ×2`. One value alone tells nothing that the item does not.
+ */
 function spreadOf(spread: unknown): Answer {
   const { tags, ...kinds } = dataOf(spread);
   const shares = (list: unknown): string[] => {
