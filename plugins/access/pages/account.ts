@@ -7,7 +7,7 @@ import { accountView } from '../model/account.js';
 import type { AccessServices } from '../assemble.js';
 import { DEVICE_COOKIE } from '../login/devices.js';
 import { ABSOLUTE_MS, SESSION_COOKIE } from '../sessions/sessions.js';
-import { browserName } from './browser-name.js';
+import { browserName } from '../../../lib/text/browser-name.js';
 import { field, orAgain, signedIn } from './form.js';
 
 const access = { session: 'member' } as const;

@@ -198,10 +198,10 @@ const part = ({ parts }: BugServices, name: Part): RouteSpec => ({
   operationId: `list${name[0]!.toUpperCase()}${name.slice(1)}`,
   summary: `The ${name} of an item, newest first`,
   access: { scope: READ },
-  input: { params, query: schemas.pageQuery },
+  input: { params, query: name === 'occurrences' ? schemas.occurrencesQuery : schemas.pageQuery },
   strictQuery: true,
   output: shapes.parts[name],
-  handle: (request) => parts.page(idOf(request), callerIn(request), name, request.query),
+  handle: (request) => parts.page(idOf(request), callerIn(request), name, request.query, request.query),
 });
 
 const stats = ({ stats: service }: BugServices): RouteSpec => ({

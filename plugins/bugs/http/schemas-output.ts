@@ -207,6 +207,7 @@ const spread = named(
     versions: shares,
     environments: shares,
     hosts: shares,
+    browsers: shares,
     tags: joi.object().pattern(joi.string(), shares).description('By the key of `key:value`; others under `tag`'),
   }),
 );

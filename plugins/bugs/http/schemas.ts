@@ -1,6 +1,7 @@
 /** Input of the bug tracker's routes (contract 20). Bodies are taken literally; unknown fields are dropped. */
 import joi from 'joi';
 import { named, stated, unlisted } from '../../../kernel/contract.js';
+import { WHERE } from '../lists/facets.js';
 import { LONGEST_COMMENT } from '../item/model.js';
 import { errorLevel, filterBody, filters, itemStatus, itemType, severity, sorting } from '../lists/query-schema.js';
 
@@ -196,6 +197,8 @@ const removal = {
 export const removalQuery = joi.object(removal);
 export const removalBody = named('RemovalRequest', joi.object(removal));
 export const pageQuery = joi.object(paging);
+const among = joi.array().items(joi.string().min(1).max(200)).max(20);
+export const occurrencesQuery = pageQuery.keys(Object.fromEntries(WHERE.map((name) => [name, among])));
 export const detailQuery = joi.object({
   occurrences: joi.number().integer().min(0).max(10).default(10).description('How many of the newest'),
 });

@@ -13,7 +13,8 @@ import { InvalidCursor, type Filter, type Find, type Sort } from '../../../ports
 import type { BugCaller } from '../caller.js';
 import { KnownBuilds } from '../builds/known-builds.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { Parts, type PageAnswer, type PageRequest, type Part } from './parts.js';
+import type { PageAnswer, PageRequest } from './page-request.js';
+import { Parts, type Part } from './parts.js';
 import { codeUrl } from './code-url.js';
 import { similarTo } from './similar.js';
 import { Spreads, type Spread } from './spread.js';

@@ -3,6 +3,9 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc, Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import { isFiltered, type Where } from './facets.js';
+import { KeptOccurrences } from './kept.js';
+import type { PageAnswer, PageRequest } from './page-request.js';
 import { Items } from '../store/items.js';
 import { ShownLinks, type LinkView } from '../links/shown.js';
 import type { ItemDoc, ItemOutboxEntry } from '../item/model.js';
@@ -11,19 +14,6 @@ import { activityOf, ItemOutbox } from '../store/item-outbox.js';
 import { unpack } from '../item/payload.js';
 import { slotIds } from '../item/document-ids.js';
 import { activityView, commentView, occurrenceView } from '../item/view.js';
-
-export interface PageRequest {
-  limit?: number;
-  cursor?: string | null;
-  include_total?: boolean;
-}
-
-export interface PageAnswer {
-  items: object[];
-  next_cursor: string | null;
-  has_more: boolean;
-  total?: number;
-}
 
 export type Part = 'occurrences' | 'comments' | 'activity';
 const TIME = { occurrences: 'received_at', comments: 'created_at', activity: 'at' } as const;
@@ -35,11 +25,19 @@ export class Parts {
     @inject(Items) private readonly items: Items,
     @inject(ItemOutbox) private readonly outbox: ItemOutbox,
     @inject(ShownLinks) private readonly shownLinks: ShownLinks,
+    @inject(KeptOccurrences) private readonly kept: KeptOccurrences,
   ) {}
 
-  /** @throws ServiceError not_found, insufficient_scope */
-  async page(name: string, caller: BugCaller, part: Part, request: PageRequest): Promise<PageAnswer> {
+  /** @param where of occurrences: which of them. @throws ServiceError not_found, insufficient_scope */
+  async page(
+    name: string,
+    caller: BugCaller,
+    part: Part,
+    request: PageRequest,
+    where: Where = {},
+  ): Promise<PageAnswer> {
     const { id } = await this.items.need(name, caller);
+    if (part === 'occurrences' && isFiltered(where)) return this.kept.page(id, where, request);
     return this.partOf(id, part, request);
   }
 

@@ -1,14 +1,13 @@
 /**
- * Counts the versions, environments, hosts and tags of an item's kept occurrences (contract 20, endpoints). The count
+ * Counts the versions, environments, hosts, browsers and tags of an item's kept occurrences (contract 20, endpoints). The count
  * runs when somebody looks, so a known error costs nothing for it, and is remembered until the item is counted again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
-import type { OccurrenceDoc } from '../item/occurrence-documents.js';
-import { unpack } from '../item/payload.js';
-import { slotIds } from '../item/document-ids.js';
+import type { Facets } from './facets.js';
+import { KeptOccurrences } from './kept.js';
 
 /** A value, and how many of the kept occurrences have it. */
 export interface ValueCount {
@@ -20,6 +19,7 @@ export interface Spread {
   versions: ValueCount[];
   environments: ValueCount[];
   hosts: ValueCount[];
+  browsers: ValueCount[];
   /** Tags by the part before the first colon; tags without a colon are under `tag`. */
   tags: Record<string, ValueCount[]>;
 }
@@ -28,43 +28,34 @@ export interface Spread {
 const MOST_VALUES = 5;
 const MOST_KEYS = 20;
 const PLAIN_TAG = 'tag';
-/** Payloads read at a time: they are large. */
-const BATCH = 10;
 const REMEMBERED = 1_000;
 
 /** Time after which the payload of a count, which is written behind it, is there. */
 const SETTLED_MS = 10_000;
 
 type Counts = Pick<ItemDoc, 'id' | 'hit_count' | 'last_seen_at' | 'parted'>;
-type Counted = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'>;
 
 @injectable()
 export class Spreads {
   readonly #known = new BoundedMap<{ hits: number; spread: Spread }>({ most: REMEMBERED });
 
-  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'clock'>) {}
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
+    @inject(KeptOccurrences) private readonly kept: KeptOccurrences,
+  ) {}
 
-  async of({ id, hit_count: hits, last_seen_at, parted }: Counts): Promise<Spread> {
+  async of(item: Counts): Promise<Spread> {
+    const { id, hit_count: hits, last_seen_at } = item;
     const known = this.#known.get(id);
     if (known?.hits === hits) return known.spread;
-    const slots = slotIds(id);
-    const kept: Counted[] = [];
-    for (let from = 0; from < slots.length; from += BATCH) {
-      const filter = { id: { in: slots.slice(from, from + BATCH) } };
-      const page = await this.deps.occurrences.find({ filter, limit: BATCH });
-      const whole = await Promise.all(page.items.map((stored) => unpack(stored, () => Promise.resolve(null))));
-      kept.push(...whole.map(({ app_version, environment, host, tags }) => ({ app_version, environment, host, tags })));
-      // Slots are filled from the first on, so an empty batch is the last, unless a split has emptied some.
-      if (page.items.length === 0 && parted !== true) break;
-    }
-    const spread = spreadOf(kept);
+    const spread = spreadOf(await this.kept.all(item));
     if (this.deps.clock.now() - Date.parse(last_seen_at) > SETTLED_MS) this.#known.set(id, { hits, spread });
     return spread;
   }
 }
 
 /** The counts, most frequent first, and by value where equally frequent. */
-export function spreadOf(kept: readonly Counted[]): Spread {
+export function spreadOf(kept: readonly Facets[]): Spread {
   const tags = new Map<string, string[]>();
   for (const tag of kept.flatMap((occurrence) => [...new Set(occurrence.tags)])) {
     const colon = tag.indexOf(':');
@@ -78,6 +69,7 @@ export function spreadOf(kept: readonly Counted[]): Spread {
     versions: sharesOf(kept.map(({ app_version }) => app_version)),
     environments: sharesOf(kept.map(({ environment }) => environment)),
     hosts: sharesOf(kept.map(({ host }) => host)),
+    browsers: sharesOf(kept.map(({ browser }) => browser)),
     // No assignment: a key may be called `__proto__`.
     tags: Object.fromEntries(frequent.map(([key, values]) => [key, sharesOf(values)])),
   };

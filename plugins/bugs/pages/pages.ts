@@ -1,6 +1,7 @@
 /** Every page of this plugin. */
 import joi from 'joi';
 import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { WHERE } from '../lists/facets.js';
 import { actionPages } from './actions.js';
 import { bulkPages } from './several/bulk.js';
 import { itemView } from './item/view.js';
@@ -17,7 +18,9 @@ import { splitPages } from './splitting.js';
 import { viewPages } from './views.js';
 
 const cursor = joi.string().max(20_000).empty('');
+const among = joi.array().items(joi.string().max(200)).max(20);
 const query = joi.object({
+  ...Object.fromEntries(WHERE.map((name) => [name, among])),
   occurrences: cursor,
   comments: cursor,
   activity: cursor,

@@ -4,7 +4,7 @@ import { grants } from '../../../lib/scopes.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { checkUsername, usernameKey } from '../../../plugins/access/model/account.js';
-import { browserName } from '../../../plugins/access/pages/browser-name.js';
+import { browserName } from '../../../lib/text/browser-name.js';
 import { localPath } from '../../../plugins/access/pages/form.js';
 import { passwordProblem } from '../../../plugins/access/model/password.js';
 import { looksLikeToken, PREFIXES } from '../../../plugins/access/model/token.js';

@@ -7,6 +7,7 @@ import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
 import type { BugCaller } from '../../caller.js';
 import type { ItemDoc } from '../../item/model.js';
+import { WHERE, type Where } from '../../lists/facets.js';
 import type { ItemDetail } from '../../lists/lists.js';
 import type { Part } from '../../lists/parts.js';
 import type { FormProblem } from '../shared/form.js';
@@ -45,12 +46,21 @@ export const queryText = (request: HttpRequest, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
+/** Which occurrences the address asks for. */
+export const whereOf = ({ query }: Pick<HttpRequest, 'query'>): Where =>
+  Object.fromEntries(
+    WHERE.flatMap((name) => {
+      const values = [query[name] ?? []].flat().filter((value) => typeof value === 'string' && value !== '');
+      return values.length === 0 ? [] : [[name, values]];
+    }),
+  );
+
 /** A page of a part of the item, from the cursor in the query parameter of the same name. */
 export async function part(
   { page: { services }, request, caller, item }: Pick<About, 'page' | 'request' | 'caller' | 'item'>,
   name: Part,
 ): Promise<PartPage> {
   const after = queryText(request, name) || null;
-  const page = await services.parts.page(item.id, caller, name, { limit: PAGE[name], cursor: after });
+  const page = await services.parts.page(item.id, caller, name, { limit: PAGE[name], cursor: after }, whereOf(request));
   return { items: page.items, next: page.next_cursor, paged: after !== null };
 }

@@ -1,16 +1,84 @@
-/** Which versions, environments, hosts and tags the kept occurrences have, as rows of a page. Pure. */
-import type { Spread } from '../../lists/spread.js';
-import type { About } from './about.js';
+/**
+ * Where the kept occurrences happened, as rows of a page: each value leads to the occurrences that have it, and where
+ * the list of items can be asked for it, to all items with it. Pure.
+ */
+import { isFiltered, WHERE, type Where } from '../../lists/facets.js';
+import type { Spread, ValueCount } from '../../lists/spread.js';
+import { whereOf, type About } from './about.js';
 
-export const spread = ({ detail }: About): object => ({ spread: spreadRows(detail.spread) });
+export const spread = ({ detail, item, context, request }: About): object => {
+  const where = whereOf(request);
+  const here: Here = { path: `/bugs/${item.ref}`, context, where };
+  return {
+    spread: spreadRows(detail.spread, here),
+    narrowed: isFiltered(where) ? { by: chipsOf(here), clear: addressOf(here, {}) } : null,
+  };
+};
+
+/** The page that the links stay on. */
+interface Here {
+  path: string;
+  /** The list that the item was opened from. */
+  context: string;
+  where: Where;
+}
+
+interface Row {
+  label: string;
+  total: number;
+  shares: object[];
+}
+
+/** Fields by which the list of items is filtered too. */
+const LISTED: Readonly<Partial<Record<keyof Where, string>>> = { environment: 'environment', tag: 'tag' };
 
 /** Rows of the spread; empty kinds are left out. */
-export function spreadRows({ versions, environments, hosts, tags }: Spread): object[] {
-  const named = Object.entries(tags).map(([key, shares]) => ({ label: key === 'tag' ? 'Tags' : key, shares }));
-  const own = [
-    { label: 'Versions', shares: versions },
-    { label: 'Environments', shares: environments },
-    { label: 'Hosts', shares: hosts },
+export function spreadRows({ versions, environments, hosts, browsers, tags }: Spread, here: Here): Row[] {
+  const rows = [
+    rowOf('Versions', 'version', versions, here),
+    rowOf('Environments', 'environment', environments, here),
+    rowOf('Hosts', 'host', hosts, here),
+    rowOf('Browsers', 'browser', browsers, here),
+    ...Object.entries(tags).map(([key, shares]) =>
+      key === 'tag' ? rowOf('Tags', 'tag', shares, here) : rowOf(key, 'tag', shares, here, `${key}:`),
+    ),
   ];
-  return [...own, ...named].filter(({ shares }) => shares.length > 0);
+  return rows.filter(({ shares }) => shares.length > 0);
+}
+
+function rowOf(label: string, name: keyof Where, shares: readonly ValueCount[], here: Here, prefix = ''): Row {
+  const total = shares.reduce((sum, { count }) => sum + count, 0);
+  return {
+    label,
+    total,
+    shares: shares.map(({ value, count }) => {
+      const whole = prefix + value;
+      const chosen = here.where[name]?.includes(whole) === true;
+      const listed = LISTED[name];
+      return {
+        value,
+        count,
+        chosen,
+        href: addressOf(here, { ...here.where, [name]: chosen ? [] : [whole] }),
+        items_href: listed === undefined ? null : `/bugs?${new URLSearchParams({ [listed]: whole }).toString()}`,
+      };
+    }),
+  };
+}
+
+const chipsOf = (here: Here): object[] =>
+  WHERE.flatMap((name) =>
+    (here.where[name] ?? []).map((value) => ({
+      name,
+      value,
+      href: addressOf(here, { ...here.where, [name]: here.where[name]?.filter((other) => other !== value) ?? [] }),
+    })),
+  );
+
+function addressOf({ path, context }: Here, where: Where): string {
+  const query = new URLSearchParams();
+  for (const name of WHERE) for (const value of where[name] ?? []) query.append(name, value);
+  if (context !== '') query.set('list', context);
+  const text = query.toString();
+  return `${path}${text === '' ? '' : `?${text}`}#occurrences`;
 }

@@ -2,9 +2,20 @@
 import { expect } from 'chai';
 import { spreadOf } from '../../../../plugins/bugs/lists/spread.js';
 import type { ProjectInfo } from '../../../../ports/domain/projects.js';
-import { ENGINES, fixtureOn, MANAGER, report, type Fixture } from '../fixture.js';
+import type { Details } from '../../../../ports/domain/bugs.js';
+import type { Json } from '../../../../ports/store.js';
+import type { Where } from '../../../../plugins/bugs/lists/facets.js';
+import type { PageAnswer } from '../../../../plugins/bugs/lists/page-request.js';
+import { ENGINES, fixtureOn, MANAGER, report, settled, type Fixture } from '../fixture.js';
 
-const one = (fields: object) => ({ app_version: null, environment: null, host: null, tags: [], ...fields });
+const one = (fields: object) => ({
+  app_version: null,
+  environment: null,
+  host: null,
+  browser: null,
+  tags: [],
+  ...fields,
+});
 
 describe('spread', () => {
   it('has the five most frequent of each, and tags by their key', () => {
@@ -79,6 +90,61 @@ describe('spread', () => {
           { value: '1.0', count: 1 },
         ]);
         expect(spread.hosts).to.deep.equal([{ value: 'web-1', count: 2 }]);
+      });
+
+      it('finds the kept occurrences that have a value, in pages, newest first', async () => {
+        const { bugs, parts, lists, clock } = fixture;
+        const error = { type: 'error', error_message: 'no price', file_path: 'src/cart.ts' } as const;
+        const agents = ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'curl/8.5.0'];
+        let id = '';
+        for (let i = 0; i < 12; i++) {
+          const fields = {
+            app_version: `1.${i % 3}`,
+            environment: i < 6 ? 'staging' : 'production',
+            tags: [`n:${i % 2}`],
+          };
+          const headers = [['User-Agent', agents[i % 2] ?? '']];
+          const context = { request: i < 8 ? { headers: Object.fromEntries(headers) as object } : { headers } };
+          const details = (): Details => ({ context: context as unknown as Json, breadcrumbs: null });
+          ({ id } = await bugs.record(report({ ...error, ...fields }), { details }));
+          clock.advance(1_000);
+        }
+        await settled(fixture);
+        const versions = async (where: Where, limit = 50): Promise<(string | null)[][]> => {
+          const pages: (string | null)[][] = [];
+          let cursor: string | null = null;
+          do {
+            const page: PageAnswer = await parts.page(
+              id,
+              MANAGER,
+              'occurrences',
+              { limit, cursor, include_total: true },
+              where,
+            );
+            pages.push((page.items as { app_version: string | null }[]).map(({ app_version }) => app_version));
+            expect(page.has_more).to.equal(page.next_cursor !== null);
+            cursor = page.next_cursor;
+          } while (cursor !== null);
+          return pages;
+        };
+        expect(await versions({ environment: ['production'] }, 4)).to.deep.equal([
+          ['1.2', '1.1', '1.0', '1.2'],
+          ['1.1', '1.0'],
+        ]);
+        expect(await versions({ version: ['1.1', '1.2'], environment: ['staging'] })).to.deep.equal([
+          ['1.2', '1.1', '1.2', '1.1'],
+        ]);
+        expect(await versions({ browser: ['Firefox'], tag: ['n:0'] })).to.deep.equal([
+          ['1.1', '1.2', '1.0', '1.1', '1.2', '1.0'],
+        ]);
+        expect(await versions({ browser: ['Firefox'], tag: ['n:1'] })).to.deep.equal([[]]);
+        expect(await versions({ host: ['web-1'] })).to.deep.equal([[]]);
+        const { spread } = await lists.detail(id, MANAGER);
+        expect(spread.browsers).to.deep.equal([{ value: 'Firefox', count: 6 }]);
+        for (const cursor of ['x', Buffer.from('2026~a').toString('base64url')]) {
+          const asked = parts.page(id, MANAGER, 'occurrences', { cursor }, { version: ['1.0'] });
+          expect(await asked.then(String, String)).to.contain('InvalidCursor');
+        }
       });
     });
 });

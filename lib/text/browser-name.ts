@@ -1,5 +1,5 @@
 /**
- * A browser's name from its `User-Agent`, for the list of sessions: enough for people to recognize their own. Pure.
+ * A browser's name from its `User-Agent`: enough for people to recognize their own, and to see what errors share. Pure.
  * Rejected: a library that knows every robot; nothing depends on this text.
  */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
@@ -21,10 +21,13 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
 const first = (table: typeof BROWSERS, text: string): string | undefined =>
   table.find(([pattern]) => pattern.test(text))?.[1];
 
+/** `Firefox`; null for another program. */
+export const browserOf = (userAgent: string): string | null => first(BROWSERS, userAgent) ?? null;
+
 /** `Firefox on Linux`; the text itself, cut, when it is another program. */
 export function browserName(userAgent: string): string {
-  const browser = first(BROWSERS, userAgent);
-  if (browser === undefined) return userAgent.slice(0, 60) || 'unknown browser';
+  const browser = browserOf(userAgent);
+  if (browser === null) return userAgent.slice(0, 60) || 'unknown browser';
   const system = first(SYSTEMS, userAgent);
   return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -1,0 +1,75 @@
+/** Where an occurrence happened: what the spread of an item counts, and by what its occurrences are filtered. Pure. */
+import { browserOf } from '../../../lib/text/browser-name.js';
+import type { Json } from '../../../ports/store.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+
+export type Facets = Pick<OccurrenceDoc, 'app_version' | 'environment' | 'host' | 'tags'> & { browser: string | null };
+
+/** Repeated values are alternatives, and every field that is given must hold. */
+export interface Where {
+  version?: string[];
+  environment?: string[];
+  host?: string[];
+  browser?: string[];
+  tag?: string[];
+}
+
+export const WHERE = ['version', 'environment', 'host', 'browser', 'tag'] as const satisfies readonly (keyof Where)[];
+
+export const isFiltered = (where: Where): boolean => WHERE.some((name) => (where[name]?.length ?? 0) > 0);
+
+export const facetsOf = ({ app_version, environment, host, tags, context }: Omit<OccurrenceDoc, 'id'>): Facets => ({
+  app_version,
+  environment,
+  host,
+  tags,
+  browser: browserIn(context),
+});
+
+export function fits({ app_version, environment, host, browser, tags }: Facets, where: Where): boolean {
+  const among = (wanted: string[] | undefined, ...values: (string | null | undefined)[]): boolean =>
+    wanted === undefined || wanted.length === 0 || values.some((value) => value && wanted.includes(value));
+  return (
+    among(where.version, app_version) &&
+    among(where.environment, environment) &&
+    among(where.host, host) &&
+    among(where.browser, browser) &&
+    among(where.tag, ...tags)
+  );
+}
+
+/** The browser that the context names by itself, or by a `User-Agent`. */
+function browserIn(context: Json | undefined): string | null {
+  const named = textAt(context, 'contexts', 'browser', 'name') ?? textAt(context, 'browser', 'name');
+  if (named !== null) return named.slice(0, 60);
+  const agent =
+    headerIn(valueAt(context, 'request', 'headers'), 'user-agent') ??
+    textAt(context, 'attributes', 'user_agent.original') ??
+    textAt(context, 'user_agent');
+  return agent === null ? null : browserOf(agent);
+}
+
+/** Headers are a map, or a list of pairs. */
+function headerIn(headers: Json, name: string): string | null {
+  const pairs: readonly unknown[] = Array.isArray(headers) ? headers : Object.entries(headers ?? {});
+  for (const pair of pairs) {
+    if (!Array.isArray(pair)) continue;
+    const [key, value] = pair as unknown[];
+    if (typeof key === 'string' && key.toLowerCase() === name && typeof value === 'string') return value;
+  }
+  return null;
+}
+
+function valueAt(from: Json | undefined, ...path: readonly string[]): Json {
+  let at = from ?? null;
+  for (const key of path) {
+    if (at === null || typeof at !== 'object' || Array.isArray(at) || !Object.hasOwn(at, key)) return null;
+    at = at[key] ?? null;
+  }
+  return at;
+}
+
+function textAt(from: Json | undefined, ...path: readonly string[]): string | null {
+  const value = valueAt(from, ...path);
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}

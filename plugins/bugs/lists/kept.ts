@@ -1,0 +1,78 @@
+/**
+ * The kept occurrences of an item by what they have in common. They are at most fifty and stored packed, so they are
+ * read, a few at a time, and judged here.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { InvalidCursor } from '../../../ports/store.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { slotIds } from '../item/document-ids.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import { unpack } from '../item/payload.js';
+import { occurrenceView } from '../item/view.js';
+import { facetsOf, fits, type Facets, type Where } from './facets.js';
+import type { PageAnswer, PageRequest } from './page-request.js';
+
+/** Payloads read at a time: they are large. */
+const BATCH = 10;
+
+/** A kept occurrence without its payload. */
+export interface Kept extends Facets {
+  id: string;
+  received_at: string;
+}
+
+@injectable()
+export class KeptOccurrences {
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'texts'>) {}
+
+  async all(itemId: string): Promise<Kept[]> {
+    const slots = slotIds(itemId);
+    const kept: Kept[] = [];
+    for (let from = 0; from < slots.length; from += BATCH) {
+      const whole = await this.#read(slots.slice(from, from + BATCH), false);
+      kept.push(...whole.map((one) => Object.assign(facetsOf(one), { id: one.id, received_at: one.received_at })));
+      // Slots are filled from the first on, so an empty batch is the last.
+      if (whole.length === 0) break;
+    }
+    return kept;
+  }
+
+  /** A page of those that fit, newest first. @throws InvalidCursor */
+  async page(itemId: string, where: Where, request: PageRequest): Promise<PageAnswer> {
+    const after = request.cursor ? readMark(request.cursor) : null;
+    const fitting = (await this.all(itemId)).filter((one) => fits(one, where));
+    const marked = fitting.map(markOf).toSorted().toReversed();
+    const rest = after === null ? marked : marked.filter((mark) => mark < after);
+    const shown = rest.slice(0, request.limit ?? 50);
+    const whole = await this.#read(shown.map(idOf), true);
+    const byId = new Map(whole.map((one) => [one.id, occurrenceView(one)]));
+    const more = rest.length > shown.length;
+    const page: PageAnswer = {
+      items: shown.flatMap((mark) => byId.get(idOf(mark)) ?? []),
+      next_cursor: more ? Buffer.from(shown.at(-1) ?? '').toString('base64url') : null,
+      has_more: more,
+    };
+    return request.include_total === true ? { ...page, total: fitting.length } : page;
+  }
+
+  /** @param traced with the stack trace that the first one shares with its item */
+  async #read(ids: readonly string[], traced: boolean): Promise<OccurrenceDoc[]> {
+    if (ids.length === 0) return [];
+    const page = await this.deps.occurrences.find({ filter: { id: { in: ids } }, limit: ids.length });
+    return Promise.all(
+      page.items.map((stored) => unpack(stored, async (id) => (traced ? this.deps.texts.get(id) : null))),
+    );
+  }
+}
+
+/** The place in the order: the time, and the id where two came at once. */
+const markOf = ({ received_at, id }: Kept): string => `${received_at}~${id}`;
+const idOf = (mark: string): string => mark.slice(mark.indexOf('~') + 1);
+const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z~[\w:-]{1,100}$/;
+
+/** @throws InvalidCursor */
+function readMark(cursor: string): string {
+  const mark = Buffer.from(cursor, 'base64url').toString('utf8');
+  if (!MARK.test(mark)) throw new InvalidCursor();
+  return mark;
+}

@@ -1,0 +1,13 @@
+/** A page of a list, as it is asked for and as it is answered (contract 00, lists). */
+export interface PageRequest {
+  limit?: number;
+  cursor?: string | null;
+  include_total?: boolean;
+}
+
+export interface PageAnswer {
+  items: object[];
+  next_cursor: string | null;
+  has_more: boolean;
+  total?: number;
+}
