@@ -15,8 +15,8 @@ import type { PageAnswer, PageRequest } from './page-request.js';
 /** Payloads read at a time: they are large. */
 const BATCH = 10;
 
-/** A kept occurrence without its payload. */
-export interface Kept extends Facets {
+/** A kept occurrence without its payload: where it happened, and when. */
+export interface KeptPlace extends Facets {
   id: string;
   received_at: string;
 }
@@ -25,9 +25,9 @@ export interface Kept extends Facets {
 export class KeptOccurrences {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'texts'>) {}
 
-  async all(itemId: string): Promise<Kept[]> {
+  async all(itemId: string): Promise<KeptPlace[]> {
     const slots = slotIds(itemId);
-    const kept: Kept[] = [];
+    const kept: KeptPlace[] = [];
     for (let from = 0; from < slots.length; from += BATCH) {
       const whole = await this.#read(slots.slice(from, from + BATCH), false);
       kept.push(...whole.map((one) => Object.assign(facetsOf(one), { id: one.id, received_at: one.received_at })));
@@ -66,7 +66,7 @@ export class KeptOccurrences {
 }
 
 /** The place in the order: the time, and the id where two came at once. */
-const markOf = ({ received_at, id }: Kept): string => `${received_at}~${id}`;
+const markOf = ({ received_at, id }: KeptPlace): string => `${received_at}~${id}`;
 const idOf = (mark: string): string => mark.slice(mark.indexOf('~') + 1);
 const MARK = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z~[\w:-]{1,100}$/;
 

@@ -1,6 +1,7 @@
 /**
- * Counts the versions, environments, hosts, browsers and tags of an item's kept occurrences (contract 20, endpoints). The count
- * runs when somebody looks, so a known error costs nothing for it, and is remembered until the item is counted again.
+ * Counts the versions, environments, hosts, browsers and tags of an item's kept occurrences (contract 20, endpoints).
+ * The count runs when somebody looks, so a known error costs nothing for it, and is remembered until the item is
+ * counted again.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
