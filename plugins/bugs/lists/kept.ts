@@ -6,6 +6,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { InvalidCursor } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { slotIds } from '../item/document-ids.js';
+import type { ItemDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 import { unpack } from '../item/payload.js';
 import { occurrenceView } from '../item/view.js';
@@ -21,26 +22,29 @@ export interface KeptPlace extends Facets {
   received_at: string;
 }
 
+/** An item whose occurrences are looked at. */
+type Keeping = Pick<ItemDoc, 'id' | 'parted'>;
+
 @injectable()
 export class KeptOccurrences {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'texts'>) {}
 
-  async all(itemId: string): Promise<KeptPlace[]> {
-    const slots = slotIds(itemId);
+  async all({ id, parted }: Keeping): Promise<KeptPlace[]> {
+    const slots = slotIds(id);
     const kept: KeptPlace[] = [];
     for (let from = 0; from < slots.length; from += BATCH) {
       const whole = await this.#read(slots.slice(from, from + BATCH), false);
       kept.push(...whole.map((one) => Object.assign(facetsOf(one), { id: one.id, received_at: one.received_at })));
-      // Slots are filled from the first on, so an empty batch is the last.
-      if (whole.length === 0) break;
+      // Slots are filled from the first on, so an empty batch is the last, unless a split has emptied some.
+      if (whole.length === 0 && parted !== true) break;
     }
     return kept;
   }
 
   /** A page of those that fit, newest first. @throws InvalidCursor */
-  async page(itemId: string, where: Where, request: PageRequest): Promise<PageAnswer> {
+  async page(item: Keeping, where: Where, request: PageRequest): Promise<PageAnswer> {
     const after = request.cursor ? readMark(request.cursor) : null;
-    const fitting = (await this.all(itemId)).filter((one) => fits(one, where));
+    const fitting = (await this.all(item)).filter((one) => fits(one, where));
     const marked = fitting.map(markOf).toSorted().toReversed();
     const rest = after === null ? marked : marked.filter((mark) => mark < after);
     const shown = rest.slice(0, request.limit ?? 50);

@@ -36,9 +36,9 @@ export class Parts {
     request: PageRequest,
     where: Where = {},
   ): Promise<PageAnswer> {
-    const { id } = await this.items.need(name, caller);
-    if (part === 'occurrences' && isFiltered(where)) return this.kept.page(id, where, request);
-    return this.partOf(id, part, request);
+    const item = await this.items.need(name, caller);
+    if (part === 'occurrences' && isFiltered(where)) return this.kept.page(item, where, request);
+    return this.partOf(item.id, part, request);
   }
 
   /** A page of an item that the caller has already been admitted to. */
