@@ -11,7 +11,7 @@ import type {
   VersionHealth,
 } from '../../ports/domain/release-health.js';
 import type { Collection, Filter } from '../../ports/store.js';
-import { hourOf, minuteOf, storedVersion, type HourDoc } from './model.js';
+import { hourOf, minuteOf, versionKey, type HourDoc } from './model.js';
 
 /** Documents read at a time: between two pages other requests have their turn. */
 const PAGE = 200;
@@ -40,16 +40,16 @@ export class Figures implements ReleaseHealth {
     }
     const all = [...sums.values()].map((sum) => shown(sum, names));
     const total = all.reduce((n, { started }) => n + started, 0);
-    const wanted = version === undefined ? null : storedVersion(version);
+    const wanted = version === undefined ? null : versionKey(version);
     return all
-      .filter((one) => wanted === null || one.version === wanted)
+      .filter((one) => wanted === null || (one.version !== null && versionKey(one.version) === wanted))
       .map((one) => Object.assign(one, { adoption: shareOf(one.started, total) }))
       .toSorted((a, b) => b.started - a.started);
   }
 
   async since(project: string, version: string, since: string): Promise<SessionWindow> {
     const first = hourOf(Date.parse(since));
-    const filter: Filter = { project, version: storedVersion(version), hour: { gte: first } };
+    const filter: Filter = { project, version_key: versionKey(version), hour: { gte: first } };
     const sum = { started: 0, crashed: 0 };
     const senders = new Set<string>();
     const ofCrashes = new Set<string>();
@@ -78,10 +78,10 @@ export class Figures implements ReleaseHealth {
 const NOTHING: SessionCounts = { started: 0, errored: 0, crashed: 0, abnormal: 0 };
 
 function add(sums: Map<string, Sum>, doc: HourDoc): void {
-  let sum = sums.get(doc.version);
+  let sum = sums.get(doc.version_key);
   if (sum === undefined) {
     sum = { version: doc.version, people: null, crashed_people: null, hours: new Map() };
-    sums.set(doc.version, sum);
+    sums.set(doc.version_key, sum);
   }
   sum.people = joined(sum.people, doc.people ?? null);
   sum.crashed_people = joined(sum.crashed_people, doc.crashed_people ?? null);

@@ -10,8 +10,10 @@ export type Trouble = Exclude<SessionOutcome, 'ok'>;
 /** Sessions of one version, in one environment, that began in one hour. A count that is 0 may be missing. */
 export interface HourDoc extends Doc, Partial<SessionCounts> {
   project: string;
-  /** In its one spelling; empty: versions beyond the bound of an hour. */
+  /** As the first of the hour spelled it; empty: versions beyond the bound of an hour. */
   version: string;
+  /** In its one spelling. */
+  version_key: string;
   environment: string;
   /** RFC 3339: its beginning. */
   hour: string;
@@ -34,13 +36,13 @@ export interface TroubledDoc extends Doc {
 export const COLLECTIONS: readonly CollectionSpec[] = [
   {
     name: 'hours',
-    indexes: [{ fields: ['project', 'hour'] }, { fields: ['project', 'version', 'hour'] }, { fields: ['hour'] }],
+    indexes: [{ fields: ['project', 'hour'] }, { fields: ['project', 'version_key', 'hour'] }, { fields: ['hour'] }],
   },
   { name: 'troubled', indexes: [{ fields: ['at'] }] },
 ];
 
 /** `1.2` and `1.2.0` are one version; other text stays as it is, as an item keeps its build. */
-export function storedVersion(given: string): string {
+export function versionKey(given: string): string {
   const text = given.trim();
   return isVersion(text) ? canonicalVersion(text) : text;
 }

@@ -15,6 +15,7 @@ import { SessionOutcomes } from './counting/session-outcomes.js';
 import { Figures } from './figures.js';
 import { COLLECTIONS, type HourDoc } from './model.js';
 import { CONFIG, HealthCleaning } from './cleaning.js';
+import { pages, panels, type HealthPageDeps } from './pages.js';
 import { routes } from './routes.js';
 
 export default definePlugin<ReleaseHealthConfig>({
@@ -41,7 +42,12 @@ export default definePlugin<ReleaseHealthConfig>({
     });
     const counted = async (project: string): Promise<boolean> =>
       (await ctx.collection<HourDoc>('hours').find({ filter: { project }, limit: 1 })).items.length > 0;
+    const latest = async (): Promise<string | null> =>
+      (await ctx.collection<HourDoc>('hours').find({ sort: [['hour', 'desc']], limit: 1 })).items[0]?.project ?? null;
+    const shown: HealthPageDeps = { figures, projects: ctx.resolve(PROJECTS), latest };
     return {
+      pages: pages(shown),
+      panels: panels(shown),
       routes: routes(figures, ctx.resolve(PROJECTS)),
       services: { [SESSION_INTAKE.name]: intake, [RELEASE_HEALTH.name]: figures },
       extensions: [extend(PROJECT_USAGE, { noun: 'sessions', inUse: counted })],

@@ -10,13 +10,17 @@ import { line, record, records, text, type Loose } from './values.js';
 /** Item types that hold sessions. */
 export const isSession = (type: string): boolean => type === 'session' || type === 'sessions';
 
-/** Older SDKs send `errored` and `degraded` too; `unhandled`: an error that did not end the application. */
+/**
+ * Older SDKs send `errored` and `degraded` too. `unhandled` is an error that nobody caught and the platform survived, as a
+ * browser does. SDKs called that `crashed` before, so it counts as a crash: the figures stay the same when the SDK is
+ * upgraded, and a page that fails its visitors is not free of crashes.
+ */
 const OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
   ok: 'ok',
   exited: 'ok',
   errored: 'errored',
   degraded: 'errored',
-  unhandled: 'errored',
+  unhandled: 'crashed',
   crashed: 'crashed',
   abnormal: 'abnormal',
 };
@@ -56,7 +60,7 @@ function totalsOf(bucket: Loose): SessionEntry | null {
   const told: SessionTotals = {
     ok: numberOf(bucket['exited']),
     errored: numberOf(bucket['errored']),
-    crashed: numberOf(bucket['crashed']),
+    crashed: numberOf(bucket['crashed']) + numberOf(bucket['unhandled']),
     abnormal: numberOf(bucket['abnormal']),
   };
   const any = told.ok + told.errored + told.crashed + told.abnormal > 0;

@@ -85,7 +85,7 @@ function suite(program: Program, sites: () => Sites): void {
       expect(itemOf(message)).to.include({ title: 'stock is low', hit_count: 2, error_level: 'warning' });
     });
 
-    it('takes sessions and transactions beside them, and stores none', () => {
+    it('takes sessions and transactions beside them, and stores none of these as items', () => {
       expect([...calls.keys()]).to.deep.equal(['2xx']);
       expect(calls.get('2xx')).to.be.greaterThan(4);
     });

@@ -15,7 +15,7 @@ import type { Collection } from '../../../ports/store.js';
 import type { HourDoc } from '../model.js';
 import { emptyDelta, merge, updateOf, type Delta } from './delta.js';
 
-export type HourSeries = Pick<HourDoc, 'id' | 'project' | 'version' | 'environment' | 'hour'>;
+export type HourSeries = Pick<HourDoc, 'id' | 'project' | 'version' | 'version_key' | 'environment' | 'hour'>;
 
 interface Batch {
   delta: Delta;

@@ -12,7 +12,7 @@ import type {
   SessionReport,
   SessionSender,
 } from '../../../ports/domain/release-health.js';
-import { hourOf, minuteOf, storedVersion } from '../model.js';
+import { hourOf, minuteOf, versionKey } from '../model.js';
 import { emptyDelta, merge, raise, type Delta } from './delta.js';
 import { HourCounts, type HourSeries } from './hour-counts.js';
 import { SeriesBook } from './series-book.js';
@@ -46,7 +46,8 @@ export class HourIntake implements SessionIntake {
       if (began === null) continue;
       const series = await this.series.of({
         project: report.project,
-        version: storedVersion(report.version),
+        version: report.version.trim(),
+        version_key: versionKey(report.version),
         environment: report.environment,
         hour: hourOf(began),
       });

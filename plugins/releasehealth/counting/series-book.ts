@@ -37,7 +37,7 @@ export class SeriesBook {
       known.add(id);
       return { id, ...about };
     }
-    const others = { ...about, version: '', environment: '' };
+    const others = { ...about, version: '', version_key: '', environment: '' };
     return { id: idOf(others), ...others };
   }
 
@@ -54,5 +54,5 @@ export class SeriesBook {
   }
 }
 
-const idOf = ({ project, version, environment, hour }: About): string =>
-  createHash('sha256').update([project, version, environment, hour].join('\u001f')).digest('hex').slice(0, 40);
+const idOf = ({ project, version_key, environment, hour }: About): string =>
+  createHash('sha256').update([project, version_key, environment, hour].join('\u001f')).digest('hex').slice(0, 40);

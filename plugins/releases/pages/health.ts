@@ -1,6 +1,6 @@
 /** The sessions of a release and of the version before it, as its page shows them (contract 21, release health). */
 import type { VersionHealth } from '../../../ports/domain/release-health.js';
-import { canonicalVersion } from '../../../lib/versions.js';
+import { isVersion, sameVersion } from '../../../lib/versions.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ReleaseServices } from '../services.js';
 import { versionsBefore } from '../version-before.js';
@@ -40,7 +40,9 @@ export async function healthOf({ deps, docs }: ReleaseServices, doc: ReleaseDoc)
     docs.page({ product: doc.product, channel: doc.channel }, PAGE, null),
   ]);
   const find = (version: string): VersionHealth | undefined =>
-    versions.find((one) => one.version === canonicalVersion(version) && one.started > 0);
+    versions.find(
+      (one) => one.version !== null && isVersion(one.version) && sameVersion(one.version, version) && one.started > 0,
+    );
   const own = find(doc.version);
   const earlier = versionsBefore(doc, releases.items).find((version) => find(version) !== undefined);
   const before = earlier === undefined ? undefined : find(earlier);

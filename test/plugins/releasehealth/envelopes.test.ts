@@ -64,17 +64,17 @@ describe('releasehealth: envelopes', function () {
       'sessions',
       { attrs: { ...attrs, environment: 'staging' }, aggregates: [{ started: now(), exited: 50 }] },
     ]);
-    await send(['sessions', { attrs: { release: '1.4' }, aggregates: [{ started: now(), crashed: 1 }] }]);
+    await send(['sessions', { attrs: { release: '1.4' }, aggregates: [{ started: now(), unhandled: 1 }] }]);
     await send(['sessions', { attrs: { release: 'shop@1.3.0' }, aggregates: [{ started: now(), exited: 39 }] }]);
     const [first, second, ...others] = await versions('project=shop&hours=2');
     expect(others).to.deep.equal([]);
-    expect(first).to.deep.include({ version: '1.4', started: 161, errored: 5, crashed: 5, abnormal: 1 });
+    expect(first).to.deep.include({ version: '1.4.0', started: 161, errored: 5, crashed: 5, abnormal: 1 });
     expect(first).to.include({ crash_free_sessions: 0.968944, adoption: 0.805, people: 0, crash_free_people: null });
     expect(first?.hours.map(({ started, crashed }) => [started, crashed])).to.deep.equal([
       [10, 0],
       [151, 5],
     ]);
-    expect(second).to.include({ version: '1.3', started: 39, crash_free_sessions: 1, adoption: 0.195 });
+    expect(second).to.include({ version: '1.3.0', started: 39, crash_free_sessions: 1, adoption: 0.195 });
     expect(await versions('project=shop&version=1.4.0.0&environment=staging')).to.have.length(1);
     expect((await versions('project=shop&environment=staging'))[0]).to.include({ started: 50, adoption: 1 });
     expect(await versions('project=shop&version=9')).to.deep.equal([]);
@@ -92,9 +92,10 @@ describe('releasehealth: envelopes', function () {
     // At its end alone, as Python sends it, and twice, as a proxy repeats it.
     for (let i = 0; i < 2; i++) await send(session('b-2', { init: true, status: 'exited', did: 'ben' }));
     await send(session('c', { init: true, status: 'abnormal' }));
+    await send(session('d', { init: true, status: 'unhandled', errors: 1 }));
     const [one] = await versions();
-    expect(one).to.include({ started: 3, errored: 0, crashed: 1, abnormal: 1, people: 2, crashed_people: 1 });
-    expect(one).to.include({ crash_free_people: 0.5, crash_free_sessions: 0.666667 });
+    expect(one).to.include({ started: 4, errored: 0, crashed: 2, abnormal: 1, people: 2, crashed_people: 1 });
+    expect(one).to.include({ crash_free_people: 0.5, crash_free_sessions: 0.5 });
   });
 
   it('counts a hundred sessions of one envelope, and asks for no silence', async () => {
@@ -147,7 +148,7 @@ describe('releasehealth: envelopes', function () {
     expect((await send(['sessions', []])).status).to.equal(400);
     const all = await versions();
     expect(all.map(({ version, started, crashed }) => [version, started, crashed])).to.deep.equal([
-      ['1.4', 1_000_003, 2],
+      ['1.4.0', 1_000_003, 2],
     ]);
   });
 
