@@ -44,9 +44,9 @@ function rowOf(health: VersionHealth): object {
 
 const hrefOf = ({ hours, ...given }: Query): string => {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, String(value));
+  for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, value);
   if (hours !== HOURS) search.set('hours', String(hours));
-  return search.size === 0 ? '/release-health' : `/release-health?${search}`;
+  return search.size === 0 ? '/release-health' : `/release-health?${search.toString()}`;
 };
 
 async function pageOf({ figures, projects, latest }: HealthPageDeps, { query }: HttpRequest): Promise<View> {
