@@ -1,5 +1,6 @@
 /**
- * /release-health: the versions of a project with their sessions, and the dashboard's card (contract 21, release health).
+ * /release-health: the versions of a project with their sessions, and the dashboard's card (contract 21, release
+ * health).
  */
 import joi from 'joi';
 import { View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
