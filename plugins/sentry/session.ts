@@ -11,9 +11,9 @@ import { line, record, records, text, type Loose } from './values.js';
 export const isSession = (type: string): boolean => type === 'session' || type === 'sessions';
 
 /**
- * Older SDKs send `errored` and `degraded` too. `unhandled` is an error that nobody caught and the platform survived, as
- * a browser does. SDKs called that `crashed` before, so it counts as a crash: the figures stay the same when the SDK
- * is upgraded, and a page that fails its visitors is not free of crashes.
+ * Older SDKs send `errored` and `degraded` too. `unhandled` is an error that nobody caught and the platform survived,
+ * as a browser does. SDKs called that `crashed` before, so it counts as a crash: the figures stay the same when the
+ * SDK is upgraded, and a page that fails its visitors is not free of crashes.
  */
 const OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
   ok: 'ok',
