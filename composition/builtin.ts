@@ -20,6 +20,7 @@ import releases from '../plugins/releases/plugin.js';
 import search from '../plugins/search/plugin.js';
 import sentry from '../plugins/sentry/plugin.js';
 import sourcemaps from '../plugins/sourcemaps/plugin.js';
+import statuspages from '../plugins/statuspages/plugin.js';
 import watchdog from '../plugins/watchdog/plugin.js';
 import setup from '../plugins/setup/plugin.js';
 import webhooks from '../plugins/webhooks/plugin.js';
@@ -42,6 +43,7 @@ export const BUILTIN = [
   webhooks,
   watchdog,
   probes,
+  statuspages,
   releases,
   releasehealth,
   notifications,

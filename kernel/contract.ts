@@ -113,6 +113,8 @@ export {
   View,
 } from '../ports/http.js';
 export type {
+  FormFile,
+  OwnHosts,
   PageSpec,
   PanelSpec,
   RouteSpec,

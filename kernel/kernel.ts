@@ -242,7 +242,8 @@ export class Kernel {
     const forms = this.service(FORM_MEMORY) ?? null;
     const liveTokens = this.service(LIVE_TOKENS) ?? null;
     const parts = { routes: this.routes(), pages: this.pages(), panels: this.panels() };
-    const mounted = { ...parts, codes: this.#plugins.codes(), authenticator, forms, space, liveTokens };
+    const hosts = this.#plugins.hosts();
+    const mounted = { ...parts, hosts, codes: this.#plugins.codes(), authenticator, forms, space, liveTokens };
     await http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
   }

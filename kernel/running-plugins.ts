@@ -2,7 +2,7 @@
  * The plugins while the service runs: what they contribute, and what becomes of the others when one fails. A critical
  * plugin's failure ends the start; another's takes along the plugins that need what it provides, and nobody else.
  */
-import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
+import type { MountedHosts, MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Logger } from '../ports/logger.js';
 import { CODES, type Catalogue } from './errors.js';
 import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
@@ -124,6 +124,10 @@ export class RunningPlugins {
 
   panels(): MountedPanel[] {
     return this.runs.flatMap((run) => panelsOf(run, this.options.log));
+  }
+
+  hosts(): MountedHosts[] {
+    return this.runs.flatMap(({ id, parts: { hosts } }) => (hosts === undefined ? [] : [{ plugin: id, hosts }]));
   }
 
   commands(): MountedCommand[] {

@@ -1,7 +1,15 @@
 /** The server that the kernel mounts everything on (ports/http.ts has what is mounted). */
 import type { LiveTokens } from './domain/live-tokens.js';
 import type { StorageSpace } from './domain/health.js';
-import type { Authenticator, ErrorCodes, FormMemory, MountedPage, MountedPanel, MountedRoute } from './http.js';
+import type {
+  Authenticator,
+  ErrorCodes,
+  FormMemory,
+  MountedHosts,
+  MountedPage,
+  MountedPanel,
+  MountedRoute,
+} from './http.js';
 import type { RouteTools } from './tools.js';
 
 /** The web server. Mount first, then start. */
@@ -19,6 +27,8 @@ export interface HttpServer {
     routes: readonly MountedRoute[];
     pages: readonly MountedPage[];
     panels: readonly MountedPanel[];
+    /** Absent: every host shows all. */
+    hosts?: readonly MountedHosts[];
     /**
      * Every error code with its status and meaning: another one, or with another status, is a fault. Absent: any is
      * taken.

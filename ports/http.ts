@@ -10,8 +10,9 @@ export { EventStreamAnswer, type EventStreamOptions, type ServerSentEvent } from
 export { FileAnswer, type AnsweredFile } from './http/file-answer.js';
 export type { CarriedOut, FormMemory, SessionOf } from './http/forms.js';
 export { JsonText } from './http/json-text.js';
-export type { ErrorCodes, MountedPage, MountedPanel, MountedRoute } from './http/mounted.js';
-export type { PageResult, PageSpec, PanelSpec } from './http/page.js';
+export type { ErrorCodes, MountedHosts, MountedPage, MountedPanel, MountedRoute } from './http/mounted.js';
+export type { OwnHosts } from './http/own-hosts.js';
+export type { FormFile, PageResult, PageSpec, PanelSpec } from './http/page.js';
 export type { Principal, Role, SessionPrincipal, TokenKind, TokenPrincipal } from './http/principal.js';
 export type { OpenBucket, RateClass } from './http/rates.js';
 export type { HttpRequest } from './http/request.js';

@@ -8,7 +8,6 @@
  */
 import { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { isBoom } from '@hapi/boom';
 import Hapi, { type Request, type ResponseToolkit, type Server } from '@hapi/hapi';
 import type { HttpServer } from '../../ports/http-server.js';
@@ -21,6 +20,7 @@ import { Assets, ASSETS } from './pages/assets.js';
 import { BodyReader } from './body/body-reader.js';
 import { DeclaredCodes } from './wire/declared-codes.js';
 import { Fallback } from './fallback.js';
+import { Front } from './front.js';
 import { textOf } from './wire/failure.js';
 import { requestId, standardHeaders } from './wire/headers.js';
 import { DirectRoutes } from './transport/direct.js';
@@ -42,6 +42,9 @@ import type { HapiServerOptions } from './options.js';
 import { PageRoute } from './pages/page-route.js';
 import type { PageServices } from './pages/visitor.js';
 import { Panels } from './pages/panels.js';
+import { SharedPageRoute } from './pages/shared-page-route.js';
+import { SharedPages } from './pages/shared-pages.js';
+import { owners, viewFolders } from './pages/view-folders.js';
 import { countsPage } from './pages/counts.js';
 import { shownPage } from './pages/once.js';
 import { RateLimits } from './limits/rate-limits.js';
@@ -79,6 +82,8 @@ export class HapiServer implements HttpServer {
   readonly #paths = new KnownPaths();
   readonly #direct = new DirectRoutes();
   readonly #requests: OpenRequests;
+  /** Null until it is mounted. */
+  #front: Front | null = null;
   #routes: readonly MountedRoute[] = [];
   /** Declared error codes; null: any code is taken. */
   #codes: ErrorCodes | null = null;
@@ -102,7 +107,8 @@ export class HapiServer implements HttpServer {
       compression: { minBytes: COMPRESSED_FROM },
       routes: { response: { emptyStatusCode: 200 } },
     });
-    ownListener(listener, options.ids, this.#requests, (req, res, hapi) => this.#direct.answer(req, res, hapi));
+    const { ids } = options;
+    ownListener(listener, ids, this.#requests, (...asked) => this.#front?.answer(...asked) ?? false);
   }
 
   faults(
@@ -142,6 +148,7 @@ export class HapiServer implements HttpServer {
     }
     for (const path of await assets.serve(this.#server)) this.#paths.add(path, ['GET']);
     this.#mountFallback(new Fallback(shared), shared);
+    this.#front = new Front(parts.hosts ?? [], this.#direct, shared, this.options.base_url);
   }
 
   async #shared(parts: Parameters<HttpServer['mount']>[0], assets: Assets): Promise<PageServices> {
@@ -198,9 +205,10 @@ export class HapiServer implements HttpServer {
       headers: standardHeaders(options.base_url),
       navigation: new Navigation(parts.pages, log, clock, wait),
       hasPage: (path) => parts.pages.some(({ spec }) => spec.path === path),
+      sharedPages: new SharedPages(() => clock.monotonic()),
       panels: new Panels(parts.panels, views, log, wait),
       forms: parts.forms ?? null,
-      viewsOf: viewFolders(join(options.webDir, 'views'), owners(parts)),
+      viewsOf: viewFolders(options.webDir, parts),
       version: options.version,
       timezone: options.timezone,
     };
@@ -218,7 +226,9 @@ export class HapiServer implements HttpServer {
 
   #mountPage(page: MountedPage, shared: PageServices): void {
     const method = page.spec.method ?? 'GET';
-    const { handler } = new PageRoute(page, shared);
+    const { shared: everybody } = page.spec;
+    const { handler } =
+      everybody === undefined ? new PageRoute(page, shared) : new SharedPageRoute(page, everybody.maxAgeMs, shared);
     this.#server.route({ method, path: page.spec.path, handler, options: optionsFor(method) });
     this.#paths.add(page.spec.path, [method]);
   }
@@ -280,15 +290,6 @@ export class HapiServer implements HttpServer {
     return this.#server.inject(request);
   }
 }
-
-/** Each plugin with the folder of its views. */
-const owners = ({ pages, panels }: Pick<Parameters<HttpServer['mount']>[0], 'pages' | 'panels'>) =>
-  [...pages, ...panels].map(({ plugin, views }) => [plugin, views] as const);
-
-const viewFolders = (own: string, folders: ReturnType<typeof owners>): PageServices['viewsOf'] => {
-  const byPlugin = new Map(folders);
-  return (plugin) => byPlugin.get(plugin) ?? own;
-};
 
 /** Options by method: hapi takes no payload options for GET. */
 const optionsFor = (method: string): typeof UNREAD | { state: typeof COOKIES } =>

@@ -1,7 +1,7 @@
 /** A plugin: its manifest, and the `setup` that gives its parts for what the service gives it. */
 import type { Clock } from '../../ports/clock.js';
 import type { ListenSpec } from '../../ports/events.js';
-import type { PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
+import type { OwnHosts, PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
 import type { Ids } from '../../ports/ids.js';
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
@@ -27,6 +27,8 @@ export interface PluginParts {
   routes?: readonly RouteSpec[];
   pages?: readonly PageSpec[];
   panels?: readonly PanelSpec[];
+  /** Hosts that show one of its shared pages and nothing else. */
+  hosts?: OwnHosts;
   jobs?: readonly JobSpec[];
   listens?: readonly ListenSpec[];
   commands?: readonly CommandSpec[];

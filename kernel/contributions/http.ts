@@ -38,6 +38,10 @@ export function pageFaults(page: PageSpec, plugin: string, views: string | null,
   if (page.access === undefined) faults.push('declares no access');
   else if (page.access !== 'public' && !isSession(page.access)) faults.push(unknownRule(page.access));
   if (views === null) faults.push(NO_VIEWS);
+  if (page.shared !== undefined && (page.access !== 'public' || method !== 'GET'))
+    faults.push("`shared` goes with `access: 'public'` and GET alone: everybody is given the same bytes");
+  if (page.files === true && (page.access === 'public' || method !== 'POST'))
+    faults.push('`files` goes with POST and a session');
   if (faults.length === 0) faults.push(...pathTaken(method, page.path, plugin, claims));
   return faults.map((fault) => `page ${method} ${page.path}: ${fault}`);
 }

@@ -40,6 +40,7 @@ export function judgeParts(returned: unknown, manifest: FullManifest, views: str
     extensions: keep(parts.extensions, (extension) => extensionFaults(extension, manifest)),
     routes: keep(parts.routes, (route) => routeFaults(route, manifest, claims)),
     pages: keep(parts.pages, (page) => pageFaults(page, id, views, claims)),
+    hosts: parts.hosts,
     panels: keep(parts.panels, (panel) => panelFaults(panel, views)),
     jobs: keep(parts.jobs, (job) => jobFaults(job, id, claims)).map((job) => fullyNamed(job, id)),
     listens: keep(parts.listens, (listen) => shape(LISTEN, listen).map((f) => `listener of ${listen.event}: ${f}`)),

@@ -63,7 +63,16 @@ const config = joi.object({
 /** The service itself, which sees every project. */
 const EVERYBODY = { name: 'system', token: null, project: null, source: null };
 
-function api({ evaluator, monitors, adoption, runs, checkIns, intake, beats }: WatchdogServices): WatchdogApi {
+function api({
+  evaluator,
+  monitors,
+  adoption,
+  runs,
+  checkIns,
+  intake,
+  beats,
+  conditions,
+}: WatchdogServices): WatchdogApi {
   return {
     observe: async (observation) => {
       const heartbeat = heartbeatOf(observation, undefined, true);
@@ -86,6 +95,7 @@ function api({ evaluator, monitors, adoption, runs, checkIns, intake, beats }: W
       const { items, next } = await monitors.page(query);
       return { items: items.map(viewOf), next };
     },
+    conditions: (query) => conditions.of(query),
     adoption: (project) => adoption.of(project),
   };
 }

@@ -16,6 +16,7 @@ import { Importer } from './importing/importer.js';
 import { Incidents } from './incidents/incidents.js';
 import { MaintenanceWindows } from './maintenance/windows.js';
 import { Adoption } from './monitors/adoption.js';
+import { Conditions } from './monitors/conditions.js';
 import { Ancestry } from './tree/ancestry.js';
 import { Monitors } from './monitors/monitors.js';
 import { ProbedMonitors } from './monitors/probed.js';
@@ -28,6 +29,7 @@ import { Timeline } from './timeline/timeline.js';
 const SERVICES = {
   adoption: Adoption,
   ancestry: Ancestry,
+  conditions: Conditions,
   outbox: MonitorOutbox,
   outages: Outages,
   runs: EvaluatorRuns,

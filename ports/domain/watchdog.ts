@@ -218,7 +218,39 @@ export interface AlarmReceivers {
 /** Added by the plugins that pass alarms on. */
 export const ALARM_RECEIVERS = extensionPoint<AlarmReceivers>('watchdog.alarm_receivers');
 
+export interface ConditionQuery {
+  /** Monitors of their own. */
+  sources: readonly string[];
+  /** Monitors with everything below them. */
+  subtrees: readonly string[];
+  /** Only monitors of this project; null: of all. */
+  project: string | null;
+  /** How many days of uptime, 1 to 400. */
+  days: number;
+  /** No more monitors than these. */
+  limit: number;
+}
+
+/** A monitor's state and past, for a page that visitors see: what of it they may see is the caller's to decide. */
+export interface MonitorCondition {
+  source: string;
+  name: string;
+  parent_source: string | null;
+  project: string | null;
+  public: boolean;
+  state: MonitorState;
+  /** Of the asked days the first on which it was watched, in days since 1970, UTC; null: on none. */
+  first_day: number | null;
+  /**
+   * Days since then that were not up from beginning to end, today among them: the day, then for how many seconds it was
+   * watched, in warning and down.
+   */
+  days: [day: number, watched: number, warning: number, down: number][];
+}
+
 export interface WatchdogApi {
+  /** Each once, in no order; what is unknown is left out. */
+  conditions(query: ConditionQuery): Promise<MonitorCondition[]>;
   /**
    * One run under the evaluator's lease. `also` runs under the same lease, after the run. Null: another run holds it.
    * @throws what the store said; the run's record then says `error`

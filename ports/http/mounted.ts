@@ -1,4 +1,5 @@
 /** What the kernel gives the web server: routes, pages and panels with the plugin that each belongs to. */
+import type { OwnHosts } from './own-hosts.js';
 import type { PageSpec, PanelSpec } from './page.js';
 import type { RouteSpec } from './route.js';
 
@@ -29,4 +30,10 @@ export interface MountedPanel {
   plugin: string;
   spec: PanelSpec;
   views: string;
+}
+
+/** Hosts that show shared pages of this plugin alone. */
+export interface MountedHosts {
+  plugin: string;
+  hosts: OwnHosts;
 }

@@ -9,6 +9,13 @@ import type { Redirect, View } from './view.js';
 /** What a page handler returns: a view of its own plugin, or a redirect. A `Reply` serves anything else. */
 export type PageResult = View | Redirect | Reply;
 
+/** A file of a form. */
+export interface FormFile {
+  /** As the browser says; nobody has looked whether it is true. */
+  type: string;
+  bytes: Buffer;
+}
+
 export interface PageSpec {
   method?: 'GET' | 'POST';
   path: string;
@@ -44,6 +51,14 @@ export interface PageSpec {
    * leads to the answer of the first time.
    */
   creates?: boolean;
+  /**
+   * A public page that is the same for everybody: no session, no form token, no layout, and its query is not looked at.
+   * It is made when somebody asks and what was made before is older than half of `maxAgeMs`; until then everyone is
+   * given the same bytes, compressed and with an ETag, before the web server's own steps. Nobody is counted for these.
+   */
+  shared?: { maxAgeMs: number };
+  /** A form may hold files (`multipart/form-data`): such a field is a `FormFile`. Of a page with a session. */
+  files?: boolean;
   /** Unknown query parameters of pages are ignored. */
   input?: { params?: ObjectSchema; query?: ObjectSchema };
   /**

@@ -4,7 +4,7 @@ import type { RouteSpec } from '../../../ports/http.js';
 import type { HttpLimits } from '../../../ports/http-limits.js';
 import { Failure, OVERLOADED } from '../wire/failure.js';
 import { BodyBudget, type BodyLease } from '../limits/body-budget.js';
-import { parseForm } from './form.js';
+import { MULTIPART_TYPE, parseForm, parseMultipart, type FormWithFiles } from './form.js';
 import { Inflater } from './inflate.js';
 import { MAX_INTAKE_VALUES, MAX_VALUES, parseJson } from './json.js';
 import { hasBody } from '../wire/expectation.js';
@@ -105,15 +105,31 @@ export class BodyReader {
   }
 
   /** Reads a page's form. */
-  async form(req: IncomingMessage, sender: BodySender, keep: Keep): Promise<Form | Failure> {
+  readonly form = async (req: IncomingMessage, sender: BodySender, keep: Keep): Promise<Form | Failure> => {
     if (!hasBody(req)) return {};
     if (mediaType(req.headers['content-type']) !== FORM_TYPE) return NO_FORM;
+    const bytes = await this.#formBytes(req, sender, keep);
+    return bytes instanceof Failure ? bytes : parseForm(bytes);
+  };
+
+  /** Reads a page's form that may hold files. */
+  readonly formWithFiles = async (
+    req: IncomingMessage,
+    sender: BodySender,
+    keep: Keep,
+  ): Promise<FormWithFiles | Failure> => {
+    const type = req.headers['content-type'];
+    if (mediaType(type) !== MULTIPART_TYPE) return this.form(req, sender, keep);
+    const bytes = await this.#formBytes(req, sender, keep);
+    return bytes instanceof Failure ? bytes : parseMultipart(bytes, type);
+  };
+
+  async #formBytes(req: IncomingMessage, sender: BodySender, keep: Keep): Promise<Buffer | Failure> {
     if ((req.headers['content-encoding'] ?? 'identity') !== 'identity') return NO_ENCODING;
     const { json_bytes } = this.options.limits;
     const wire = this.#wire(req, sender.known ? json_bytes : Math.min(json_bytes, ANONYMOUS_FORM_BYTES), sender, keep);
     if (wire instanceof Failure) return wire;
-    const bytes = await wire.whole({ timeoutMs: Math.min(FORM_MS, this.options.timeoutMs), leastRate: 0 });
-    return bytes instanceof Failure ? bytes : parseForm(bytes);
+    return wire.whole({ timeoutMs: Math.min(FORM_MS, this.options.timeoutMs), leastRate: 0 });
   }
 
   #open(

@@ -1,9 +1,17 @@
-/** `application/x-www-form-urlencoded` → fields; a repeated name becomes an array. */
+/** A page's form → fields; a repeated name becomes an array. */
+import type { FormFile } from '../../../ports/http.js';
 import { Failure } from '../wire/failure.js';
+
+export const MULTIPART_TYPE = 'multipart/form-data';
+const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";]{1,70}))\s*(?:;|$)/i;
+const MAX_PARTS = 100;
+
+export type FormWithFiles = Record<string, string | string[] | FormFile>;
+const NO_MULTIPART = new Failure('invalid_request', 'The body is no multipart form.');
 
 const MAX_FIELDS = 2_000;
 
-/** The fields, or 400 when there are more than any form has: splitting them costs time on the one event loop. */
+/** The fields of `application/x-www-form-urlencoded`, or 400 when there are more than any form has: splitting them costs time on the one event loop. */
 export function parseForm(bytes: Buffer): Record<string, string | string[]> | Failure {
   const text = bytes.toString('utf8');
   let fields = 1;
@@ -17,6 +25,32 @@ export function parseForm(bytes: Buffer): Record<string, string | string[]> | Fa
     if (known === undefined) form[name] = value;
     else if (Array.isArray(known)) known.push(value);
     else form[name] = [known, value];
+  }
+  return form;
+}
+
+/**
+ * The fields of `multipart/form-data`, by the platform's own reader of responses; the number of parts is bounded before
+ * it begins. A file that was not chosen is none.
+ */
+export async function parseMultipart(bytes: Buffer, type: string | undefined): Promise<FormWithFiles | Failure> {
+  const [, quoted, plain] = BOUNDARY.exec(type ?? '') ?? [];
+  const boundary = quoted ?? plain;
+  if (type === undefined || boundary === undefined) return NO_MULTIPART;
+  let parts = 0;
+  for (let at = bytes.indexOf(`--${boundary}`); at >= 0; at = bytes.indexOf(`--${boundary}`, at + 1)) {
+    if (++parts > MAX_PARTS) return new Failure('invalid_request', `The form has more than ${MAX_PARTS} parts.`);
+  }
+  const form: FormWithFiles = {};
+  try {
+    const read = await new Response(bytes, { headers: { 'content-type': type } }).formData();
+    for (const [name, value] of read) {
+      if (name === '__proto__') continue;
+      if (typeof value === 'string') form[name] = value;
+      else if (value.size > 0) form[name] = { type: value.type, bytes: Buffer.from(await value.arrayBuffer()) };
+    }
+  } catch {
+    return NO_MULTIPART;
   }
   return form;
 }

@@ -124,12 +124,12 @@ export class PageRoute {
     visitor: PageVisitor,
     place: RequestPlace,
   ): Promise<PageResult | Failure> {
-    const { spec } = this.mounted;
-    const { session } = visitor;
+    const [{ spec }, { session }] = [this.mounted, visitor];
     let formId: unknown;
     if (this.#isForm) {
       const { bodies } = this.shared;
-      const form = await idle(place, () => bodies.form(request.raw.req, senderOf(call), call.keep));
+      const read = spec.files === true ? bodies.formWithFiles : bodies.form;
+      const form = await idle(place, () => read(request.raw.req, senderOf(call), call.keep));
       if (form instanceof Failure) return formFailure(form);
       const { csrf_token, form_id, ...fields } = form;
       formId = form_id;

@@ -11,6 +11,7 @@ import type { Assets } from './assets.js';
 import { FLASH_COOKIE, readFlash } from '../wire/flash.js';
 import type { Navigation } from './navigation.js';
 import type { Panels } from './panels.js';
+import type { SharedPages } from './shared-pages.js';
 import type { Views } from './views.js';
 
 export const HTML_TYPE = 'text/html; charset=utf-8';
@@ -23,6 +24,7 @@ export interface PageServices extends RouteServices {
   /** Whether a plugin has a page of this address. */
   hasPage: (path: string) => boolean;
   panels: Panels;
+  sharedPages: SharedPages;
   /** Outcomes of forms; null: no plugin keeps them. */
   forms: FormMemory | null;
   /** The folder of a plugin's views; for '' the service's own. */

@@ -85,7 +85,8 @@ export function ownListener(
 const NO_HOST = new Failure('invalid_request', 'The request has no Host header.');
 const EXPECTATION = new Failure('invalid_request', 'The Expect header may only hold 100-continue.');
 
-function refuse(req: IncomingMessage, res: ServerResponse, failure: Failure, ids: Ids): void {
+/** Answers a request that nothing else answers, and closes its connection. */
+export function refuse(req: IncomingMessage, res: ServerResponse, failure: Failure, ids: Ids): void {
   const id = requestId(req.headers['x-request-id'], ids);
   const { status, headers, body } = failureResponse(failure, id);
   const text = String(body);

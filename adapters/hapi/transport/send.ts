@@ -95,11 +95,12 @@ export class Sending {
     const length = Buffer.byteLength(bytes);
     // Names and values in turn: an object for each answer would cost more than its text.
     const head: (string | string[] | number)[] = ['x-request-id', id];
-    if (status !== 204) head.push('content-length', length);
+    if (status !== 204 && status !== 304) head.push('content-length', length);
     for (const name in base) if (headers[name] === undefined) head.push(name, base[name] as string);
     for (const name in headers) head.push(name, headers[name] as string);
     // `Accept-Encoding` and `Range` lead to other answers, which caches have to know.
-    if (length >= COMPRESSED_FROM || status === 204) head.push('vary', 'accept-encoding');
+    if ((length >= COMPRESSED_FROM || status === 204) && headers['vary'] === undefined)
+      head.push('vary', 'accept-encoding');
     if (status === 200 && length > 0 && req.method === 'GET') head.push('accept-ranges', 'bytes');
     if (last) head.push('connection', 'close');
     res.writeHead(status, head).end(bytes);

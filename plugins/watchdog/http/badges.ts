@@ -2,10 +2,20 @@
 import joi from 'joi';
 import { stated, text, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
+import { badgeSvg, type BADGE_COLOURS } from '../../../lib/text/badge.js';
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import { dailyUptime, KEPT_DAYS, percent } from '../model/uptime.js';
 import { looksLikeId } from '../model/source.js';
 import type { WatchdogServices } from '../services.js';
-import { badgeSvg } from './badge.js';
+
+const COLOURS: Readonly<Record<MonitorState, keyof typeof BADGE_COLOURS>> = {
+  up: 'green',
+  warning: 'yellow',
+  down: 'red',
+  unknown: 'grey',
+  stopped: 'grey',
+  maintenance: 'blue',
+};
 
 export const badges = ({ monitors, clock }: WatchdogServices): RouteSpec => ({
   method: 'GET',
@@ -26,7 +36,7 @@ export const badges = ({ monitors, clock }: WatchdogServices): RouteSpec => ({
     const { uptime: days } = request.query as { uptime?: number };
     const share = days === undefined ? null : dailyUptime(monitor, clock.now(), days).share;
     const label = days === undefined ? monitor.state : `${percent(share)} in ${days} d`;
-    return text(badgeSvg(monitor.name, monitor.state, label), 'image/svg+xml; charset=utf-8').header(
+    return text(badgeSvg(monitor.name, label, COLOURS[monitor.state]), 'image/svg+xml; charset=utf-8').header(
       'cache-control',
       'public, max-age=30',
     );

@@ -11,6 +11,7 @@ import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from './documents.js';
 
 const DAY_MS = 24 * HOUR_MS;
+export const DAY_SECONDS = DAY_MS / 1000;
 export const HOURS = 24;
 /** Shown on pages. */
 export const DAYS = 90;

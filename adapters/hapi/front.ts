@@ -1,0 +1,99 @@
+/**
+ * What comes before the routes: hosts that show one shared page and nothing else, then answers whose bytes are ready,
+ * then the routes that are answered before hapi. A host of its own keeps the paths of its page, so that one set of
+ * links is right under both addresses, and has `/` and the names below it besides.
+ */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
+import type { MountedHosts } from '../../ports/http.js';
+import { ASSETS } from './pages/assets.js';
+import type { PageServices } from './pages/visitor.js';
+import type { DirectRoutes } from './transport/direct.js';
+import { refuse } from './transport/listener.js';
+import { NOT_FOUND, textOf } from './wire/failure.js';
+import { requestId } from './wire/headers.js';
+
+/** The page that a host shows. */
+interface Place {
+  plugin: string;
+  prefix: string;
+}
+
+export class Front {
+  /** The name in `server.base_url`: it shows everything, and nobody is asked about it. */
+  readonly #ownHost: string;
+
+  constructor(
+    private readonly hosts: readonly MountedHosts[],
+    private readonly direct: DirectRoutes,
+    private readonly shared: PageServices,
+    baseUrl: string,
+  ) {
+    this.#ownHost = URL.canParse(baseUrl) ? new URL(baseUrl).hostname : '';
+  }
+
+  /** Answers a request, now or later. False: hapi shall answer. */
+  answer(req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
+    const name = this.hosts.length === 0 ? null : this.#nameOf(req.headers.host);
+    if (name === null) return this.#open(req, res, routed);
+    const place = placeOf(this.hosts, name);
+    if (!(place instanceof Promise)) return this.#at(place, req, res, routed);
+    place
+      .then((found) => {
+        if (!this.#at(found, req, res, routed)) routed(req, res);
+      })
+      .catch((err: unknown) => {
+        this.shared.log.error({ err }, `a host could not be looked up: ${textOf(err)}`);
+        res.destroy();
+      });
+    return true;
+  }
+
+  /** The name of a host that may be somebody's; null: an address, or the service's own. */
+  #nameOf(host: string | undefined): string | null {
+    const name = (host ?? '').replace(/:\d*$/, '').toLowerCase();
+    return name === this.#ownHost || !name.includes('.') || isIP(name) !== 0 ? null : name;
+  }
+
+  #at(place: Place | null, req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
+    if (place !== null) {
+      const url = this.#urlAt(place, req.url ?? '');
+      if (url === null) {
+        refuse(req, res, NOT_FOUND, this.shared.ids);
+        return true;
+      }
+      req.url = url;
+    }
+    return this.#open(req, res, routed);
+  }
+
+  /** The address below this place; null: it has nothing of this name. */
+  #urlAt({ plugin, prefix }: Place, url: string): string | null {
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
+    if (path.startsWith(`${ASSETS}${plugin}/`) && !/\.\.|%/.test(path)) return url;
+    const full = path === prefix || path.startsWith(`${prefix}/`) ? path : `${prefix}${path === '/' ? '' : path}`;
+    return this.shared.sharedPages.has(plugin, full) ? full + (mark < 0 ? '' : url.slice(mark)) : null;
+  }
+
+  #open(req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
+    const { sharedPages, requests, sending, ids, inFlight } = this.shared;
+    const found = inFlight.stopping ? null : sharedPages.ready(req);
+    if (found === null) return this.direct.answer(req, res, routed);
+    const id = requestId(req.headers['x-request-id'], ids);
+    requests.known(req, { id, route: found.route, who: () => 'nobody' });
+    sending.direct({ req, res }, id, this.shared.headers.page, found.answer);
+    return true;
+  }
+}
+
+/** The first that knows the host. */
+function placeOf(hosts: readonly MountedHosts[], name: string): Place | null | Promise<Place | null> {
+  for (const [i, { plugin, hosts: own }] of hosts.entries()) {
+    const found = own.find(name);
+    if (found instanceof Promise)
+      return found.then((prefix) => (prefix === null ? placeOf(hosts.slice(i + 1), name) : { plugin, prefix }));
+    if (found !== null) return { plugin, prefix: found };
+  }
+  return null;
+}

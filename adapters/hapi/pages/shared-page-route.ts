@@ -1,0 +1,98 @@
+/**
+ * A page that is the same for everybody, from the request to its bytes: no session is looked at, no form token is made
+ * and no layout stands around it. What was there when it was asked for last is counted for nobody; whatever else is
+ * asked for is counted as an open question of its address.
+ */
+import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { Redirect, Reply, SharedBytes, type MountedPage, type PageResult } from '../../../ports/http.js';
+import { paramsFit, paramsRule } from '../validation/validate.js';
+import type { Observe } from '../transport/request-metrics.js';
+import { successJson } from '../wire/envelope.js';
+import { Failure, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../wire/failure.js';
+import { checkedHeaders, requestId } from '../wire/headers.js';
+import type { HttpResponse } from '../wire/http-response.js';
+import { IncomingRequest } from '../wire/incoming-request.js';
+import { redirectResponse } from '../wire/redirect.js';
+import { refusalPage } from './refusal-page.js';
+import { HTML_TYPE, NOBODY, type PageServices } from './visitor.js';
+
+export class SharedPageRoute {
+  readonly #params: ReturnType<typeof paramsRule>;
+  readonly #observe: Observe;
+
+  constructor(
+    private readonly mounted: MountedPage,
+    maxAgeMs: number,
+    private readonly shared: PageServices,
+  ) {
+    const { plugin, spec } = mounted;
+    this.#params = paramsRule(spec.input?.params);
+    this.#observe = shared.timings.forRoute(['GET'], spec.path, 'page');
+    shared.sharedPages.add({ plugin, route: spec.path, maxAgeMs, observe: this.#observe });
+  }
+
+  /** hapi's handler. Never throws. */
+  readonly handler = async (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
+    const { shared } = this;
+    const began = shared.clock.monotonic();
+    const id = requestId(request.raw.req.headers['x-request-id'], shared.ids);
+    shared.requests.known(request.raw.req, { id, route: this.mounted.spec.path, who: () => 'nobody' });
+    const asked = { raw: request.raw, path: request.path, params: request.params as unknown, query: {} };
+    const call = new IncomingRequest(id, asked, shared.addressOf, shared.secure);
+    const answer = await shared.sharedPages.take(request.path, () => this.#answer(request, call));
+    this.#observe(request.method, answer.status, shared.clock.monotonic() - began);
+    return shared.sending.send(request, h, id, shared.headers.page, answer);
+  };
+
+  async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
+    const { inFlight } = this.shared;
+    const place = inFlight.stopping ? null : inFlight.enter(call.network);
+    if (place === null) return this.#refused(inFlight.stopping ? STOPPING : OVERLOADED, request, call);
+    try {
+      const result = await this.#run(request, call);
+      return result instanceof Failure ? await this.#refused(result, request, call) : await this.#made(result);
+    } catch (thrown) {
+      return await this.#refused(this.#judged(thrown, call), request, call);
+    } finally {
+      place.leave();
+    }
+  }
+
+  async #run(request: Request, call: IncomingRequest): Promise<PageResult | Failure> {
+    const { spec, ready } = this.mounted;
+    const { limits, sharedPages } = this.shared;
+    if (!ready()) return PLUGIN_NOT_READY;
+    const limited = sharedPages.isKnown(request.path) ? null : limits.checkOpen('rest', call.network);
+    if (limited !== null) return limited;
+    const params = paramsFit(this.#params, call.params);
+    if (params === null) return NOT_FOUND;
+    call.params = params;
+    return spec.handle(call);
+  }
+
+  async #made(result: PageResult): Promise<HttpResponse> {
+    if (result instanceof Redirect) return redirectResponse(result, this.shared);
+    const headers = checkedHeaders(result.headers);
+    if (result instanceof Reply) {
+      const { status, body } = result;
+      const raw = body === null || typeof body === 'string' || Buffer.isBuffer(body) || body instanceof SharedBytes;
+      return { status, headers, body: raw ? body : successJson(body) };
+    }
+    const html = await this.shared.views.render(this.mounted.views, result.template, result.context, null);
+    return { status: result.status, headers: { ...headers, 'content-type': HTML_TYPE }, body: Buffer.from(html) };
+  }
+
+  #judged(thrown: unknown, { id }: IncomingRequest): Failure {
+    const { codes, log, debug } = this.shared;
+    const { plugin, spec } = this.mounted;
+    const judged = codes.judge(thrown, plugin);
+    if ('failure' in judged) return judged.failure;
+    const what = { request_id: id, page: spec.path, plugin, err: judged.fault };
+    log.error(what, `a page failed: ${textOf(judged.fault)}`);
+    return internal(judged.fault, debug);
+  }
+
+  #refused(failure: Failure, request: Request, call: IncomingRequest): Promise<HttpResponse> {
+    return refusalPage(this.shared, request, call, NOBODY, failure);
+  }
+}

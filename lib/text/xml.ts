@@ -1,0 +1,12 @@
+/** Text inside XML: escaped, and without the characters that no XML document may hold. Pure. */
+import { cleanText } from './clean-text.js';
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+/** XML 1.0, production 2: what is neither blank nor printable is no character, escaped or not. */
+// oxlint-disable-next-line no-control-regex
+const NO_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+
+export const xmlText = (text: string): string =>
+  cleanText(text)
+    .replace(NO_CHARACTER, '')
+    .replace(/[&<>"']/g, (c) => ENTITIES[c] as string);

@@ -1,0 +1,12 @@
+/** Who asks, and which project is theirs (contract 10, tokens). */
+import type { Principal } from '../../kernel/contract.js';
+
+/** The only project that the caller may touch; null: all. */
+export const ownProject = (principal: Principal): string | null =>
+  principal.kind === 'token' ? principal.project : null;
+
+/** At most 100 characters. */
+export function nameOfCaller(principal: Principal): string {
+  if (principal.kind === 'session') return principal.username.slice(0, 100);
+  return principal.kind === 'token' ? principal.name.slice(0, 100) : principal.kind.replace('_', ' ');
+}

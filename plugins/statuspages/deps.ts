@@ -1,0 +1,32 @@
+/** What the services of this plugin are built on, so that a test puts its own in their place. */
+import { token, type Clock, type Collection, type Doc, type Ids, type Logger } from '../../kernel/contract.js';
+import type { AuditLog } from '../../ports/domain/audit.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { WatchdogApi } from '../../ports/domain/watchdog.js';
+import type { AnnouncementDoc } from './model/announcement.js';
+import type { StatusPageDoc } from './model/page.js';
+
+/** The picture of the page with this id. */
+export interface LogoDoc extends Doc {
+  type: string;
+  /** Base64. */
+  data: string;
+}
+
+export interface StatusPagesDeps {
+  pages: Collection<StatusPageDoc>;
+  announcements: Collection<AnnouncementDoc>;
+  logos: Collection<LogoDoc>;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  watchdog: Pick<WatchdogApi, 'conditions'>;
+  projects: Pick<ProjectDirectory, 'get' | 'list'>;
+  audit: Pick<AuditLog, 'record'>;
+  /** `server.base_url` without a slash at its end; with a free port it is known only once the server listens. */
+  baseUrl: () => string;
+  /** `app.timezone`. */
+  timezone: string;
+}
+
+export const DEPS = token<StatusPagesDeps>('statuspages.deps');

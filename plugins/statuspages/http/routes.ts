@@ -1,0 +1,242 @@
+/** Status pages by the interface (contract 30, badges and status pages). A handler translates; the services decide. */
+import joi from 'joi';
+import { created, deleted, named, stated, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import {
+  announcementBody,
+  announcementEdit,
+  announcementShape,
+  announcementView,
+  updateBody,
+  type AnnouncementFields,
+  type AnnouncementState,
+} from '../model/announcement.js';
+import { LOGO_BYTES } from '../model/logo.js';
+import { editBody, pageBody, pageShape, type PageFields } from '../model/page.js';
+import type { StatusPageServices } from '../services.js';
+import type { AnnouncementEdit } from '../store/announcements.js';
+
+const PATH = '/api/watchdog/v1/status-pages';
+const ONE = `${PATH}/{page}`;
+const TOLD = `${ONE}/announcements`;
+const MANAGE = { scope: 'watchdog:manage' } as const;
+const READ = [{ anyScope: ['watchdog:read', 'watchdog:manage'] }, { sharedKey: true }] as const;
+
+const page = joi.string().max(64).required();
+const params = joi.object({ page: page.description('Its id or slug') });
+const toldParams = joi.object({ page, announcement: joi.string().guid().required() });
+const answer = named('StatusPageAnswer', whole({ page: pageShape }));
+const told = named('StatusAnnouncementAnswer', whole({ announcement: announcementShape }));
+const nameOf = (request: HttpRequest): string => request.params['page'] ?? '';
+const idOf = (request: HttpRequest): string => request.params['announcement'] ?? '';
+
+export const routes = (services: StatusPageServices): RouteSpec[] => [
+  ...pageRoutes(services),
+  ...logoRoutes(services),
+  ...announcementRoutes(services),
+];
+
+const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
+  {
+    method: 'GET',
+    path: PATH,
+    operationId: 'listStatusPages',
+    summary: 'Status pages for visitors, by title',
+    access: READ,
+    output: named('StatusPageList', whole({ items: joi.array().items(pageShape) })),
+    handle: async ({ principal }) => ({ items: await pages.list(principal) }),
+  },
+  {
+    method: 'POST',
+    path: PATH,
+    operationId: 'createStatusPage',
+    summary: 'Make a status page for visitors',
+    description:
+      'Its components stand for monitors; the worst of them decides. Nobody but who knows `preview_url` sees it before ' +
+      '`published` is true. 409 `conflict` where the slug or the host is another page’s.',
+    access: MANAGE,
+    input: { body: pageBody },
+    status: 201,
+    output: answer,
+    errors: ['conflict', 'unknown_project'],
+    handle: async ({ body, principal }) => {
+      const made = await pages.create(body as PageFields & { slug: string; title: string }, principal);
+      return created({ page: pages.view(made) });
+    },
+  },
+  {
+    method: 'GET',
+    path: ONE,
+    operationId: 'getStatusPage',
+    summary: 'One status page, by id or slug',
+    access: READ,
+    input: { params },
+    output: answer,
+    errors: ['not_found'],
+    handle: async (request) => ({ page: pages.view(await pages.need(nameOf(request), request.principal)) }),
+  },
+  {
+    method: 'PATCH',
+    path: ONE,
+    operationId: 'changeStatusPage',
+    summary: 'Change a status page: only what is named is written; `published` publishes and withdraws it',
+    access: MANAGE,
+    input: { params, body: editBody },
+    output: answer,
+    errors: ['not_found', 'conflict', 'unknown_project'],
+    handle: async (request) => {
+      const changed = await pages.edit(nameOf(request), request.body as PageFields, request.principal);
+      return { page: pages.view(changed) };
+    },
+  },
+  {
+    method: 'DELETE',
+    path: ONE,
+    operationId: 'deleteStatusPage',
+    summary: 'Delete a status page with its announcements and its logo',
+    access: MANAGE,
+    input: { params },
+    output: deleted,
+    errors: ['not_found'],
+    handle: async (request) => {
+      await pages.remove(nameOf(request), request.principal);
+      return { deleted: true };
+    },
+  },
+];
+
+const logoRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
+  {
+    method: 'PUT',
+    path: `${ONE}/logo`,
+    operationId: 'setStatusPageLogo',
+    summary: 'Give a status page its logo',
+    description: `The body is a picture of PNG, JPEG or WebP, of ${LOGO_BYTES / 1024} KiB at most; its bytes decide what it is.`,
+    access: MANAGE,
+    input: {
+      params,
+      body: stated({ type: 'string', format: 'binary' }, joi.binary().required()),
+      mediaType: 'application/octet-stream',
+    },
+    limits: { payload: 'raw', bytes: LOGO_BYTES },
+    output: answer,
+    errors: ['not_found', 'conflict', 'validation_failed'],
+    handle: async (request) => {
+      const { body } = request;
+      if (!Buffer.isBuffer(body) || body.length === 0) throw invalid({ logo: 'is required' });
+      return { page: pages.view(await pages.setLogo(nameOf(request), body, request.principal)) };
+    },
+  },
+  {
+    method: 'DELETE',
+    path: `${ONE}/logo`,
+    operationId: 'removeStatusPageLogo',
+    summary: 'Take the logo off a status page',
+    access: MANAGE,
+    input: { params },
+    output: answer,
+    errors: ['not_found', 'conflict'],
+    handle: async (request) => ({ page: pages.view(await pages.setLogo(nameOf(request), null, request.principal)) }),
+  },
+];
+
+const announcementRoutes = ({ pages, announcements, clock }: StatusPageServices): RouteSpec[] => [
+  {
+    method: 'GET',
+    path: TOLD,
+    operationId: 'listStatusAnnouncements',
+    summary: 'Incidents and planned work of a status page, newest first',
+    access: READ,
+    input: {
+      params,
+      query: joi.object({
+        limit: joi.number().integer().min(1).max(200).default(50),
+        cursor: joi.string().max(20_000),
+      }),
+    },
+    strictQuery: true,
+    output: named(
+      'StatusAnnouncementPage',
+      whole({
+        items: joi.array().items(announcementShape),
+        next_cursor: joi.string().allow(null),
+        has_more: joi.boolean(),
+      }),
+    ),
+    errors: ['not_found'],
+    handle: async (request) => {
+      const { limit = 50, cursor = null } = request.query as { limit?: number; cursor?: string };
+      const found = await pages.need(nameOf(request), request.principal);
+      const { items, next } = await announcements.page(found, limit, cursor);
+      const views = items.map((one) => announcementView(one, clock.iso()));
+      return { items: views, next_cursor: next, has_more: next !== null };
+    },
+  },
+  {
+    method: 'POST',
+    path: TOLD,
+    operationId: 'announceStatus',
+    summary: 'Tell visitors of an incident or of planned work',
+    description:
+      'The text is public. What people say among themselves stands at the incident of the monitor and is never shown here.',
+    access: MANAGE,
+    input: { params, body: announcementBody },
+    status: 201,
+    output: told,
+    errors: ['not_found', 'conflict'],
+    handle: async (request) => {
+      const found = await pages.need(nameOf(request), request.principal);
+      const made = await announcements.create(found, request.body as AnnouncementFields, request.principal);
+      return created({ announcement: announcementView(made, clock.iso()) });
+    },
+  },
+  {
+    method: 'PATCH',
+    path: `${TOLD}/{announcement}`,
+    operationId: 'changeStatusAnnouncement',
+    summary: 'Change an announcement: only what is named is written',
+    access: MANAGE,
+    input: { params: toldParams, body: announcementEdit },
+    output: told,
+    errors: ['not_found'],
+    handle: async (request) => {
+      const found = await pages.need(nameOf(request), request.principal);
+      const edit = request.body as AnnouncementEdit;
+      const changed = await announcements.edit(found, idOf(request), edit, request.principal);
+      return { announcement: announcementView(changed, clock.iso()) };
+    },
+  },
+  {
+    method: 'DELETE',
+    path: `${TOLD}/{announcement}`,
+    operationId: 'deleteStatusAnnouncement',
+    summary: 'Delete an announcement',
+    access: MANAGE,
+    input: { params: toldParams },
+    output: deleted,
+    errors: ['not_found'],
+    handle: async (request) => {
+      const found = await pages.need(nameOf(request), request.principal);
+      await announcements.remove(found, idOf(request), request.principal);
+      return { deleted: true };
+    },
+  },
+  {
+    method: 'POST',
+    path: `${TOLD}/{announcement}/updates`,
+    operationId: 'updateStatusAnnouncement',
+    summary: 'Tell visitors how an announcement goes on',
+    description: '`resolved` and `completed` end it; another state opens it again.',
+    access: MANAGE,
+    input: { params: toldParams, body: updateBody },
+    status: 201,
+    output: told,
+    errors: ['not_found', 'conflict'],
+    handle: async (request) => {
+      const found = await pages.need(nameOf(request), request.principal);
+      const update = request.body as { state: AnnouncementState; text: string };
+      const changed = await announcements.update(found, idOf(request), update, request.principal);
+      return created({ announcement: announcementView(changed, clock.iso()) });
+    },
+  },
+];

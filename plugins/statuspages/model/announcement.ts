@@ -1,0 +1,140 @@
+/** What people tell visitors: an incident, or planned work, with its updates in plain words. Pure. */
+import joi from 'joi';
+import { named, whole } from '../../../kernel/contract.js';
+import type { Doc } from '../../../ports/store.js';
+
+export const KINDS = ['incident', 'maintenance'] as const;
+export const INCIDENT_STATES = ['investigating', 'identified', 'monitoring', 'resolved'] as const;
+export const MAINTENANCE_STATES = ['planned', 'underway', 'completed'] as const;
+export type AnnouncementKind = (typeof KINDS)[number];
+export type AnnouncementState = (typeof INCIDENT_STATES)[number] | (typeof MAINTENANCE_STATES)[number];
+
+export const MOST_UPDATES = 100;
+
+export interface AnnouncementUpdate {
+  [field: string]: string;
+  id: string;
+  at: string;
+  state: AnnouncementState;
+  text: string;
+  /** Who wrote it; visitors are not told. */
+  by: string;
+}
+
+export interface AnnouncementDoc extends Doc {
+  page_id: string;
+  kind: AnnouncementKind;
+  title: string;
+  /** Names of components, as they were when it was written. */
+  components: string[];
+  /** When it began, or is planned for. */
+  starts_at: string;
+  /** When planned work is meant to end; null for an incident. */
+  ends_at: string | null;
+  /** When it was resolved or completed; null: it is not. */
+  ended_at: string | null;
+  /** Oldest first. */
+  updates: AnnouncementUpdate[];
+  created_at: string;
+}
+
+export const statesOf = (kind: AnnouncementKind): readonly AnnouncementState[] =>
+  kind === 'incident' ? INCIDENT_STATES : MAINTENANCE_STATES;
+export const isEnd = (state: AnnouncementState): boolean => state === 'resolved' || state === 'completed';
+
+/**
+ * What it is in now. Work that nobody has said anything of begins and ends by its times.
+ * @param now RFC 3339
+ */
+export function stateOf(
+  { kind, updates, starts_at, ends_at, ended_at }: AnnouncementDoc,
+  now: string,
+): AnnouncementState {
+  const told = updates.at(-1)?.state ?? 'investigating';
+  if (kind === 'incident' || ended_at !== null) return told;
+  if (ends_at !== null && ends_at <= now) return 'completed';
+  return told === 'planned' && starts_at <= now ? 'underway' : told;
+}
+
+const time = joi.string().max(64).description('RFC 3339');
+const text = joi.string().trim().min(1).max(5_000);
+const components = joi
+  .array()
+  .items(joi.string().max(100))
+  .max(50)
+  .description('Names of the components that it is about');
+
+export const announcementBody = named(
+  'StatusAnnouncementCreation',
+  joi
+    .object({
+      kind: joi
+        .string()
+        .valid(...KINDS)
+        .required(),
+      title: joi.string().trim().min(1).max(200).required(),
+      text: text.required().description('For visitors: what is known, in plain words'),
+      state: joi
+        .string()
+        .valid(...INCIDENT_STATES, ...MAINTENANCE_STATES)
+        .description('Absent: `investigating`, of planned work `planned`'),
+      components,
+      starts_at: time.allow(null).empty(''),
+      ends_at: time.allow(null).empty('').description('Of planned work, where it is required'),
+    })
+    .example({ kind: 'incident', title: 'Payments fail', text: 'Cards are refused. We are looking for the cause.' }),
+);
+export const announcementEdit = named(
+  'StatusAnnouncementChange',
+  joi.object({
+    title: joi.string().trim().min(1).max(200),
+    components,
+    starts_at: time,
+    ends_at: time.allow(null).empty(''),
+  }),
+);
+export const updateBody = named(
+  'StatusAnnouncementUpdateCreation',
+  joi.object({
+    state: joi
+      .string()
+      .valid(...INCIDENT_STATES, ...MAINTENANCE_STATES)
+      .required(),
+    text: text.required(),
+  }),
+);
+
+export interface AnnouncementFields {
+  kind: AnnouncementKind;
+  title: string;
+  text: string;
+  state?: AnnouncementState;
+  components?: string[];
+  starts_at?: string | null;
+  ends_at?: string | null;
+}
+
+const words = joi.string().allow(null);
+export const announcementShape = named(
+  'StatusAnnouncement',
+  whole({
+    id: joi.string(),
+    page_id: joi.string(),
+    kind: joi.string().valid(...KINDS),
+    title: joi.string(),
+    state: joi.string(),
+    components: joi.array().items(joi.string()),
+    starts_at: joi.string().isoDate(),
+    ends_at: words,
+    ended_at: words,
+    updates: joi
+      .array()
+      .items(whole({ id: joi.string(), at: joi.string(), state: joi.string(), text: joi.string(), by: joi.string() })),
+    created_at: joi.string().isoDate(),
+  }),
+);
+
+export type AnnouncementView = AnnouncementDoc & { state: AnnouncementState };
+
+export const announcementView = (doc: AnnouncementDoc, now: string): AnnouncementView =>
+  Object.assign({}, doc, { state: stateOf(doc, now) });

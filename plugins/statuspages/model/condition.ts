@@ -1,0 +1,112 @@
+/**
+ * How a component is, of the monitors that it stands for: the worst decides, now and on each day. What was never heard
+ * of and what somebody switched off say nothing, unless there is nothing else. Pure.
+ */
+import type { MonitorCondition, MonitorState } from '../../../ports/domain/watchdog.js';
+import { DAYS, type Component } from './page.js';
+
+export type ShownState = 'up' | 'warning' | 'down' | 'maintenance' | 'none';
+
+const SHOWN: Readonly<Record<MonitorState, ShownState>> = {
+  up: 'up',
+  warning: 'warning',
+  down: 'down',
+  maintenance: 'maintenance',
+  unknown: 'none',
+  stopped: 'none',
+};
+const WORST_FIRST: readonly ShownState[] = ['down', 'warning', 'maintenance', 'up', 'none'];
+
+export const shownState = (state: MonitorState): ShownState => SHOWN[state];
+
+export const worst = (states: Iterable<ShownState>): ShownState => {
+  const found = new Set(states);
+  return WORST_FIRST.find((state) => found.has(state)) ?? 'none';
+};
+
+export interface DayColumn {
+  state: 'up' | 'warning' | 'down' | 'none';
+  /** In that state, rounded up, so that the page changes once a minute; null where it is the whole day. */
+  minutes: number | null;
+}
+
+export interface ComponentCondition {
+  state: ShownState;
+  days: DayColumn[];
+  /** Of the watched time, that was not down; null: it was not watched. */
+  share: number | null;
+}
+
+const DAY_SECONDS = 86_400;
+
+/** @param today days since 1970, UTC */
+export function conditionOf(monitors: readonly MonitorCondition[], today: number): ComponentCondition {
+  const oldest = today - DAYS + 1;
+  const [watched, warning, down] = [0, 0, 0].map(() => new Array<number>(DAYS).fill(0)) as [
+    number[],
+    number[],
+    number[],
+  ];
+  const raise = (list: number[], i: number, to: number): void => {
+    if (to > (list[i] ?? 0)) list[i] = to;
+  };
+  for (const { first_day, days } of monitors) {
+    if (first_day === null) continue;
+    const marked = new Map(days.map(([day, ...rest]) => [day, rest]));
+    for (let day = Math.max(first_day, oldest); day <= today; day++) {
+      const [w, a, d] = marked.get(day) ?? [day === today ? 0 : DAY_SECONDS, 0, 0];
+      raise(watched, day - oldest, w);
+      raise(warning, day - oldest, a);
+      raise(down, day - oldest, d);
+    }
+  }
+  const sum = (list: readonly number[]): number => list.reduce((all, one) => all + one, 0);
+  const all = sum(watched);
+  return {
+    state: worst(monitors.map(({ state }) => shownState(state))),
+    days: watched.map((w, i) => columnOf(w, warning[i] ?? 0, down[i] ?? 0)),
+    share: all === 0 ? null : Math.max(0, 1 - sum(down) / all),
+  };
+}
+
+function columnOf(watched: number, warning: number, down: number): DayColumn {
+  const minutes = (seconds: number): number => Math.ceil(seconds / 60);
+  if (down > 0) return { state: 'down', minutes: minutes(down) };
+  if (warning > 0) return { state: 'warning', minutes: minutes(warning) };
+  return { state: watched > 0 ? 'up' : 'none', minutes: null };
+}
+
+/** The monitors of a component, each once. @param all of the page */
+export function monitorsOf({ sources, subtree }: Component, all: Family): MonitorCondition[] {
+  const found = new Map<string, MonitorCondition>();
+  const queue = subtree === null ? [] : [subtree];
+  for (const source of sources) {
+    const one = all.bySource.get(source);
+    if (one !== undefined) found.set(source, one);
+  }
+  const walked = new Set<string>();
+  for (let source = queue.pop(); source !== undefined; source = queue.pop()) {
+    if (walked.has(source)) continue;
+    walked.add(source);
+    const one = all.bySource.get(source);
+    if (one !== undefined) found.set(source, one);
+    queue.push(...(all.below.get(source) ?? []));
+  }
+  return [...found.values()];
+}
+
+export interface Family {
+  bySource: ReadonlyMap<string, MonitorCondition>;
+  below: ReadonlyMap<string, readonly string[]>;
+}
+
+export function familyOf(monitors: readonly MonitorCondition[]): Family {
+  const below = new Map<string, string[]>();
+  for (const { source, parent_source } of monitors) {
+    if (parent_source === null) continue;
+    const children = below.get(parent_source) ?? [];
+    children.push(source);
+    below.set(parent_source, children);
+  }
+  return { bySource: new Map(monitors.map((one) => [one.source, one])), below };
+}

@@ -1,0 +1,69 @@
+/** What people told visitors, as feeds: RSS 2.0 and Atom. Each update is an entry of its own, under an id that stays. */
+import { xmlText } from '../../../lib/text/xml.js';
+import type { AnnouncementDoc, AnnouncementUpdate } from './announcement.js';
+import { STATE_WORDS } from './words.js';
+
+export const MOST_ENTRIES = 50;
+
+export interface Feed {
+  title: string;
+  /** Of the page, for people. */
+  url: string;
+  /** Of the feed itself. */
+  self: string;
+  /** When the page was changed last, RFC 3339: of a feed without entries. */
+  updated: string;
+  announcements: readonly AnnouncementDoc[];
+}
+
+interface Entry {
+  id: string;
+  at: string;
+  title: string;
+  text: string;
+}
+
+/** Newest first. */
+function entriesOf(announcements: readonly AnnouncementDoc[]): Entry[] {
+  const entry = ({ title, components }: AnnouncementDoc, { id, at, state, text }: AnnouncementUpdate): Entry => {
+    const about = components.length === 0 ? '' : `\n\n${components.join(', ')}`;
+    return { id: `urn:uuid:${id}`, at, title: `${title}: ${STATE_WORDS[state].toLowerCase()}`, text: text + about };
+  };
+  return announcements
+    .flatMap((one) => one.updates.map((update) => entry(one, update)))
+    .toSorted((a, b) => (a.at < b.at ? 1 : -1))
+    .slice(0, MOST_ENTRIES);
+}
+
+const HEAD = '<?xml version="1.0" encoding="utf-8"?>\n';
+const utc = (at: string): string => new Date(at).toUTCString();
+
+export function rss({ title, url, self, updated, announcements }: Feed): string {
+  const entries = entriesOf(announcements);
+  const items = entries.map(
+    (one) =>
+      `<item><title>${xmlText(one.title)}</title><link>${xmlText(url)}</link><guid isPermaLink="false">${one.id}</guid>` +
+      `<pubDate>${utc(one.at)}</pubDate><description>${xmlText(one.text)}</description></item>\n`,
+  );
+  return (
+    `${HEAD}<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel>\n` +
+    `<title>${xmlText(title)}</title><link>${xmlText(url)}</link><description>${xmlText(title)}</description>\n` +
+    `<atom:link href="${xmlText(self)}" rel="self" type="application/rss+xml"/>\n` +
+    `<lastBuildDate>${utc(entries[0]?.at ?? updated)}</lastBuildDate>\n${items.join('')}</channel></rss>\n`
+  );
+}
+
+/** @param id of the page */
+export function atom({ title, url, self, updated, announcements }: Feed, id: string): string {
+  const entries = entriesOf(announcements);
+  const items = entries.map(
+    (one) =>
+      `<entry><id>${one.id}</id><title>${xmlText(one.title)}</title><updated>${one.at}</updated>` +
+      `<link href="${xmlText(url)}"/><content type="text">${xmlText(one.text)}</content></entry>\n`,
+  );
+  return (
+    `${HEAD}<feed xmlns="http://www.w3.org/2005/Atom">\n<id>urn:uuid:${id}</id><title>${xmlText(title)}</title>` +
+    `<updated>${entries[0]?.at ?? updated}</updated><author><name>${xmlText(title)}</name></author>\n` +
+    `<link href="${xmlText(url)}"/><link rel="self" href="${xmlText(self)}"/>\n${items.join('')}</feed>\n`
+  );
+}

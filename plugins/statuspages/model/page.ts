@@ -1,0 +1,178 @@
+/** A status page as it is stored, made and changed (contract 30, badges and status pages; issue "as people show it"). */
+import joi from 'joi';
+import { named, whole } from '../../../kernel/contract.js';
+import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
+import type { Doc } from '../../../ports/store.js';
+
+/** Days of bars. */
+export const DAYS = 90;
+/** Monitors of one page, all components together. */
+export const MOST_MONITORS = 5_000;
+export const MOST_COMPONENTS = 50;
+export const MOST_SOURCES = 100;
+
+/** What visitors see by one name: any number of monitors, of which the worst decides. */
+export interface Component {
+  name: string;
+  /** Monitors by themselves. */
+  sources: string[];
+  /** A monitor with everything below it; null: none. */
+  subtree: string | null;
+  /** The names and states of those of its monitors that are public are shown below it. */
+  details: boolean;
+}
+
+export interface StatusPageDoc extends Doc {
+  slug: string;
+  title: string;
+  text: string | null;
+  /** The name of whose page it is, shown at its head. */
+  seller: string | null;
+  /** `#0a6640`, of its head; null: the service's own. */
+  colour: string | null;
+  /** Of the times on it, IANA. */
+  timezone: string;
+  /** Search engines may list it. */
+  indexed: boolean;
+  published: boolean;
+  /** A name of its own; absent where there is none, for it is unique. */
+  host?: string;
+  /** Only monitors of this project count; null: of all. */
+  project: string | null;
+  components: Component[];
+  /** Of its logo; null: there is none. */
+  logo_type: string | null;
+  /** The last part of the address under which it can be looked at before it is published. */
+  preview_key: string;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  rev: number;
+}
+
+export interface ComponentFields {
+  name: string;
+  sources?: string[];
+  subtree?: string | null;
+  details?: boolean;
+}
+
+/** What a caller gives; absent: as it is, or its default. */
+export interface PageFields {
+  slug?: string;
+  title?: string;
+  text?: string | null;
+  seller?: string | null;
+  colour?: string | null;
+  timezone?: string;
+  indexed?: boolean;
+  published?: boolean;
+  host?: string | null;
+  project?: string | null;
+  components?: ComponentFields[];
+}
+
+const sourceText = joi.string().pattern(MONITOR_SOURCE).message('is not the source of a monitor');
+const optional = (most: number): joi.StringSchema => joi.string().max(most).allow(null, '');
+const HOST = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
+
+export const componentBody = named(
+  'StatusPageComponentFields',
+  joi.object({
+    name: joi.string().trim().min(1).max(100).required().description('What visitors read; unique on the page'),
+    sources: joi.array().items(sourceText).max(MOST_SOURCES).description('Monitors by themselves'),
+    subtree: sourceText.allow(null).description('A monitor with everything below it'),
+    details: joi.boolean().description('Show names and states of those of its monitors that are public'),
+  }),
+);
+
+const fields = {
+  text: optional(2_000).description('Below the title, as plain text'),
+  seller: optional(100).description('Whose page it is'),
+  colour: joi
+    .string()
+    .pattern(/^#[0-9a-f]{6}$/i)
+    .message('must be a colour such as #0a6640')
+    .allow(null)
+    .empty('')
+    .description('Of its head; the text on it is black or white, whichever can be read better'),
+  timezone: joi.string().max(64).description('Of the times on it, IANA; absent: `app.timezone`'),
+  indexed: joi.boolean().description('Search engines may list it; absent: they may not'),
+  published: joi.boolean().description('Absent: it is not, and only its preview shows it'),
+  host: joi
+    .string()
+    .lowercase()
+    .pattern(HOST)
+    .message('must be a name such as status.example.org, without a port')
+    .allow(null)
+    .empty('')
+    .description('A name that shows this page and nothing else of the service'),
+  project: joi.string().max(64).allow(null).empty('').description('Only monitors of this project count'),
+  components: joi.array().items(componentBody).max(MOST_COMPONENTS).description('In the order of the page'),
+};
+const slug = joi
+  .string()
+  .pattern(/^[a-z0-9][a-z0-9._-]{0,63}$/)
+  .message('must be of small letters, digits, dots, dashes and underscores, at most 64')
+  .description('Of its address: `/status-page/<slug>`');
+const title = joi.string().trim().min(1).max(100);
+
+export const pageBody = named(
+  'StatusPageCreation',
+  joi.object({ slug: slug.required(), title: title.required(), ...fields }).example({
+    slug: 'shop',
+    title: 'Shop status',
+    components: [{ name: 'Web shop', sources: ['web-1', 'web-2'] }],
+  }),
+);
+export const editBody = named('StatusPageChange', joi.object({ slug, title, ...fields }));
+
+const words = joi.string().allow(null);
+export const pageShape = named(
+  'StatusPage',
+  whole({
+    id: joi.string(),
+    slug: joi.string(),
+    title: joi.string(),
+    text: words,
+    seller: words,
+    colour: words,
+    timezone: joi.string(),
+    indexed: joi.boolean(),
+    published: joi.boolean(),
+    host: words,
+    project: words,
+    components: joi.array().items(
+      whole({
+        name: joi.string(),
+        sources: joi.array().items(joi.string()),
+        subtree: words,
+        details: joi.boolean(),
+      }),
+    ),
+    logo_type: words,
+    url: joi.string().description('Where visitors see it, once it is published'),
+    preview_url: joi.string().description('Where whoever knows the address sees it before'),
+    created_by: joi.string(),
+    created_at: joi.string().isoDate(),
+    updated_at: joi.string().isoDate(),
+  }),
+);
+
+export type StatusPageView = Omit<StatusPageDoc, 'host' | 'preview_key' | 'rev'> & {
+  host: string | null;
+  url: string;
+  preview_url: string;
+};
+
+export const pathOf = (slugged: Pick<StatusPageDoc, 'slug'>): string => `/status-page/${slugged.slug}`;
+
+/** @param baseUrl of the service, without a slash at its end */
+export function viewOf(
+  { preview_key, rev: _rev, host = undefined, ...page }: StatusPageDoc,
+  baseUrl: string,
+): StatusPageView {
+  const url = host === undefined ? `${baseUrl}${pathOf(page)}` : `https://${host}/`;
+  const preview_url = `${baseUrl}${pathOf(page)}/preview/${preview_key}`;
+  return { ...page, id: page.id, host: host ?? null, url, preview_url } as StatusPageView;
+}

@@ -1,0 +1,221 @@
+/** /status-pages: making, changing and publishing status pages (contract 80). Members work on them, as on monitors. */
+import joi from 'joi';
+import {
+  formPage,
+  Redirect,
+  View,
+  type FormFile,
+  type HttpRequest,
+  type PageSpec,
+  type Problem,
+} from '../../../kernel/contract.js';
+import { invalid, notFound } from '../../../kernel/errors.js';
+import { announcementView } from '../model/announcement.js';
+import { LOGO_BYTES, LOGO_TYPES } from '../model/logo.js';
+import type { Component, ComponentFields, PageFields, StatusPageDoc } from '../model/page.js';
+import { STATE_WORDS } from '../model/words.js';
+import type { StatusPageServices } from '../services.js';
+import { announcementPages } from './announcements.js';
+import { componentFields, idParams, pageFields, typed } from './forms.js';
+
+const access = { session: 'member' } as const;
+const title = 'Status pages';
+const LIST = '/status-pages';
+const ANNOUNCED = 50;
+
+export const hrefOf = (id: string): string => `${LIST}/${encodeURIComponent(id)}`;
+
+const to = (location: string, message: string): Redirect => new Redirect(location, { tone: 'success', message });
+
+export function adminPages(services: StatusPageServices): PageSpec[] {
+  const { pages, announcements, projects, clock, timezone } = services;
+  const input = { params: idParams };
+  const need = ({ params, principal }: HttpRequest): Promise<StatusPageDoc> =>
+    pages.need(params['id'] ?? '', principal);
+
+  const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+    const known = request.params['id'] === undefined ? null : pages.view(await need(request));
+    const all = await projects.list();
+    return new View('page-form', {
+      form: problem === undefined ? (known ?? { timezone }) : typed(request),
+      known,
+      action: known === null ? `${LIST}/new` : `${hrefOf(known.id)}/edit`,
+      back: known === null ? LIST : hrefOf(known.id),
+      projects: all.map(({ slug, name }) => ({ value: slug, label: name })),
+      crumbs: [{ label: title, href: LIST }, { label: known?.title ?? 'New status page' }],
+      ...problem,
+    });
+  };
+
+  const detail = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+    const doc = await need(request);
+    const { items } = await announcements.page(doc, ANNOUNCED);
+    const now = clock.iso();
+    return new View('page-detail', {
+      title: doc.title,
+      page: pages.view(doc),
+      components: doc.components.map((one, i) => Object.assign(rowOf(one, i), one)),
+      announcements: items.map((one) => {
+        const view = announcementView(one, now);
+        return Object.assign({}, view, {
+          word: STATE_WORDS[view.state],
+          href: `${hrefOf(doc.id)}/announcements/${one.id}`,
+        });
+      }),
+      here: hrefOf(doc.id),
+      types: LOGO_TYPES.join(','),
+      logo_kib: LOGO_BYTES / 1024,
+      form: problem === undefined ? {} : typed(request),
+      crumbs: [{ label: title, href: LIST }, { label: doc.title }],
+      ...problem,
+    });
+  };
+
+  /** A form of a page's own page. */
+  const action = (
+    path: string,
+    run: (request: HttpRequest, page: StatusPageDoc) => Promise<string>,
+    more: Partial<PageSpec> = {},
+  ): PageSpec =>
+    formPage(
+      { path: `${LIST}/{id}${path}`, title, access, input, ...more },
+      async (request) => {
+        const page = await need(request);
+        return to(hrefOf(page.id), await run(request, page));
+      },
+      (request, problem) => detail(request, problem),
+    );
+  const change = async (request: HttpRequest, page: StatusPageDoc, fields: PageFields): Promise<void> => {
+    await pages.edit(page.id, fields, request.principal);
+  };
+  const nth = { input: { params: idParams.append({ n: joi.number().integer().min(1).max(50).required() }) } };
+  /** The components with one of them changed. @throws ServiceError not_found */
+  const changed = (
+    { params }: HttpRequest,
+    { components }: StatusPageDoc,
+    how: (list: ComponentFields[], at: number) => void,
+  ): { components: ComponentFields[] } => {
+    const at = Number(params['n']) - 1;
+    if (components[at] === undefined) throw notFound('such component');
+    const list: ComponentFields[] = [...components];
+    how(list, at);
+    return { components: list };
+  };
+
+  return [
+    {
+      path: LIST,
+      title,
+      nav: {
+        section: 'operations',
+        label: title,
+        icon: 'activity',
+        order: 35,
+        also: ['customers', 'public', 'uptime', 'statuspage'],
+      },
+      access,
+      handle: async ({ principal }) => new View('pages', { items: await pages.list(principal) }),
+    },
+    { path: `${LIST}/new`, title: 'New status page', access, handle: (request) => editor(request) },
+    formPage(
+      { path: `${LIST}/new`, title: 'New status page', access, creates: true },
+      async (request) => {
+        const fields = pageFields(request, true) as PageFields & { slug: string; title: string };
+        const made = await pages.create(fields, request.principal);
+        return to(hrefOf(made.id), 'The page is made. Add its components, look at the preview, and publish it.');
+      },
+      (request, problem) => editor(request, problem),
+    ),
+    { path: `${LIST}/{id}`, title, access, input, handle: (request) => detail(request) },
+    { path: `${LIST}/{id}/edit`, title: 'Edit status page', access, input, handle: (request) => editor(request) },
+    formPage(
+      { path: `${LIST}/{id}/edit`, title: 'Edit status page', access, input },
+      async (request) => {
+        const { id } = await need(request);
+        await pages.edit(id, pageFields(request, false), request.principal);
+        return to(hrefOf(id), 'Saved.');
+      },
+      (request, problem) => editor(request, problem),
+    ),
+    action('/publish', async (request, page) => {
+      await change(request, page, { published: true });
+      return 'The page is published.';
+    }),
+    action('/withdraw', async (request, page) => {
+      await change(request, page, { published: false });
+      return 'The page is withdrawn: its address answers 404.';
+    }),
+    action(
+      '/logo',
+      async (request, page) => {
+        const file = typed(request)['logo'] as FormFile | undefined;
+        if (!Buffer.isBuffer(file?.bytes)) throw invalid({ logo: 'is required' });
+        await pages.setLogo(page.id, file.bytes, request.principal);
+        return 'The page has its logo.';
+      },
+      { files: true },
+    ),
+    action('/logo/remove', async (request, page) => {
+      await pages.setLogo(page.id, null, request.principal);
+      return 'The page has no logo any more.';
+    }),
+    action('/components', async (request, page) => {
+      const fields = componentFields(request);
+      await change(request, page, { components: [...page.components, fields] });
+      return `${fields.name} is on the page.`;
+    }),
+    action(
+      '/components/{n}',
+      async (request, page) => {
+        const fields = componentFields(request);
+        await change(
+          request,
+          page,
+          changed(request, page, (list, at) => list.splice(at, 1, fields)),
+        );
+        return `${fields.name} is saved.`;
+      },
+      nth,
+    ),
+    action(
+      '/components/{n}/up',
+      async (request, page) => {
+        const moved = changed(request, page, (list, at) => list.splice(Math.max(at - 1, 0), 0, ...list.splice(at, 1)));
+        await change(request, page, moved);
+        return 'Moved.';
+      },
+      nth,
+    ),
+    action(
+      '/components/{n}/remove',
+      async (request, page) => {
+        await change(
+          request,
+          page,
+          changed(request, page, (list, at) => list.splice(at, 1)),
+        );
+        return 'The component is off the page.';
+      },
+      nth,
+    ),
+    formPage(
+      { path: `${LIST}/{id}/delete`, title, access, input },
+      async (request) => {
+        const { title: gone } = await pages.remove((await need(request)).id, request.principal);
+        return to(LIST, `${gone} is deleted.`);
+      },
+      (request, problem) => detail(request, problem),
+    ),
+    ...announcementPages(services),
+  ];
+}
+
+const rowOf = (component: Component, i: number) => ({
+  n: i + 1,
+  first: i === 0,
+  monitors: monitorsOf(component),
+  lines: component.subtree ?? component.sources.join('\n'),
+});
+
+const monitorsOf = ({ sources, subtree }: Component): string =>
+  subtree === null ? sources.join(', ') : [`${subtree} and everything below it`, ...sources].join(', ');

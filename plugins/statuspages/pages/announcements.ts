@@ -1,0 +1,103 @@
+/** The pages on which people tell visitors of incidents and planned work. */
+import joi from 'joi';
+import { formPage, Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import { announcementView, statesOf, type AnnouncementDoc } from '../model/announcement.js';
+import type { StatusPageDoc } from '../model/page.js';
+import { STATE_WORDS } from '../model/words.js';
+import type { StatusPageServices } from '../services.js';
+import { announcementFields, idParams, typed, updateFields } from './forms.js';
+
+const access = { session: 'member' } as const;
+const title = 'Announcement';
+const LIST = '/status-pages';
+
+export function announcementPages({ pages, announcements, clock, timezone }: StatusPageServices): PageSpec[] {
+  const base = `${LIST}/{id}/announcements`;
+  const hrefOf = ({ id }: StatusPageDoc): string => `${LIST}/${id}`;
+  const input = { params: idParams.append({ announcement: joi.string().guid().required() }) };
+  const need = ({ params, principal }: HttpRequest): Promise<StatusPageDoc> =>
+    pages.need(params['id'] ?? '', principal);
+  const both = async (request: HttpRequest): Promise<[StatusPageDoc, AnnouncementDoc]> => {
+    const page = await need(request);
+    return [page, await announcements.need(page, request.params['announcement'] ?? '')];
+  };
+  const crumbsOf = (page: StatusPageDoc, label: string) => [
+    { label: 'Status pages', href: LIST },
+    { label: page.title, href: hrefOf(page) },
+    { label },
+  ];
+
+  const writer = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+    const page = await need(request);
+    const kind = request.query['kind'] === 'maintenance' ? 'maintenance' : 'incident';
+    const form = problem === undefined ? { kind } : typed(request);
+    const chosen = [(form as Record<string, unknown>)['components'] ?? []].flat();
+    return new View('announcement-form', {
+      form,
+      planned: (form as Record<string, unknown>)['kind'] === 'maintenance',
+      components: page.components.map(({ name }) => ({ name, checked: chosen.includes(name) })),
+      action: `${hrefOf(page)}/announcements`,
+      back: hrefOf(page),
+      form_timezone: timezone,
+      crumbs: crumbsOf(page, 'New announcement'),
+      ...problem,
+    });
+  };
+
+  const detail = async (request: HttpRequest, problem?: Problem): Promise<View> => {
+    const [page, doc] = await both(request);
+    const view = announcementView(doc, clock.iso());
+    return new View('announcement', {
+      title: doc.title,
+      page: pages.view(page),
+      announcement: view,
+      word: STATE_WORDS[view.state],
+      updates: doc.updates.toReversed().map((one) => Object.assign({ word: STATE_WORDS[one.state] }, one)),
+      states: statesOf(doc.kind).map((value) => ({ value, label: STATE_WORDS[value] })),
+      form: problem === undefined ? { state: view.state } : typed(request),
+      here: `${hrefOf(page)}/announcements/${doc.id}`,
+      back: hrefOf(page),
+      crumbs: crumbsOf(page, doc.title),
+      ...problem,
+    });
+  };
+
+  return [
+    {
+      path: `${base}/new`,
+      title: 'New announcement',
+      access,
+      input: { params: idParams, query: joi.object({ kind: joi.string().valid('incident', 'maintenance').empty('') }) },
+      handle: (request) => writer(request),
+    },
+    formPage(
+      { path: base, title: 'New announcement', access, creates: true, input: { params: idParams } },
+      async (request) => {
+        const page = await need(request);
+        const made = await announcements.create(page, announcementFields(request, timezone), request.principal);
+        const message = page.published ? 'Visitors are told.' : 'Visitors are told once the page is published.';
+        return new Redirect(`${hrefOf(page)}/announcements/${made.id}`, { tone: 'success', message });
+      },
+      writer,
+    ),
+    { path: `${base}/{announcement}`, title, access, input, handle: (request) => detail(request) },
+    formPage(
+      { path: `${base}/{announcement}`, title, access, creates: true, input },
+      async (request) => {
+        const [page, { id }] = await both(request);
+        await announcements.update(page, id, updateFields(request), request.principal);
+        return new Redirect(`${hrefOf(page)}/announcements/${id}`, { tone: 'success', message: 'Visitors are told.' });
+      },
+      detail,
+    ),
+    formPage(
+      { path: `${base}/{announcement}/delete`, title, access, input },
+      async (request) => {
+        const [page, { id }] = await both(request);
+        await announcements.remove(page, id, request.principal);
+        return new Redirect(hrefOf(page), { tone: 'success', message: 'The announcement is deleted.' });
+      },
+      detail,
+    ),
+  ];
+}

@@ -1,0 +1,104 @@
+/**
+ * What visitors see of a status page: the page, its feeds, its badge, its logo and its colour. Each is made once a
+ * second at most and given to everybody (`shared`); what is not published is as unknown as what is not there.
+ */
+import joi from 'joi';
+import { text, View, type PageSpec } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { badgeSvg } from '../../../lib/text/badge.js';
+import { inkOn } from '../model/colour.js';
+import { atom, rss, type Feed } from '../model/feed.js';
+import { viewOf, type StatusPageDoc } from '../model/page.js';
+import { BADGE } from '../model/words.js';
+import type { StatusPageServices } from '../services.js';
+
+/** Other processes' changes are seen within it. */
+const shared = { maxAgeMs: 1_600 };
+const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const FEED_DAYS = 180;
+const COLOUR = '#0e5f59';
+/** Shown in pages of other hosts too. */
+const ANYWHERE = { 'cross-origin-resource-policy': 'cross-origin', 'access-control-allow-origin': '*' };
+
+type Make = (page: StatusPageDoc) => Promise<ReturnType<typeof text> | View>;
+
+/** @param baseUrl of the service */
+export function visitorPages(
+  { pages, announcements, shown, clock }: StatusPageServices,
+  baseUrl: () => string,
+): PageSpec[] {
+  const find = async (slug: string): Promise<StatusPageDoc> => {
+    const page = SLUG.test(slug) ? await pages.bySlug(slug) : null;
+    if (page === null) throw notFound('such page');
+    return page;
+  };
+  const at = (path: string, make: Make): PageSpec => ({
+    path: `/status-page/{slug}${path}`,
+    title: 'Status',
+    access: 'public',
+    shared,
+    input: { params: joi.object({ slug: joi.string().max(64).required() }) },
+    handle: async (request) => {
+      const page = await find(request.params['slug'] ?? '');
+      if (!page.published) throw notFound('such page');
+      const answer = await make(page);
+      return page.indexed ? answer : answer.header('x-robots-tag', 'noindex');
+    },
+  });
+  const preview = (path: string, make: Make): PageSpec => ({
+    ...at(`/preview/{key}${path}`, make),
+    input: { params: joi.object({ slug: joi.string().max(64).required(), key: joi.string().max(64).required() }) },
+    handle: async ({ params }) => {
+      const page = await find(params['slug'] ?? '');
+      if (params['key'] !== page.preview_key) throw notFound('such page');
+      return (await make(page)).header('x-robots-tag', 'noindex');
+    },
+  });
+  /** What a page needs, below its own address and below that of its preview. */
+  const both = (path: string, make: Make): PageSpec[] => [at(path, make), preview(path, make)];
+  const feedOf = async (page: StatusPageDoc, name: string): Promise<Feed> => {
+    const { url } = viewOf(page, baseUrl());
+    return {
+      title: page.title,
+      url,
+      self: `${url.replace(/\/$/, '')}/${name}`,
+      updated: page.updated_at,
+      announcements: await announcements.shown(page, isoOf(clock.now() - FEED_DAYS * DAY_MS)),
+    };
+  };
+
+  return [
+    at('', async (page) => new View('shown-page', await shown.context(page, false))),
+    at('/feed.xml', async (page) => text(rss(await feedOf(page, 'feed.xml')), 'application/rss+xml; charset=utf-8')),
+    at('/feed.atom', async (page) =>
+      text(atom(await feedOf(page, 'feed.atom'), page.id), 'application/atom+xml; charset=utf-8'),
+    ),
+    at('/badge.svg', async (page) => {
+      const [word, colour] = BADGE[await shown.state(page)];
+      const badge = text(badgeSvg(page.title, word, colour), 'image/svg+xml; charset=utf-8');
+      for (const [name, value] of Object.entries(ANYWHERE)) badge.header(name, value);
+      return badge;
+    }),
+    ...both('/logo', (page) => pictureOf(pages, page)),
+    ...both('/brand.css', async ({ colour }) => {
+      const brand = colour ?? COLOUR;
+      return text(`:root{--brand:${brand};--brand-ink:${inkOn(brand)}}`, 'text/css; charset=utf-8');
+    }),
+    preview('', async (page) => {
+      const view = new View('shown-page', await shown.context(page, true));
+      return view.header('referrer-policy', 'no-referrer');
+    }),
+  ];
+}
+
+/** With headers under which a picture is a picture and nothing else. */
+async function pictureOf(pages: StatusPageServices['pages'], page: StatusPageDoc): Promise<ReturnType<typeof text>> {
+  const logo = page.logo_type === null ? null : await pages.logo(page.id);
+  if (logo === null) throw notFound('such picture');
+  const picture = text(Buffer.from(logo.data, 'base64'), logo.type);
+  return picture
+    .header('content-security-policy', "default-src 'none'; sandbox")
+    .header('content-disposition', 'inline; filename="logo"')
+    .header('x-robots-tag', 'noindex');
+}

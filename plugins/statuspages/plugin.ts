@@ -1,0 +1,68 @@
+/**
+ * Status pages as people show them to customers (contract 30, badges and status pages): own names for what is watched,
+ * texts that people write, a feed, and a host of their own. Nothing depends on this folder, and it sees the watchdog
+ * through one narrow question: who deletes it has the watchdog as it was.
+ */
+import { definePlugin, extend } from '../../kernel/contract.js';
+import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
+import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { WATCHDOG } from '../../ports/domain/watchdog.js';
+import type { StatusPagesDeps } from './deps.js';
+import { routes } from './http/routes.js';
+import { adminPages } from './pages/admin.js';
+import { visitorPages } from './pages/visitors.js';
+import { buildServices } from './services.js';
+
+export default definePlugin({
+  id: 'statuspages',
+  version: '1.0.0',
+  api: 1,
+  title: 'Status pages',
+  needs: [AUDIT, PROJECTS, WATCHDOG].map(({ name }) => name),
+  extends: [AUDIT_TARGETS.point, PROJECT_USAGE.point],
+  collections: [
+    {
+      name: 'pages',
+      tuning: { sparse: ['host'] },
+      indexes: [{ fields: ['slug'], unique: true }, { fields: ['host'], unique: true }, { fields: ['project'] }],
+    },
+    { name: 'announcements', indexes: [{ fields: ['page_id', 'starts_at'] }, { fields: ['page_id', 'ended_at'] }] },
+    { name: 'logos', indexes: [] },
+  ],
+  from: import.meta.url,
+  setup(ctx) {
+    const { clock, ids, log, app } = ctx;
+    const deps: StatusPagesDeps = {
+      pages: ctx.collection('pages'),
+      announcements: ctx.collection('announcements'),
+      logos: ctx.collection('logos'),
+      clock,
+      ids,
+      log,
+      watchdog: ctx.resolve(WATCHDOG),
+      projects: ctx.resolve(PROJECTS),
+      audit: ctx.resolve(AUDIT),
+      baseUrl: () => app.base_url.replace(/\/$/, ''),
+      timezone: app.timezone,
+    };
+    const services = buildServices(ctx, deps);
+    return {
+      routes: routes(services),
+      pages: [...visitorPages(services, deps.baseUrl), ...adminPages(services)],
+      hosts: services.hosts,
+      extensions: [
+        extend(AUDIT_TARGETS, {
+          noun: 'status_page',
+          describe: async (slug) => {
+            const page = await services.pages.bySlug(slug);
+            return page && { name: page.title, href: `/status-pages/${page.id}` };
+          },
+        }),
+        extend(PROJECT_USAGE, {
+          noun: 'status pages',
+          inUse: async (project) => (await deps.pages.find({ filter: { project }, limit: 1 })).items.length > 0,
+        }),
+      ],
+    };
+  },
+});

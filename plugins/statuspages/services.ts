@@ -1,0 +1,27 @@
+/** The plugin's services that its routes and pages use. */
+import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
+import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import { DEPS, type StatusPagesDeps } from './deps.js';
+import { PageHosts } from './shown/hosts.js';
+import { ShownPage } from './shown/shown-page.js';
+import { Announcements } from './store/announcements.js';
+import { StatusPages } from './store/pages.js';
+
+const SERVICES = { pages: StatusPages, announcements: Announcements, shown: ShownPage, hosts: PageHosts };
+
+export type StatusPageServices = Instances<typeof SERVICES> & {
+  clock: Clock;
+  projects: Pick<ProjectDirectory, 'list'>;
+  /** `app.timezone`: of the times in forms. */
+  timezone: string;
+};
+
+/** @param scope the plugin's own container */
+export function buildServices(
+  scope: Pick<PluginContext, 'bind' | 'services'>,
+  deps: StatusPagesDeps,
+): StatusPageServices {
+  scope.bind(DEPS, deps);
+  const { clock, projects, timezone } = deps;
+  return { ...scope.services(SERVICES), clock, projects, timezone };
+}

@@ -1,0 +1,51 @@
+/**
+ * Which page each host of its own shows: read from the store when somebody asks and what is at hand is older than a
+ * second, so that a change of another process is seen within two.
+ */
+import { inject, injectable, type OwnHosts } from '../../../kernel/contract.js';
+import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { pathOf } from '../model/page.js';
+import { StatusPages } from '../store/pages.js';
+
+/** At hand so long it is good, and so long it is given out while it is read again, in ms. */
+const FRESH_MS = 1_000;
+const USABLE_MS = 1_800;
+
+@injectable()
+export class PageHosts implements OwnHosts {
+  #atHand: { paths: ReadonlyMap<string, string>; at: number } | null = null;
+  #reading: Promise<ReadonlyMap<string, string>> | null = null;
+
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'clock' | 'log'>,
+    @inject(StatusPages) private readonly pages: StatusPages,
+  ) {}
+
+  find(host: string): string | null | Promise<string | null> {
+    const found = this.#atHand;
+    const age = found === null ? Infinity : this.deps.clock.monotonic() - found.at;
+    if (found !== null && age < FRESH_MS) return found.paths.get(host) ?? null;
+    const reading = this.#read();
+    if (found !== null && age < USABLE_MS) return found.paths.get(host) ?? null;
+    return reading.then((paths) => paths.get(host) ?? null);
+  }
+
+  /** Never rejects: while the store does not answer, what was known last counts. */
+  #read(): Promise<ReadonlyMap<string, string>> {
+    this.#reading ??= this.#paths()
+      .catch((err: unknown) => {
+        this.deps.log.error({ err }, 'the hosts of status pages could not be read');
+        return this.#atHand?.paths ?? new Map<string, string>();
+      })
+      .finally(() => (this.#reading = null));
+    return this.#reading;
+  }
+
+  async #paths(): Promise<ReadonlyMap<string, string>> {
+    const at = this.deps.clock.monotonic();
+    const pages = await this.pages.hosted();
+    const paths = new Map(pages.map((page) => [page.host ?? '', pathOf(page)]));
+    this.#atHand = { paths, at };
+    return paths;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * A status page as visitors see it: names, states and texts that people gave it, and nothing else. No source, message,
+ * check or internal name is read into it; names of monitors only where a component asks for them and the monitor is
+ * public.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { DEPS, type StatusPagesDeps } from '../deps.js';
+import { stateOf, type AnnouncementDoc } from '../model/announcement.js';
+import {
+  conditionOf,
+  familyOf,
+  monitorsOf,
+  shownState,
+  worst,
+  type ComponentCondition,
+  type Family,
+  type ShownState,
+} from '../model/condition.js';
+import { DAYS, MOST_MONITORS, pathOf, type Component, type StatusPageDoc } from '../model/page.js';
+import { CONDITION_WORDS, STATE_WORDS } from '../model/words.js';
+import { Announcements } from '../store/announcements.js';
+
+/** Announcements that have ended stay so long. */
+const PAST_DAYS = 90;
+const MOST_PAST = 20;
+const TONES = { up: 'success', warning: 'warning', down: 'critical', none: 'none' } as const;
+const COLUMN_WORDS = { up: 'up', warning: 'degraded', down: 'down', none: 'no data' } as const;
+
+@injectable()
+export class ShownPage {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'watchdog' | 'clock'>,
+    @inject(Announcements) private readonly announcements: Announcements,
+  ) {}
+
+  /** The state of all its components together. */
+  async state(page: StatusPageDoc): Promise<ShownState> {
+    const family = await this.#family(page, 1);
+    const states = page.components.flatMap((one) => monitorsOf(one, family).map(({ state }) => shownState(state)));
+    return worst(states);
+  }
+
+  /** The context of its view. @param preview it is looked at before it is published */
+  async context(page: StatusPageDoc, preview: boolean): Promise<Record<string, unknown>> {
+    const now = this.deps.clock.now();
+    const [family, announcements] = await Promise.all([
+      this.#family(page, DAYS),
+      this.announcements.shown(page, isoOf(now - PAST_DAYS * DAY_MS)),
+    ]);
+    const today = Math.floor(now / DAY_MS);
+    const components = page.components.map((one) => componentOf(one, family, today));
+    const told = announcements.map((one) => announcementOf(one, isoOf(now), page.timezone));
+    const open = told.filter(({ over }) => !over);
+    const state = worst(components.map((one) => one.state));
+    const incidents = open.filter(({ planned }) => !planned).length;
+    const heading = state === 'up' && incidents > 0 ? 'We are working on an incident' : CONDITION_WORDS[state].all;
+    const base = pathOf(page);
+    const files = preview ? `${base}/preview/${page.preview_key}` : base;
+    return {
+      page: { title: page.title, text: page.text, seller: page.seller },
+      indexed: page.indexed && !preview,
+      preview,
+      published: page.published,
+      lang: 'en',
+      heading: state === 'down' && components.every((one) => one.state === 'down') ? 'All systems are down' : heading,
+      tone: state === 'up' && incidents > 0 ? 'warning' : CONDITION_WORDS[state].tone,
+      components,
+      current: open.filter(({ upcoming }) => !upcoming),
+      upcoming: open.filter(({ upcoming }) => upcoming).toReversed(),
+      past: told.filter(({ over }) => over).slice(0, MOST_PAST),
+      past_days: PAST_DAYS,
+      timezone: page.timezone,
+      base,
+      brand: `${files}/brand.css`,
+      logo: page.logo_type === null ? null : `${files}/logo`,
+      days: DAYS,
+    };
+  }
+
+  async #family({ components, project }: StatusPageDoc, days: number): Promise<Family> {
+    const sources = components.flatMap((one) => one.sources);
+    const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
+    const query = { sources, subtrees, project, days, limit: 2 * MOST_MONITORS };
+    return familyOf(await this.deps.watchdog.conditions(query));
+  }
+}
+
+function componentOf(component: Component, family: Family, today: number) {
+  const monitors = monitorsOf(component, family);
+  const { state, days, share }: ComponentCondition = conditionOf(monitors, today);
+  const shown = component.details ? monitors.filter((one) => one.public) : [];
+  return {
+    name: component.name,
+    state,
+    word: CONDITION_WORDS[state].one,
+    tone: CONDITION_WORDS[state].tone,
+    // Rounded down: 100% means that it was never down.
+    share: share === null ? '–' : `${Math.floor(share * 10_000) / 100}%`,
+    days: days.map(({ state: of, minutes }) => ({
+      tone: TONES[of],
+      text: COLUMN_WORDS[of],
+      seconds: minutes === null ? null : minutes * 60,
+    })),
+    parts: shown
+      .map(({ name, state: of }) => ({
+        name,
+        word: CONDITION_WORDS[shownState(of)].one,
+        tone: CONDITION_WORDS[shownState(of)].tone,
+      }))
+      .toSorted((a, b) => a.name.localeCompare(b.name, 'en')),
+  };
+}
+
+function announcementOf(doc: AnnouncementDoc, now: string, timezone: string) {
+  const { kind, title, components, starts_at, ends_at, updates } = doc;
+  const state = stateOf(doc, now);
+  const planned = kind === 'maintenance';
+  return {
+    title,
+    planned,
+    over: state === 'resolved' || state === 'completed',
+    upcoming: state === 'planned',
+    word: STATE_WORDS[state],
+    about: components.join(', '),
+    starts: stampOf(starts_at, timezone),
+    ends: ends_at === null ? null : stampOf(ends_at, timezone),
+    updates: updates.toReversed().map(({ at, text, state: of }) => ({
+      at,
+      stamp: stampOf(at, timezone),
+      word: STATE_WORDS[of],
+      lines: text.split(/\r?\n/).filter((line) => line.trim() !== ''),
+    })),
+  };
+}
+
+const stamps = new Map<string, Intl.DateTimeFormat>();
+
+function stampOf(at: string, timeZone: string): { at: string; text: string } {
+  let format = stamps.get(timeZone);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone });
+    stamps.set(timeZone, format);
+  }
+  return { at, text: format.format(Date.parse(at)) };
+}

@@ -1,0 +1,179 @@
+/** What people tell visitors: made, changed, and gone on with (contract 30, badges and status pages). */
+import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { conflict, invalid, notFound } from '../../../kernel/errors.js';
+import { all } from '../../../lib/paging.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
+import { normalizedTime } from '../../../lib/time.js';
+import { nameOfCaller } from '../caller.js';
+import { DEPS, type StatusPagesDeps } from '../deps.js';
+import {
+  isEnd,
+  MOST_UPDATES,
+  statesOf,
+  type AnnouncementDoc,
+  type AnnouncementFields,
+  type AnnouncementKind,
+  type AnnouncementState,
+  type AnnouncementUpdate,
+} from '../model/announcement.js';
+import type { StatusPageDoc } from '../model/page.js';
+
+const BATCH = 200;
+/** Of one page. */
+const MOST = 2_000;
+
+export interface AnnouncementEdit {
+  title?: string;
+  components?: string[];
+  starts_at?: string;
+  ends_at?: string | null;
+}
+
+@injectable()
+export class Announcements {
+  constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {}
+
+  /** Newest first, by when they begin. */
+  async page(
+    { id: page_id }: StatusPageDoc,
+    limit: number,
+    cursor: string | null = null,
+  ): Promise<{ items: AnnouncementDoc[]; next: string | null }> {
+    return this.deps.announcements.find({ filter: { page_id }, sort: [['starts_at', 'desc']], limit, after: cursor });
+  }
+
+  /** What visitors are shown: what goes on, and what began since then. */
+  async shown({ id: page_id }: StatusPageDoc, since: string): Promise<AnnouncementDoc[]> {
+    const { announcements } = this.deps;
+    const [open, recent] = await Promise.all([
+      all(announcements, { filter: { page_id, ended_at: null }, limit: BATCH }),
+      announcements.find({
+        filter: { page_id, starts_at: { gte: since } },
+        sort: [['starts_at', 'desc']],
+        limit: BATCH,
+      }),
+    ]);
+    const found = new Map([...open, ...recent.items].map((one) => [one.id, one]));
+    return [...found.values()].toSorted((a, b) => (a.starts_at < b.starts_at ? 1 : -1));
+  }
+
+  /** @throws ServiceError not_found */
+  async need({ id: page_id }: StatusPageDoc, id: string): Promise<AnnouncementDoc> {
+    const found = await this.deps.announcements.get(id);
+    if (found?.page_id !== page_id) throw notFound(`announcement ${id.slice(0, 64)}`);
+    return found;
+  }
+
+  /** @throws ServiceError validation_failed, conflict */
+  async create(page: StatusPageDoc, fields: AnnouncementFields, principal: Principal): Promise<AnnouncementDoc> {
+    const { announcements, ids, clock, audit } = this.deps;
+    const { kind, title, text } = fields;
+    const state = fields.state ?? (kind === 'incident' ? 'investigating' : 'planned');
+    checkState(kind, state);
+    const starts_at = timeOf('starts_at', fields.starts_at) ?? clock.iso();
+    const ends_at = timeOf('ends_at', fields.ends_at);
+    checkTimes(kind, starts_at, ends_at);
+    if ((await announcements.count({ page_id: page.id })) >= MOST)
+      throw conflict(`A page has ${MOST} announcements at most: delete old ones first.`);
+    const update = this.#update(state, text, principal);
+    const doc: AnnouncementDoc = {
+      id: ids.uuid(),
+      page_id: page.id,
+      kind,
+      title: cleanText(title),
+      components: componentsOf(page, fields.components ?? []),
+      starts_at,
+      ends_at,
+      ended_at: isEnd(state) ? update.at : null,
+      updates: [update],
+      created_at: update.at,
+    };
+    await announcements.insert(doc);
+    await audit.record(principal, 'announcement.created', doc.id, { page: page.slug, title: doc.title, state });
+    return doc;
+  }
+
+  /** Writes only what is given. @throws ServiceError not_found, validation_failed */
+  async edit(
+    page: StatusPageDoc,
+    id: string,
+    fields: AnnouncementEdit,
+    principal: Principal,
+  ): Promise<AnnouncementDoc> {
+    const before = await this.need(page, id);
+    const { title, components } = fields;
+    const after: AnnouncementDoc = {
+      ...before,
+      ...(title !== undefined && { title: cleanText(title) }),
+      ...(components !== undefined && { components: componentsOf(page, components) }),
+      starts_at: timeOf('starts_at', fields.starts_at) ?? before.starts_at,
+      ends_at: fields.ends_at === undefined ? before.ends_at : timeOf('ends_at', fields.ends_at),
+    };
+    checkTimes(after.kind, after.starts_at, after.ends_at);
+    const { title: named, components: about, starts_at, ends_at } = after;
+    await this.deps.announcements.change({ id }, { set: { title: named, components: about, starts_at, ends_at } });
+    await this.deps.audit.record(principal, 'announcement.changed', id, { page: page.slug, title: named });
+    return after;
+  }
+
+  /** @throws ServiceError not_found, validation_failed, conflict */
+  async update(
+    page: StatusPageDoc,
+    id: string,
+    { state, text }: { state: AnnouncementState; text: string },
+    principal: Principal,
+  ): Promise<AnnouncementDoc> {
+    const before = await this.need(page, id);
+    checkState(before.kind, state);
+    if (before.updates.length >= MOST_UPDATES) throw conflict(`An announcement has ${MOST_UPDATES} updates at most.`);
+    const update = this.#update(state, text, principal);
+    const ended_at = isEnd(state) ? update.at : null;
+    const push = { updates: { each: [update], keep: MOST_UPDATES } };
+    const after = await this.deps.announcements.change({ id }, { set: { ended_at }, push });
+    if (after === null) throw notFound(`announcement ${id.slice(0, 64)}`);
+    await this.deps.audit.record(principal, 'announcement.updated', id, { page: page.slug, state });
+    return after.doc;
+  }
+
+  /** @throws ServiceError not_found */
+  async remove(page: StatusPageDoc, id: string, principal: Principal): Promise<void> {
+    const { title } = await this.need(page, id);
+    await this.deps.announcements.remove({ id });
+    await this.deps.audit.record(principal, 'announcement.deleted', id, { page: page.slug, title });
+  }
+
+  #update(state: AnnouncementState, text: string, principal: Principal): AnnouncementUpdate {
+    const { ids, clock } = this.deps;
+    return { id: ids.uuid(), at: clock.iso(), state, text: cleanText(text), by: nameOfCaller(principal) };
+  }
+}
+
+/** @throws ServiceError validation_failed */
+function checkState(kind: AnnouncementKind, state: AnnouncementState): void {
+  const states = statesOf(kind);
+  if (!states.includes(state)) throw invalid({ state: `must be one of ${states.join(', ')}` });
+}
+
+/** @throws ServiceError validation_failed */
+function checkTimes(kind: AnnouncementKind, starts_at: string, ends_at: string | null): void {
+  if (kind === 'incident' && ends_at !== null)
+    throw invalid({ ends_at: 'is of planned work: an incident ends when it is resolved' });
+  if (kind === 'maintenance' && ends_at === null) throw invalid({ ends_at: 'is required of planned work' });
+  if (ends_at !== null && ends_at <= starts_at) throw invalid({ ends_at: 'must be later than starts_at' });
+}
+
+/** @throws ServiceError validation_failed */
+function timeOf(field: string, text: string | null | undefined): string | null {
+  if (text === undefined || text === null) return null;
+  const time = normalizedTime(text);
+  if (time === null) throw invalid({ [field]: 'must be an RFC 3339 timestamp' });
+  return time;
+}
+
+/** @throws ServiceError validation_failed */
+function componentsOf({ components }: StatusPageDoc, names: readonly string[]): string[] {
+  const known = new Set(components.map(({ name }) => name));
+  const missing = names.find((name) => !known.has(name));
+  if (missing !== undefined) throw invalid({ components: `has no ${missing.slice(0, 64)}` });
+  return [...new Set(names)];
+}

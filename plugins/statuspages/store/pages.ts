@@ -1,0 +1,238 @@
+/** Making, changing and finding status pages. */
+import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
+import { conflict, denied, invalid, owned, ServiceError } from '../../../kernel/errors.js';
+import { changedFields } from '../../../lib/changed-fields.js';
+import { all } from '../../../lib/paging.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
+import type { AuditFields } from '../../../ports/domain/audit.js';
+import { nameOfCaller, ownProject } from '../caller.js';
+import { DEPS, type LogoDoc, type StatusPagesDeps } from '../deps.js';
+import { LOGO_BYTES, logoType } from '../model/logo.js';
+import {
+  MOST_MONITORS,
+  viewOf,
+  type Component,
+  type ComponentFields,
+  type PageFields,
+  type StatusPageDoc,
+  type StatusPageView,
+} from '../model/page.js';
+
+const MOST_PAGES = 200;
+const NEWS = { slug: 'is the slug of another status page', host: 'shows another status page' };
+
+@injectable()
+export class StatusPages {
+  constructor(@inject(DEPS) private readonly deps: StatusPagesDeps) {}
+
+  /** By title. A token that is bound to a project sees that project's alone. */
+  async list(principal: Principal): Promise<StatusPageView[]> {
+    const own = ownProject(principal);
+    const pages = await all(this.deps.pages, { filter: own === null ? {} : { project: own }, limit: MOST_PAGES });
+    return pages
+      .map((page) => this.view(page))
+      .toSorted((a, b) => a.title.localeCompare(b.title, 'en') || (a.slug < b.slug ? -1 : 1));
+  }
+
+  view(page: StatusPageDoc): StatusPageView {
+    return viewOf(page, this.deps.baseUrl());
+  }
+
+  /** @param name its id or slug @throws ServiceError not_found */
+  async need(name: string, principal: Principal): Promise<StatusPageDoc> {
+    const found = (await this.deps.pages.get(name)) ?? (await this.bySlug(name));
+    return owned(ownProject(principal), found, ({ project }) => project, `status page ${name.slice(0, 64)}`);
+  }
+
+  async bySlug(slug: string): Promise<StatusPageDoc | null> {
+    const { items } = await this.deps.pages.find({ filter: { slug }, limit: 1 });
+    return items[0] ?? null;
+  }
+
+  /** Every page with a host of its own. */
+  hosted(): Promise<StatusPageDoc[]> {
+    return all(this.deps.pages, { filter: { host: { gt: '' } }, limit: MOST_PAGES });
+  }
+
+  /** @throws ServiceError validation_failed, unknown_project, insufficient_scope, conflict */
+  async create(fields: PageFields & { slug: string; title: string }, principal: Principal): Promise<StatusPageDoc> {
+    const { pages, ids, clock, audit, timezone } = this.deps;
+    if ((await pages.count({})) >= MOST_PAGES)
+      throw conflict(`There are ${MOST_PAGES} status pages, which is the most.`);
+    const at = clock.iso();
+    const blank: StatusPageDoc = {
+      id: ids.uuid(),
+      slug: fields.slug,
+      title: fields.title,
+      text: null,
+      seller: null,
+      colour: null,
+      timezone,
+      indexed: false,
+      published: false,
+      project: ownProject(principal),
+      components: [],
+      logo_type: null,
+      preview_key: ids.secret(24),
+      created_by: nameOfCaller(principal),
+      created_at: at,
+      updated_at: at,
+      rev: 1,
+    };
+    const page = await this.#with(blank, fields, principal);
+    await this.#written(() => pages.insert(page), fields);
+    await audit.record(principal, 'status_page.created', page.slug, { published: page.published });
+    return page;
+  }
+
+  /** Writes only what is given. @throws ServiceError as `create`, and not_found */
+  async edit(name: string, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
+    const before = await this.need(name, principal);
+    const after = await this.#with(before, fields, principal);
+    await this.#save(before, after, fields);
+    const change = changedFields(auditedOf(before), auditedOf(after), Object.keys(fields));
+    const what = before.published === after.published ? 'changed' : after.published ? 'published' : 'withdrawn';
+    await this.deps.audit.record(principal, `status_page.${what}`, after.slug, {}, change);
+    return after;
+  }
+
+  /** The page with what stands on it and its picture; the page last, so that what was broken off can be done again. */
+  async remove(name: string, principal: Principal): Promise<StatusPageDoc> {
+    const { pages, announcements, logos, audit } = this.deps;
+    const page = await this.need(name, principal);
+    await announcements.remove({ page_id: page.id });
+    await logos.remove({ id: page.id });
+    await pages.remove({ id: page.id });
+    await audit.record(principal, 'status_page.deleted', page.slug, { title: page.title });
+    return page;
+  }
+
+  /** @param bytes null: it has none any more @throws ServiceError not_found, validation_failed */
+  async setLogo(name: string, bytes: Buffer | null, principal: Principal): Promise<StatusPageDoc> {
+    const { logos, audit } = this.deps;
+    const before = await this.need(name, principal);
+    const type = bytes === null ? null : logoType(bytes);
+    if (bytes !== null && bytes.length > LOGO_BYTES)
+      throw invalid({ logo: `may have ${LOGO_BYTES / 1024} KiB at most` });
+    if (bytes !== null && type === null)
+      throw invalid({ logo: 'must be a picture of PNG, JPEG or WebP; SVG is not taken' });
+    // The picture first: a page never names one that is not there.
+    if (bytes !== null && type !== null) {
+      const set = { type, data: bytes.toString('base64') };
+      await logos.change({ id: before.id }, { set }, { upsert: true });
+    }
+    const after = { ...before, logo_type: type };
+    await this.#save(before, after, {});
+    if (type === null) await logos.remove({ id: before.id });
+    await audit.record(principal, 'status_page.changed', after.slug, { logo: type });
+    return after;
+  }
+
+  logo(id: string): Promise<LogoDoc | null> {
+    return this.deps.logos.get(id);
+  }
+
+  async #save(before: StatusPageDoc, after: StatusPageDoc, fields: PageFields): Promise<void> {
+    const { id: _id, rev: _rev, ...rest } = after;
+    const set = { ...rest, host: after.host, updated_at: this.deps.clock.iso() };
+    const update = { set, inc: { rev: 1 } };
+    const saved = await this.#written(
+      () => this.deps.pages.change({ id: before.id, rev: before.rev }, update as never),
+      fields,
+    );
+    if (saved === null) throw conflict('Somebody else has just changed this page. Look at it, and try again.');
+  }
+
+  /** @throws ServiceError conflict */
+  async #written<T>(write: () => Promise<T>, { slug, host }: PageFields): Promise<T> {
+    try {
+      return await write();
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      const field = slug !== undefined && !error.index.includes('host') ? 'slug' : 'host';
+      const value = field === 'slug' ? slug : host;
+      throw conflict(`${value} ${NEWS[field]}.`, { fields: { [field]: NEWS[field] } });
+    }
+  }
+
+  async #with(before: StatusPageDoc, fields: PageFields, principal: Principal): Promise<StatusPageDoc> {
+    const { components, host, text, seller, project = before.project, ...rest } = fields;
+    const timezone = rest.timezone ?? before.timezone;
+    if (!isZone(timezone)) throw invalid({ timezone: 'is not the name of a time zone' });
+    const { host: known, ...page } = before;
+    const own = host === undefined ? known : (host ?? undefined);
+    if (own !== undefined && this.deps.baseUrl().includes(`//${own}`))
+      throw invalid({ host: 'is the address of the service itself' });
+    const after: StatusPageDoc = {
+      ...page,
+      ...rest,
+      timezone,
+      title: cleanText(rest.title ?? before.title),
+      text: text === undefined ? before.text : text ? cleanText(text) : null,
+      seller: seller === undefined ? before.seller : seller ? cleanText(seller) : null,
+      project: await this.#project(project, principal),
+      components: components === undefined ? before.components : components.map(componentOf),
+      ...(own !== undefined && { host: own }),
+    };
+    if (components !== undefined || after.project !== before.project) await this.#checkComponents(after);
+    return after;
+  }
+
+  async #project(slug: string | null, principal: Principal): Promise<string | null> {
+    const own = ownProject(principal);
+    if (own !== null && own !== slug) throw denied(`The token is for the project ${own} only.`);
+    if (slug === null || (await this.deps.projects.get(slug)) !== null) return slug;
+    const fields = { project: 'is not the slug of a project' };
+    throw new ServiceError('unknown_project', `There is no project ${slug}.`, { fields });
+  }
+
+  /** @throws ServiceError validation_failed */
+  async #checkComponents({ components, project }: StatusPageDoc): Promise<void> {
+    const names = new Set<string>();
+    components.forEach(({ name, sources, subtree }, i) => {
+      if (names.has(name)) throw invalid({ [`components.${i}.name`]: `${name} is there already` });
+      if (sources.length === 0 && subtree === null)
+        throw invalid({ [`components.${i}.sources`]: 'must name a monitor, or `subtree` one with all below it' });
+      names.add(name);
+    });
+    const sources = components.flatMap((one) => [...one.sources, one.subtree ?? []].flat());
+    const limit = MOST_MONITORS + 1;
+    const query = { project, days: 1, limit };
+    const known = new Set(
+      (await this.deps.watchdog.conditions({ ...query, sources, subtrees: [] })).map((one) => one.source),
+    );
+    components.forEach((one, i) => {
+      const missing = one.sources.filter((source) => !known.has(source));
+      if (missing.length > 0)
+        throw invalid({ [`components.${i}.sources`]: `unknown: ${missing.join(', ').slice(0, 200)}` });
+      if (one.subtree !== null && !known.has(one.subtree))
+        throw invalid({ [`components.${i}.subtree`]: `unknown: ${one.subtree}` });
+    });
+    const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
+    const covered = await this.deps.watchdog.conditions({ ...query, sources, subtrees });
+    if (covered.length > MOST_MONITORS)
+      throw invalid({ components: `stand for more than ${MOST_MONITORS} monitors, all together` });
+  }
+}
+
+const componentOf = ({ name, sources = [], subtree = null, details = false }: ComponentFields): Component => ({
+  name: cleanText(name),
+  sources: [...new Set(sources)],
+  subtree,
+  details,
+});
+
+function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** What the audit log shows of it. */
+const auditedOf = ({ components, preview_key: _key, ...page }: StatusPageDoc): AuditFields => ({
+  ...(page as unknown as AuditFields),
+  host: page.host ?? null,
+  components: components.map(({ name }) => name).join(', '),
+});
