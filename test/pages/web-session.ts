@@ -39,7 +39,12 @@ export class WebSession {
     return this.#send(path, { method: 'POST', body });
   }
 
-  async #send(path: string, init: { method?: string; body?: URLSearchParams }): Promise<Page> {
+  /** Posts a form that may hold files. */
+  sendForm(path: string, body: FormData): Promise<Page> {
+    return this.#send(path, { method: 'POST', body });
+  }
+
+  async #send(path: string, init: { method?: string; body?: URLSearchParams | FormData }): Promise<Page> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(this.origin + path, { ...init, redirect: 'manual', headers: { cookie } });
     for (const line of response.headers.getSetCookie()) {

@@ -1,0 +1,334 @@
+/**
+ * Status pages of the real program, as visitors meet them: by their address and by a host of their own, with their
+ * feeds, badge and logo; and what none of them ever shows (contract 30, badges and status pages).
+ */
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { SaxesParser } from 'saxes';
+import { until } from '../../harness.js';
+import { engines } from '../../support/engines.js';
+import { ADMIN, TestService } from '../../support/service.js';
+import { WebSession } from '../../pages/web-session.js';
+
+const PAGES = '/api/watchdog/v1/status-pages';
+const HOST = 'status.example.org';
+const SECRETS = ['web-1', 'db-9', 'Database nine', 'connection to 10.0.0.7 refused', 'Intern web'];
+/** One pixel. */
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+
+interface Got {
+  status: number;
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+  text: string;
+}
+
+/** A request with any `Host`, as a proxy sends it on. */
+const get = (url: string, headers: Record<string, string> = {}, method = 'GET', path?: string): Promise<Got> =>
+  new Promise((resolve, reject) => {
+    const sent = httpRequest(url, { headers, method, ...(path !== undefined && { path }) }, (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      answer.on('end', () => {
+        const bytes = Buffer.concat(parts);
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, bytes, text: bytes.toString() });
+      });
+    });
+    sent.on('error', reject).end();
+  });
+
+for (const engine of engines) {
+  describe(`status pages on ${engine.name}`, function () {
+    this.timeout(120_000);
+    let service: TestService;
+    let token: string;
+    before(async function () {
+      const settings = await engine.settings();
+      if (settings === null) return this.skip();
+      service = await TestService.started(settings);
+      token = await service.token('watchdog:manage,watchdog:read,watchdog:ping');
+      const beat = (source: string, more: object = {}) =>
+        service.request('POST', '/api/watchdog/v1/ping', token, { source, interval: 3_600, ...more });
+      await beat('web-1', { message: 'connection to 10.0.0.7 refused' });
+      await beat('db-9');
+      await beat('open-1');
+      const patch = (source: string, body: object) =>
+        service.request('PATCH', `/api/watchdog/v1/monitors/${source}`, token, body);
+      await patch('web-1', { name: 'Intern web' });
+      await patch('db-9', { name: 'Database nine', parent_source: 'web-1' });
+      await patch('open-1', { name: 'Public part', parent_source: 'web-1', public: true });
+    });
+    after(() => service?.dispose());
+
+    const api = (method: string, path: string, body?: object) =>
+      service.request(method, `${PAGES}${path}`, token, body);
+    const page = (path = '', headers: Record<string, string> = {}) =>
+      get(`${service.url}/status-page/shop${path}`, headers);
+    const shows = (what: string, path = ''): Promise<unknown> =>
+      until(`the page shows ${what}`, async () => (await page(path)).text.includes(what), 5_000);
+
+    it('is there once it is published, under names that people gave and no others', async () => {
+      const made = await api('POST', '', {
+        slug: 'shop',
+        title: 'Shop <status>',
+        seller: 'Shop Ltd',
+        colour: '#0a6640',
+        text: 'What we run.',
+        typo: 1,
+        components: [
+          { name: 'Web shop', subtree: 'web-1', details: true },
+          { name: 'Search', sources: ['db-9'] },
+        ],
+      });
+      expect(made.status).to.equal(201);
+      expect(made.body['warnings']).to.deep.equal(['typo is no field of this call']);
+      const view = made.body['page'] as Record<string, string>;
+      expect(view).to.include({ slug: 'shop', published: false, indexed: false, host: null });
+
+      const unknown = await get(`${service.url}/status-page/nowhere`, { accept: 'text/html' });
+      const draft = await page('', { accept: 'text/html' });
+      expect([draft.status, unknown.status]).to.deep.equal([404, 404]);
+      const told = ({ headers, text }: Got) => [
+        Object.keys(headers).toSorted(),
+        text.replaceAll(/[0-9a-f-]{36}|nowhere|shop/g, ''),
+      ];
+      expect(told(draft)).to.deep.equal(told(unknown));
+      for (const path of ['/feed.xml', '/feed.atom', '/badge.svg', '/brand.css', '/logo', '/preview/nonsense'])
+        expect((await page(path)).status, path).to.equal(404);
+      const preview = await get(view['preview_url'] ?? '');
+      expect(preview.status).to.equal(200);
+      expect(preview.text).to.include('A preview').and.include('noindex');
+
+      expect((await api('PATCH', '/shop', { published: true })).status).to.equal(200);
+      await shows('All systems are operational');
+      const { headers, text } = await page();
+      expect(text).to.include('Shop &lt;status&gt;').and.include('Web shop').and.include('Public part');
+      for (const secret of SECRETS) expect(text, secret).not.to.include(secret);
+      expect(text.match(/<rect /g)).to.have.length(180);
+      expect(headers['x-robots-tag']).to.equal('noindex');
+      expect(text).to.include('<meta name="robots" content="noindex">');
+      expect(headers['set-cookie']).to.equal(undefined);
+      expect(headers['content-security-policy']).to.include("default-src 'none'");
+      expect((await page('/brand.css')).text).to.equal(':root{--brand:#0a6640;--brand-ink:#ffffff}');
+    });
+
+    it('gives everybody the same bytes, compressed, and 304 to whoever has them', async () => {
+      const plain = await page();
+      const etag = plain.headers.etag ?? '';
+      expect(etag).to.match(/^"[\w-]{22}"$/);
+      const known = await page('', { 'if-none-match': etag });
+      expect([known.status, known.text, known.headers.etag]).to.deep.equal([304, '', etag]);
+      const zipped = await page('', { 'accept-encoding': 'gzip' });
+      expect(zipped.headers['content-encoding']).to.equal('gzip');
+      expect(gunzipSync(zipped.bytes).toString()).to.equal(plain.text);
+      const whole = await get(`${service.url}/status-page/shop`, {}, 'HEAD');
+      expect([whole.status, whole.text]).to.deep.equal([200, '']);
+      expect((await page('?anything=1')).text).to.equal(plain.text);
+      expect((await get(`${service.url}/status-page/shop`, {}, 'POST')).status).to.equal(405);
+      expect(plain.headers['x-request-id']).not.to.equal(known.headers['x-request-id']);
+    });
+
+    it('tells of incidents and planned work in the words of people', async () => {
+      const incident = await api('POST', '/shop/announcements', {
+        kind: 'incident',
+        title: 'Payments fail & wait',
+        text: 'Cards are refused.\nWe look for the cause ]]> <b>.',
+        components: ['Web shop'],
+      });
+      expect(incident.status).to.equal(201);
+      const { id } = incident.body['announcement'] as { id: string };
+      await shows('Payments fail &amp; wait');
+      expect((await page()).text)
+        .to.include('We are working on an incident')
+        .and.not.include('token test');
+      const wrong = await api('POST', `/shop/announcements/${id}/updates`, { state: 'completed', text: 'x' });
+      expect(wrong.status).to.equal(422);
+      expect((wrong.body['error'] as { fields: object }).fields).to.have.keys('state');
+      const feed = async (name: string): Promise<Got> => {
+        const got = await page(name);
+        const parser = new SaxesParser({ xmlns: true });
+        parser.on('error', (error) => expect.fail(String(error)));
+        parser.write(got.text).close();
+        return got;
+      };
+      await until('the feed tells of it', async () => (await feed('/feed.xml')).text.includes('Payments'), 5_000);
+      const first = await feed('/feed.xml');
+      expect(first.headers['content-type']).to.equal('application/rss+xml; charset=utf-8');
+      const guid = /<guid isPermaLink="false">(urn:uuid:[0-9a-f-]{36})<\/guid>/.exec(first.text)?.[1] ?? '';
+      expect(guid).not.to.equal('');
+      await api('POST', `/shop/announcements/${id}/updates`, { state: 'resolved', text: 'Cards are taken again.' });
+      await shows('Cards are taken again.', '/feed.xml');
+      const second = await feed('/feed.xml');
+      expect(second.text).to.include(guid);
+      expect(second.text.match(/<item>/g)).to.have.length(2);
+      expect((await feed('/feed.atom')).text)
+        .to.include(guid)
+        .and.include('Payments fail &amp; wait: resolved');
+      const planned = await api('POST', '/shop/announcements', {
+        kind: 'maintenance',
+        title: 'New disks',
+        text: 'Slow for an hour.',
+        starts_at: '2199-01-01T00:00:00Z',
+        ends_at: '2199-01-01T01:00:00Z',
+      });
+      expect(planned.body['announcement']).to.include({ state: 'planned' });
+      await shows('New disks');
+      const endless = { kind: 'maintenance', title: 'x', text: 'x' };
+      expect((await api('POST', '/shop/announcements', endless)).status).to.equal(422);
+      const list = await api('GET', '/shop/announcements?limit=1');
+      expect([(list.body['items'] as object[]).length, list.body['has_more']]).to.deep.equal([1, true]);
+    });
+
+    it('shows the worst of its monitors, on the page, the badge and a host of its own', async () => {
+      await service.request('POST', '/api/watchdog/v1/ping', token, { source: 'db-9', status: 'warning' });
+      await shows('Degraded');
+      await until('the badge follows', async () => (await page('/badge.svg')).text.includes('degraded'), 5_000);
+      const badge = await page('/badge.svg');
+      expect(badge.headers['content-type']).to.equal('image/svg+xml; charset=utf-8');
+      expect(badge.headers['cross-origin-resource-policy']).to.equal('cross-origin');
+      for (const secret of SECRETS) expect(badge.text, secret).not.to.include(secret);
+
+      const at = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+        get(service.url, { host: HOST, ...headers }, method, path);
+      expect((await at('/login')).status).to.equal(200);
+      expect((await api('PATCH', '/shop', { host: 'localhost' })).status).to.equal(422);
+      expect((await api('PATCH', '/shop', { host: HOST })).status).to.equal(200);
+      await until('the host shows the page', async () => (await at('/')).text.includes('Web shop'), 5_000);
+      for (const path of [
+        '/',
+        '/feed.xml',
+        '/feed.atom',
+        '/badge.svg',
+        '/brand.css',
+        '/status-page/shop',
+        '/status-page/shop/feed.xml',
+      ])
+        expect((await at(path)).status, path).to.equal(200);
+      const { text } = await at('/');
+      const [, css = ''] = /href="(\/assets\/statuspages\/page\.css[^"]*)"/.exec(text) ?? [];
+      expect((await at(css)).status).to.equal(200);
+      expect((await at('/feed.xml')).text).to.include(`<link>https://${HOST}/</link>`);
+      for (const path of [
+        '/login',
+        '/monitors',
+        '/health',
+        '/metrics',
+        '/assets/aos.css',
+        '/assets/statuspages/../aos.css',
+        '/assets/statuspages/%2e%2e/aos.css',
+        '/status-page/other',
+        '/api/watchdog/v1/status',
+        '//login',
+        `${service.url}/login`,
+      ]) {
+        const got = await at(path, { authorization: `Bearer ${token}` });
+        expect(got.status, path).to.equal(404);
+      }
+      expect((await at('/api/watchdog/v1/ping', { authorization: `Bearer ${token}` }, 'POST')).status).to.equal(404);
+      expect((await at('/login', { host: `${HOST.toUpperCase()}:443` })).status).to.equal(404);
+      expect((await get(`${service.url}/login`)).status).to.equal(200);
+      const taken = await api('POST', '', { slug: 'second', title: 'Second', host: HOST });
+      expect(taken.status).to.equal(409);
+      expect((taken.body['error'] as { fields: object }).fields).to.have.keys('host');
+    });
+
+    it('takes pictures as a logo and nothing that could run', async () => {
+      const put = (bytes: Buffer, type = 'application/octet-stream') =>
+        fetch(`${service.url}${PAGES}/shop/logo`, {
+          method: 'PUT',
+          body: new Uint8Array(bytes),
+          headers: { authorization: `Bearer ${token}`, 'content-type': type },
+        });
+      expect((await put(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/svg+xml')).status).to.equal(
+        422,
+      );
+      expect((await put(Buffer.alloc(129 * 1024, 1))).status).to.equal(413);
+      expect((await put(PNG)).status).to.equal(200);
+      await shows('/status-page/shop/logo');
+      const logo = await page('/logo');
+      expect(logo.headers['content-type']).to.equal('image/png');
+      expect(logo.headers['content-security-policy']).to.equal("default-src 'none'; sandbox");
+      expect(logo.headers['x-content-type-options']).to.equal('nosniff');
+      expect(logo.bytes.equals(PNG)).to.equal(true);
+    });
+
+    it('is made and published on pages, its logo by a form', async () => {
+      const admin = new WebSession(service.url);
+      expect(await admin.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
+      const made = await admin.post('/status-pages/new', { title: 'By hand', slug: 'hand', timezone: 'Europe/Zurich' });
+      expect(made.status).to.equal(303);
+      const at = made.location ?? '';
+      const refused = await admin.post(`${at}/components`, { name: 'All', sources: 'nothing-1' }, at);
+      expect(refused.status).to.equal(422);
+      expect(refused.text).to.include('nothing-1');
+      expect(
+        (await admin.post(`${at}/components`, { name: 'All', sources: 'web-1', below: 'true' }, at)).status,
+      ).to.equal(303);
+      expect((await admin.post(`${at}/publish`, {}, at)).status).to.equal(303);
+      expect((await get(`${service.url}/status-page/hand`)).text).to.include('By hand');
+      const detail = (await admin.get(at)).text;
+      expect(detail).to.include('/feed.xml').and.include('Withdraw');
+      expect((await admin.post(`${at}/withdraw`, {}, at)).status).to.equal(303);
+      await until('it is withdrawn', async () => (await get(`${service.url}/status-page/hand`)).status === 404, 5_000);
+      const form = new FormData();
+      form.set('csrf_token', /name="csrf_token" value="([^"]+)"/.exec(detail)?.[1] ?? '');
+      form.set('logo', new Blob([PNG], { type: 'image/png' }), 'logo.png');
+      const uploaded = await admin.sendForm(`${at}/logo`, form);
+      expect([uploaded.status, uploaded.location]).to.deep.equal([303, at]);
+      expect((await admin.get(at)).text).to.include('The page has a logo.');
+      const none = new FormData();
+      none.set('csrf_token', form.get('csrf_token') ?? '');
+      const refusedLogo = await admin.sendForm(`${at}/logo`, none);
+      expect([refusedLogo.status, refusedLogo.text.includes('Picture is required.')]).to.deep.equal([422, true]);
+      expect((await admin.sendForm(`${at}/publish`, form)).status, 'a form without files').to.equal(403);
+      const audit = (await admin.get('/system/audit')).text;
+      for (const what of [
+        'status_page.created',
+        'status_page.published',
+        'status_page.withdrawn',
+        'announcement.created',
+      ])
+        expect(audit, what).to.include(what);
+    });
+
+    it('shows a token of one project that project’s pages alone', async () => {
+      await service.project('other');
+      const bound = await service.token('watchdog:manage', 'other');
+      const list = await service.request('GET', PAGES, bound);
+      expect(list.body['items']).to.deep.equal([]);
+      expect((await service.request('PATCH', `${PAGES}/shop`, bound, { title: 'Mine' })).status).to.equal(404);
+      const foreign = { slug: 'mine', title: 'Mine', components: [{ name: 'A', sources: ['web-1'] }] };
+      expect((await service.request('POST', PAGES, bound, foreign)).status).to.equal(422);
+      const reader = await service.token('watchdog:read');
+      expect((await service.request('POST', PAGES, reader, foreign)).status).to.equal(403);
+    });
+
+    it('is seen as it is by another process of the same store', async function () {
+      if (engine.name === 'sqlite') return this.skip();
+      const other = await TestService.started(
+        { SVC_STORAGE_URL: service.env['SVC_STORAGE_URL'] ?? '' },
+        service.dataDir,
+      );
+      try {
+        const there = () => get(`${other.url}/status-page/shop`);
+        const byHost = () => get(other.url, { host: HOST }, 'GET', '/');
+        expect([(await there()).status, (await byHost()).status]).to.deep.equal([200, 200]);
+        await api('PATCH', '/shop', { title: 'Renamed', host: null });
+        await until('the other process shows it', async () => (await there()).text.includes('Renamed'), 5_000);
+        await until('the host is nobody’s there', async () => (await byHost()).status !== 200, 5_000);
+      } finally {
+        await other.end();
+      }
+    });
+
+    it('is gone with what was told on it', async () => {
+      expect((await api('DELETE', '/shop')).body).to.deep.include({ deleted: true });
+      await until('the page is gone', async () => (await page()).status === 404, 5_000);
+      expect((await api('GET', '/shop')).status).to.equal(404);
+    });
+  });
+}
