@@ -24,6 +24,7 @@ import { envelopeSource } from './sentry-envelope.js';
 import { pageTimes } from './pages.js';
 import { evaluation, heartbeats, history } from './watchdog.js';
 import { releases } from './releases.js';
+import { statusPage } from './status-page.js';
 import { seedItems } from './seed.js';
 import { keep } from './report.js';
 import { webhookFigures } from './webhooks.js';
@@ -243,6 +244,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   heartbeats: () => heartbeats(say, compared),
   evaluation: () => evaluation(say),
   history: () => history(say),
+  status: () => statusPage(say, ROUNDS, SECONDS),
   licenses: () => licenseFigures(say, ROUNDS, SECONDS),
   downloads: () => downloads(say, ROUNDS, SECONDS),
   releases: () => releases(say, ROUNDS, SECONDS),

@@ -51,7 +51,7 @@ interface Counters {
 /** Clock ticks of `/proc` are hundredths of a second on every Linux. */
 const TICK_MS = 10;
 
-async function counters(pid: number): Promise<Counters> {
+export async function counters(pid: number): Promise<Counters> {
   try {
     const [stat, io, status] = await Promise.all(
       ['stat', 'io', 'status'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8')),

@@ -92,6 +92,7 @@ export class PlantedService {
     await this.#webhooks();
     await this.#errors();
     await this.#monitors();
+    await this.#statusPages();
     await this.#releases();
     await this.#licenses();
     await this.#administration();
@@ -109,6 +110,31 @@ export class PlantedService {
       for (const name of new Set(names)) given[name] = halved(given[name], name);
     }
     throw new Error(`${method} ${path}: no length of its fields is taken`);
+  }
+
+  async #statusPages(): Promise<void> {
+    const path = '/api/watchdog/v1/status-pages';
+    const { page } = (await this.#call('POST', path, {
+      slug: 'planted',
+      title: PLANTED,
+      text: PLANTED,
+      seller: PLANTED,
+      published: true,
+    })) as { page: { id: string; preview_url: string } };
+    const told = { kind: 'incident', title: PLANTED, text: PLANTED };
+    const { announcement } = (await this.#call('POST', `${path}/planted/announcements`, told)) as {
+      announcement: { id: string };
+    };
+    const preview = new URL(page.preview_url).pathname;
+    const own = `/status-pages/${page.id}`;
+    Object.assign(this.addresses, {
+      '/status-pages/{id}': own,
+      '/status-pages/{id}/edit': `${own}/edit`,
+      '/status-pages/{id}/announcements/new': `${own}/announcements/new`,
+      '/status-pages/{id}/announcements/{announcement}': `${own}/announcements/${announcement.id}`,
+      '/status-page/{slug}': '/status-page/planted',
+      '/status-page/{slug}/preview/{key}': preview,
+    });
   }
 
   async #errors(): Promise<void> {

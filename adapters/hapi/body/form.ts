@@ -11,7 +11,10 @@ const NO_MULTIPART = new Failure('invalid_request', 'The body is no multipart fo
 
 const MAX_FIELDS = 2_000;
 
-/** The fields of `application/x-www-form-urlencoded`, or 400 when there are more than any form has: splitting them costs time on the one event loop. */
+/**
+ * The fields of `application/x-www-form-urlencoded`, or 400 when there are more than any form has: splitting them costs
+ * time on the one event loop.
+ */
 export function parseForm(bytes: Buffer): Record<string, string | string[]> | Failure {
   const text = bytes.toString('utf8');
   let fields = 1;

@@ -77,7 +77,7 @@ function columnOf(watched: number, warning: number, down: number): DayColumn {
 }
 
 /** The monitors of a component, each once. @param all of the page */
-export function monitorsOf({ sources, subtree }: Component, all: Family): MonitorCondition[] {
+export function monitorsOf({ sources, subtree }: Component, all: MonitorFamily): MonitorCondition[] {
   const found = new Map<string, MonitorCondition>();
   const queue = subtree === null ? [] : [subtree];
   for (const source of sources) {
@@ -95,12 +95,12 @@ export function monitorsOf({ sources, subtree }: Component, all: Family): Monito
   return [...found.values()];
 }
 
-export interface Family {
+export interface MonitorFamily {
   bySource: ReadonlyMap<string, MonitorCondition>;
   below: ReadonlyMap<string, readonly string[]>;
 }
 
-export function familyOf(monitors: readonly MonitorCondition[]): Family {
+export function familyOf(monitors: readonly MonitorCondition[]): MonitorFamily {
   const below = new Map<string, string[]>();
   for (const { source, parent_source } of monitors) {
     if (parent_source === null) continue;

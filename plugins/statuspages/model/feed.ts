@@ -1,4 +1,7 @@
-/** What people told visitors, as feeds: RSS 2.0 and Atom. Each update is an entry of its own, under an id that stays. */
+/**
+ * What people told visitors, as feeds: RSS 2.0 and Atom. Each update is an entry of its own, under an id that stays.
+ * Pure.
+ */
 import { xmlText } from '../../../lib/text/xml.js';
 import type { AnnouncementDoc, AnnouncementUpdate } from './announcement.js';
 import { STATE_WORDS } from './words.js';

@@ -1,4 +1,4 @@
-/** A status page as it is stored, made and changed (contract 30, badges and status pages; issue "as people show it"). */
+/** A status page as it is stored, made and changed (contract 30, badges and status pages). */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';

@@ -14,7 +14,7 @@ import {
   shownState,
   worst,
   type ComponentCondition,
-  type Family,
+  type MonitorFamily,
   type ShownState,
 } from '../model/condition.js';
 import { DAYS, MOST_MONITORS, pathOf, type Component, type StatusPageDoc } from '../model/page.js';
@@ -78,7 +78,7 @@ export class ShownPage {
     };
   }
 
-  async #family({ components, project }: StatusPageDoc, days: number): Promise<Family> {
+  async #family({ components, project }: StatusPageDoc, days: number): Promise<MonitorFamily> {
     const sources = components.flatMap((one) => one.sources);
     const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
     const query = { sources, subtrees, project, days, limit: 2 * MOST_MONITORS };
@@ -86,7 +86,7 @@ export class ShownPage {
   }
 }
 
-function componentOf(component: Component, family: Family, today: number) {
+function componentOf(component: Component, family: MonitorFamily, today: number) {
   const monitors = monitorsOf(component, family);
   const { state, days, share }: ComponentCondition = conditionOf(monitors, today);
   const shown = component.details ? monitors.filter((one) => one.public) : [];

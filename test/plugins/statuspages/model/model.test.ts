@@ -1,0 +1,147 @@
+/** What a status page is made of, computed: states and days of components, ink on colours, pictures, feeds. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { SaxesParser } from 'saxes';
+import type { MonitorCondition, MonitorState } from '../../../../ports/domain/watchdog.js';
+import { stateOf, type AnnouncementDoc } from '../../../../plugins/statuspages/model/announcement.js';
+import { contrast, inkOn } from '../../../../plugins/statuspages/model/colour.js';
+import { conditionOf, familyOf, monitorsOf, worst } from '../../../../plugins/statuspages/model/condition.js';
+import { atom, rss } from '../../../../plugins/statuspages/model/feed.js';
+import { logoType } from '../../../../plugins/statuspages/model/logo.js';
+
+const TODAY = 20_000;
+const monitor = (source: string, state: MonitorState, more: Partial<MonitorCondition> = {}): MonitorCondition => ({
+  source,
+  name: source,
+  parent_source: null,
+  project: null,
+  public: false,
+  state,
+  first_day: TODAY - 9,
+  days: [[TODAY, 3_600, 0, 0]],
+  ...more,
+});
+
+describe('components of status pages', () => {
+  it('are as bad as the worst of their monitors, and silent ones say nothing', () => {
+    const of = (...states: MonitorState[]) =>
+      conditionOf(
+        states.map((state, i) => monitor(`${i}`, state)),
+        TODAY,
+      ).state;
+    expect(of('up', 'down', 'warning')).to.equal('down');
+    expect(of('up', 'warning', 'maintenance')).to.equal('warning');
+    expect(of('up', 'maintenance', 'stopped')).to.equal('maintenance');
+    expect(of('up', 'unknown', 'stopped')).to.equal('up');
+    expect(of('unknown', 'stopped')).to.equal('none');
+    expect(of()).to.equal('none');
+    expect(worst(['up', 'none'])).to.equal('up');
+  });
+
+  it('have of each day the worst monitor', () => {
+    const { days, share } = conditionOf(
+      [
+        monitor('a', 'up', {
+          days: [
+            [TODAY - 1, 86_400, 0, 600],
+            [TODAY, 3_600, 0, 0],
+          ],
+        }),
+        monitor('b', 'up', {
+          days: [
+            [TODAY - 1, 86_400, 90, 60],
+            [TODAY, 3_600, 30, 0],
+          ],
+        }),
+      ],
+      TODAY,
+    );
+    expect(days).to.have.length(90);
+    expect(days.at(-1)).to.deep.equal({ state: 'warning', minutes: 1 });
+    expect(days.at(-2)).to.deep.equal({ state: 'down', minutes: 10 });
+    expect(days.at(-3)).to.deep.equal({ state: 'up', minutes: null });
+    expect(days.at(-10)).to.deep.equal({ state: 'up', minutes: null });
+    expect(days.at(-11)).to.deep.equal({ state: 'none', minutes: null });
+    expect(share).to.be.closeTo(1 - 600 / (9 * 86_400 + 3_600), 1e-9);
+  });
+
+  it('stand for single monitors and for whole branches, cycles included', () => {
+    const family = familyOf([
+      monitor('a', 'up', { parent_source: 'c' }),
+      monitor('b', 'up', { parent_source: 'a' }),
+      monitor('c', 'up', { parent_source: 'b' }),
+      monitor('d', 'up'),
+    ]);
+    const names = (component: { sources: string[]; subtree: string | null }) =>
+      monitorsOf({ name: '', details: false, ...component }, family)
+        .map(({ source }) => source)
+        .toSorted();
+    expect(names({ sources: [], subtree: 'a' })).to.deep.equal(['a', 'b', 'c']);
+    expect(names({ sources: ['d', 'gone'], subtree: null })).to.deep.equal(['d']);
+    expect(names({ sources: ['d'], subtree: 'gone' })).to.deep.equal(['d']);
+  });
+});
+
+describe('what people see on a status page', () => {
+  it('can be read on every colour', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 0xffffff }), (n) => {
+        const colour = `#${n.toString(16).padStart(6, '0')}`;
+        return contrast(colour, inkOn(colour)) >= 4.5;
+      }),
+    );
+    expect(inkOn('#ffff00')).to.equal('#000000');
+    expect(contrast('#000000', '#ffffff')).to.equal(21);
+  });
+
+  it('knows pictures by their bytes', () => {
+    expect(logoType(Buffer.from('89504e470d0a1a0a00', 'hex'))).to.equal('image/png');
+    expect(logoType(Buffer.from('ffd8ffe0', 'hex'))).to.equal('image/jpeg');
+    expect(logoType(Buffer.from('RIFF....WEBPVP8 '))).to.equal('image/webp');
+    for (const text of ['<svg onload="x"/>', 'GIF89a', '', 'RIFF']) expect(logoType(Buffer.from(text))).to.equal(null);
+  });
+
+  const announcement = (more: Partial<AnnouncementDoc> = {}): AnnouncementDoc => ({
+    id: 'a',
+    page_id: 'p',
+    kind: 'maintenance',
+    title: 'Work',
+    components: [],
+    starts_at: '2027-01-01T10:00:00.000Z',
+    ends_at: '2027-01-01T11:00:00.000Z',
+    ended_at: null,
+    updates: [{ id: 'u', at: '2027-01-01T09:00:00.000Z', state: 'planned', text: 'Soon.', by: 'ann' }],
+    created_at: '2027-01-01T09:00:00.000Z',
+    ...more,
+  });
+
+  it('follows planned work by its times', () => {
+    const at = (now: string) => stateOf(announcement(), now);
+    expect(at('2027-01-01T09:59:59.999Z')).to.equal('planned');
+    expect(at('2027-01-01T10:00:00.000Z')).to.equal('underway');
+    expect(at('2027-01-01T11:00:00.000Z')).to.equal('completed');
+    const updates = [{ id: 'u', at: '', state: 'resolved' as const, text: '', by: '' }];
+    expect(stateOf(announcement({ kind: 'incident', ends_at: null, updates }), '2027')).to.equal('resolved');
+  });
+
+  it('makes feeds that are well-formed whatever people write, under ids that stay, without names of people', () => {
+    const feed = { title: 't', url: 'https://x/', self: 'https://x/feed.xml', updated: '2027-01-01T00:00:00.000Z' };
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string(), (title, text) => {
+        const updates = [
+          { id: 'u-1', at: '2027-01-01T09:00:00.000Z', state: 'planned' as const, text, by: 'secret-ann' },
+        ];
+        const announcements = [announcement({ title, updates })];
+        for (const xml of [rss({ ...feed, title, announcements }), atom({ ...feed, title, announcements }, 'p')]) {
+          const parser = new SaxesParser({ xmlns: true });
+          parser.on('error', (error) => {
+            throw error;
+          });
+          parser.write(xml).close();
+          expect(xml).to.include('urn:uuid:u-1').and.not.include('secret-ann');
+        }
+      }),
+    );
+    expect(rss({ ...feed, announcements: [] })).to.include('Fri, 01 Jan 2027 00:00:00 GMT');
+  });
+});
