@@ -39,9 +39,7 @@ export class Front {
     const place = placeOf(this.hosts, name);
     if (!(place instanceof Promise)) return this.#at(place, req, res, routed);
     place
-      .then((found) => {
-        if (!this.#at(found, req, res, routed)) routed(req, res);
-      })
+      .then((found) => this.#at(found, req, res, routed) || routed(req, res))
       .catch((err: unknown) => {
         this.shared.log.error({ err }, `a host could not be looked up: ${textOf(err)}`);
         res.destroy();

@@ -42,6 +42,7 @@ function visit(url: string): void {
     get(url, { agent, headers }, (answer) => {
       answer.resume().on('end', () => {
         times.push(performance.now() - began);
+        if (times.length === 1) process.send?.('ready');
         if (answer.statusCode === 200) tag = answer.headers.etag ?? '';
         if (answer.statusCode === 200) seen.answered++;
         else if (answer.statusCode === 304) seen.known++;
@@ -56,7 +57,7 @@ function visit(url: string): void {
   process.once('message', () => {
     clearInterval(timer);
     const sorted = times.toSorted((a, b) => a - b);
-    process.send?.({ ...seen, p99: sorted[Math.floor(sorted.length * 0.99)] ?? NaN });
+    process.send?.({ ...seen, p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0 });
     process.disconnect();
     agent.destroy();
   });
@@ -64,6 +65,7 @@ function visit(url: string): void {
 
 async function withVisitors<T>(url: string, work: () => Promise<T>): Promise<{ result: T; seen: Visited }> {
   const child: ChildProcess = fork(fileURLToPath(import.meta.url), ['visit', url]);
+  await once(child, 'message');
   const result = await work();
   const told = once(child, 'message') as Promise<[Visited]>;
   child.send('stop');
@@ -99,7 +101,7 @@ export async function statusPage(say: Say, rounds: number, seconds: number): Pro
       const { perSecond, p99, non2xx, errors } = await load({ ...target, seconds });
       if (non2xx + errors > 0) throw new Error(`${non2xx + errors} heartbeats were refused`);
       const after = await counters(pid);
-      return { perSecond, p99, cpu: (after.cpuMs - before.cpuMs) / 1_000 / seconds };
+      return { perSecond, p99, cpu: ((after.cpuMs - before.cpuMs) * 1_000) / (perSecond * seconds) };
     };
     await withVisitors(url, measured);
     say(
@@ -123,7 +125,7 @@ export async function statusPage(say: Say, rounds: number, seconds: number): Pro
     const idle = ((await counters(pid)).cpuMs - before.cpuMs) / 10 / took;
     const of = (rows: typeof alone, key: 'perSecond' | 'p99' | 'cpu'): number => median(rows.map((row) => row[key]));
     say(
-      `  heartbeats ${of(alone, 'perSecond').toFixed(0)} /s alone (p99 ${of(alone, 'p99')} ms), ` +
+      `  heartbeats ${of(alone, 'perSecond').toFixed(0)} /s alone (p99 ${of(alone, 'p99')} ms, ${of(alone, 'cpu').toFixed(0)} µs of processor time each), ` +
         `${of(visited, 'perSecond').toFixed(0)} /s with visitors (p99 ${of(visited, 'p99')} ms)`,
     );
     say(

@@ -12,8 +12,7 @@ const stamp = () => {
   checked.hidden = false;
 };
 
-const follow = async () => {
-  if (document.hidden) return;
+const look = async () => {
   try {
     const answer = await fetch(location.href, { cache: 'no-cache' });
     if (answer.status === 404) return location.reload();
@@ -29,5 +28,8 @@ const follow = async () => {
 };
 
 stamp();
+const follow = () => {
+  if (!document.hidden) void look();
+};
 setInterval(follow, EVERY_MS);
 document.addEventListener('visibilitychange', follow);

@@ -42,7 +42,7 @@ const DAY_SECONDS = 86_400;
 /** @param today days since 1970, UTC */
 export function conditionOf(monitors: readonly MonitorCondition[], today: number): ComponentCondition {
   const oldest = today - DAYS + 1;
-  const [watched, warning, down] = [0, 0, 0].map(() => new Array<number>(DAYS).fill(0)) as [
+  const [watched, warning, down] = [0, 0, 0].map(() => Array.from({ length: DAYS }, () => 0)) as [
     number[],
     number[],
     number[],

@@ -168,11 +168,8 @@ export type StatusPageView = Omit<StatusPageDoc, 'host' | 'preview_key' | 'rev'>
 export const pathOf = (slugged: Pick<StatusPageDoc, 'slug'>): string => `/status-page/${slugged.slug}`;
 
 /** @param baseUrl of the service, without a slash at its end */
-export function viewOf(
-  { preview_key, rev: _rev, host = undefined, ...page }: StatusPageDoc,
-  baseUrl: string,
-): StatusPageView {
+export function viewOf({ preview_key, rev: _rev, host, ...page }: StatusPageDoc, baseUrl: string): StatusPageView {
   const url = host === undefined ? `${baseUrl}${pathOf(page)}` : `https://${host}/`;
   const preview_url = `${baseUrl}${pathOf(page)}/preview/${preview_key}`;
-  return { ...page, id: page.id, host: host ?? null, url, preview_url } as StatusPageView;
+  return { ...page, id: page.id, host: host ?? null, url, preview_url };
 }

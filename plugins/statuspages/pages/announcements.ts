@@ -30,12 +30,12 @@ export function announcementPages({ pages, announcements, clock, timezone }: Sta
   const writer = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const page = await need(request);
     const kind = request.query['kind'] === 'maintenance' ? 'maintenance' : 'incident';
-    const form = problem === undefined ? { kind } : typed(request);
-    const chosen = [(form as Record<string, unknown>)['components'] ?? []].flat();
+    const form: Record<string, unknown> = problem === undefined ? { kind } : typed(request);
+    const chosen = new Set([form['components'] ?? []].flat());
     return new View('announcement-form', {
       form,
-      planned: (form as Record<string, unknown>)['kind'] === 'maintenance',
-      components: page.components.map(({ name }) => ({ name, checked: chosen.includes(name) })),
+      planned: form['kind'] === 'maintenance',
+      components: page.components.map(({ name }) => ({ name, checked: chosen.has(name) })),
       action: `${hrefOf(page)}/announcements`,
       back: hrefOf(page),
       form_timezone: timezone,
