@@ -125,6 +125,11 @@ export class PlantedService {
     const { announcement } = (await this.#call('POST', `${path}/planted/announcements`, told)) as {
       announcement: { id: string };
     };
+    await fetch(`${this.url}${path}/planted/logo`, {
+      method: 'PUT',
+      body: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/octet-stream' },
+    });
     const preview = new URL(page.preview_url).pathname;
     const own = `/status-pages/${page.id}`;
     Object.assign(this.addresses, {
@@ -134,6 +139,12 @@ export class PlantedService {
       '/status-pages/{id}/announcements/{announcement}': `${own}/announcements/${announcement.id}`,
       '/status-page/{slug}': '/status-page/planted',
       '/status-page/{slug}/preview/{key}': preview,
+      ...Object.fromEntries(
+        ['feed.xml', 'feed.atom', 'badge.svg', 'logo', 'brand.css'].flatMap((name) => [
+          [`/status-page/{slug}/${name}`, `/status-page/planted/${name}`],
+          [`/status-page/{slug}/preview/{key}/${name}`, `${preview}/${name}`],
+        ]),
+      ),
     });
   }
 

@@ -33,7 +33,7 @@ const ADMINISTRATORS_CHANGE = [
 ];
 
 function least({ method, path }: KnownPage): 'public' | 'member' | 'admin' {
-  if (PUBLIC.has(path)) return 'public';
+  if (PUBLIC.has(path) || path.startsWith('/status-page/')) return 'public';
   if (ADMINISTRATORS.some((one) => one.test(path))) return 'admin';
   return method === 'POST' && ADMINISTRATORS_CHANGE.some((one) => one.test(path)) ? 'admin' : 'member';
 }

@@ -46,9 +46,11 @@ for (const engine of engines) {
     this.timeout(120_000);
     let service: TestService;
     let token: string;
+    let settings: Record<string, string>;
     before(async function () {
-      const settings = await engine.settings();
-      if (settings === null) this.skip();
+      const found = await engine.settings();
+      if (found === null) this.skip();
+      settings = found;
       service = await TestService.started(settings);
       token = await service.token('watchdog:manage,watchdog:read,watchdog:ping');
       const beat = (source: string, more: object = {}) =>
@@ -309,10 +311,7 @@ for (const engine of engines) {
 
     it('is seen as it is by another process of the same store', async function () {
       if (engine.name === 'sqlite') this.skip();
-      const other = await TestService.started(
-        { SVC_STORAGE_URL: service.env['SVC_STORAGE_URL'] ?? '' },
-        service.dataDir,
-      );
+      const other = await TestService.started(settings, service.dataDir);
       try {
         const there = () => get(`${other.url}/status-page/shop`);
         const byHost = () => get(other.url, { host: HOST }, 'GET', '/');
