@@ -5,7 +5,7 @@ import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
 import { firstErrorCommand } from './first-error.js';
-import { ignoreLink } from './rules/ignore-link.js';
+import { ignoreLink, patternOf } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 
 export interface ErrorPageDeps {
@@ -115,6 +115,13 @@ function tabs(given: Query): object[] {
 const number = new Intl.NumberFormat('en-GB');
 
 /** `50 of 2,060 groups`, `37 groups`; without a total `50 groups shown, more follow`. */
+/** How long a group is muted from its row, in days. */
+const SPANS = [
+  { value: '1', label: '24 hours' },
+  { value: '7', label: 'a week' },
+  { value: '30', label: '30 days' },
+];
+
 function found(shown: number, total: number | null): string {
   if (total === null) return `${shown} groups shown, more follow`;
   const groups = total === 1 ? '1 group' : `${number.format(total)} groups`;
@@ -122,10 +129,12 @@ function found(shown: number, total: number | null): string {
 }
 
 /** The class with its namespace. The title already begins with the short class. */
-function rowOf(group: ErrorGroup): ErrorGroup & { qualified: string | null; ignore_url: string } {
+function rowOf(
+  group: ErrorGroup,
+): ErrorGroup & { qualified: string | null; ignore_url: string; mute: ReturnType<typeof patternOf> } {
   const name = group.exception_class ?? '';
   const qualified = name !== '' && !group.title.startsWith(name) ? name : null;
-  return { ...group, qualified, ignore_url: ignoreLink(group) };
+  return { ...group, qualified, ignore_url: ignoreLink(group), mute: patternOf(group.title) };
 }
 
 async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
@@ -143,6 +152,7 @@ async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, req
     filtered: muted !== undefined || Object.values(filters).some((value) => value !== undefined && value.length > 0),
     more_open: sort !== undefined || Boolean(filters.environment?.length) || filters.regression !== undefined,
     live: { mark: changes.mark, query: searchOf(given), from, first: cursor === undefined },
+    spans: SPANS,
     levels: LEVELS,
     statuses: STATUSES,
     sorts: SORTS,

@@ -163,7 +163,7 @@ export class PlantedService {
       url: `https://example.com/${LETTERS}`,
       tags: [PLANTED],
       context: { [PLANTED]: PLANTED },
-      user: PLANTED,
+      user: { id: PLANTED },
     });
     const { ref: feature } = await this.#call('POST', '/api/bugtracker/v1/report', {
       type: 'feature',

@@ -26,6 +26,16 @@ export function patternLike(title: string): { match_type: 'contains' | 'regex'; 
   return { match_type: 'regex', pattern };
 }
 
+/**
+ * This group and no other: the whole title, its varying parts open. As `patternLike` where the title is too long for
+ * it.
+ */
+export function patternOf(title: string): ReturnType<typeof patternLike> {
+  const like = patternLike(title);
+  const pattern = `^${like.match_type === 'regex' ? like.pattern : literal(like.pattern)}$`;
+  return pattern.length > LONGEST ? like : { match_type: 'regex', pattern };
+}
+
 export function ignoreLink({ title, project }: Pick<Item, 'title' | 'project'>): string {
   const search = new URLSearchParams({ ...patternLike(title), project });
   return `/ignore-rules/new?${search.toString()}`;

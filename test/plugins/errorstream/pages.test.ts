@@ -68,6 +68,16 @@ async function shown({ deps }: Asked, given: Record<string, unknown> = {}): Prom
 }
 
 describe('errorstream: pages', () => {
+  it('a row mutes its group for a while, with a reason; the pattern form is behind More', async () => {
+    const html = await shown(standing([group({ title: 'CartError: cart 4711', project: 'shop' })]));
+    expect(html).to.include('action="/ignore-rules"').and.include('name="pattern" value="^CartError: cart .*$"');
+    expect(html)
+      .to.include('24 hours')
+      .and.match(/name="reason"[^>]* required/)
+      .and.include('>More…</a>');
+    expect(await shown(standing([group({ muted: true })]))).to.not.include('action="/ignore-rules"');
+  });
+
   it('without groups says how to report the first error', async () => {
     const html = await shown(standing([]));
     expect(html).to.include('No errors yet').and.include('http://aos.test/api/errors/v1/report');

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import type { PageResult, PageSpec, View } from '../../../../kernel/contract.js';
 import { Redirect } from '../../../../kernel/contract.js';
+import { patternOf } from '../../../../plugins/errorstream/rules/ignore-link.js';
 import { rulePages } from '../../../../plugins/errorstream/rules/pages.js';
 import type { ApplyDoc } from '../../../../plugins/errorstream/rules/documents.js';
 import { ensured, errorReport, settled, shown } from '../../bugs/fixture.js';
@@ -75,6 +76,33 @@ describe('ignore rules: pages', () => {
     expect(text).to.match(/data-label="Hits" class="num">3</);
     expect(html(await visit('GET', '/ignore-rules', { query: { state: 'enabled' } }))).to.not.include('template');
     expect(html(await visit('GET', '/ignore-rules', { query: { project: 'beta' } }))).to.include('No rule matches');
+  });
+
+  it('a group is muted for a while from its row: this one, with a reason, and no other', async () => {
+    const one = await fixture.bugs.bugs.record(
+      errorReport({ title: 'E: cart 4711 (empty)', error_message: 'cart 4711' }),
+    );
+    const other = await fixture.bugs.bugs.record(
+      errorReport({ title: 'E: cart 4711 (empty) again', error_message: 'again', exception_class: 'F' }),
+    );
+    const row = {
+      ...patternOf('E: cart 4711 (empty)'),
+      project: 'alpha',
+      enabled: 'true',
+      action: 'apply',
+      expires: '1',
+    };
+    expect(row.pattern).to.equal(String.raw`^E: cart .* \(empty\)$`);
+    const refused = (await visit('POST', '/ignore-rules', { body: row })) as View;
+    expect(refused.status).to.equal(422);
+    const done = await visit('POST', '/ignore-rules', { body: { ...row, reason: 'the sale' } });
+    expect(done).to.be.instanceOf(Redirect);
+    await fixture.runs.idle();
+    expect((await shown(fixture.bugs, one.ref)).muted).to.equal(true);
+    expect((await shown(fixture.bugs, other.ref)).muted).to.equal(false);
+    const { items } = await fixture.registry.page(MEMBER, { limit: 50 });
+    const rule = items.find(({ reason }) => reason === 'the sale');
+    expect(Date.parse(rule?.expires_at ?? '') - fixture.clock.now()).to.equal(24 * 3_600_000);
   });
 
   it('a form that is filled in beforehand shows at once what it would mute', async () => {
