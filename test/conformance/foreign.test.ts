@@ -22,6 +22,8 @@ const BODIES: Readonly<Record<string, object>> = {
   deleteItem: { reason: 'x' },
   commentItem: { body: 'x' },
   mergeItem: { into: 'shop-1' },
+  linkItem: { kind: 'related', ref: 'shop-1' },
+  unlinkItem: { kind: 'related', ref: 'shop-1' },
   renewLease: { claim_token: 'x' },
   releaseItem: { claim_token: 'x' },
   changeIgnoreRule: { reason: 'x' },
@@ -214,6 +216,11 @@ describe('conformance: an object of another project', function () {
       expect(seen(there, foreign), path).to.equal(seen(nowhere, missing));
     };
     await both('POST', '/api/bugtracker/v1/bugs/shop-1/merge', (values) => ({ into: values['bugs/{id}'] }));
+    for (const method of ['POST', 'DELETE'])
+      await both(method, '/api/bugtracker/v1/bugs/shop-1/links', (values) => ({
+        kind: 'related',
+        ref: values['bugs/{id}'],
+      }));
     await both('PATCH', '/api/bugtracker/v1/bugs/shop-1', (values) => ({
       status: 'duplicate',
       duplicate_of: values['bugs/{id}'],
