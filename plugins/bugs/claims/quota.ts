@@ -18,6 +18,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
 import { holderOf } from '../item/lease.js';
 import type { ClaimLease } from '../item/model.js';
+import { Commit } from '../store/commit.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { Expiry } from './expiry.js';
 
@@ -61,9 +62,10 @@ export class ClaimQuota {
   readonly #underWay = new Map<string, Set<Promise<unknown>>>();
 
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'config' | 'transact' | 'random'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'config' | 'random'>,
     @inject(LeaseTimes) private readonly times: LeaseTimes,
     @inject(Expiry) private readonly expiry: Expiry,
+    @inject(Commit) private readonly commit: Commit,
   ) {}
 
   /**
@@ -97,7 +99,7 @@ export class ClaimQuota {
 
   /** Claims with a place of its own. A store with transactions has one process, for which its own count is exact. */
   async #placed<T>(key: string, { taken }: Held, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
-    if (this.deps.transact !== null) return claim({});
+    if (this.commit.isTogether) return claim({});
     for (;;) {
       const place = this.#free(taken, most);
       taken.add(place);
@@ -163,8 +165,8 @@ export class ClaimQuota {
   }
 
   async #leases(key: string, filter: Filter): Promise<Pick<Held, 'most' | 'taken'>> {
-    const { items, transact } = this.deps;
-    if (transact !== null) return { most: await items.count(filter), taken: new Set() };
+    const { items } = this.deps;
+    if (this.commit.isTogether) return { most: await items.count(filter), taken: new Set() };
     const page = await items.find({ filter, sort: [['claim.expires_at', 'asc']], limit: PAGE });
     const slots = page.items.flatMap(({ claim }) => claim?.slot ?? []);
     const taken = new Set(slots.map((slot) => Number(slot.slice(key.length + 1))));
