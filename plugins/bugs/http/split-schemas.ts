@@ -124,7 +124,9 @@ export const groupingOutput = named(
                   .valid('first', 'joined', 'flood', 'merged', 'split')
                   .description('How the key came to the item'),
                 kept: count.description('Kept occurrences that it counted'),
-                fingerprint: joi.boolean().description('A fingerprint or a message template that the reporter states made the key'),
+                fingerprint: joi
+                  .boolean()
+                  .description('A fingerprint or a message template that the reporter states made the key'),
               }),
             ),
           )

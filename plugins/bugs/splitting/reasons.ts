@@ -110,7 +110,8 @@ type Told = Omit<GroupReasons, 'says' | 'untrusted_fields'>;
 function saysOf(item: ItemDoc, { exception_class, keys, more_keys, merged, split_from, split_off }: Told): string[] {
   const masked = item.type === 'feature' ? 'title' : 'message';
   const lines = keys.map(({ origin, masked: text, came, fingerprint }) => {
-    if (fingerprint) return `A fingerprint or a template of the ${masked}, which the reporter states, puts reports here.${CAME[came]}`;
+    if (fingerprint)
+      return `A fingerprint or a template of the ${masked}, which the reporter states, puts reports here.${CAME[came]}`;
     const place = origin === null ? 'without a place in the code' : `from ${origin}`;
     if (text === null) return `Reports of a key that no kept occurrence tells of.${CAME[came]}`;
     return `Reports ${place} whose ${masked} is “${text}”, once ids, numbers and times are left out.${CAME[came]}`;
