@@ -56,7 +56,7 @@ export default definePlugin<McpConfig>({
           order: 30,
           title: 'Connect a coding agent',
           text: 'It claims items, reads them, and says what mended them. This is the line for Claude Code; others take the same address.',
-          page: { label: 'Bugs', href: '/bugs' },
+          page: null,
           done: () => firstCall.happened(),
           command: ({ baseUrl, token }) =>
             `claude mcp add --transport http aos ${baseUrl}/mcp --header "Authorization: Bearer ${token}"`,

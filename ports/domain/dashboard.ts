@@ -19,8 +19,8 @@ export interface FirstStep {
   order: number;
   title: string;
   text: string;
-  /** Where it is done by hand. */
-  page: { label: string; href: string };
+  /** Where it is done by hand, in the same plugin; null: by the command alone. */
+  page: { label: string; href: string } | null;
   /** Asked with every dashboard: at most one row read. */
   done(): Promise<boolean>;
   /** What runs as it is printed; null: the page alone does it. */
