@@ -32,6 +32,9 @@ const BODIES: Readonly<Record<string, object>> = {
   explainIncident: { cause: 'x' },
   commentIncident: { text: 'x' },
   tellProgress: { note: 'x' },
+  announceStatus: { kind: 'incident', title: 'x', text: 'x' },
+  updateStatusAnnouncement: { state: 'resolved', text: 'x' },
+  setStatusPageLogo: { x: 'x' },
 };
 /**
  * Paths whose parameter is a credential, a project's number beside one, or a file that is open to everybody; and those of
@@ -52,6 +55,8 @@ interface Made {
   webhook: { id: string };
   rule: { id: string };
   window: { id: string };
+  page: { id: string };
+  announcement: { id: string };
   license: { id: string };
 }
 
@@ -108,6 +113,10 @@ describe('conformance: an object of another project', function () {
     const agents = (await made('POST', '/api/bugtracker/v1/request-rules', asking)).rule.id;
     const pause = { sources: ['blog-web'], reason: 'x', until: new Date(Date.now() + 3_600_000).toISOString() };
     const maintenance = (await made('POST', '/api/watchdog/v1/maintenance', pause)).window.id;
+    const pages = '/api/watchdog/v1/status-pages';
+    const page = (await made('POST', pages, { slug: 'blog', title: 'x', project: 'blog' })).page.id;
+    const told = { kind: 'incident', title: 'x', text: 'x' };
+    const announcement = (await made('POST', `${pages}/${page}/announcements`, told)).announcement.id;
     const sold = await made('POST', '/api/license/v1/licenses', {
       product: 'blog',
       licensee: 'Ada',
@@ -135,6 +144,8 @@ describe('conformance: an object of another project', function () {
       'maintenance/{id}': maintenance,
       'incidents/{id}': incident,
       'request-rules/{id}': agents,
+      'status-pages/{page}': page,
+      'announcements/{announcement}': announcement,
       'webhooks/{id}': webhook,
       'deliveries/{id}': delivery,
     };
