@@ -37,6 +37,13 @@ const NO_PAGES = new Set([
   '/incidents.csv',
   '/docs/images/{file}',
   '/resume/{id}',
+  '/bugs/{ref}/trace.txt',
+  '/status-page/{slug}/feed.xml',
+  '/status-page/{slug}/feed.atom',
+  '/status-page/{slug}/logo',
+  '/status-page/{slug}/brand.css',
+  '/status-page/{slug}/preview/{key}/logo',
+  '/status-page/{slug}/preview/{key}/brand.css',
 ]);
 
 const WIDEST = `(() => {

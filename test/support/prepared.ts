@@ -4,9 +4,10 @@
  * of processor time. Tests of the first start itself begin with an empty directory (`TestService.first`).
  */
 import { rmSync } from 'node:fs';
-import { cp, mkdtemp } from 'node:fs/promises';
+import { cp, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openDriver } from '../../adapters/sqlite/driver/open.js';
 import { loadConfig } from '../../config/load.js';
 import { compose } from '../../main.js';
 import { FIRST_START } from '../../ports/domain/access.js';
@@ -18,11 +19,19 @@ const ITS_OWN = /^SVC_(STORAGE|SECURITY|ADMIN|CONFIG$|DATA_DIR$|RELEASE_PRIVATE_
 export const isUsual = (settings: Record<string, string>): boolean =>
   !Object.keys(settings).some((name) => ITS_OWN.test(name));
 
+const STORE = 'aos.db';
+const LOGS = [`${STORE}-wal`, `${STORE}-shm`];
+
 let made: Promise<string> | undefined;
 
-async function make(envOf: (dir: string) => NodeJS.ProcessEnv): Promise<string> {
+async function temporary(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'aos-prepared-'));
   process.once('exit', () => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+async function make(envOf: (dir: string) => NodeJS.ProcessEnv): Promise<string> {
+  const dir = await temporary();
   const service = await compose('command', { configuration: await loadConfig({ env: envOf(dir) }) });
   await service.boot();
   try {
@@ -30,7 +39,17 @@ async function make(envOf: (dir: string) => NodeJS.ProcessEnv): Promise<string> 
   } finally {
     await service.stop();
   }
-  return dir;
+  // A connection that nobody has collected yet still holds the log, and takes it along some time: what is in it goes
+  // into the store itself, and the copies are made of a directory without it.
+  const driver = openDriver(join(dir, STORE));
+  driver.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  driver.close();
+  const kept = await temporary();
+  for (const name of await readdir(dir)) {
+    if (!LOGS.includes(name))
+      await cp(join(dir, name), join(kept, name), { recursive: true, preserveTimestamps: true });
+  }
+  return kept;
 }
 
 /** Fills a directory. @param envOf the environment of a service with the usual settings */

@@ -75,6 +75,7 @@ test('tells a critical item who is on call', async () => {
     client_ref: null,
     regression: false,
     item_status: 'open',
+    people: null,
   } as const;
   await service.emit(BUG_CRITICAL, bug);
   assert.deepEqual(comments, [

@@ -114,9 +114,11 @@ export class WaitingFeedback {
 
   async #comment(about: ItemDoc, { id, body }: WaitingDoc): Promise<void> {
     const comment = hashOf(about.id, id);
-    if ((await this.deps.comments.get(comment)) !== null) return;
-    await this.items.change(about.id, AUTHOR, (item, change) => {
-      if (!item.outbox.some((entry) => entry.id === comment)) change.comment(body, comment);
+    // Asked anew at each attempt: somebody else may link the same feedback at this moment.
+    await this.items.change(about.id, AUTHOR, async (item, change) => {
+      const known =
+        item.outbox.some((entry) => entry.id === comment) || (await this.deps.comments.get(comment)) !== null;
+      if (!known) change.comment(body, comment);
     });
   }
 

@@ -22,6 +22,7 @@ import type { Logger } from '../../../ports/logger.js';
 export const FIXTURE_WEB = fileURLToPath(new URL('../../fixtures/web', import.meta.url));
 export const FIXTURE_VIEWS = fileURLToPath(new URL('../../fixtures/web-plugin/views', import.meta.url));
 export const OTHER_VIEWS = fileURLToPath(new URL('../../fixtures/web-plugin/other-views', import.meta.url));
+export const PARTED_VIEWS = fileURLToPath(new URL('../../fixtures/parted-views', import.meta.url));
 
 export const tokenOf = (kind: TokenKind, ...scopes: string[]): Principal => ({
   kind: 'token',

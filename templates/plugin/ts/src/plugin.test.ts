@@ -52,6 +52,7 @@ test('notes each new item of the tracker once', async () => {
     client_ref: null,
     regression: false,
     item_status: 'open',
+    people: null,
   } as const;
   await service.emit(BUG_CREATED, bug, { id: 'evt_1' });
   await service.emit(BUG_CREATED, bug, { id: 'evt_1' });

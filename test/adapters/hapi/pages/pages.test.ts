@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import joi from 'joi';
 import { conflict, invalid } from '../../../../kernel/errors.js';
 import { Redirect, Reply, View, type PageSpec, type PanelSpec } from '../../../../ports/http.js';
-import { FIXTURE_VIEWS, NO_LIMITS, OTHER_VIEWS, TestServer, type Asked } from '../support.js';
+import { FIXTURE_VIEWS, NO_LIMITS, OTHER_VIEWS, PARTED_VIEWS, TestServer, type Asked } from '../support.js';
 
 const page = (path: string, more: Partial<PageSpec & { views: string }> = {}): PageSpec & { views?: string } => ({
   path,
@@ -111,7 +111,10 @@ describe('hapi: pages', () => {
               throw new Error('secret text');
             },
           }),
-          page('/parted', { handle: () => new View('parted', { words: [{ word: 'one' }, { word: '<two>' }] }) }),
+          page('/parted', {
+            views: PARTED_VIEWS,
+            handle: () => new View('parted', { words: [{ word: 'one' }, { word: '<two>' }] }),
+          }),
           page('/no-view', { handle: () => new View('missing') }),
           page('/item/{id}', {
             input: {
