@@ -10,14 +10,14 @@ import {
   whole,
   type RouteSpec,
 } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
 import { csvOf, INCIDENT_COLUMNS, incidentRows } from '../incidents/csv.js';
 import type { IncidentQuery } from '../incidents/incidents.js';
 import { callerOf } from '../model/caller.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { dailyUptime, KEPT_DAYS } from '../model/uptime.js';
+import { uptimeDays, type UptimeDays } from '../model/uptime.js';
 import type { WatchdogServices } from '../services.js';
 import { instant, monitorState, sourceParam } from './schemas.js';
+import { daysAsked, uptimeOutput } from './uptime-shapes.js';
 
 const BASE = '/api/watchdog/v1';
 const PATH = `${BASE}/incidents`;
@@ -65,7 +65,7 @@ const pageQuery = joi.object({
   limit: joi.number().integer().min(1).max(200),
   cursor: joi.string().max(20_000),
 });
-const daysQuery = joi.object({ days: joi.number().integer().min(1).max(KEPT_DAYS).default(90) });
+const daysQuery = joi.object({ days: daysAsked.default(90) });
 /** Incidents of a sheet; those before are reached by `until`. */
 const MOST_ROWS = 200;
 
@@ -75,19 +75,12 @@ function asked({ since, until, ...given }: IncidentQuery): IncidentQuery {
   return { ...given, ...Object.fromEntries(Object.entries(times).filter(([, value]) => value !== undefined)) };
 }
 const params = joi.object({ id: joi.string().guid().required() });
-const seconds = joi.number().integer().min(0);
-const share = joi.number().allow(null).description('Of the watched time, that was not down; null: it was not watched');
 
 const DAY_COLUMNS = ['day', 'up_seconds', 'warning_seconds', 'down_seconds', 'share'];
 
 export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogServices): RouteSpec[] {
-  const days = (doc: MonitorDoc, query: unknown) => {
-    const known = dailyUptime(doc, clock.now(), (query as { days?: number }).days ?? 90);
-    return {
-      share: known.share,
-      days: known.days.map(({ at: ms, ...day }) => Object.assign({ day: isoOf(ms).slice(0, 10) }, day)),
-    };
-  };
+  const days = (doc: MonitorDoc, query: unknown): UptimeDays =>
+    uptimeDays(doc, clock.now(), (query as { days?: number }).days ?? 90);
   return [
     {
       method: 'GET',
@@ -172,18 +165,7 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       summary: 'How long a monitor was up, in warning and down, by day (UTC), oldest first',
       access: READ,
       input: { params: sourceParam, query: daysQuery },
-      output: named(
-        'Uptime',
-        whole({
-          source: joi.string(),
-          share,
-          days: joi
-            .array()
-            .items(
-              whole({ day: joi.string(), up_seconds: seconds, warning_seconds: seconds, down_seconds: seconds, share }),
-            ),
-        }),
-      ),
+      output: uptimeOutput,
       handle: async ({ params: { source = '' }, query, principal }) => {
         const doc = await monitors.need(source, callerOf(principal));
         return { source: doc.source, ...days(doc, query) };

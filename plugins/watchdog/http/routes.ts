@@ -141,7 +141,8 @@ const status = ({ status: service }: WatchdogServices): RouteSpec => ({
   description:
     'From a snapshot that is at most 2 s old. Without `limit` and `cursor` the first 5,000 by source, with `truncated: true` when ' +
     'there are more; `counts` are of all. `tree=1` adds the hierarchy, at most 5,000 monitors of it, and `tree_left_out`. `stale` ' +
-    'is true when the evaluator is late.',
+    'is true when the evaluator is late. With `uptime`, each monitor has the uptime of so many days (UTC), oldest first, the ' +
+    'running one last; 400 `invalid_request` names `uptime` where monitors × days are more than 80,000.',
   access: READ_OWN,
   input: { query: schemas.statusQuery },
   strictQuery: true,

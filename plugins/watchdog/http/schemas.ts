@@ -8,6 +8,7 @@ import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import { ACCEPTED_STATUSES } from '../heartbeat/heartbeat.js';
 import { STATES } from '../model/documents.js';
 import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js';
+import { daysAsked, uptimeOfDays } from './uptime-shapes.js';
 
 const LEVELS = ['info', 'warning', 'error'];
 const MAX_DATA = 8 * 1024;
@@ -97,6 +98,7 @@ export const statusQuery = joi.object({
   state: states,
   parent: joi.string().max(128),
   tree: joi.boolean().truthy('1').falsy('0'),
+  uptime: daysAsked.description('Days; each monitor then has `uptime`'),
   limit: joi.number().integer().min(1).max(200),
   cursor: joi.string().max(500),
 });
@@ -175,6 +177,7 @@ export const monitor = named(
       .unknown()
       .allow(null)
       .description('In answers about one monitor: how the service asks it, without secrets; null: it does not'),
+    uptime: uptimeOfDays.allow(null).description('Where `uptime` asked for days; null: it was deleted meanwhile'),
   }),
 );
 export const monitorOutput = named('MonitorAnswer', whole({ monitor }));

@@ -6,7 +6,7 @@
  * An hour or a day that was up from its beginning to its end has no cell: most monitors carry a few cells, and one that
  * is down every day carries some 425 at most.
  */
-import { HOUR_MS } from '../../../lib/time.js';
+import { HOUR_MS, isoOf } from '../../../lib/time.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from './documents.js';
 
@@ -147,6 +147,22 @@ export function dailyUptime(doc: Watched, now: number, days: number): { share: n
     return { at, up_seconds: up, warning_seconds: warning, down_seconds: down, share: share([cell]) };
   });
   return { share: share(cells), days: shownDays };
+}
+
+export interface UptimeDays {
+  /** Of all the days together. */
+  share: number | null;
+  /** `day` is a date such as `2027-01-31`, UTC. */
+  days: (Omit<DayUptime, 'at'> & { day: string })[];
+}
+
+/** The same days as the interface and its CSV show them. @param days 1 to 400 */
+export function uptimeDays(doc: Watched, now: number, days: number): UptimeDays {
+  const known = dailyUptime(doc, now, days);
+  return {
+    share: known.share,
+    days: known.days.map(({ at, ...day }) => Object.assign({ day: isoOf(at).slice(0, 10) }, day)),
+  };
 }
 
 /** The cells of a list, oldest first: what `extended` would record, without its arrays for what is whole. */

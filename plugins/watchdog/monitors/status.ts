@@ -8,6 +8,7 @@ import { mayReport, type WatchdogCaller } from '../model/caller.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { EvaluatorRuns } from '../evaluator/runs.js';
 import { STATES, type MonitorDoc } from '../model/documents.js';
+import { DailyUptimes } from './daily-uptimes.js';
 import { Forest, treeJson } from './forest.js';
 import { Snapshots, turn } from './snapshot.js';
 import type { MonitorRow } from './snapshot-row.js';
@@ -49,6 +50,8 @@ export interface StatusQuery {
   state?: readonly MonitorState[];
   parent?: string;
   tree?: boolean;
+  /** Days whose uptime each monitor has with it, 1 to 400. */
+  uptime?: number;
   limit?: number;
   cursor?: string;
 }
@@ -63,6 +66,7 @@ export class Status {
     @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
     @inject(Snapshots) private readonly snapshots: Snapshots,
     @inject(Visibility) private readonly visibility: Visibility,
+    @inject(DailyUptimes) private readonly uptimes: DailyUptimes,
   ) {
     const shared = { maxAgeMs: COUNT_AGE_MS, monotonic: () => deps.clock.monotonic() };
     this.#parents = new SharedReading(() => this.#readParents(), {
@@ -147,7 +151,7 @@ export class Status {
 
   /**
    * The answer of `/status`, as JSON: made in slices, because it may be megabytes.
-   * @throws ServiceError source_mismatch, invalid_cursor
+   * @throws ServiceError source_mismatch, invalid_cursor, invalid_request (too many days of uptime)
    */
   async status(query: StatusQuery, caller: WatchdogCaller): Promise<Buffer> {
     for (const source of query.source ?? []) mayReport(caller, source);
@@ -158,6 +162,7 @@ export class Status {
     const shown = first < 0 ? [] : rows.slice(first, first + (query.limit ?? MAX_STATUS));
     const last = shown.at(-1);
     const more = last !== undefined && last !== rows.at(-1);
+    const uptimes = query.uptime === undefined ? null : this.uptimes.reading(shown.length, query.uptime);
     const hidden = await this.visibility.hiddenIn(shown, caller);
     const head = {
       status: 'success',
@@ -167,8 +172,11 @@ export class Status {
       ...pagingOf(query, more ? cursorOf(last.source) : null),
     };
     const parts = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"monitors":[`)];
-    for (let i = 0; i < shown.length; i += SLICE) {
-      const texts = shown.slice(i, i + SLICE).map((row) => jsonFor(row, hidden));
+    const step = uptimes?.part ?? SLICE;
+    for (let i = 0; i < shown.length; i += step) {
+      const slice = shown.slice(i, i + step);
+      const known = await uptimes?.of(slice.map(({ id }) => id));
+      const texts = slice.map((row) => withUptime(jsonFor(row, hidden), known && (known.get(row.id) ?? 'null')));
       parts.push(Buffer.from((i > 0 ? ',' : '') + texts.join(',')));
       await turn();
     }
@@ -239,6 +247,10 @@ function jsonFor(row: MonitorRow, hidden: Hidden): string {
   if (seen.parent_source === row.parent_source && seen.suppressed_by === row.suppressed_by) return row.json;
   return JSON.stringify(masked(JSON.parse(row.json) as MonitorView, hidden));
 }
+
+/** The JSON of a monitor with its uptime, which is JSON as well; undefined: nobody asked. */
+const withUptime = (json: string, uptime: string | undefined): string =>
+  uptime === undefined ? json : `${json.slice(0, -1)},"uptime":${uptime}}`;
 
 /** What says that there is more: on every page that was asked for, else only where something is left out. */
 function pagingOf({ limit, cursor }: StatusQuery, next_cursor: string | null): object {

@@ -76,6 +76,53 @@ describe('watchdog status', function () {
     }
   });
 
+  it('tells the uptime of days with `uptime`, as the monitor, its CSV, its page and its badge do', async () => {
+    const ping = await fixture.token(['watchdog:ping']);
+    const manage = await fixture.token(['watchdog:manage']);
+    const beat = (source: string) => fixture.api('POST', `${BASE}/ping`, ping, { source, interval: 1 });
+    for (const source of ['web-1', 'web-2']) await beat(source);
+    await fixture.api('PATCH', `${BASE}/monitors/web-1`, manage, { public: true });
+    fixture.clock.forward(60_000);
+    await fixture.api('POST', `${BASE}/evaluate`, SHARED_KEY);
+    fixture.clock.forward(30_000);
+    await beat('web-1');
+    const answer = await get('/status?uptime=2&source=web-1');
+    const [shown] = answer.json['monitors'] as (Shown & {
+      uptime: { share: number; days: Record<string, string | number | null>[] };
+    })[];
+    const { source, share, days } = (await get('/monitors/web-1/uptime?days=2')).json;
+    expect({ source, share, days }).to.deep.equal({ source: 'web-1', ...shown?.uptime });
+    expect(shown?.uptime.days.map((day) => Object.keys(day).join())).to.deep.equal(
+      Array<string>(2).fill('day,up_seconds,warning_seconds,down_seconds,share'),
+    );
+    expect(shown?.uptime.share).to.be.closeTo(2 / 3, 1e-9);
+    const csv = (await get('/monitors/web-1/uptime.csv?days=2')).text.trim().split('\r\n').slice(1);
+    const rows = shown?.uptime.days.map((day) =>
+      Object.values(day)
+        .map((one) => (one === null ? '' : `"${one}"`))
+        .join(),
+    );
+    expect(csv).to.deep.equal(rows);
+    const percent = `${Math.floor((shown?.uptime.share ?? 0) * 10_000) / 100}%`;
+    expect((await (await fixture.signedIn()).get('/monitors/web-1')).text).to.include(percent);
+    expect((await fixture.api('GET', `/badge/${shown?.['id'] as string}.svg?uptime=2`, null)).text).to.include(percent);
+
+    expect((await get('/status')).text).not.to.include('up_seconds');
+    for (const bad of ['0', '401', '1.5', 'x']) {
+      const refusal = await get(`/status?uptime=${bad}`);
+      expect(refused(refusal), bad).to.equal('400 invalid_request');
+      expect(refusal.json.error?.fields, bad).to.have.keys('uptime');
+    }
+    await fill(800);
+    fixture.clock.forward(2_001);
+    const tooMany = await get('/status?uptime=100');
+    expect(refused(tooMany)).to.equal('400 invalid_request');
+    expect(tooMany.json.error?.fields?.['uptime']).to.include('100 days of 802 monitors');
+    expect((await get('/status?uptime=100&limit=200')).status).to.equal(200);
+    const own = (await fixture.api('GET', `${BASE}/status?uptime=400`, ping)).status;
+    expect(own, 'a token without watchdog:read').to.equal(403);
+  });
+
   it('caps the tree with a count of what is left out, the upper levels first', async () => {
     await fill(6_000, (i) => ({
       parent_source: i === 0 ? null : `host-${String(i % 2 === 1 ? 0 : i - 1).padStart(6, '0')}`,

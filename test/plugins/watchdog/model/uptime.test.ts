@@ -1,7 +1,7 @@
 /** Time in each state by hour and by day: exact, whatever the order and number of changes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { recorded, uptimeOf } from '../../../../plugins/watchdog/model/uptime.js';
+import { recorded, uptimeDays, uptimeOf } from '../../../../plugins/watchdog/model/uptime.js';
 import type { MonitorState } from '../../../../ports/domain/watchdog.js';
 
 const HOUR = 3_600_000;
@@ -92,6 +92,35 @@ describe('watchdog uptime', () => {
         const { days: daysOfRecord, ...restOfRecord } = uptimeOf(ended, now);
         expect(rest).to.deep.equal(restOfRecord);
         expect(days).to.deep.equal(daysOfRecord);
+      }),
+    );
+  });
+
+  it('the interface tells of the days what the page shows', () => {
+    const states = fc.constantFrom<MonitorState>('up', 'warning', 'down', 'stopped', 'unknown', 'maintenance');
+    const lengths = fc.oneof(
+      fc.integer({ min: 1, max: 9 * HOUR }),
+      fc.constantFrom(HOUR, DAY, 3 * DAY, 100 * DAY, HOUR / 2),
+    );
+    const stretches = fc.array(fc.tuple(states, lengths), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(stretches, fc.integer({ min: 1, max: 400 }), (all, asked) => {
+        const [doc, now] = lived(all);
+        const page = uptimeOf(doc, now);
+        const { share, days } = uptimeDays(doc, now, 90);
+        expect(share).to.equal(page.quarter);
+        expect(uptimeDays(doc, now, 30).share).to.equal(page.month);
+        expect(days.map(({ day }) => day)).to.deep.equal(
+          page.days.map((_, i) => iso(now - (89 - i) * DAY).slice(0, 10)),
+        );
+        for (const [i, { state, seconds }] of page.days.entries()) {
+          const told = days[i];
+          expect(told?.share === null, `${told?.day} ${state}`).to.equal(state === 'none');
+          if (state !== 'none') expect(told?.[`${state}_seconds`]).to.equal(Math.round(seconds));
+        }
+        const other = uptimeDays(doc, now, asked).days;
+        expect(other).to.have.length(asked);
+        expect(other.slice(-90)).to.deep.equal(days.slice(-asked));
       }),
     );
   });

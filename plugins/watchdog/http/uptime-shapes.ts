@@ -1,0 +1,20 @@
+/** The uptime of days, as routes answer it. */
+import joi from 'joi';
+import { named, whole } from '../../../kernel/contract.js';
+import { KEPT_DAYS } from '../model/uptime.js';
+
+export const daysAsked = joi.number().integer().min(1).max(KEPT_DAYS);
+
+const seconds = joi.number().integer().min(0);
+const share = joi.number().allow(null).description('Of the watched time, that was not down; null: it was not watched');
+const day = whole({
+  day: joi.string(),
+  up_seconds: seconds,
+  warning_seconds: seconds,
+  down_seconds: seconds,
+  share,
+});
+const uptime = { share, days: joi.array().items(day) };
+
+export const uptimeOfDays = named('UptimeDays', whole(uptime));
+export const uptimeOutput = named('Uptime', whole({ source: joi.string(), ...uptime }));

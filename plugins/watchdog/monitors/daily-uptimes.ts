@@ -1,0 +1,52 @@
+/**
+ * The uptime of days of many monitors (contract 30, endpoints: /status): read only for who asks, in parts of so many days
+ * that none holds up the event loop.
+ */
+import { inject, injectable, invalidQuery, JsonText } from '../../../kernel/contract.js';
+import { findRendered } from '../../../ports/rendering.js';
+import { DEPS, type WatchdogDeps } from '../deps.js';
+import { UPTIME_ROW, type UptimeRow } from './uptime-row.js';
+
+/** Of one answer, all monitors together: the largest page (200 monitors) with all days that are kept (400). */
+export const MOST_DAYS = 80_000;
+/** Of one reading. */
+const PART_DAYS = 4_000;
+const MOST_READ = 200;
+
+@injectable()
+export class DailyUptimes {
+  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
+
+  /**
+   * A reading of so many days up to now.
+   * @param monitors how many will be asked for @param days 1 to 400
+   * @throws ServiceError invalid_request: more than one answer holds
+   */
+  reading(monitors: number, days: number): UptimeReading {
+    if (monitors * days > MOST_DAYS) {
+      const most = Math.floor(MOST_DAYS / monitors);
+      const fewer = most > 0 ? `ask for ${most} days at most, or ` : '';
+      const uptime = `${days} days of ${monitors} monitors are too many: ${fewer}ask for pages with limit and cursor`;
+      throw invalidQuery({ uptime });
+    }
+    const now = this.deps.clock.now();
+    const of = (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => this.#read(ids, now, days);
+    return { part: Math.min(MOST_READ, Math.floor(PART_DAYS / days)), of };
+  }
+
+  async #read(ids: readonly string[], now: number, days: number): Promise<ReadonlyMap<string, string>> {
+    const { json } = await findRendered(
+      this.deps.monitors,
+      { filter: { id: { in: ids }, deleted_at: null }, sort: [['id', 'asc']], limit: ids.length },
+      { ...UPTIME_ROW, context: { now, days } },
+    );
+    return new Map((new JsonText(json).toJSON() as UptimeRow[]).map((row) => [row.id, row.json]));
+  }
+}
+
+export interface UptimeReading {
+  /** How many monitors are read at once. */
+  part: number;
+  /** JSON by id; a monitor that was deleted meanwhile has none. */
+  of: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+}

@@ -1,0 +1,98 @@
+/** The uptime of days in `/status`, on every engine: the figures of the page, for who asks (contract 30, endpoints). */
+import { expect } from 'chai';
+import type { ServiceError } from '../../../../kernel/errors.js';
+import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
+import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
+import { uptimeDays, uptimeOf, type UptimeDays } from '../../../../plugins/watchdog/model/uptime.js';
+import { DailyUptimes } from '../../../../plugins/watchdog/monitors/daily-uptimes.js';
+import type { StatusQuery } from '../../../../plugins/watchdog/monitors/status.js';
+import { ANYONE, fixtureOn, HOUR, STORES, type Fixture } from '../fixture.js';
+
+const DAY = 24 * HOUR;
+
+interface Told {
+  monitors: { id: string; source: string; uptime?: UptimeDays | null }[];
+  next_cursor?: string | null;
+}
+
+for (const engine of STORES) {
+  describe(`uptime of days in the status (${engine.name})`, function () {
+    this.timeout(60_000);
+    let fixture: Fixture;
+    let close = async (): Promise<void> => undefined;
+
+    beforeEach(async function () {
+      const opened = await engine.open(() => this.skip());
+      fixture = fixtureOn(opened.store);
+      close = async () => {
+        await fixture.settled();
+        await opened.close();
+      };
+    });
+    afterEach(() => close());
+
+    const told = async (query: StatusQuery): Promise<Told> =>
+      JSON.parse((await fixture.status.status(query, ANYONE)).toString()) as Told;
+    const refusal = async (query: StatusQuery): Promise<ServiceError> => {
+      const fault: unknown = await fixture.status.status(query, ANYONE).catch((error: unknown) => error);
+      return fault as ServiceError;
+    };
+
+    it('has the figures of the page for every monitor, page by page, and nothing where nobody asks', async () => {
+      for (let i = 0; i < 12; i++) {
+        await fixture.beat(`m-${String(i).padStart(2, '0')}`);
+        fixture.clock.advance(5 * HOUR);
+      }
+      for (const source of ['m-03', 'm-07']) {
+        await fixture.intake.beat(heartbeatOf({ source, status: 'error' }, undefined, true), ANYONE);
+        fixture.clock.advance(7 * HOUR);
+        await fixture.beat(source, { status: 'ok' });
+      }
+      fixture.clock.advance(2 * DAY + HOUR / 2);
+      const now = fixture.clock.now();
+      const seen: Told['monitors'] = [];
+      let cursor: string | null | undefined;
+      do {
+        const page = await told({ uptime: 90, limit: 5, ...(typeof cursor === 'string' && { cursor }) });
+        seen.push(...page.monitors);
+        cursor = page.next_cursor;
+      } while (cursor);
+      expect(seen).to.have.length(12);
+      for (const { source, uptime } of seen) {
+        const doc = await fixture.monitors.need(source, ANYONE);
+        expect(uptime, source).to.deep.equal(uptimeDays(doc, now, 90));
+        expect(uptime?.share, source).to.equal(uptimeOf(doc, now).quarter);
+      }
+      expect(seen[3]?.uptime?.days.reduce((sum, { down_seconds }) => sum + down_seconds, 0)).to.equal(7 * 3_600);
+      const [one] = (await told({ uptime: 1, source: ['m-07'] })).monitors;
+      expect(one?.uptime?.days).to.have.length(1);
+      for (const monitor of (await told({})).monitors) expect(monitor).not.to.have.property('uptime');
+    });
+
+    it('is refused where monitors and days are too many for one answer, by the name of the field', async () => {
+      const rows = Array.from({ length: 801 }, (_, i) => ({
+        insert: freshMonitor({ source: `host-${String(i).padStart(4, '0')}` }, fixture.deps.ids, fixture.clock.now()),
+      }));
+      for (let i = 0; i < rows.length; i += 400) await fixture.deps.monitors.bulk(rows.slice(i, i + 400));
+      const fault = await refusal({ uptime: 100 });
+      expect(fault).to.include({ code: 'invalid_request', status: 400 });
+      expect(fault.fields?.['uptime']).to.equal(
+        '100 days of 801 monitors are too many: ask for 99 days at most, or ask for pages with limit and cursor',
+      );
+      const whole = await told({ uptime: 99 });
+      expect(whole.monitors.every(({ uptime }) => uptime?.days.length === 99 && uptime.share === null)).to.equal(true);
+      expect(whole.monitors).to.have.length(801);
+      const page = await told({ uptime: 400, limit: 200 });
+      expect(page.monitors.map(({ uptime }) => uptime?.days.length)).to.deep.equal(Array<number>(200).fill(400));
+    });
+
+    it('knows nothing of a monitor that was deleted in the moment of the reading', async () => {
+      await fixture.beat('a');
+      await fixture.beat('b');
+      const ids = (await told({})).monitors.map(({ id }) => id);
+      const reading = new DailyUptimes(fixture.deps).reading(2, 7);
+      await fixture.monitors.remove('a', ANYONE);
+      expect([...(await reading.of(ids)).keys()]).to.deep.equal([ids[1]]);
+    });
+  });
+}
