@@ -227,7 +227,7 @@ export interface ConditionQuery {
   project: string | null;
   /** How many days of uptime, 1 to 400. */
   days: number;
-  /** No more monitors than these. */
+  /** No more monitors than these, with those of other projects that stand between them. */
   limit: number;
 }
 
@@ -248,9 +248,15 @@ export interface MonitorCondition {
   days: [day: number, watched: number, warning: number, down: number][];
 }
 
-export interface WatchdogApi {
+export interface MonitorConditions {
   /** Each once, in no order; what is unknown is left out. */
-  conditions(query: ConditionQuery): Promise<MonitorCondition[]>;
+  monitors: MonitorCondition[];
+  /** False: the limit ended the search, and some are left out. */
+  complete: boolean;
+}
+
+export interface WatchdogApi {
+  conditions(query: ConditionQuery): Promise<MonitorConditions>;
   /**
    * One run under the evaluator's lease. `also` runs under the same lease, after the run. Null: another run holds it.
    * @throws what the store said; the run's record then says `error`

@@ -6,8 +6,10 @@ import type { Doc } from '../../../ports/store.js';
 
 /** Days of bars. */
 export const DAYS = 90;
-/** Monitors of one page, all components together. */
+/** Monitors of one page when it is saved, all components together. */
 export const MOST_MONITORS = 5_000;
+/** Monitors that are looked at: branches grow after the page was saved. */
+export const MOST_SHOWN = 2 * MOST_MONITORS;
 export const MOST_COMPONENTS = 50;
 export const MOST_SOURCES = 100;
 

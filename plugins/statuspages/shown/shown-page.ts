@@ -17,7 +17,7 @@ import {
   type MonitorFamily,
   type ShownState,
 } from '../model/condition.js';
-import { DAYS, MOST_MONITORS, pathOf, type Component, type StatusPageDoc } from '../model/page.js';
+import { DAYS, MOST_SHOWN, pathOf, type Component, type StatusPageDoc } from '../model/page.js';
 import { CONDITION_WORDS, STATE_WORDS } from '../model/words.js';
 import { Announcements } from '../store/announcements.js';
 
@@ -26,6 +26,12 @@ const PAST_DAYS = 90;
 const MOST_PAST = 20;
 const TONES = { up: 'success', warning: 'warning', down: 'critical', none: 'none' } as const;
 const COLUMN_WORDS = { up: 'up', warning: 'degraded', down: 'down', none: 'no data' } as const;
+
+interface Family {
+  family: MonitorFamily;
+  /** False: there are more monitors than a page looks at. */
+  complete: boolean;
+}
 
 @injectable()
 export class ShownPage {
@@ -36,7 +42,7 @@ export class ShownPage {
 
   /** The state of all its components together. */
   async state(page: StatusPageDoc): Promise<ShownState> {
-    const family = await this.#family(page, 1);
+    const { family } = await this.#family(page, 1);
     const states = page.components.flatMap((one) => monitorsOf(one, family).map(({ state }) => shownState(state)));
     return worst(states);
   }
@@ -44,7 +50,7 @@ export class ShownPage {
   /** The context of its view. @param preview it is looked at before it is published */
   async context(page: StatusPageDoc, preview: boolean): Promise<Record<string, unknown>> {
     const now = this.deps.clock.now();
-    const [family, announcements] = await Promise.all([
+    const [{ family, complete }, announcements] = await Promise.all([
       this.#family(page, DAYS),
       this.announcements.shown(page, isoOf(now - PAST_DAYS * DAY_MS)),
     ]);
@@ -66,6 +72,7 @@ export class ShownPage {
       heading: state === 'down' && components.every((one) => one.state === 'down') ? 'All systems are down' : heading,
       tone: state === 'up' && incidents > 0 ? 'warning' : CONDITION_WORDS[state].tone,
       components,
+      partial: !complete,
       current: open.filter(({ upcoming }) => !upcoming),
       upcoming: open.filter(({ upcoming }) => upcoming).toReversed(),
       past: told.filter(({ over }) => over).slice(0, MOST_PAST),
@@ -78,11 +85,12 @@ export class ShownPage {
     };
   }
 
-  async #family({ components, project }: StatusPageDoc, days: number): Promise<MonitorFamily> {
+  async #family({ components, project }: StatusPageDoc, days: number): Promise<Family> {
     const sources = components.flatMap((one) => one.sources);
     const subtrees = components.flatMap(({ subtree }) => subtree ?? []);
-    const query = { sources, subtrees, project, days, limit: 2 * MOST_MONITORS };
-    return familyOf(await this.deps.watchdog.conditions(query));
+    const query = { sources, subtrees, project, days, limit: MOST_SHOWN };
+    const { monitors, complete } = await this.deps.watchdog.conditions(query);
+    return { family: familyOf(monitors), complete };
   }
 }
 

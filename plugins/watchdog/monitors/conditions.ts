@@ -3,7 +3,7 @@
  * read level by level, by the indexes of source and parent, so that it costs what is shown and not what there is.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { ConditionQuery, MonitorCondition } from '../../../ports/domain/watchdog.js';
+import type { ConditionQuery, MonitorCondition, MonitorConditions } from '../../../ports/domain/watchdog.js';
 import { findRendered } from '../../../ports/rendering.js';
 import type { Filter, Find } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -12,40 +12,45 @@ import { CONDITION_ROW } from './condition-row.js';
 
 const BATCH = 500;
 
+interface Reading {
+  context: { now: number; days: number };
+  /** The reading ends once it has so many. */
+  most: number;
+}
+
 @injectable()
 export class Conditions {
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
 
-  /** Each once, in no order. */
-  async of({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorCondition[]> {
-    const context = { now: this.deps.clock.now(), days };
+  /** Read until one more than the limit is found, which tells whether some are left out. */
+  async of({ sources, subtrees, project, days, limit }: ConditionQuery): Promise<MonitorConditions> {
+    const reading = { context: { now: this.deps.clock.now(), days }, most: limit + 1 };
     const found = new Map<string, MonitorCondition>();
     const named = [...new Set([...sources, ...subtrees])].map(idOf);
-    const take = (rows: readonly MonitorCondition[]): MonitorCondition[] => {
-      const fresh = rows.filter((row) => !found.has(row.source));
-      for (const row of fresh) found.set(row.source, row);
-      return fresh;
+    const take = (rows: readonly MonitorCondition[]): void => {
+      for (const row of rows) if (!found.has(row.source)) found.set(row.source, row);
     };
-    for (let i = 0; i < named.length; i += BATCH) {
-      take(await this.#read({ id: { in: named.slice(i, i + BATCH) }, deleted_at: null }, 'id', context));
+    for (let i = 0; i < named.length && found.size <= limit; i += BATCH) {
+      take(await this.#read({ id: { in: named.slice(i, i + BATCH) }, deleted_at: null }, 'id', reading));
     }
     const reached = new Set<string>();
     let level = [...subtrees];
-    while (level.length > 0 && found.size < limit) {
+    while (level.length > 0 && found.size <= limit) {
       const next: string[] = [];
-      for (let i = 0; i < level.length && found.size < limit; i += BATCH) {
+      for (let i = 0; i < level.length && found.size <= limit; i += BATCH) {
         const filter = { parent_source: { in: level.slice(i, i + BATCH) }, deleted_at: null };
-        const rows = await this.#read(filter, 'parent_source', context);
+        const rows = await this.#read(filter, 'parent_source', reading);
         take(rows);
         next.push(...rows.map(({ source }) => source));
       }
       for (const source of level) reached.add(source);
       level = next.filter((source) => !reached.has(source));
     }
-    return [...found.values()].filter((row) => project === null || row.project === project).slice(0, limit);
+    const shown = [...found.values()].slice(0, limit).filter((row) => project === null || row.project === project);
+    return { monitors: shown, complete: found.size <= limit };
   }
 
-  async #read(filter: Filter, by: string, context: { now: number; days: number }): Promise<MonitorCondition[]> {
+  async #read(filter: Filter, by: string, { context, most }: Reading): Promise<MonitorCondition[]> {
     const rows: MonitorCondition[] = [];
     const sort: Find['sort'] =
       by === 'id'
@@ -64,7 +69,7 @@ export class Conditions {
       const text = typeof page.json === 'string' ? page.json : Buffer.from(page.json).toString();
       rows.push(...(JSON.parse(text) as MonitorCondition[]));
       after = page.next;
-    } while (after !== null);
+    } while (after !== null && rows.length < most);
     return rows;
   }
 }

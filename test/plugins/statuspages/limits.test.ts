@@ -1,0 +1,67 @@
+/** A status page of more monitors than it may have says so, when it is saved and when it has grown (contract 30). */
+import { expect } from 'chai';
+import dashboard from '../../../plugins/dashboard/plugin.js';
+import statuspages from '../../../plugins/statuspages/plugin.js';
+import type { MonitorDoc } from '../../../plugins/watchdog/model/documents.js';
+import { freshMonitor } from '../../../plugins/watchdog/model/monitor.js';
+import watchdog from '../../../plugins/watchdog/plugin.js';
+import { ids } from '../access/fixture.js';
+import { HttpFixture } from '../access/http-fixture.js';
+
+const PAGES = '/api/watchdog/v1/status-pages';
+const LEFT_OUT = 'some of it is left out';
+
+describe('status pages of many monitors', function () {
+  this.timeout(60_000);
+  let fixture: HttpFixture;
+  let manage: string;
+
+  beforeEach(async () => {
+    fixture = await HttpFixture.open({ plugins: [dashboard, watchdog, statuspages] });
+    manage = await fixture.token(['watchdog:manage']);
+    await grow(0, 1);
+  });
+  afterEach(() => fixture.stop());
+
+  /** Monitors below the first one. */
+  async function grow(from: number, to: number): Promise<void> {
+    const monitors = fixture.harness.store.collection<MonitorDoc>('watchdog_monitors');
+    const now = fixture.clock.now();
+    for (let i = from; i < to; i += 1_000) {
+      const part = Array.from({ length: Math.min(1_000, to - i) }, (_, n) => {
+        const parent_source = i + n === 0 ? null : 'm-0';
+        return { insert: freshMonitor({ source: `m-${i + n}`, parent_source }, ids, now) };
+      });
+      await monitors.bulk(part);
+    }
+  }
+  const make = (slug: string) =>
+    fixture.api('POST', PAGES, manage, {
+      slug,
+      title: 'Many',
+      published: true,
+      components: [{ name: 'Everything of ours', subtree: 'm-0' }],
+    });
+  const shown = async (slug: string): Promise<string> => (await fixture.api('GET', `/status-page/${slug}`, null)).text;
+
+  it('are refused over 5,000 when they are saved', async () => {
+    await grow(1, 5_000);
+    expect((await make('most')).status).to.equal(201);
+    await grow(5_000, 5_001);
+    const refused = await make('more');
+    expect(refused.status).to.equal(422);
+    expect(refused.json.error?.fields).to.deep.equal({
+      components: 'stand for more than 5000 monitors, all together',
+    });
+  });
+
+  it('say on the page over 10,000 that some are left out', async () => {
+    expect((await make('grown')).status).to.equal(201);
+    expect((await make('grown-more')).status).to.equal(201);
+    await grow(1, 10_000);
+    const whole = await shown('grown');
+    expect(whole).to.include('Everything of ours').and.not.include(LEFT_OUT);
+    await grow(10_000, 10_001);
+    expect(await shown('grown-more')).to.include(LEFT_OUT);
+  });
+});
