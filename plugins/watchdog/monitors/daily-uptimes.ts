@@ -1,6 +1,6 @@
 /**
- * The uptime of days of many monitors (contract 30, endpoints: /status): read only for who asks, in parts of so many days
- * that none holds up the event loop.
+ * The uptime of days of many monitors (contract 30, endpoints: /status): read only for who asks, in parts of so many
+ * days that none holds up the event loop.
  */
 import { inject, injectable, invalidQuery, JsonText } from '../../../kernel/contract.js';
 import { findRendered } from '../../../ports/rendering.js';
