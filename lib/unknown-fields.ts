@@ -1,7 +1,8 @@
 /**
  * Names in a body that its schema does not know: ignored, and told in `warnings` of the answer, so that a typing
  * mistake is seen (contract 00, envelope). Reads joi's `describe()`. Maps whose names are the caller's own are left
- * alone. Elements of a list that are judged later, one by one, say in a meta `fields` what they may hold.
+ * alone. Elements of a list that are judged later, one by one, say in a meta `fields` what they may hold; an object with a
+ * meta `judged_elsewhere` has its fields told by whoever knows them, who never sees what the reader of the body took out.
  */
 export interface DescribedFields {
   type?: string;
@@ -10,7 +11,7 @@ export interface DescribedFields {
   patterns?: unknown;
   items?: readonly DescribedFields[];
   matches?: readonly { schema?: DescribedFields; then?: DescribedFields; otherwise?: DescribedFields }[];
-  metas?: readonly { fields?: DescribedFields }[];
+  metas?: readonly { fields?: DescribedFields; judged_elsewhere?: boolean }[];
 }
 
 /** Sentences in one answer. */
@@ -20,6 +21,8 @@ const AND_MORE = 'further fields are no fields of this call';
 
 /** Bad characters could forge a line of a log, or a sentence of ours. */
 const cleaned = (name: string): string => name.slice(0, LONGEST_NAME).replaceAll(/[\p{C}\p{Z}]/gu, '\ufffd');
+
+const sentenceOn = (path: string, name: string): string => `${path}${cleaned(name)} is no field of this call`;
 
 class Walk {
   readonly told: string[] = [];
@@ -51,14 +54,18 @@ class Walk {
     list.forEach((value, at) => this.value(fields, value, `${path}${at}.`));
   }
 
-  #object({ keys, flags, patterns }: DescribedFields, value: Record<string, unknown>, path: string): void {
+  #object({ keys, flags, patterns, metas }: DescribedFields, value: Record<string, unknown>, path: string): void {
+    if (metas?.some(({ judged_elsewhere }) => judged_elsewhere)) {
+      this.told.push(...this.dropped(value).map((name) => sentenceOn(path, name)));
+      return;
+    }
     if (keys === undefined) return;
     const open = flags?.unknown === true || patterns !== undefined;
     for (const name of [...Object.keys(value), ...(open ? [] : this.dropped(value))]) {
       if (this.told.length > MOST) return;
       const known = Object.hasOwn(keys, name) ? keys[name] : undefined;
       if (known === undefined) {
-        if (!open) this.told.push(`${path}${cleaned(name)} is no field of this call`);
+        if (!open) this.told.push(sentenceOn(path, name));
       } else this.value(known, value[name], `${path}${name}.`);
     }
   }

@@ -12,6 +12,7 @@ import { Prober } from './asking/prober.js';
 import { DEPS, type ProbesConfig, type ProbesDeps } from './deps.js';
 import { routes } from './http/routes.js';
 import { targetOf, type Probe } from './model/probe.js';
+import { unknownOf } from './model/schema.js';
 import { hrefOf, NEW } from './pages/form.js';
 import { pages } from './pages/pages.js';
 import { Probes, type CheckedProbe } from './store/probes.js';
@@ -72,6 +73,7 @@ export default definePlugin<ProbesConfig>({
       extensions: [
         extend(MONITOR_PROBES, {
           check: (given, source) => probes.check(given, source),
+          unknown: unknownOf,
           save: (source, checked) => probes.save(source, checked as CheckedProbe),
           of: (source) => probes.view(source),
           summary: (probe) => targetOf(probe as unknown as Probe),

@@ -183,6 +183,8 @@ export interface MonitorProbes {
    * @throws ServiceError validation_failed, its fields below `probe`
    */
   check(given: unknown, source: string): Promise<unknown>;
+  /** Fields of `given` that its kind does not have, in sentences for `warnings` (contract 00, envelope). */
+  unknown(given: unknown): string[];
   /** @param checked by `check`. Resolves after the commit. */
   save(source: string, checked: unknown): Promise<void>;
   /** As it is shown, without secrets; null: nobody asks. */

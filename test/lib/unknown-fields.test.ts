@@ -11,6 +11,7 @@ const schema = joi.object({
   counts: joi.object().pattern(joi.string(), joi.number()),
   open: joi.object({ b: joi.object({ c: joi.any() }) }).unknown(),
   either: joi.alternatives(joi.string(), joi.object({ x: joi.any() })),
+  judged: joi.object().unknown().meta({ judged_elsewhere: true }),
   two: joi.alternatives(joi.object({ x: joi.any() }), joi.object({ y: joi.any() })),
 });
 const told = (body: unknown): string[] => unknownFields(schema.describe(), body);
@@ -35,6 +36,12 @@ describe('unknown fields', () => {
     expect(told({ tags: { any: { thing: 1 } }, counts: { cpu: 1 }, two: { z: 1 } })).to.deep.equal([]);
     expect(told({ open: { other: 1, b: { c: 1, d: 1 } } })).to.deep.equal([no('open.b.d')]);
     for (const other of [null, 'x', 7, [], [{ name: 1 }]]) expect(told(other)).to.deep.equal([]);
+  });
+
+  it('tells of an object that is judged elsewhere what was taken out of it, and no more', () => {
+    const judged = { any: 1 };
+    const dropped = (value: object): string[] => (value === judged ? ['__proto__'] : []);
+    expect(unknownFields(schema.describe(), { judged }, dropped)).to.deep.equal([no('judged.__proto__')]);
   });
 
   it('says at most ten sentences, with names cut and cleaned', () => {

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { named, whole, type Clock, type RouteSpec } from '../../../kernel/contract.js';
 import type { Asker } from '../asking/asker.js';
-import { anyProbe } from '../model/schema.js';
+import { anyProbe, unknownOf } from '../model/schema.js';
 import { daysLeft, type ProbeResult } from '../model/seen.js';
 import type { Probes } from '../store/probes.js';
 
@@ -57,8 +57,11 @@ export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
       }),
     ),
     handle: async ({ body }) => {
-      const probe = await probes.opened((body as { probe: unknown }).probe, null);
-      return { seen: trialOf(await asker.ask(probe), clock.now(), true) };
+      const given = (body as { probe: unknown }).probe;
+      const probe = await probes.opened(given, null);
+      const seen = trialOf(await asker.ask(probe), clock.now(), true);
+      const warnings = unknownOf(given);
+      return { seen, ...(warnings.length > 0 && { warnings }) };
     },
   },
 ];

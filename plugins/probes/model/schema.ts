@@ -2,6 +2,7 @@
 import joi, { type ObjectSchema, type ValidationError } from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
+import { unknownFields } from '../../../lib/unknown-fields.js';
 import { RECORD_TYPES } from '../../../ports/reach.js';
 import { KINDS, type OpenProbe, type Probe, type ProbeKind } from './probe.js';
 import { isJsonPath } from './json-path.js';
@@ -103,6 +104,9 @@ export const anyProbe = named(
       ...timing,
     })
     .unknown()
+    .meta({ judged_elsewhere: true })
+    // Those of its kind come with it (`probeOf`); of other kinds none are to be told as unknown.
+    .prefs({ noDefaults: true })
     .example({ kind: 'http', url: 'https://shop.example/health', expected_status: '200', interval_seconds: 60 }),
 );
 
@@ -113,13 +117,24 @@ const OPTIONS = {
   errors: { label: false, wrap: { array: false, string: false }, escapeHtml: false, stack: false },
 } as const;
 
+function kindOf(given: unknown): ProbeKind | undefined {
+  const of = (given as { kind?: unknown } | null | undefined)?.kind;
+  return KINDS.find((one) => one === of);
+}
+
+/** Fields that the kind of this probe does not have, in sentences for `warnings` (contract 00, envelope). */
+export function unknownOf(given: unknown): string[] {
+  const known = kindOf(given);
+  if (known === undefined) return [];
+  return unknownFields(joi.object({ probe: schemaOf(known) }).describe(), { probe: given });
+}
+
 /**
  * A probe as a caller gave it, with its defaults; fields of other kinds are dropped.
  * @throws ServiceError validation_failed, fields below `probe`
  */
 export function probeOf(given: unknown): OpenProbe {
-  const of = (given as { kind?: unknown } | null)?.kind;
-  const known = KINDS.find((one) => one === of);
+  const known = kindOf(given);
   if (known === undefined) throw invalid({ 'probe.kind': `must be one of ${KINDS.join(', ')}` });
   const { value, error } = schemaOf(known).validate(given, OPTIONS) as { value: OpenProbe; error?: ValidationError };
   if (error !== undefined) {

@@ -34,7 +34,9 @@ export const daysLeft = ({ valid_until }: ServerCertificate, now: number): numbe
 
 /** In words: `expires in 6 days`. */
 export function expiry(days: number): string {
-  if (days < 0) return `expired ${-days === 1 ? 'a day' : `${-days} days`} ago`;
+  // Whole days are counted downwards: one that ended an hour ago has -1.
+  if (days === -1) return 'expired less than a day ago';
+  if (days < 0) return `expired ${days === -2 ? 'a day' : `${-days - 1} days`} ago`;
   return days === 0 ? 'expires within a day' : `expires in ${days === 1 ? 'a day' : `${days} days`}`;
 }
 

@@ -27,6 +27,7 @@ const fields = {
   probe: joi
     .object()
     .unknown()
+    .meta({ judged_elsewhere: true })
     .allow(null)
     .description('How the service asks by itself, as `Probe` says; null: it does not. Absent: as it is'),
 };

@@ -200,9 +200,10 @@ function monitors({ probed: service, status: lists, audit }: WatchdogServices): 
       status: 201,
       output: schemas.monitorOutput,
       handle: async (request) => {
-        const monitor = await service.create(request.body as MonitorFields & WithProbe, callerOf(request.principal));
+        const fields = request.body as MonitorFields & WithProbe;
+        const monitor = await service.create(fields, callerOf(request.principal));
         await audit.record(request.principal, 'monitor.created', monitor.source);
-        return created({ monitor });
+        return created({ monitor, ...service.warnings(fields) });
       },
     },
     {
@@ -231,7 +232,7 @@ function monitors({ probed: service, status: lists, audit }: WatchdogServices): 
         const monitor = await service.edit(nameOf(request), edit, caller);
         const change = changedFields(before, monitor, Object.keys(edit));
         await audit.record(request.principal, 'monitor.changed', monitor.source, {}, change);
-        return { monitor };
+        return { monitor, ...service.warnings(edit) };
       },
     },
     {

@@ -60,6 +60,12 @@ export class ProbedMonitors {
     return { ...view, probe: (await this.deps.probes()?.of(view.source)) ?? null };
   }
 
+  /** What the answer says of fields of the probe that nobody knows (contract 00, envelope). */
+  warnings({ probe }: WithProbe): { warnings?: string[] } {
+    const warnings = this.deps.probes()?.unknown(probe) ?? [];
+    return warnings.length === 0 ? {} : { warnings };
+  }
+
   /** Null: nothing is to be written. @throws ServiceError validation_failed */
   async #checked(probe: unknown, source: string): Promise<{ save: () => Promise<void> } | null> {
     const probes = this.deps.probes();

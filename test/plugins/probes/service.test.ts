@@ -65,6 +65,34 @@ describe('probes of a running service', function () {
     expect((await monitor())['probe']).to.equal(null);
   });
 
+  it('tells what no probe has, with its path, and takes the rest', async () => {
+    const no = (name: string): string => `${name} is no field of this call`;
+    const probe = { kind: 'tcp', host: '127.0.0.1', port: 1, retires: 0 };
+    const sent = JSON.stringify({ source: 'mistyped', probe, intervall: 1 }).replace(
+      '"retires"',
+      '"__proto__":1,"retires"',
+    );
+    const post = await fetch(`${service.url}${MONITORS}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: sent,
+    });
+    expect(post.status).to.equal(201);
+    const made = (await post.json()) as { warnings: string[]; monitor: { probe: object } };
+    expect(made.warnings).to.have.members([no('probe.retires'), no('probe.__proto__'), no('intervall')]);
+    expect(made.monitor.probe).to.include({ kind: 'tcp', retries: 1 }).and.not.have.property('retires');
+
+    const path = `${MONITORS}/mistyped`;
+    const other = { kind: 'tcp', host: '127.0.0.1', port: 2, url: 'http://a.test/' };
+    const changed = await service.request('PATCH', path, token, { probe: other });
+    expect([changed.status, changed.body['warnings']]).to.deep.equal([200, [no('probe.url')]]);
+    const right = await service.request('PATCH', path, token, { probe: { kind: 'tcp', host: '127.0.0.1', port: 2 } });
+    expect(right.body).to.not.have.property('warnings');
+    const tried = await service.request('POST', '/api/probes/v1/try', token, { probe });
+    expect([tried.status, tried.body['warnings']]).to.deep.equal([200, [no('probe.retires')]]);
+    expect((await service.request('DELETE', path, token)).status).to.equal(200);
+  });
+
   it('asks once to show what is seen', async () => {
     const probe = { kind: 'tcp', host: '127.0.0.1', port: Number(new URL(service.url).port) };
     const { status, body } = await service.request('POST', '/api/probes/v1/try', token, { probe });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { ServiceError } from '../../../../kernel/errors.js';
 import { isJsonPath, valueAt } from '../../../../plugins/probes/model/json-path.js';
-import { probeOf } from '../../../../plugins/probes/model/schema.js';
+import { probeOf, unknownOf } from '../../../../plugins/probes/model/schema.js';
 import { expiry, NOTHING, observationOf } from '../../../../plugins/probes/model/seen.js';
 import { inStatusRange, isStatusRange } from '../../../../plugins/probes/model/status-range.js';
 import { nextTime, Timetable } from '../../../../plugins/probes/model/timetable.js';
@@ -36,6 +36,16 @@ describe('probes (pure)', () => {
       retries: 1,
     });
     expect(probeOf({ kind: 'tls', host: 'a.test' })).to.include({ port: 443, cert_days_warning: 14 });
+  });
+
+  it('what its kind does not have is told, and nothing of what it has', () => {
+    const no = (name: string): string => `probe.${name} is no field of this call`;
+    expect(unknownOf({ kind: 'tcp', host: 'a', port: 1, url: 'http://a/', hots: 'b' })).to.deep.equal([
+      no('url'),
+      no('hots'),
+    ]);
+    expect(unknownOf({ kind: 'http', url: 'http://a/', headers: { Any: 'thing' }, retries: 2 })).to.deep.equal([]);
+    for (const none of [null, undefined, {}, { kind: 'gopher', hole: 1 }]) expect(unknownOf(none)).to.deep.equal([]);
   });
 
   it('what is wrong is named below `probe`', () => {
@@ -91,8 +101,10 @@ describe('probes (pure)', () => {
     expect(fine.status).to.equal('ok');
     expect(fine.metrics).to.deep.equal({ response_ms: 5, cert_days: 6 });
     expect(fine.checks['certificate']).to.deep.equal({ ok: false, message: 'The certificate expires in 6 days' });
-    expect([expiry(-1), expiry(0), expiry(1)]).to.deep.equal([
+    expect([expiry(-3), expiry(-2), expiry(-1), expiry(0), expiry(1)]).to.deep.equal([
+      'expired 2 days ago',
       'expired a day ago',
+      'expired less than a day ago',
       'expires within a day',
       'expires in a day',
     ]);

@@ -123,6 +123,7 @@ describe('importing monitors', () => {
   it('takes groups as parents, and what Kuma asks as probes', async () => {
     const saved = new Map<string, unknown>();
     fixture.deps.probes = () => ({
+      unknown: () => [],
       check: async (given) => given,
       save: async (source, checked) => void saved.set(source, checked),
       of: async () => null,
