@@ -279,7 +279,7 @@ export class Evaluator {
   }
 }
 
-/** The thresholds of a monitor that is being evaluated; null for the others. @throws TypeError on a broken document */
+/** The thresholds of a monitor that is being evaluated; null for the others. @throws Error on a broken document */
 function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: number; credit: number } | null {
   if (doc.deleted_at !== null || doc.last_heartbeat_at === null) return null;
   if ((doc.state !== 'up' && doc.state !== 'warning') || isLearning(doc)) return null;
@@ -292,7 +292,11 @@ function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: num
 function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   const resumed = afterMaintenance(doc, now);
   if (resumed.state === 'down' && doc.state !== 'down') return true;
-  if (Number.isNaN(Date.parse(doc.last_heartbeat_at ?? ''))) return false;
-  const due = dueOf(resumed, gaps);
-  return due !== null && now > due.down;
+  try {
+    const due = dueOf(resumed, gaps);
+    return due !== null && now > due.down;
+  } catch {
+    // A document that cannot be read is counted and logged where it is judged (`#judged`), and stops no run.
+    return false;
+  }
 }

@@ -26,7 +26,15 @@ export class CronInvalid extends Error {
   }
 }
 
-const parsed = new BoundedMap<Cron>({ most: 2_000 });
+/** An expression in its zone, with its last answer. */
+interface Kept {
+  times: Cron;
+  /** What was asked for, and the first due time after it; null: there is none. */
+  after: number;
+  due: number | null;
+}
+
+const kept = new BoundedMap<Kept>({ most: 5_000 });
 
 const timesOf = (expression: string, timezone: string): Cron =>
   new Cron(expression, { timezone, paused: true, mode: '5-part' });
@@ -72,14 +80,18 @@ function checkField(text: string, i: number, position: number): void {
   }
 }
 
-/** The first due time after `after`; null: there is none. Both in ms since 1970. @throws CronInvalid */
+/**
+ * The first due time after `after`; null: there is none. Both in ms since 1970. An answer holds for every time between
+ * what was asked for and it, so most askings compute nothing: monitors are looked at more often than they are due.
+ * @param expression checked when it was given (`checkCron`)
+ * @throws Error when it cannot be read, or this system does not know the zone any more
+ */
 export function nextDue(expression: string, timezone: string, after: number): number | null {
   const key = `${timezone} ${expression}`;
-  let times = parsed.get(key);
-  if (times === undefined) {
-    checkCron(expression, timezone);
-    times = timesOf(expression, timezone);
-    parsed.set(key, times);
-  }
-  return times.nextRun(new Date(after))?.getTime() ?? null;
+  const known = kept.get(key);
+  if (known !== undefined && known.after <= after && (known.due === null || after < known.due)) return known.due;
+  const times = known?.times ?? timesOf(expression, timezone);
+  const due = times.nextRun(new Date(after))?.getTime() ?? null;
+  kept.set(key, { times, after, due });
+  return due;
 }

@@ -1,5 +1,6 @@
 /** Monitors that are due by a schedule (contract 30, beyond the specification), on every engine. */
 import { expect } from 'chai';
+import { idOf } from '../../../../plugins/watchdog/model/source.js';
 import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
 for (const engine of STORES) {
@@ -63,6 +64,16 @@ for (const engine of STORES) {
       await fixture.intake.start('job', ANYONE, { run: '', interval: null });
       expect(await at('2026-03-28T02:10:00.000Z'), 'it runs').to.equal('up');
       expect(await at('2026-03-28T02:10:00.001Z')).to.equal('down');
+    });
+
+    it('of a zone that this system does not know any more stops no run', async () => {
+      await fixture.monitors.create({ source: 'job', ...berlin }, ANYONE);
+      await fixture.beat('job');
+      await fixture.beat('other', { interval: 60 });
+      await fixture.deps.monitors.change({ id: idOf('job') }, { set: { timezone: 'Mars/Base' } });
+      fixture.clock.advance(48 * HOUR);
+      expect(await fixture.evaluate()).to.include({ result: 'ok', errors: 1, to_down: 1 });
+      expect((await fixture.monitor('other')).state).to.equal('down');
     });
 
     it('takes the place of an interval, and gives it back', async () => {

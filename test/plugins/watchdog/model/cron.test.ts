@@ -1,5 +1,6 @@
 /** Due times of cron expressions over both changes of daylight saving, as Vixie cron has them (contract 30). */
 import { expect } from 'chai';
+import { Cron } from 'croner';
 import fc from 'fast-check';
 import { checkCron, CronInvalid, nextDue } from '../../../../plugins/watchdog/model/cron.js';
 
@@ -159,6 +160,36 @@ describe('cron expressions', () => {
 
   it('refuses a time zone that is none', () => {
     expect(() => checkCron('@daily', 'Mars/Base')).to.throw(CronInvalid, /Mars\/Base/);
+  });
+
+  it('answers the same whatever was asked for before, over every change of daylight saving (property)', () => {
+    const expressions = fc.constantFrom(
+      '*/30 * * * *',
+      '15 * * * *',
+      '30 2 * * *',
+      '45 1 * * *',
+      '0 4 * * SUN',
+      '@daily',
+    );
+    const changes = ['2026-03-08', '2026-03-29', '2026-04-04', '2026-10-03', '2026-10-25', '2026-11-01'];
+    const times = fc.record({ day: fc.constantFrom(...changes), seconds: fc.integer({ min: 0, max: 200_000 }) });
+    fc.assert(
+      fc.property(
+        expressions,
+        fc.constantFrom(BERLIN, NEW_YORK, LORD_HOWE),
+        fc.array(times, { minLength: 2, maxLength: 12 }),
+        (expression, zone, asked) => {
+          const fresh = new Cron(expression, { timezone: zone, paused: true, mode: '5-part' });
+          for (const { day, seconds } of asked) {
+            const at = Date.parse(day) + seconds * 1000;
+            expect(nextDue(expression, zone, at), `${expression} ${zone} ${new Date(at).toISOString()}`).to.equal(
+              fresh.nextRun(new Date(at))?.getTime(),
+            );
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
   });
 
   it('takes any text without another error, and finds due times in order (property)', () => {
