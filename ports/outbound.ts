@@ -51,6 +51,8 @@ export class OutboundError extends Error {
   constructor(
     readonly fault: OutboundFault,
     message: string,
+    /** Of `tls`, as the TLS library names it: `CERT_HAS_EXPIRED`; null: it does not say. */
+    readonly code: string | null = null,
   ) {
     super(message);
   }

@@ -6,7 +6,8 @@
 //
 // SVC_TEST_MONGODB_URL  a MongoDB to test against; without it, what mongodb-memory-server can get
 // SVC_TEST_REQUIRE      comma-separated: fail when these suites did not run (`mongodb`, `browser`, `sdks`, `promtool`,
-//                       `openapi`, `schemathesis`, `packed`, `apache`, `csharp`, `agent`)
+//                       `openapi`, `schemathesis`, `packed`, `apache`, `csharp`, `agent`; probes of certificates
+//                       need openssl, of names dnsmasq, of machines a ping that may send: `tls`, `dns`, `icmp`)
 // SVC_TEST_TIMES        a number: list that many of the costliest files, with the CPU time of each and of its programs
 // SVC_TEST_BUDGET       a number: tests of random faults do that many times as much (default 1)
 // SVC_TEST_LANES        how many files run at once
@@ -127,6 +128,9 @@ const SUITES = {
   packed: 'the packed service makes plugins',
   csharp: 'the small client for c# verifies',
   agent: 'update-agent: the executable updates',
+  tls: 'probes of certificates (with openssl) five days left',
+  dns: 'probes of names (with dnsmasq) a real name server says',
+  icmp: 'probes of machines loopback answers an echo',
 };
 const tested = (name) => ran.some((title) => title.startsWith(SUITES[name] ?? `documentstore contract: ${name} `));
 const engines = ['memory', 'sqlite', 'mongodb'].filter(tested).join(', ') || 'none';

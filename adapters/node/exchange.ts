@@ -48,7 +48,7 @@ const pinned =
 
 function faultOf(error: NodeJS.ErrnoException, stage: Stage): OutboundError {
   const code = error.code ?? '';
-  if (TLS_CODE.test(code)) return new OutboundError('tls', `TLS failed: ${code}`);
+  if (TLS_CODE.test(code)) return new OutboundError('tls', `TLS failed: ${code}`, code);
   if (stage === 'connect') return new OutboundError('connect', `no connection: ${code || error.message}`);
   if (code.startsWith('HPE_')) return new OutboundError('reset', `the answer is not HTTP: ${code}`);
   if (stage === 'tls' && code !== 'ECONNRESET') return new OutboundError('tls', `TLS failed: ${code || error.message}`);
@@ -66,14 +66,14 @@ function headersOf(request: OutboundRequest): Record<string, string | number> {
 }
 
 function optionsOf(request: OutboundRequest, { url, addresses, ca, sockets }: Route): https.RequestOptions & Checked {
-  const secure = url.protocol === 'https:';
+  const kind = url.protocol !== 'https:' ? 'plain' : request.certificate === true ? 'whole' : 'secure';
   return {
     method: request.method,
     protocol: url.protocol,
     hostname: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port,
     path: `${url.pathname}${url.search}`,
-    agent: sockets === null ? false : secure ? sockets.secure : sockets.plain,
+    agent: sockets === null ? false : sockets[kind],
     checked: addresses.map(({ address }) => address).join(),
     lookup: pinned(addresses),
     rejectUnauthorized: true,

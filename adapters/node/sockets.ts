@@ -33,6 +33,15 @@ class SecureSockets extends https.Agent {
 export interface Sockets {
   plain: http.Agent;
   secure: https.Agent;
+  /**
+   * For those who ask what certificate there is: each handshake is whole. One that goes on with an old session shows the
+   * certificate of that session, long after the server has another or its time is over.
+   */
+  whole: https.Agent;
 }
 
-export const keptSockets = (): Sockets => ({ plain: new PlainSockets(OPTIONS), secure: new SecureSockets(OPTIONS) });
+export const keptSockets = (): Sockets => ({
+  plain: new PlainSockets(OPTIONS),
+  secure: new SecureSockets(OPTIONS),
+  whole: new SecureSockets({ ...OPTIONS, maxCachedSessions: 0 }),
+});

@@ -2,7 +2,7 @@
  * ICMP echoes, by the system's own `ping`: sockets for them need rights that a service should not have, and `ping` has
  * them where the system lets it. The address was judged and holds no letters that a command line could misread.
  */
-import { execFile } from 'node:child_process';
+import { execFile, type ExecFileException } from 'node:child_process';
 import { OutboundError } from '../../../ports/outbound.js';
 
 const WINDOWS = process.platform === 'win32';
@@ -15,23 +15,44 @@ function argumentsOf(address: string, timeoutMs: number): string[] {
   return [...(MAC ? ['-t', seconds] : ['-W', seconds]), '-n', '-c', '1', address];
 }
 
+/** Said by `ping` where the system keeps it from sending. */
+const FORBIDDEN = /not permitted|permission denied|lacking privilege|are you root/i;
+const UNREACHABLE = /unreachable|no route|cannot assign/i;
+
+/**
+ * What an end without an answer means. Codes of the end tell little: some programs use 1 for everything.
+ * @param said on stderr, in English
+ */
+function faultOf({ code, killed }: ExecFileException, said: string, timeoutMs: number): OutboundError {
+  if (code === 'ENOENT') return new OutboundError('connect', 'this system has no ping');
+  if (code === 'EACCES' || FORBIDDEN.test(said)) {
+    return new OutboundError('connect', 'this system does not let the service send an echo');
+  }
+  if (UNREACHABLE.test(said)) return new OutboundError('connect', 'this system has no route to it');
+  if (killed === true || code === 1) return new OutboundError('timeout', `no answer within ${timeoutMs} ms`);
+  return new OutboundError('connect', `the ping of this system failed: ${said.trim().slice(0, 100) || String(code)}`);
+}
+
 /**
  * @returns how long it took, in whole milliseconds; null where `ping` does not say
  * @throws OutboundError
  */
 export function echo(address: string, timeoutMs: number): Promise<number | null> {
-  const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 16_384, windowsHide: true } as const;
+  const options = {
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: 16_384,
+    windowsHide: true,
+    env: { ...process.env, LC_ALL: 'C' },
+  } as const;
   return new Promise((resolve, reject) => {
-    execFile('ping', argumentsOf(address, timeoutMs), options, (error, stdout) => {
-      if (error === null) {
-        const ms = TIME.exec(stdout)?.[1];
-        resolve(ms === undefined ? null : Math.round(Number(ms)));
+    execFile('ping', argumentsOf(address, timeoutMs), options, (error, stdout, stderr) => {
+      if (error !== null) {
+        reject(faultOf(error, stderr, timeoutMs));
         return;
       }
-      const { code, killed } = error as { code?: string | number | null; killed?: boolean };
-      if (code === 'ENOENT') reject(new OutboundError('connect', 'this system has no ping'));
-      else if (killed === true || code === 1) reject(new OutboundError('timeout', `no answer within ${timeoutMs} ms`));
-      else reject(new OutboundError('connect', 'this system does not let the service send an echo'));
+      const ms = TIME.exec(stdout)?.[1];
+      resolve(ms === undefined ? null : Math.round(Number(ms)));
     });
   });
 }

@@ -10,6 +10,14 @@ const LONGEST = 500;
 /** The answers that say "there is none", unlike those that say "I could not find out". */
 const NONE = new Set(['ENOTFOUND', 'ENODATA']);
 
+/** Why nobody knows, by the resolver's code. */
+const WHY: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'no name server answers',
+  EREFUSED: 'the name server refuses',
+  ESERVFAIL: 'the name server failed',
+  ETIMEOUT: 'the name server did not answer in time',
+};
+
 export class Records {
   readonly #resolver = new Resolver({ timeout: QUERY_MS, tries: 2 });
 
@@ -25,10 +33,12 @@ export class Records {
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
       if (NONE.has(code)) return [];
-      throw new OutboundError('dns', `${name} cannot be resolved: ${code}`);
+      throw new OutboundError('dns', `${name} cannot be resolved: ${inWords(code)}`);
     }
   }
 }
+
+const inWords = (code: string): string => (Object.hasOwn(WHY, code) ? `${WHY[code]} (${code})` : code);
 
 /** As a zone's file has it: `10 mail.example.org`; the parts of a TXT record are one text. */
 function textOf(record: unknown): string {

@@ -12,6 +12,7 @@ import {
   type TlsProbe,
 } from '../model/probe.js';
 import { NOTHING, type ProbeResult } from '../model/seen.js';
+import { trustFault } from '../model/trust-fault.js';
 import { HttpAsker } from './http-asker.js';
 
 const MOST_RECORDS = 20;
@@ -30,8 +31,8 @@ export class Asker {
       return { ...seen, message: cleanText(seen.message.slice(0, MAX_MESSAGE)) };
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      const text = `${error.message.charAt(0).toUpperCase()}${error.message.slice(1)}`;
-      return { ...NOTHING, ok: false, message: cleanText(text.slice(0, MAX_MESSAGE)) };
+      const text = (trustFault(error.code) ?? sentence(error)).slice(0, MAX_MESSAGE);
+      return { ...NOTHING, ok: false, message: cleanText(text) };
     }
   }
 
@@ -53,7 +54,10 @@ export class Asker {
       policy,
     });
     const seen = { ...NOTHING, response_ms: duration_ms, certificate };
-    if (untrusted !== null) return { ...seen, ok: false, message: `The certificate is not trusted: ${untrusted}` };
+    if (untrusted !== null) {
+      const message = trustFault(untrusted) ?? `The certificate is not trusted: ${untrusted}`;
+      return { ...seen, ok: false, message };
+    }
     return { ...seen, ok: true, message: `${targetOf(probe)} answered in ${duration_ms} ms` };
   }
 
@@ -73,6 +77,12 @@ export class Asker {
     const { duration_ms } = await reach.echo({ host: bare(host), timeoutMs, policy });
     return { ...NOTHING, response_ms: duration_ms, ok: true, message: `${host} answered in ${duration_ms} ms` };
   }
+}
+
+/** With a capital, unless it begins with the name of a host. */
+function sentence({ fault, message }: OutboundError): string {
+  const isName = fault === 'dns' || !/^[a-z]+ /.test(message);
+  return isName ? message : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
 }
 
 const bare = (host: string): string => host.replace(/^\[|\]$/g, '');

@@ -24,9 +24,19 @@ export interface ProbeFixture {
   gone: Set<string>;
 }
 
+interface FixtureOptions {
+  clock?: ManualClock;
+  policy?: EgressPolicy;
+  pid?: number;
+  /** Certificate authorities that are trusted beside the usual ones, PEM. */
+  ca?: string;
+  /** Name servers of DNS probes, `address:port`. */
+  servers?: readonly string[];
+}
+
 export function probesOn(
   store: DocumentStore,
-  { clock = new ManualClock(), policy, pid = 1 }: { clock?: ManualClock; policy?: EgressPolicy; pid?: number } = {},
+  { clock = new ManualClock(), policy, pid = 1, ca, servers }: FixtureOptions = {},
 ): ProbeFixture {
   const told: Observation[] = [];
   const gone = new Set<string>();
@@ -37,8 +47,8 @@ export function probesOn(
     ids: new RandomIds(clock),
     log: new RecordingLog(),
     cipher: fakeCipher,
-    outbound: new NodeOutbound(),
-    reach: new NodeReach(),
+    outbound: new NodeOutbound({ ...(ca !== undefined && { ca }) }),
+    reach: new NodeReach({ ...(ca !== undefined && { ca }), ...(servers !== undefined && { servers }) }),
     processes: {
       self: async () => ({ host: 'test', pid, started: null }), // Its own terms end while the clock is moved: nobody renews them.
       dead: async (owner) => owner.pid === pid,
