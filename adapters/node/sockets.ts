@@ -34,8 +34,8 @@ export interface Sockets {
   plain: http.Agent;
   secure: https.Agent;
   /**
-   * For those who ask what certificate there is: each handshake is whole. One that goes on with an old session shows the
-   * certificate of that session, long after the server has another or its time is over.
+   * For those who ask what certificate there is: each handshake is whole. One that goes on with an old session shows
+   * the certificate of that session, long after the server has another or its time is over.
    */
   whole: https.Agent;
 }

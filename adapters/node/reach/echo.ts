@@ -21,7 +21,7 @@ const UNREACHABLE = /unreachable|no route|cannot assign/i;
 
 /**
  * What an end without an answer means. Codes of the end tell little: some programs use 1 for everything.
- * @param said on stderr, in English
+ * @param said on stderr; in another language than English it is passed on as it is
  */
 function faultOf({ code, killed }: ExecFileException, said: string, timeoutMs: number): OutboundError {
   if (code === 'ENOENT') return new OutboundError('connect', 'this system has no ping');
@@ -38,13 +38,7 @@ function faultOf({ code, killed }: ExecFileException, said: string, timeoutMs: n
  * @throws OutboundError
  */
 export function echo(address: string, timeoutMs: number): Promise<number | null> {
-  const options = {
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
-    maxBuffer: 16_384,
-    windowsHide: true,
-    env: { ...process.env, LC_ALL: 'C' },
-  } as const;
+  const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 16_384, windowsHide: true } as const;
   return new Promise((resolve, reject) => {
     execFile('ping', argumentsOf(address, timeoutMs), options, (error, stdout, stderr) => {
       if (error !== null) {

@@ -293,10 +293,8 @@ function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   const resumed = afterMaintenance(doc, now);
   if (resumed.state === 'down' && doc.state !== 'down') return true;
   try {
-    const due = dueOf(resumed, gaps);
-    return due !== null && now > due.down;
+    return now > (dueOf(resumed, gaps)?.down ?? Infinity);
   } catch {
-    // A document that cannot be read is counted and logged where it is judged (`#judged`), and stops no run.
-    return false;
+    return false; // A broken document is counted and logged where it is judged (`#judged`), and stops no run.
   }
 }
