@@ -1,9 +1,9 @@
 /**
  * Names in a body that its schema does not know: ignored, and told in `warnings` of the answer, so that a typing
  * mistake is seen (contract 00, envelope). Reads joi's `describe()`. Maps whose names are the caller's own are left
- * alone. Elements of a list that are judged later, one by one, say in a meta `fields` what they may hold. An object with
- * a meta `judged_elsewhere` has its fields told by whoever knows them; names that the reader of the body took out are
- * told here.
+ * alone. Elements of a list that are judged later, one by one, say in a meta `fields` what they may hold. An object
+ * with a meta `judged_elsewhere` has its fields told by whoever knows them; names that the reader of the body took out
+ * are told here.
  */
 export interface DescribedFields {
   type?: string;
