@@ -20,7 +20,7 @@ export const isUsual = (settings: Record<string, string>): boolean =>
   !Object.keys(settings).some((name) => ITS_OWN.test(name));
 
 const STORE = 'aos.db';
-const LOGS = [`${STORE}-wal`, `${STORE}-shm`];
+const LOGS = new Set([`${STORE}-wal`, `${STORE}-shm`]);
 
 let made: Promise<string> | undefined;
 
@@ -46,7 +46,7 @@ async function make(envOf: (dir: string) => NodeJS.ProcessEnv): Promise<string> 
   driver.close();
   const kept = await temporary();
   for (const name of await readdir(dir)) {
-    if (!LOGS.includes(name))
+    if (!LOGS.has(name))
       await cp(join(dir, name), join(kept, name), { recursive: true, preserveTimestamps: true });
   }
   return kept;
