@@ -40,6 +40,7 @@ const NO_PAGES = new Set([
   '/bugs/{ref}/trace.txt',
   '/status-page/{slug}/feed.xml',
   '/status-page/{slug}/feed.atom',
+  '/status-page/{slug}/badge.svg',
   '/status-page/{slug}/logo',
   '/status-page/{slug}/brand.css',
   '/status-page/{slug}/preview/{key}/logo',

@@ -233,6 +233,7 @@ function grouping(): void {
 /** `BENCH_ITEMS=1000,100000,1000000` for the long run, which needs 8 GB of disk and some minutes. */
 const SIZES = (process.env['BENCH_ITEMS'] ?? '1000,20000').split(',').map(Number);
 
+TestService.asUsersRunIt = true;
 say(`Node ${process.version}, ${process.platform} ${process.arch}`);
 /** `npm run bench` runs the first four; `npm run bench -- webhooks heartbeats` what is named. */
 const PARTS: Record<string, () => Promise<void>> = {

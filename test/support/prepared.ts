@@ -46,8 +46,7 @@ async function make(envOf: (dir: string) => NodeJS.ProcessEnv): Promise<string> 
   driver.close();
   const kept = await temporary();
   for (const name of await readdir(dir)) {
-    if (!LOGS.has(name))
-      await cp(join(dir, name), join(kept, name), { recursive: true, preserveTimestamps: true });
+    if (!LOGS.has(name)) await cp(join(dir, name), join(kept, name), { recursive: true, preserveTimestamps: true });
   }
   return kept;
 }

@@ -89,7 +89,8 @@ describe('sdk: errors', function () {
     expect(await users()).to.deep.equal([{ id: 4711 }, { id: 'own' }]);
     client.setUser(null);
     expect(await users()).to.deep.equal([undefined, { id: 'own' }]);
-    for (const user of ['ada', {}, { id: '' }, { id: null }]) expect(() => client.setUser(user as never)).to.throw(TypeError);
+    for (const user of ['ada', {}, { id: '' }, { id: null }])
+      expect(() => client.setUser(user as never)).to.throw(TypeError);
   });
 
   it('captures whatever was thrown', async () => {
