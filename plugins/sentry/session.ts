@@ -27,6 +27,8 @@ const OUTCOMES: Readonly<Record<string, SessionOutcome>> = {
 const MOST_CHARACTERS = 200;
 /** An SDK adds up the sessions of a minute, and sends every minute. */
 const MOST_ENTRIES = 500;
+/** Hours of one item; each is a row to write. No SDK adds up sessions for as long. */
+const MOST_HOURS = 24;
 /** Of one number; the application of a number beyond it counts wrongly. */
 const MOST_SESSIONS = 1_000_000;
 /** What the protocol says where an SDK names none. */
@@ -40,8 +42,15 @@ export function sessionsOf(type: string, payload: Loose, project: string): Sessi
   const environment = line(attributes['environment'])?.trim().slice(0, MOST_CHARACTERS) ?? ENVIRONMENT;
   const told =
     type === 'session' ? [updateOf(payload)] : records(payload['aggregates']).slice(0, MOST_ENTRIES).map(totalsOf);
-  const entries = told.filter((entry) => entry !== null);
+  const entries = newestHours(told.filter((entry) => entry !== null));
   return entries.length === 0 ? null : { project, version, environment, entries };
+}
+
+/** Those of the newest hours: whoever has a public key could else make a row of each hour with every item. */
+function newestHours(entries: SessionEntry[]): SessionEntry[] {
+  const hourOf = ({ started_at }: SessionEntry): string => started_at?.slice(0, 13) ?? '~';
+  const newest = new Set([...new Set(entries.map(hourOf))].toSorted().slice(-MOST_HOURS));
+  return entries.filter((entry) => newest.has(hourOf(entry)));
 }
 
 function updateOf(payload: Loose): SessionEntry | null {

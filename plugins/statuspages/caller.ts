@@ -10,3 +10,10 @@ export function nameOfCaller(principal: Principal): string {
   if (principal.kind === 'session') return principal.username.slice(0, 100);
   return principal.kind === 'token' ? principal.name.slice(0, 100) : principal.kind.replace('_', ' ');
 }
+
+/**
+ * Whether the caller may say which host shows a page: such a host shows nothing else, the log-in of the service too, so
+ * a wrong name shuts others out. Members, and tokens of one project, may not.
+ */
+export const mayNameHost = (principal: Principal): boolean =>
+  principal.kind === 'session' ? principal.role === 'admin' : ownProject(principal) === null;

@@ -106,8 +106,8 @@ export class Splitting {
         await this.deps.splits.change({ id }, { set: fields as never }, { upsert: true });
       })
       .catch(async (error: unknown) => {
-        // A refusal leaves no marker behind; after a fault the job looks.
-        if (error instanceof ServiceError) await this.deps.splits.remove({ id });
+        // A refusal leaves no marker behind, unless the item was written before it; after a fault the job looks.
+        if (error instanceof ServiceError && split !== null) await this.handover.finish(split);
         throw error;
       });
     if (split !== null) await this.handover.finish(split);

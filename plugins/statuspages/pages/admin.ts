@@ -10,6 +10,7 @@ import {
   type Problem,
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
+import { mayNameHost } from '../caller.js';
 import { announcementView } from '../model/announcement.js';
 import { LOGO_BYTES, LOGO_TYPES } from '../model/logo.js';
 import type { Component, ComponentFields, PageFields, StatusPageDoc } from '../model/page.js';
@@ -39,6 +40,7 @@ export function adminPages(services: StatusPageServices): PageSpec[] {
     return new View('page-form', {
       form: problem === undefined ? (known ?? { timezone }) : typed(request),
       known,
+      may_host: mayNameHost(request.principal),
       action: known === null ? `${LIST}/new` : `${hrefOf(known.id)}/edit`,
       back: known === null ? LIST : hrefOf(known.id),
       projects: all.map(({ slug, name }) => ({ value: slug, label: name })),

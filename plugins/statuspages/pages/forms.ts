@@ -22,7 +22,9 @@ export function pageFields(request: HttpRequest, creating: boolean): PageFields 
   const form = typed(request);
   const given: Record<string, unknown> = { indexed: form['indexed'] === 'true' };
   for (const name of ['slug', 'title', 'timezone']) given[name] = textOf(form, name);
-  for (const name of ['text', 'seller', 'colour', 'host', 'project']) given[name] = textOf(form, name) || null;
+  for (const name of ['text', 'seller', 'colour', 'project']) given[name] = textOf(form, name) || null;
+  // The form of who may not say it has no such field.
+  if ('host' in form) given['host'] = textOf(form, 'host') || null;
   return fromForm(creating ? pageBody : editBody, given, { convert: true }) as PageFields;
 }
 

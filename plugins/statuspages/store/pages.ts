@@ -5,7 +5,7 @@ import { changedFields } from '../../../lib/changed-fields.js';
 import { all } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import type { AuditFields } from '../../../ports/domain/audit.js';
-import { nameOfCaller, ownProject } from '../caller.js';
+import { mayNameHost, nameOfCaller, ownProject } from '../caller.js';
 import { DEPS, type LogoDoc, type StatusPagesDeps } from '../deps.js';
 import { LOGO_BYTES, logoType } from '../model/logo.js';
 import {
@@ -161,7 +161,9 @@ export class StatusPages {
     if (!isZone(timezone)) throw invalid({ timezone: 'is not the name of a time zone' });
     const { host: known, ...page } = before;
     const own = host === undefined ? known : (host ?? undefined);
-    if (own !== undefined && this.deps.baseUrl().includes(`//${own}`))
+    if (own !== known && !mayNameHost(principal))
+      throw denied('The host of a status page is for administrators, and tokens of all projects, to say.');
+    if (own !== undefined && own === hostOf(this.deps.baseUrl()))
       throw invalid({ host: 'is the address of the service itself' });
     const after: StatusPageDoc = {
       ...page,
@@ -220,6 +222,8 @@ const componentOf = ({ name, sources = [], subtree = null, details = false }: Co
   subtree,
   details,
 });
+
+const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
 
 function isZone(name: string): boolean {
   try {

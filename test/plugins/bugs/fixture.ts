@@ -156,6 +156,26 @@ export const STORES = STORE.embedded;
 /** The same and MongoDB. */
 export const ENGINES = STORE.all;
 
+/** Two processes on one store; `close` waits for both. */
+export interface TwoProcesses {
+  fixture: Fixture;
+  other: Fixture;
+  close: () => Promise<void>;
+}
+
+/** @param skip where this machine has no such store */
+export async function twoProcesses(engine: (typeof ENGINES)[number], skip: () => never): Promise<TwoProcesses> {
+  const opened = await engine.open(skip);
+  const fixture = fixtureOn(opened.store);
+  const other = fixtureOn(opened.store, fixture.clock);
+  const close = async (): Promise<void> => {
+    await settled(fixture);
+    await settled(other);
+    await opened.close();
+  };
+  return { fixture, other, close };
+}
+
 export function report(fields: Partial<Report> = {}): Report {
   return {
     type: 'bug',

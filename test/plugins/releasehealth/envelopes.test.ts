@@ -54,6 +54,15 @@ describe('releasehealth: envelopes', function () {
   const versions = async (query?: string): Promise<VersionHealth[]> =>
     (await health(query)).json['versions'] as VersionHealth[];
 
+  it('takes the newest 24 hours of one item, whatever a public key adds up', async () => {
+    const ago = (hours: number): string => new Date(fixture.clock.now() - hours * HOUR).toISOString();
+    const aggregates = Array.from({ length: 100 }, (_, hours) => ({ started: ago(hours), exited: 1 }));
+    expect((await send(['sessions', { attrs, aggregates }])).status).to.equal(200);
+    expect(await versions('project=shop&hours=120')).to.have.lengthOf(1);
+    expect((await versions('project=shop&hours=120'))[0]).to.include({ started: 24 });
+    expect((await versions('project=shop&hours=2'))[0]?.started).to.be.within(1, 3);
+  });
+
   it('counts what the SDK added up, by version, environment and hour', async () => {
     const aggregates = [
       { started: now(), exited: 90, errored: 5, crashed: 4, abnormal: 1 },

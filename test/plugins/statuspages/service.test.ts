@@ -201,6 +201,20 @@ for (const engine of engines) {
       const at = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
         get(service.url, { host: HOST, ...headers }, method, path);
       expect((await at('/login')).status).to.equal(200);
+      // A host that shows a page shows nothing else: nobody shuts others out with a token of one project.
+      await service.project('mine');
+      const bound = await service.token('watchdog:manage', 'mine');
+      const own = { slug: 'mine', title: 'Mine' };
+      const refused = await service.request('POST', PAGES, bound, { ...own, host: HOST });
+      expect([refused.status, (refused.body['error'] as { code: string }).code]).to.deep.equal([
+        403,
+        'insufficient_scope',
+      ]);
+      expect((await service.request('POST', PAGES, bound, own)).status).to.equal(201);
+      expect((await service.request('PATCH', `${PAGES}/mine`, bound, { host: HOST })).status).to.equal(403);
+      expect((await service.request('PATCH', `${PAGES}/mine`, bound, { title: 'Ours', host: null })).status).to.equal(
+        200,
+      );
       expect((await api('PATCH', '/shop', { host: 'localhost' })).status).to.equal(422);
       expect((await api('PATCH', '/shop', { host: HOST })).status).to.equal(200);
       await until('the host shows the page', async () => (await at('/')).text.includes('Web shop'), 5_000);

@@ -1,7 +1,7 @@
 /** People affected: counted once each, over lists, processes, merges and new starts, and never kept (contract 21). */
 import { expect } from 'chai';
 import type { Report } from '../../../../ports/domain/bugs.js';
-import { ENGINES, errorReport, fixtureOn, MANAGER, report, settled, shown, type Fixture } from '../fixture.js';
+import { ENGINES, errorReport, MANAGER, report, settled, shown, type Fixture, twoProcesses } from '../fixture.js';
 
 const of = (user: string | null, more: Partial<Report> = {}): Report => errorReport({ user, ...more });
 const named = (from: number, to: number, more: Partial<Report> = {}): { report: Report }[] =>
@@ -14,15 +14,10 @@ for (const engine of ENGINES) {
     let other: Fixture;
     let close: () => Promise<void>;
     beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-      other = fixtureOn(opened.store, fixture.clock);
+      ({ fixture, other, close } = await twoProcesses(engine, () => this.skip()));
     });
     afterEach(async function () {
       if (this.currentTest?.isPending() === true) return;
-      await settled(fixture);
-      await settled(other);
       await close();
     });
 

@@ -16,6 +16,7 @@ import {
   report,
   settled,
   type Fixture,
+  twoProcesses,
 } from '../fixture.js';
 import { httpOf, MANAGE, READ, type Ask } from '../http.js';
 
@@ -49,15 +50,10 @@ for (const engine of ENGINES)
     let other: Fixture;
     let close: (() => Promise<void>) | undefined;
     before(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-      other = fixtureOn(opened.store, fixture.clock);
+      ({ fixture, other, close } = await twoProcesses(engine, () => this.skip()));
     });
     after(async () => {
       if (close === undefined) return;
-      await settled(fixture);
-      await settled(other);
       await close();
     });
 

@@ -1,6 +1,7 @@
 /** A split by occurrence: where reports go from then on, what is counted where, who may, and what a crash leaves. */
 import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { conflict, ServiceError } from '../../../../kernel/errors.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
 import { attempt, dying } from '../dying.js';
 import {
@@ -14,6 +15,7 @@ import {
   settled,
   shown,
   type Fixture,
+  twoProcesses,
 } from '../fixture.js';
 import { httpOf, READ, type AskFreely } from '../http.js';
 
@@ -47,15 +49,10 @@ for (const engine of ENGINES) {
     let other: Fixture;
     let close: () => Promise<void>;
     beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-      other = fixtureOn(opened.store, fixture.clock);
+      ({ fixture, other, close } = await twoProcesses(engine, () => this.skip()));
     });
     afterEach(async function () {
       if (this.currentTest?.isPending() === true) return;
-      await settled(fixture);
-      await settled(other);
       await close();
     });
 
@@ -294,4 +291,26 @@ describe('bugs: a split by occurrence that dies', () => {
       expect(n).to.be.greaterThan(8);
     });
   }
+
+  it('happened wholly where it is refused after the item was written', async () => {
+    const store = await ensured(new MemoryStore());
+    const fixture = fixtureOn(store, undefined, (deps) => {
+      // Without transactions history goes through the item, and is stored behind its write.
+      deps.transact = null;
+    });
+    const id = await mixed(fixture);
+    const { activity } = fixture.deps;
+    const bulk = activity.bulk.bind(activity);
+    let refusals = 0;
+    activity.bulk = async (writes) => {
+      if ((await fixture.deps.splits.count()) > 0 && refusals++ === 0) throw conflict('Too busy.');
+      return bulk(writes);
+    };
+    const thrown = await fixture.splitting.split(id, MANAGER, STAGING).catch((error: unknown) => error);
+    expect(thrown).to.be.instanceOf(ServiceError).with.property('code', 'conflict');
+    expect(await fixture.deps.splits.count()).to.equal(0);
+    const { items } = await fixture.deps.items.find({ sort: [['id', 'asc']], limit: 10 });
+    expect(items.map(({ hit_count }) => hit_count).toSorted((a, b) => a - b)).to.deep.equal([2, 3]);
+    await settled(fixture);
+  });
 });

@@ -18,6 +18,7 @@ import {
   shown,
   fixtureOn,
   type Fixture,
+  twoProcesses,
 } from '../fixture.js';
 
 const errorOf = (name: string): Report => errorReport({ exception_class: name, title: name, error_message: name });
@@ -37,15 +38,10 @@ for (const engine of ENGINES) {
     let other: Fixture;
     let close: () => Promise<void>;
     beforeEach(async function () {
-      const opened = await engine.open(() => this.skip());
-      close = opened.close;
-      fixture = fixtureOn(opened.store);
-      other = fixtureOn(opened.store, fixture.clock);
+      ({ fixture, other, close } = await twoProcesses(engine, () => this.skip()));
     });
     afterEach(async function () {
       if (this.currentTest?.isPending() === true) return;
-      await settled(fixture);
-      await settled(other);
       await close();
     });
 
