@@ -28,6 +28,7 @@ import { COMPRESSED_FROM, Sending } from './transport/send.js';
 import { StreamPlaces } from './limits/stream-places.js';
 import { UnsentBudget } from './limits/unsent-budget.js';
 import { KnownPaths } from './known-paths.js';
+import { Handlers } from './routes/handlers.js';
 import { makeListener, ownListener } from './transport/listener.js';
 import { OpenRequests } from './transport/open-requests.js';
 import { EventStreams } from './streams/event-streams.js';
@@ -75,11 +76,14 @@ const UNREAD = {
   },
 } as const;
 
+const EVERY_PATH = '/{path*}';
+
 export class HapiServer implements HttpServer {
   readonly #server: Server;
   readonly #inFlight: RequestsInFlight;
   readonly #eventStreams: EventStreams;
   readonly #paths = new KnownPaths();
+  readonly #handlers = new Handlers();
   readonly #direct = new DirectRoutes();
   readonly #requests: OpenRequests;
   /** Null until it is mounted. */
@@ -217,7 +221,7 @@ export class HapiServer implements HttpServer {
   #mountRoute({ spec }: MountedRoute, route: ApiRoute): void {
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       for (const method of [spec.method].flat()) {
-        this.#server.route({ method, path, handler: route.handler, options: optionsFor(method) });
+        this.#handlers.add(method, path, route.handler);
         if (spec.direct === true) this.#direct.add(method, path, route);
       }
       this.#paths.add(path, [spec.method].flat(), spec);
@@ -229,19 +233,22 @@ export class HapiServer implements HttpServer {
     const { shared: everybody } = page.spec;
     const { handler } =
       everybody === undefined ? new PageRoute(page, shared) : new SharedPageRoute(page, everybody.maxAgeMs, shared);
-    this.#server.route({ method, path: page.spec.path, handler, options: optionsFor(method) });
+    this.#handlers.add(method, page.spec.path, handler);
     this.#paths.add(page.spec.path, [method]);
   }
 
   #mountFallback(fallback: Fallback, shared: PageServices): void {
     for (const known of this.#paths.all()) {
       const { path, cors } = known;
-      for (const method of ['*', ...this.#paths.borrowed(known)] as const) {
-        this.#server.route({ method, path, handler: fallback.wrongMethod(known), options: optionsFor(method) });
-      }
-      if (cors) this.#server.route({ method: 'OPTIONS', path, handler: fallback.options(known), options: UNREAD });
+      const refuse = fallback.wrongMethod(known);
+      for (const method of ['*', ...this.#paths.borrowed(known)] as const) this.#handlers.add(method, path, refuse);
+      if (cors) this.#handlers.add('OPTIONS', path, fallback.options(known));
     }
-    this.#server.route({ method: '*', path: '/{path*}', handler: fallback.unknown, options: UNREAD });
+    this.#handlers.add('*', EVERY_PATH, fallback.unknown);
+    const { handler } = this.#handlers;
+    // hapi takes no payload options for GET.
+    this.#server.route({ method: 'GET', path: EVERY_PATH, handler, options: { state: COOKIES } });
+    this.#server.route({ method: '*', path: EVERY_PATH, handler, options: UNREAD });
     this.#server.ext('onPreResponse', (request: Request, h: ResponseToolkit) => {
       const { response } = request;
       if (isBoom(response)) return fallback.boom(request, h, response);
@@ -290,7 +297,3 @@ export class HapiServer implements HttpServer {
     return this.#server.inject(request);
   }
 }
-
-/** Options by method: hapi takes no payload options for GET. */
-const optionsFor = (method: string): typeof UNREAD | { state: typeof COOKIES } =>
-  method === 'GET' ? { state: COOKIES } : UNREAD;
