@@ -21,7 +21,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'test');
 const worker = join(dirname(fileURLToPath(import.meta.url)), 'test-worker.mjs');
-const words = process.argv.slice(2);
+/** A path may be given as it is written in the sources. */
+const words = process.argv.slice(2).map((word) => word.replace(/^test\//, '').replace(/\.ts$/, '.js'));
 /** Seconds that the costly files took when last measured: the longest first, so that no core is idle at the end. */
 const WEIGHTS = join(dirname(fileURLToPath(import.meta.url)), 'test-weights.json');
 /** A file that is not among them. */
