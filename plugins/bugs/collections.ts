@@ -129,5 +129,8 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'builds', indexes: [{ fields: ['project'] }, { fields: ['build_key'] }] },
   { name: 'bulks', indexes: [{ fields: ['state', 'beat_at'] }, { fields: ['finished_at'] }] },
   { name: 'waiting', indexes: [{ fields: ['event'] }, { fields: ['project'] }, { fields: ['expires_at'] }] },
+  // By project; the rules in memory are read whole.
+  { name: 'rulelists', indexes: [] },
+  { name: 'rulerevisions', indexes: [] },
   { name: 'views', indexes: [{ fields: ['owner'] }, { fields: ['shared'] }] },
 ];

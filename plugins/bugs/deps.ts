@@ -11,6 +11,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Collection, Transact } from '../../ports/store.js';
 import type { GroupingSettings } from './grouping/settings.js';
+import type { RuleListDoc, RuleRevisionDoc } from './grouprules/model.js';
 import type {
   ActivityDoc,
   BuildDoc,
@@ -66,6 +67,9 @@ export interface BugDeps {
   views: Collection<SavedViewDoc>;
   bulks: Collection<BulkRunDoc>;
   waiting: Collection<WaitingDoc>;
+  /** The grouping rules of each project. */
+  ruleLists: Collection<RuleListDoc>;
+  ruleRevisions: Collection<RuleRevisionDoc>;
   /** Transactions over these collections, by their names in the manifest; null where the store has none. */
   transact: Transact | null;
   clock: Clock;

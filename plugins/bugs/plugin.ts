@@ -147,6 +147,8 @@ export default definePlugin<BugsConfig>({
       views: ctx.collection('views'),
       bulks: ctx.collection('bulks'),
       waiting: ctx.collection('waiting'),
+      ruleLists: ctx.collection('rulelists'),
+      ruleRevisions: ctx.collection('rulerevisions'),
       transact: ctx.transact,
       clock: ctx.clock,
       ids: ctx.ids,
@@ -218,7 +220,10 @@ export default definePlugin<BugsConfig>({
         listen(FEATURE_CREATED, () => arrivals.ring()),
         listen(BUG_UNBLOCKED, () => arrivals.ring()),
       ],
-      start: () => jobs.reconcile(),
+      start: async () => {
+        await services.groupingRules.reload();
+        await jobs.reconcile();
+      },
       stop: async () => {
         arrivals.close();
         await bulkRuns.stop();

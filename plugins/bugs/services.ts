@@ -7,6 +7,7 @@ import { Handovers } from './claims/handover.js';
 import { Leases } from './claims/leases.js';
 import { NextItem } from './claims/next.js';
 import { DEPS, type BugDeps } from './deps.js';
+import { GroupingRuleBook } from './grouprules/book.js';
 import { ReportIntake } from './intake/intake.js';
 import { Bulk } from './work/bulk.js';
 import { BulkRuns } from './work/bulk-runs.js';
@@ -33,6 +34,7 @@ const SERVICES = {
   bugs: Bugs,
   jobs: BugsJobs,
   intake: ReportIntake,
+  groupingRules: GroupingRuleBook,
   leases: Leases,
   nextItem: NextItem,
   arrivals: Arrivals,

@@ -125,7 +125,7 @@ const headOf = ({ type, project, exception_class }: GroupingInput): string[] => 
  * The caller's file, with its function where the caller states one; else the file (or method) of the first frame; else
  * empty.
  */
-function originOf({ file_path, function_name, stack_trace }: GroupingInput, normalise = normaliseOrigin): string {
+export function originOf({ file_path, function_name, stack_trace }: GroupingInput, normalise = normaliseOrigin): string {
   const given = file_path ? normalise(file_path) : '';
   const name = given !== '' && function_name ? normaliseFunction(function_name) : '';
   if (name !== '') return `${given}#${name}`;
@@ -135,7 +135,9 @@ function originOf({ file_path, function_name, stack_trace }: GroupingInput, norm
   return frame.file !== null ? normalise(frame.file) : (frame.function ?? '').toLowerCase();
 }
 
-const maskedOf = (input: GroupingInput, options: Partial<MaskOptions>): string => mask(messageOf(input), options);
+/** The message, or the title, without what differs from report to report. */
+export const maskedOf = (input: GroupingInput, options: Partial<MaskOptions> = {}): string =>
+  mask(messageOf(input), options);
 
 /** The text to mask: the template of the message, the message, or the title. */
 function messageOf({ type, title, error_message, message_template }: GroupingInput): string {
@@ -170,7 +172,8 @@ const MOST_KNOWN = 1_000;
 const LONGEST_KNOWN = 1_024;
 const known = new RecentMap<Keys>(MOST_KNOWN);
 
-const isDefault = (element: string): boolean => element.length <= LONGEST_DEFAULT && DEFAULT.test(element.trim());
+/** Whether an element of a fingerprint stands for the grouping without one. */
+export const isDefault = (element: string): boolean => element.length <= LONGEST_DEFAULT && DEFAULT.test(element.trim());
 
 function tail(fingerprint: readonly string[], origin: string, masked: string): string[] {
   return fingerprint.flatMap((element) => (isDefault(element) ? [origin, masked] : [element.slice(0, LONGEST_PART)]));

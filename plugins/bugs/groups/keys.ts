@@ -38,6 +38,8 @@ const REMEMBERED = 100;
 export interface Keyed extends Grouping {
   project: string;
   report: GroupingInput;
+  /** The grouping rule that made the keys. */
+  rule_id?: string;
 }
 
 export interface Decision {
@@ -142,7 +144,7 @@ export class Keys {
   /** Writes that lead a new item's keys to it, and count it for the flood rule. */
   #leading(keyed: Keyed, item_id: string, source: Source | null): Write[] {
     const { project, dedup_key } = keyed;
-    const lead: Write = { collection: 'keys', insert: keyDoc(project, dedup_key, item_id) };
+    const lead: Write = { collection: 'keys', insert: { ...keyDoc(project, dedup_key, item_id), ...ruledBy(keyed) } };
     if (source === null) return [lead];
     const counted: Write = {
       collection: 'floods',
@@ -157,9 +159,9 @@ export class Keys {
   }
 
   /** Leads a key to an item; false when it leads somewhere already. */
-  async #lead({ project }: Keyed, key: string, item_id: string, came: NonNullable<KeyDoc['came']>): Promise<boolean> {
+  async #lead(keyed: Keyed, key: string, item_id: string, came: NonNullable<KeyDoc['came']>): Promise<boolean> {
     try {
-      await this.deps.keys.insert({ ...keyDoc(project, key, item_id), came });
+      await this.deps.keys.insert({ ...keyDoc(keyed.project, key, item_id), came, ...ruledBy(keyed) });
       return true;
     } catch (error) {
       if (error instanceof StoreConflict) return false;
@@ -247,6 +249,8 @@ const keyDoc = (project: string, key: string, item_id: string): Pick<KeyDoc, 'id
   key,
   item_id,
 });
+
+const ruledBy = ({ rule_id }: Keyed): Pick<KeyDoc, 'rule_id'> => (rule_id === undefined ? {} : { rule_id });
 
 type FamilyWrite = { insert: FamilyDoc } | { change: Filter; update: Update };
 

@@ -3,7 +3,9 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { groupingOf } from '../grouping/key.js';
+import { GroupingRuleBook } from '../grouprules/book.js';
+import type { Ruling } from '../grouprules/compiled-rule.js';
+import { keyedBy } from '../grouprules/ruled-input.js';
 import type { Moment } from '../item/first-document.js';
 import { personOf } from '../store/people.js';
 import { ReportFilters } from '../muting/report-filters.js';
@@ -23,6 +25,7 @@ export class Acceptance {
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleKey'>,
     @inject(ReportFilters) private readonly filters: ReportFilters,
     @inject(ClientRefs) private readonly refs: ClientRefs,
+    @inject(GroupingRuleBook) private readonly rules: GroupingRuleBook,
   ) {}
 
   /** @throws ServiceError unknown_project */
@@ -30,18 +33,26 @@ export class Acceptance {
     const scrubbed = scrubReport(cleanReport(given));
     const { project, client_ref } = scrubbed;
     await this.deps.projects.accepting(project, 'reports');
-    // The rules judge the stored form, so a rule made from the text of a page finds it again.
-    const mute = given.muted_by === undefined ? await this.#muteOf(scrubbed) : given.muted_by;
-    const report = mute === null ? scrubbed : { ...scrubbed, muted_by: mute };
+    const found = this.#rulingOf(scrubbed);
+    const ruling = found instanceof Promise ? await found : found;
+    const titled = ruling === null || ruling.title === null ? scrubbed : { ...scrubbed, title: ruling.title };
+    // The ignore rules judge the stored form, so a rule made from the text of a page finds it again.
+    const mute = given.muted_by === undefined ? await this.#muteOf(titled) : given.muted_by;
+    const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
-    const keyed = { project, report, ...groupingOf(report, this.deps.grouping.masks) };
+    const keyed = keyedBy(scrubbed, ruling, this.deps.grouping.masks);
     const person = given.user ? personOf(this.deps.peopleKey, project, given.user) : null;
-    return { report, details, person, keyed, ref, ...this.#moment(report) };
+    return { report, own_title: scrubbed.title, details, person, keyed, ref, ...this.#moment(report) };
   }
 
   /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */
   #muteOf(report: Report): Mute | null | Promise<Mute | null> {
     return report.type === 'error' ? this.filters.match(report) : null;
+  }
+
+  /** What a grouping rule makes of the report; asks the rules in memory. */
+  #rulingOf(report: Report): Ruling | null | Promise<Ruling | null> {
+    return report.type === 'error' ? this.rules.ruling(report) : null;
   }
 
   #moment(report: Report): Moment {

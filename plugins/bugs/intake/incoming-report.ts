@@ -9,6 +9,8 @@ import type { Write } from '../store/commit.js';
 /** A report as it will be stored, with the keys of its item; `Acceptance` makes it. */
 export interface AcceptedReport extends Moment {
   report: Report;
+  /** The report's own title, which a grouping rule may have replaced in `report`. */
+  own_title: string;
   details: RecordOptions['details'];
   /** Who had the error; null: the report names nobody. */
   person: Print | null;

@@ -50,7 +50,7 @@ export class ReportIntake {
   async recordAccepted(accepted: AcceptedReport, options: RecordOptions = {}): Promise<Recorded> {
     for (let beginning = 0; beginning < BEGINNINGS; beginning++) {
       const counted = await this.#placeAndCount(accepted);
-      if (counted !== null) return this.#answer(await this.followUp.of(counted), accepted.report, options);
+      if (counted !== null) return this.#answer(await this.followUp.of(counted), accepted, options);
     }
     throw conflict('The item changes too often at the moment; send the report again.');
   }
@@ -81,12 +81,12 @@ export class ReportIntake {
 
   #answer(
     { doc, outcome, regression, sampled, incoming }: FollowedUp,
-    report: Report,
+    { report, own_title: title }: AcceptedReport,
     options: RecordOptions,
   ): Recorded | Promise<Recorded> {
     const now = this.deps.clock.now();
     const ignored_by = report.muted_by?.rule_id ?? null;
-    const occurred = { outcome, dedup_key: incoming.key, regression, sampled, title: report.title, ignored_by };
+    const occurred = { outcome, dedup_key: incoming.key, regression, sampled, title, ignored_by };
     if (options.texts !== true) return new RecordedReport(doc, occurred, now, null);
     return this.items.view(doc).then((whole) => new RecordedReport(doc, occurred, now, whole));
   }

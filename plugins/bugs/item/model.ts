@@ -212,6 +212,8 @@ export interface KeyDoc {
   divided?: KeyPart[];
   /** How a key that is not the first report's came to its item: by the flood rule, or by class and message. */
   came?: 'flood' | 'joined';
+  /** The grouping rule that made it; missing: none did. */
+  rule_id?: string;
 }
 
 /** Decides which item an unknown key belongs to: one document per class and message, whatever the origin. */

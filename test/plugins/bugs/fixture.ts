@@ -104,6 +104,8 @@ export function fixtureOn(
     views: store.collection(nameOf('views')),
     bulks: store.collection(nameOf('bulks')),
     waiting: store.collection(nameOf('waiting')),
+    ruleLists: store.collection(nameOf('rulelists')),
+    ruleRevisions: store.collection(nameOf('rulerevisions')),
     transact: STORE.transactOf(store),
     clock,
     ids: new RandomIds(clock),

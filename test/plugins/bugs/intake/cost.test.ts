@@ -4,12 +4,15 @@ import type { Details, ListedReport } from '../../../../ports/domain/bugs.js';
 import type { Collection, Doc, Transact } from '../../../../ports/store.js';
 import { errorReport, memoryFixture, settled, fixtureOn, type Fixture } from '../fixture.js';
 
-/** The fixture's store, with every call noted as `collection.method`, or as a transaction of collections. */
-function noted(fixture: Fixture, transacts = true): { fixture: Fixture; calls: string[] } {
+/**
+ * A process over the fixture's store that has read the grouping rules, as the service does at its start; every further
+ * call is noted as `collection.method`, or as a transaction of collections.
+ */
+async function noted(given: Fixture, transacts = true): Promise<{ fixture: Fixture; calls: string[] }> {
   const calls: string[] = [];
-  const store = Object.create(fixture.store) as Fixture['store'];
+  const store = Object.create(given.store) as Fixture['store'];
   store.collection = <T extends Doc>(name: string): Collection<T> =>
-    new Proxy(fixture.store.collection<T>(name), {
+    new Proxy(given.store.collection<T>(name), {
       get: (target, method) => {
         const inner = Reflect.get(target, method) as (...args: unknown[]) => unknown;
         return (...args: unknown[]): unknown => {
@@ -18,7 +21,7 @@ function noted(fixture: Fixture, transacts = true): { fixture: Fixture; calls: s
         };
       },
     });
-  const { transact } = fixture.store;
+  const { transact } = given.store;
   const counted: Transact | null =
     transact &&
     ((writes) => {
@@ -26,10 +29,10 @@ function noted(fixture: Fixture, transacts = true): { fixture: Fixture; calls: s
       return transact(writes);
     });
   Object.defineProperty(store, 'transact', { value: transacts ? counted : null });
-  return {
-    fixture: fixtureOn(store, fixture.clock, (deps) => Object.assign(deps, { random: () => 0.999_999 })),
-    calls,
-  };
+  const fixture = fixtureOn(store, given.clock, (deps) => Object.assign(deps, { random: () => 0.999_999 }));
+  await fixture.groupingRules.reload();
+  calls.length = 0;
+  return { fixture, calls };
 }
 
 describe('bugs: the cost of an occurrence', () => {
@@ -39,7 +42,7 @@ describe('bugs: the cost of an occurrence', () => {
     const plain = await memoryFixture();
     for (let i = 0; i < 60; i++) await plain.bugs.record(errorReport());
     await settled(plain);
-    ({ fixture, calls } = noted(plain));
+    ({ fixture, calls } = await noted(plain));
   });
 
   it('of a known group is one read by id and one write', async () => {
@@ -85,6 +88,18 @@ describe('bugs: the cost of an occurrence', () => {
     expect(calls).to.deep.equal(['keys.get', 'transact refs items']);
   });
 
+  it('asks for the grouping rules once a second at most, and reads them only when they moved', async () => {
+    const asked = (): string[] => calls.splice(0).filter((call) => call.startsWith('rule'));
+    for (let i = 0; i < 20; i++) await fixture.bugs.record(errorReport());
+    expect(asked()).to.deep.equal([]);
+    fixture.clock.advance(1_500);
+    for (let i = 0; i < 20; i++) await fixture.bugs.record(errorReport());
+    expect(asked()).to.deep.equal(['rulerevisions.get']);
+    fixture.clock.advance(5_000);
+    for (let i = 0; i < 20; i++) await fixture.bugs.record(errorReport());
+    expect(asked()).to.deep.equal(['rulerevisions.get']);
+  });
+
   it('asks for the details only where the payload is kept', async () => {
     let asked = 0;
     const details = (): Details => ({ context: { asked: (asked += 1) }, breadcrumbs: null });
@@ -97,13 +112,13 @@ describe('bugs: the cost of an occurrence', () => {
   });
 
   it('with a client_ref whose payload is kept is one write too, and a repeat of another process keeps none', async () => {
-    const kept = noted(await memoryFixture());
+    const kept = await noted(await memoryFixture());
     await kept.fixture.bugs.record(errorReport());
     await settled(kept.fixture);
     kept.calls.length = 0;
     expect(await kept.fixture.bugs.record(errorReport({ client_ref: 'r' }))).to.include({ sampled: true });
     expect(kept.calls).to.deep.equal(['keys.get', 'transact refs items occurrences']);
-    const other = noted(kept.fixture);
+    const other = await noted(kept.fixture);
     await other.fixture.bugs.record(errorReport({ client_ref: 'first here' }));
     other.calls.length = 0;
     expect(await other.fixture.bugs.record(errorReport({ client_ref: 'r' }))).to.include({
@@ -116,7 +131,7 @@ describe('bugs: the cost of an occurrence', () => {
   });
 
   it('with a client_ref and no transactions is two writes more, one of them behind the answer', async () => {
-    ({ fixture, calls } = noted(fixture, false));
+    ({ fixture, calls } = await noted(fixture, false));
     await fixture.bugs.record(errorReport({ client_ref: 'r' }));
     await settled(fixture);
     expect(calls).to.deep.equal(['keys.get', 'refs.insert', 'items.change', 'refs.bulk']);

@@ -1,0 +1,38 @@
+/** The enabled rules of one project at one moment, compiled, in order of precedence: the first that fits decides. */
+import type { Logger } from '../../../kernel/contract.js';
+import { compileRule, RuleProblem, type CompiledRule, type Ruling } from './compiled-rule.js';
+import type { GroupingRule } from './model.js';
+import type { RuleSubject } from './subject.js';
+
+/** Milliseconds of searching before the event loop gets a turn. */
+const SLICE_MS = 5;
+
+export class GroupingRuleSet {
+  private constructor(private readonly compiled: readonly CompiledRule[]) {}
+
+  static of(rules: readonly GroupingRule[], log: Pick<Logger, 'error'>): GroupingRuleSet {
+    const compiled: CompiledRule[] = [];
+    for (const rule of rules.filter(({ enabled }) => enabled)) {
+      try {
+        compiled.push(compileRule(rule));
+      } catch (error) {
+        if (!(error instanceof RuleProblem)) throw error;
+        // Rules are compiled before they are stored, so this is one of another version.
+        log.error({ err: error, rule: rule.id }, 'a grouping rule cannot be compiled and groups nothing');
+      }
+    }
+    return new GroupingRuleSet(compiled);
+  }
+
+  /** What the first rule that fits makes of the report; a promise only when the search takes long. */
+  ruling(subject: RuleSubject, monotonic: () => number, from = 0): Ruling | null | Promise<Ruling | null> {
+    const began = monotonic();
+    for (let i = from; i < this.compiled.length; i++) {
+      const rule = this.compiled[i] as CompiledRule;
+      if (rule.fits(subject)) return rule.ruling(subject);
+      if (rule.slow && i + 1 < this.compiled.length && monotonic() - began > SLICE_MS)
+        return new Promise<void>((resolve) => setImmediate(resolve)).then(() => this.ruling(subject, monotonic, i + 1));
+    }
+    return null;
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Texts with placeholders, as fingerprints and titles of grouping rules are written: `{{ class }} of {{ 1 }}`. The same
+ * braces as in the fingerprints of clients (`{{ default }}`). Pure.
+ */
+
+/** What a placeholder may name, beside `{{ 1 }}` to `{{ 9 }}`, the groups of the message pattern. */
+export const NAMES = ['class', 'message', 'origin'] as const;
+export type PlaceholderName = (typeof NAMES)[number];
+type Placeholder = PlaceholderName | number;
+
+/** The values of one report, asked for only where a template names them. */
+export interface TemplateValues {
+  named(name: PlaceholderName): string;
+  /** @param index from 1 */
+  captured(index: number): string;
+}
+
+export interface Template {
+  render(values: TemplateValues): string;
+  /** The highest group of the message pattern that it names; 0: none. */
+  groups: number;
+}
+
+const PLACEHOLDER = /\{\{([^{}]{0,40})\}\}/g;
+const OFFERED = '{{ class }}, {{ message }}, {{ origin }} and {{ 1 }} to {{ 9 }}';
+
+/** The template cannot be filled in; the message says why, in words for a person. */
+export class TemplateProblem extends Error {
+  override name = 'TemplateProblem';
+}
+
+/** @throws TemplateProblem */
+export function templateOf(text: string): Template {
+  const pieces: (string | { placeholder: Placeholder })[] = [];
+  let end = 0;
+  for (const found of text.matchAll(PLACEHOLDER)) {
+    pieces.push(text.slice(end, found.index), { placeholder: placeholderOf(found[1] as string) });
+    end = found.index + found[0].length;
+  }
+  pieces.push(text.slice(end));
+  const numbers = pieces.map((piece) =>
+    typeof piece === 'object' && typeof piece.placeholder === 'number' ? piece.placeholder : 0,
+  );
+  return { render: (values) => pieces.map((piece) => filled(piece, values)).join(''), groups: Math.max(...numbers) };
+}
+
+function placeholderOf(given: string): Placeholder {
+  const name = given.trim();
+  if (/^[1-9]$/.test(name)) return Number(name);
+  const known = NAMES.find((one) => one === name);
+  if (known !== undefined) return known;
+  if (name === 'default')
+    throw new TemplateProblem('{{ default }} stands alone, as an element of a fingerprint: nothing before or after it');
+  throw new TemplateProblem(`{{ ${name} }} is no placeholder; there are ${OFFERED}`);
+}
+
+function filled(piece: string | { placeholder: Placeholder }, values: TemplateValues): string {
+  if (typeof piece === 'string') return piece;
+  const { placeholder } = piece;
+  return typeof placeholder === 'number' ? values.captured(placeholder) : values.named(placeholder);
+}
