@@ -11,7 +11,7 @@ import type { Ids } from '../../ports/ids.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Collection, Transact } from '../../ports/store.js';
 import type { GroupingSettings } from './grouping/settings.js';
-import type { RuleListDoc, RuleRevisionDoc } from './grouprules/model.js';
+import type { RuleListDoc, RuleRevisionDoc } from './grouping/grouping-rule.js';
 import type {
   ActivityDoc,
   BuildDoc,

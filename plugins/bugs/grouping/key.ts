@@ -125,7 +125,10 @@ const headOf = ({ type, project, exception_class }: GroupingInput): string[] => 
  * The caller's file, with its function where the caller states one; else the file (or method) of the first frame; else
  * empty.
  */
-export function originOf({ file_path, function_name, stack_trace }: GroupingInput, normalise = normaliseOrigin): string {
+export function originOf(
+  { file_path, function_name, stack_trace }: GroupingInput,
+  normalise = normaliseOrigin,
+): string {
   const given = file_path ? normalise(file_path) : '';
   const name = given !== '' && function_name ? normaliseFunction(function_name) : '';
   if (name !== '') return `${given}#${name}`;
@@ -173,7 +176,8 @@ const LONGEST_KNOWN = 1_024;
 const known = new RecentMap<Keys>(MOST_KNOWN);
 
 /** Whether an element of a fingerprint stands for the grouping without one. */
-export const isDefault = (element: string): boolean => element.length <= LONGEST_DEFAULT && DEFAULT.test(element.trim());
+export const isDefault = (element: string): boolean =>
+  element.length <= LONGEST_DEFAULT && DEFAULT.test(element.trim());
 
 function tail(fingerprint: readonly string[], origin: string, masked: string): string[] {
   return fingerprint.flatMap((element) => (isDefault(element) ? [origin, masked] : [element.slice(0, LONGEST_PART)]));

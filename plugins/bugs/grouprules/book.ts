@@ -16,7 +16,7 @@ import { SingleFlight } from '../../../lib/single-flight.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { GroupingInput } from '../grouping/key.js';
 import type { Ruling } from './compiled-rule.js';
-import { REVISION_ID, type GroupingRule, type RuleListDoc } from './model.js';
+import { REVISION_ID, type GroupingRule, type RuleListDoc } from '../grouping/grouping-rule.js';
 import { GroupingRuleSet } from './rule-set.js';
 import { RuleSubject } from './subject.js';
 

@@ -4,7 +4,7 @@ import { shortClass, titleOf } from '../../../lib/text/error-title.js';
 import { linearPattern, PatternProblem, type LinearPattern } from '../../../lib/text/linear-pattern.js';
 import { isDefault } from '../grouping/key.js';
 import { normaliseFunction, normaliseOrigin } from '../grouping/origin.js';
-import type { GroupingRule, RuleBehaviour } from './model.js';
+import type { GroupingRule, RuleBehaviour } from '../grouping/grouping-rule.js';
 import type { RuleSubject } from './subject.js';
 import { templateOf, TemplateProblem, type Template, type TemplateValues } from './template.js';
 import { wildcard } from './wildcard.js';

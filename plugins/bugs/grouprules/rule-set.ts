@@ -1,7 +1,7 @@
 /** The enabled rules of one project at one moment, compiled, in order of precedence: the first that fits decides. */
 import type { Logger } from '../../../kernel/contract.js';
 import { compileRule, RuleProblem, type CompiledRule, type Ruling } from './compiled-rule.js';
-import type { GroupingRule } from './model.js';
+import type { GroupingRule } from '../grouping/grouping-rule.js';
 import type { RuleSubject } from './subject.js';
 
 /** Milliseconds of searching before the event loop gets a turn. */

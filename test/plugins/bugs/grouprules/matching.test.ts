@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { keyedBy } from '../../../../plugins/bugs/grouprules/ruled-input.js';
 import { groupingOf, type GroupingInput } from '../../../../plugins/bugs/grouping/key.js';
 import { compileRule, RuleProblem, type Ruling } from '../../../../plugins/bugs/grouprules/compiled-rule.js';
-import type { GroupingRule } from '../../../../plugins/bugs/grouprules/model.js';
+import type { GroupingRule } from '../../../../plugins/bugs/grouping/grouping-rule.js';
 import { GroupingRuleSet } from '../../../../plugins/bugs/grouprules/rule-set.js';
 import { RuleSubject } from '../../../../plugins/bugs/grouprules/subject.js';
 import { wildcard } from '../../../../plugins/bugs/grouprules/wildcard.js';
@@ -47,7 +47,7 @@ function problemsOf(fields: Partial<GroupingRule>): Record<string, string> {
   try {
     compileRule(rule(fields));
   } catch (error) {
-    if (error instanceof RuleProblem) return error.fields as Record<string, string>;
+    if (error instanceof RuleProblem) return error.fields;
     throw error;
   }
   return {};
