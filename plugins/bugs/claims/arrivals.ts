@@ -26,19 +26,20 @@ export class Arrivals {
    * Resolves when it is worth looking again; false: the wait is over, because the caller is gone or the service stops.
    * @param ms the longest wait
    */
-  async next(ms: number, signal: AbortSignal): Promise<boolean> {
-    if (this.#closed || signal.aborted) return false;
+  async next(ms: number, signal?: AbortSignal): Promise<boolean> {
+    const isOver = (): boolean => this.#closed || signal?.aborted === true;
+    if (isOver()) return false;
     await new Promise<void>((resolve) => {
       const wake = (): void => {
         clearTimeout(timer);
         this.#waiting.delete(wake);
-        signal.removeEventListener('abort', wake);
+        signal?.removeEventListener('abort', wake);
         resolve();
       };
       const timer = setTimeout(wake, Math.min(ms, LOOK_MS));
-      signal.addEventListener('abort', wake);
+      signal?.addEventListener('abort', wake);
       this.#waiting.add(wake);
     });
-    return !this.#closed && !signal.aborted;
+    return !isOver();
   }
 }

@@ -2,7 +2,7 @@
  * `action=next`: fetches and reserves the most urgent item in one step (contract 20, leases). One statement in the
  * store decides, so of any number of parallel callers and processes exactly one gets an item.
  */
-import { inject, injectable, JsonText } from '../../../kernel/contract.js';
+import { inject, injectable, JsonText, type HttpRequest } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { changeRendered } from '../../../ports/rendering.js';
 import type { Filter } from '../../../ports/store.js';
@@ -47,9 +47,11 @@ export interface Nothing {
 }
 
 type Reserved = Omit<Fetched, 'handover'>;
+/** A request's signal is made when it is asked for, and few claims wait. */
+type Call = Pick<HttpRequest, 'signal'>;
 type NamedRequest = LeaseRequest & { agent: string };
 
-const itemOf = ({ item }: Reserved): Item => item.toJSON() as Item;
+const itemOf = ({ item }: Pick<Fetched, 'item'>): Item => item.toJSON() as Item;
 
 /** Which item a claim of the first one has found. */
 const claimedId = (reserved: Reserved | null): string | null => reserved && itemOf(reserved).id;
@@ -68,22 +70,17 @@ export class NextItem {
   ) {}
 
   /** As `fetch`, the item as an object. */
-  async next(caller: BugCaller, request: NextRequest, filter: Filter, signal?: AbortSignal): Promise<Handed | Nothing> {
-    const fetched = await this.fetch(caller, request, filter, signal);
+  async next(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Handed | Nothing> {
+    const fetched = await this.fetch(caller, request, filter, call);
     return fetched.item === null ? fetched : { ...fetched, item: itemOf(fetched) };
   }
 
   /**
    * The next item; where there is none, what waits and why.
-   * @param filter of the caller's query. @param signal ends the wait when the caller is gone
+   * @param filter of the caller's query. @param call ends the wait when its caller is gone; none: nobody goes
    * @throws ServiceError too_many_claims, insufficient_scope, validation_failed
    */
-  async fetch(
-    caller: BugCaller,
-    request: NextRequest,
-    filter: Filter,
-    signal: AbortSignal = new AbortController().signal,
-  ): Promise<Fetched | Nothing> {
+  async fetch(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Fetched | Nothing> {
     await this.secrets.refuse({ agent: request.agent });
     const agent = agentOf(caller, request.agent) ?? soleTarget(filter) ?? caller.name;
     const { clock } = this.deps;
@@ -92,7 +89,7 @@ export class NextItem {
       const reserved = await this.#reserve(caller, { ...request, agent }, filter);
       if (reserved !== null) return { ...reserved, handover: await this.handovers.ofAnswered(itemOf(reserved)) };
       const left = until - clock.monotonic();
-      if (left <= 0 || !(await this.arrivals.next(left, signal))) break;
+      if (left <= 0 || !(await this.arrivals.next(left, call?.signal))) break;
     }
     return { item: null, waiting: await this.waiting.of(filter, agent, holderOf({ credential: caller.id, agent })) };
   }

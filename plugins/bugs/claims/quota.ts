@@ -1,8 +1,9 @@
 /**
  * How many live leases a credential and agent holds at most (contract 20, leases: `bugs.max_claims`).
  *
- * One process knows what it has granted within the last second without a question to the store, so a claim does not
- * cost one more read; beyond a second the store is asked. Where several processes may claim at once, the claim itself
+ * A process knows what it has granted without a question to the store, so a claim does not cost one more read. Leases
+ * end without it, so its count can be too high: it asks the store before it refuses. Where it claims alone, it asks
+ * once a minute besides; where others claim too, once a second. Where several may claim at once, the claim itself
  * decides: each lease takes one of the holder's places, a number below the limit, which is unique in the store. The
  * write that would take a place twice is refused, and the claim goes on to another place. A place is free with the
  * write that ends the lease, whoever writes it.
@@ -22,7 +23,9 @@ import { Commit } from '../store/commit.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { Expiry } from './expiry.js';
 
-const FRESH_MS = 1_000;
+/** How long a count holds where other processes claim, and where this one is alone. */
+const SHARED_MS = 1_000;
+const ALONE_MS = 60_000;
 const MOST_HOLDERS = 10_000;
 
 /** Leases of a holder whose places are read at once. */
@@ -147,10 +150,15 @@ export class ClaimQuota {
     const counting = this.#counting.get(key);
     if (counting !== undefined) return counting;
     const held = this.#held.get(key);
-    if (held !== undefined && held.most < most && this.deps.clock.monotonic() - held.at <= FRESH_MS) return held;
+    if (held !== undefined && held.most < most && this.#isFresh(held)) return held;
     const begun = this.#count(key, holder).finally(() => this.#counting.delete(key));
     this.#counting.set(key, begun);
     return begun;
+  }
+
+  /** A store with transactions has one process. */
+  #isFresh({ at }: Held): boolean {
+    return this.deps.clock.monotonic() - at <= (this.commit.isTogether ? ALONE_MS : SHARED_MS);
   }
 
   async #count(key: string, { credential, agent }: Holder): Promise<Held> {

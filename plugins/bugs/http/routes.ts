@@ -148,9 +148,9 @@ async function fetchNext(
   refuse(request.query, LIST_ONLY, 'not with action=next');
   const filter = filterFor(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
-  if (caller.by_tool !== true) return answered(await service.fetch(caller, query, filter, request.signal));
+  if (caller.by_tool !== true) return answered(await service.fetch(caller, query, filter, request));
   // An agent reads the newest occurrence first; the route's answer stays as its contract has it.
-  const granted = await service.next(caller, query, filter, request.signal);
+  const granted = await service.next(caller, query, filter, request);
   if (granted.item === null) return answered(granted);
   const [occurrence, places] = await Promise.all([parts.newest(granted.item.id), lists.places(granted.item)]);
   return answered({ ...granted, ...places, ...(occurrence && { occurrence }) });

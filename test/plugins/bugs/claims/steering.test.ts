@@ -156,7 +156,7 @@ for (const { name, open } of ENGINES)
       fixture.arrivals.ring();
       expect((await waiting).item).to.include({ id });
       const gone = new AbortController();
-      const left = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter, gone.signal);
+      const left = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter, gone);
       gone.abort();
       expect((await left).item).to.equal(null);
     });
