@@ -16,6 +16,8 @@ export const USAGE = `packager – packs a build, checks it and publishes it as 
   --publish-dir <dir>         the build output
   --ignore-version-mismatch   publish although the main assembly has another version
   --notes <text>              release notes; --notes-file <file> reads them from a file
+  --commits <range>           the commits since the last release, from git (1.3.0..HEAD): items name those that may have
+                              brought an error
   --build <id>                the build that bug items name in resolved_in_build (the version counts as well)
   --min-version <version>     the oldest version that may update to this one directly
   --mandatory                 clients must not put this update off
@@ -47,6 +49,8 @@ export interface PackagerSettings {
   exclude: string[];
   preserve: string[];
   notes: string | null;
+  /** A range of git; null: none is told. */
+  commits: string | null;
   build: string | null;
   minVersion: string | null;
   mandatory: boolean;
@@ -68,6 +72,7 @@ const OPTIONS = {
   'ignore-version-mismatch': { type: 'boolean' },
   notes: { type: 'string' },
   'notes-file': { type: 'string' },
+  commits: { type: 'string' },
   build: { type: 'string' },
   'min-version': { type: 'string' },
   mandatory: { type: 'boolean' },
@@ -112,6 +117,7 @@ export async function readSettings(argv: readonly string[], env: Environment): P
     exclude: config.excludePatterns ?? [],
     preserve: config.preservePatterns ?? [],
     notes: await notes(given.notes, given['notes-file'] ?? config.notesFile),
+    commits: range(given.commits),
     build: given.build ?? null,
     minVersion: version(given['min-version'], '--min-version'),
     mandatory: given.mandatory === true,
@@ -155,6 +161,12 @@ function percent(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (!/^\d{1,3}$/.test(text) || Number(text) > 100) throw fail('--rollout-percent has to be 0 to 100.');
   return Number(text);
+}
+
+function range(text: string | undefined): string | null {
+  if (text !== undefined && (text.trim() === '' || text.length > 200 || text.startsWith('-') || /[\0\r\n]/.test(text)))
+    throw fail('--commits has to be a range of git, such as 1.3.0..HEAD.');
+  return text ?? null;
 }
 
 async function notes(text: string | undefined, file: string | undefined): Promise<string | null> {

@@ -6,6 +6,7 @@ import { compareVersions, isVersion, sameVersion } from '../../lib/versions.js';
 import { globMatcher } from '../../formats/globs.js';
 import { isPlatform, type Platform } from '../../formats/platform.js';
 import { pack, type ArchiveFile } from './archive-file.js';
+import { commitsOf, type GitCommits } from './commits.js';
 import { sizeText, type Console } from './console.js';
 import { credentialWarnings } from './credentials.js';
 import { EXIT, PackagerFailure } from './failure.js';
@@ -29,6 +30,8 @@ export interface PackagingResult {
   /** Where the archive is kept; null: it is not. */
   archive: string | null;
   warnings: string[];
+  /** How many of the range of `--commits`; null: none was given. */
+  commits: number | null;
   /** What the service answered; null: nothing was published. */
   published: Record<string, unknown> | null;
 }
@@ -51,6 +54,9 @@ export async function runPackager(
   const platform = settings.platform ?? derivedPlatform(settings.publishDir, warn);
   const { project, channel } = settings;
 
+  // Before anything is packed: a range that git does not know is a mistake in the command.
+  const commits = settings.commits === null ? null : await commitsOf(settings.commits, process.cwd());
+  if (commits !== null) console.line(saidOf(commits));
   const service = settings.server && new UpdateService(settings.server.url, settings.server.token);
   if (service === null) warn('Without --server and a token the history of releases was not read.');
   else historyWarnings(await service.history(project, channel), version, platform).forEach(warn);
@@ -93,6 +99,11 @@ export async function runPackager(
       meta: { preserve_patterns: settings.preserve, entry, runtime: assembly.runtime },
     };
     const published = await publish(settings, service, release, archive, console, warn);
+    if (published !== null && commits !== null)
+      await service?.tellCommits(release, commits).catch((error: unknown) => {
+        if (!(error instanceof PackagerFailure)) throw error;
+        warn(error.message);
+      });
     return {
       project,
       version,
@@ -104,6 +115,7 @@ export async function runPackager(
       package_sha256: archive.sha256,
       archive: kept,
       warnings,
+      commits: commits?.commits.length ?? null,
       published,
     };
   });
@@ -132,6 +144,11 @@ async function publish(
   const said = answer['warnings'];
   if (Array.isArray(said)) said.map(String).forEach(warn);
   return answer;
+}
+
+function saidOf({ range, commits, truncated }: GitCommits): string {
+  const many = commits.length === 1 ? '1 commit' : `${commits.length} commits`;
+  return truncated ? `The newest ${many} of ${range}` : `${many} of ${range}`;
 }
 
 async function checkDirectory(dir: string): Promise<void> {

@@ -1,9 +1,11 @@
 /** The update service as the packager needs it (contract 40: latest.json, publishing). */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { Readable } from 'node:stream';
 import type { Runtime } from '../../formats/manifest.js';
 import { printable } from '../../formats/texts.js';
 import type { ArchiveFile } from './archive-file.js';
+import type { GitCommits } from './commits.js';
 import { EXIT, PackagerFailure, type ExitCode } from './failure.js';
 import { send, type HttpAnswer } from './http.js';
 
@@ -99,6 +101,18 @@ export class UpdateService {
     if ((answer.status === 200 || answer.status === 201) && said !== null) return said;
     const exit = answer.status >= 400 && answer.status < 500 && answer.status !== 429 ? EXIT.refused : EXIT.error;
     throw new PackagerFailure(exit, `Not published: ${refusalOf(answer)}`);
+  }
+
+  /** Tells the commits of a version that is published. @throws PackagerFailure: they are not told */
+  async tellCommits({ product, version, channel }: ReleaseToPublish, commits: GitCommits): Promise<void> {
+    const answer = await this.#ask(EXIT.error, this.#url('commits', {}), {
+      method: 'POST',
+      headers: { accept: 'application/json', 'content-type': 'application/json' },
+      body: Readable.from([Buffer.from(JSON.stringify({ product, version, channel, ...commits }))]),
+      answerMs: ANSWER_MS,
+    });
+    if (answer.status !== 200)
+      throw new PackagerFailure(EXIT.error, `The commits were not taken: ${refusalOf(answer)}`);
   }
 
   #url(path: string, query: Readonly<Record<string, string | null>>): URL {

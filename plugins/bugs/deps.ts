@@ -16,6 +16,7 @@ import type {
   ActivityDoc,
   BuildDoc,
   CommentDoc,
+  CommitsDoc,
   CounterDoc,
   FamilyDoc,
   FloodDoc,
@@ -86,6 +87,7 @@ export interface BugDeps {
   accounts: AccountDirectory;
   liveTokens: LiveTokens;
   builds: Collection<BuildDoc>;
+  commits: Collection<CommitsDoc>;
   /** Filters that mute occurrences. */
   filters: () => readonly ReportFilter[];
   /** Sources of news about pull requests. */

@@ -20,6 +20,7 @@ import {
   VERSION_FAULT_WATCHERS,
   VERSION_FAULTS,
 } from '../../ports/domain/bugs.js';
+import { BUILD_HISTORY } from '../../ports/domain/build-commits.js';
 import { AGENT_REQUESTED, AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
@@ -100,7 +101,7 @@ export default definePlugin<BugsConfig>({
   critical: true,
   needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name, RUNTIME.name],
   uses: [AUDIT.name],
-  provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS, AGENT_SETTINGS].map(({ name }) => name),
+  provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS, AGENT_SETTINGS, BUILD_HISTORY].map(({ name }) => name),
   extensionPoints: [
     REPORT_FILTERS.point,
     ITEM_ACTIONS.point,
@@ -161,6 +162,7 @@ export default definePlugin<BugsConfig>({
       accounts: ctx.resolve(ACCOUNTS),
       liveTokens: ctx.resolve(LIVE_TOKENS),
       builds: ctx.collection('builds'),
+      commits: ctx.collection('commits'),
       filters: () => ctx.extensions(REPORT_FILTERS),
       pullRequests: () => ctx.extensions(PULL_REQUESTS),
       faultWatchers: () => ctx.extensions(VERSION_FAULT_WATCHERS),
@@ -186,6 +188,7 @@ export default definePlugin<BugsConfig>({
         [ERROR_GROUPS.name]: board,
         [MUTING.name]: services.muting,
         [VERSION_FAULTS.name]: services.faults,
+        [BUILD_HISTORY.name]: services.history,
         [AGENT_SETTINGS.name]: { token_seconds: ctx.config.agent_token_seconds },
       },
       extensions: [

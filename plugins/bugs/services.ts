@@ -26,8 +26,10 @@ import { Links } from './links/links.js';
 import { Merging } from './work/merging.js';
 import { Reasons } from './splitting/reasons.js';
 import { Splitting } from './splitting/splitting.js';
+import { KeptHistory } from './builds/build-history.js';
 import { Faults } from './builds/version-faults.js';
 import { ReportFilters } from './muting/report-filters.js';
+import { Timeline } from './builds/timeline.js';
 import { Muter } from './muting/muting.js';
 
 const SERVICES = {
@@ -48,6 +50,8 @@ const SERVICES = {
   outbox: ItemOutbox,
   filters: ReportFilters,
   faults: Faults,
+  history: KeptHistory,
+  timeline: Timeline,
   bulk: Bulk,
   bulkRuns: BulkRuns,
   merging: Merging,

@@ -12,6 +12,7 @@ import type { LeaseRow } from '../../lib/lease.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
 import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
+import type { BuildHistory } from '../../ports/domain/build-commits.js';
 import type { ReleaseHealth } from '../../ports/domain/release-health.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -43,6 +44,8 @@ export interface ReleaseDeps {
   processes: Processes;
   /** Undefined where no bug tracker runs. */
   bugs: () => BugsApi | undefined;
+  /** Keeps the commits of versions; undefined where no bug tracker runs. */
+  history: () => BuildHistory | undefined;
   /** Undefined where no error stream runs. */
   faults: () => VersionFaults | undefined;
   /** Undefined where nobody counts sessions. */

@@ -6,6 +6,7 @@ import { definePlugin, extend, type JobSpec, type PluginContext } from '../../ke
 import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
+import { BUILD_HISTORY } from '../../ports/domain/build-commits.js';
 import { BUGS, VERSION_FAULT_WATCHERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { LICENSE_WATCHERS, LICENSES } from '../../ports/domain/licensing.js';
@@ -29,6 +30,7 @@ import { COLLECTIONS } from './collections.js';
 import { releasesConfig, type ReleasesConfig } from './config.js';
 import type { ReleaseDeps } from './deps.js';
 import { ERRORS } from './errors.js';
+import { commitsRoute } from './http/commits-route.js';
 import { askingRoutes } from './http/asking-routes.js';
 import { publishingRoutes } from './http/publishing-routes.js';
 import { pages } from './pages/pages.js';
@@ -64,6 +66,7 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, protect: ReleaseDeps['protec
     projects: ctx.resolve(PROJECTS),
     processes: runtime.processes,
     bugs: () => ctx.find(BUGS),
+    history: () => ctx.find(BUILD_HISTORY),
     faults: () => ctx.find(VERSION_FAULTS),
     health: () => ctx.find(RELEASE_HEALTH),
     watchdog: () => ctx.find(WATCHDOG),
@@ -110,7 +113,7 @@ export default definePlugin<ReleasesConfig>({
   api: 1,
   title: 'Update service and release store',
   needs: [ACCOUNTS.name, AUDIT.name, LIVE_TOKENS.name, LOGIN_ATTEMPTS.name, PROJECTS.name, RUNTIME.name],
-  uses: [BUGS.name, VERSION_FAULTS.name, RELEASE_HEALTH.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
+  uses: [BUGS.name, BUILD_HISTORY.name, VERSION_FAULTS.name, RELEASE_HEALTH.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
   provides: [RELEASES.name, RELEASE_SIGNING.name, RELEASE_STORE.name],
   extends: [
     PROJECT_USAGE.point,
@@ -141,7 +144,7 @@ export default definePlugin<ReleasesConfig>({
     const published = async (product: string): Promise<boolean> =>
       (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;
     return {
-      routes: [...askingRoutes(services), ...publishingRoutes(services), ...(store.parts.routes ?? [])],
+      routes: [...askingRoutes(services), ...publishingRoutes(services), commitsRoute(services), ...(store.parts.routes ?? [])],
       pages: [...pages(services), ...(store.parts.pages ?? [])],
       panels: panels(services, async () => (await store.files.state())?.self_test ?? undefined),
       commands: store.parts.commands ?? [],

@@ -57,7 +57,8 @@ function sparkline(...args: unknown[]): Html {
 
 /**
  * `{{bar-chart counts label="Errors per hour" titles=hours}}`: columns; each carries its title for the pointer. `top`:
- * the value of the whole height, for charts that share a scale.
+ * the value of the whole height, for charts that share a scale. `marks`: `[{at, label}]`, lines at moments from 0 to 1 of
+ * the width, such as a publish; the page names them in text too.
  */
 function bars(...args: unknown[]): Html {
   const { values, hash } = split(args);
@@ -79,7 +80,20 @@ function bars(...args: unknown[]): Html {
     });
     return `<rect class="${v > 0 ? 'chart-bar' : 'chart-bar chart-bar-none'}"${box} rx="1.5">${title}</rect>`;
   });
-  return frame('bars d-block w-100', width, height, plain(hash['label']), columns.join(''));
+  const body = columns.join('') + marksIn(hash['marks'], width, height);
+  return frame('bars d-block w-100', width, height, plain(hash['label']), body);
+}
+
+/** Lines over a chart, each with its title for the pointer. */
+function marksIn(given: unknown, width: number, height: number): string {
+  const marks = Array.isArray(given) ? (given as Record<string, unknown>[]) : [];
+  return marks
+    .map(({ at, label }) => {
+      const x = round(Math.min(Math.max(numeric(at) ?? 0, 0), 1) * width);
+      // The wide, unseen line is what a pointer finds.
+      return `<g class="chart-mark"><path d="M${x} 0V${height}"/><path class="chart-mark-near" d="M${x} 0V${height}"/><title>${escape(plain(label))}</title></g>`;
+    })
+    .join('');
 }
 
 /**

@@ -9,9 +9,13 @@ import { isoOf } from '../../../lib/time.js';
 import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
-import { buildKey, canonical, type Published } from '../item/build-names.js';
+import { buildKey, canonical } from '../item/build-names.js';
+import type { BuildDoc } from '../item/model.js';
 
 const PAGE = 500;
+
+/** A version, and when it was published first. */
+export type Publish = Pick<BuildDoc, 'version' | 'published_at'>;
 
 @injectable()
 export class KnownBuilds {
@@ -24,12 +28,18 @@ export class KnownBuilds {
   async add(project: string, { version, build, publication }: PublishedBuild): Promise<void> {
     const key = canonical(version);
     const act = publication === undefined ? {} : { publication };
-    const set = { project, version, version_key: key, build, ...act, published_at: isoOf(this.deps.clock.now()) };
+    const set = { project, version, version_key: key, build, ...act };
+    // The first of several platforms, and the first of an act that is repeated, is when machines could have it.
+    const min = { published_at: isoOf(this.deps.clock.now()) };
     const byName =
       build === null ? [] : [{ id: hashOf(project, `${key} ${build}`), build_key: buildKey(project, build) }];
     await this.deps.builds.bulk([
-      { change: { id: hashOf(project, key) }, update: { set }, upsert: true },
-      ...byName.map(({ id, build_key }) => ({ change: { id }, update: { set: { ...set, build_key } }, upsert: true })),
+      { change: { id: hashOf(project, key) }, update: { set, min }, upsert: true },
+      ...byName.map(({ id, build_key }) => ({
+        change: { id },
+        update: { set: { ...set, build_key }, min },
+        upsert: true,
+      })),
     ]);
   }
 
@@ -39,7 +49,7 @@ export class KnownBuilds {
   }
 
   /** The releases of a project that one of `builds` may name, by version or by build name. */
-  async matching(project: string, builds: readonly (string | null)[]): Promise<Published> {
+  async matching(project: string, builds: readonly (string | null)[]): Promise<BuildDoc[]> {
     const texts = [...new Set(builds.filter((build) => build !== null))];
     if (texts.length === 0) return [];
     const ids = texts.map((text) => hashOf(project, canonical(text)));
@@ -49,6 +59,23 @@ export class KnownBuilds {
       this.deps.builds.find({ filter: { build_key: { in: keys } }, limit: 1_000 }),
     ]);
     return [...byVersion.items, ...byName.items];
+  }
+
+  /** The versions of a project that were published since then, newest first, each with its first time. */
+  async since(project: string, since: string): Promise<Publish[]> {
+    const filter = { project, published_at: { gte: since } };
+    const page = await this.deps.builds.find({ filter, sort: [['published_at', 'desc']], limit: PAGE });
+    const first = new Map<string, Publish>();
+    // From the newest on, so that the first time of a version stays.
+    for (const { version, published_at } of page.items) first.set(canonical(version), { version, published_at });
+    return [...first.values()].toSorted((a, b) => (a.published_at < b.published_at ? 1 : -1));
+  }
+
+  /** The release that a reported version is; null: none was published, or it is withdrawn. */
+  async publishOf(project: string, version: string): Promise<Publish | null> {
+    const found = await this.matching(project, [version]);
+    const [first] = found.toSorted((a, b) => (a.published_at < b.published_at ? -1 : 1));
+    return first === undefined ? null : { version: first.version, published_at: first.published_at };
   }
 
   /** The highest published version of a project, or null. */

@@ -4,6 +4,7 @@ import { named, pageOf, whole, unlisted } from '../../../kernel/contract.js';
 import { errorLevel, itemStatus, itemType, severity } from '../lists/query-schema.js';
 import { context, long } from './schemas.js';
 import { itemState, links } from './schemas-links.js';
+import { timelineShape } from './schemas-timeline.js';
 
 const instant = joi.string().isoDate();
 const text = joi.string().allow(null);
@@ -230,6 +231,7 @@ export const detailOutput = named(
     people,
     spread: spread.description('Of the kept occurrences; each the five most frequent values'),
     links,
+    ...timelineShape,
     pull_request: pullRequest.allow(null).description('What the forge said last of `pr_url`; null: nothing'),
     occurrences: joi.array().items(occurrence),
     comments: joi.array().items(comment),

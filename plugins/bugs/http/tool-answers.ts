@@ -2,6 +2,8 @@
  * The routes' answers as an agent sees them (contract 95, MCP): short after a write, without repetition, and with only
  * the fields that an agent needs. Pure.
  */
+import { suspectsOf } from './tool-suspects.js';
+
 type Data = Readonly<Record<string, unknown>>;
 type Answer = Record<string, unknown>;
 
@@ -178,8 +180,9 @@ function spreadOf(spread: unknown): Answer {
   return Object.keys(told).length === 0 ? {} : { spread: told };
 }
 
-/** The code in its repository, and where else it happens. */
+/** The code in its repository, where else it happens, and what may have brought it. */
 const placesOf = (data: Data): Answer => ({
+  ...suspectsOf(data),
   ...(typeof data['code_url'] === 'string' && { code_url: data['code_url'] }),
   ...spreadOf(data['spread']),
 });

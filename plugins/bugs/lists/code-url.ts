@@ -18,6 +18,8 @@ interface Forge {
   /** Words in the host name of a forge: `gitlab.example.org`. */
   hosts: readonly string[];
   url(place: Place): string | null;
+  /** What stands between the repository's page and a commit's hash. */
+  commits: string;
 }
 
 const at = (anchor: string, line: number | null): string => (line === null || line < 1 ? '' : `#${anchor}${line}`);
@@ -26,20 +28,24 @@ const FORGES: readonly Forge[] = [
   {
     hosts: ['github'],
     url: ({ repository, commit, path, line }) => `${repository}/blob/${commit ?? 'HEAD'}/${path}${at('L', line)}`,
+    commits: 'commit',
   },
   {
     hosts: ['gitlab'],
     url: ({ repository, commit, path, line }) => `${repository}/-/blob/${commit ?? 'HEAD'}/${path}${at('L', line)}`,
+    commits: '-/commit',
   },
   {
     hosts: ['gitea', 'forgejo', 'codeberg'],
     // The form without a commit would need the name of a branch.
     url: ({ repository, commit, path, line }) =>
       commit === null ? null : `${repository}/src/commit/${commit}/${path}${at('L', line)}`,
+    commits: 'commit',
   },
   {
     hosts: ['bitbucket'],
     url: ({ repository, commit, path, line }) => `${repository}/src/${commit ?? 'HEAD'}/${path}${at('lines-', line)}`,
+    commits: 'commits',
   },
 ];
 
@@ -52,13 +58,26 @@ export function codeUrl(item: Pick<Item, 'repo_url' | 'commit_sha' | 'file_path'
   const repository = repositoryOf(item.repo_url);
   const path = pathOf(item.file_path);
   if (repository === null || path === null) return null;
-  const words = repository.hostname.split(/[.-]/);
-  const forge = FORGES.find(({ hosts }) => hosts.some((host) => words.includes(host)));
   const commit = item.commit_sha !== null && COMMIT.test(item.commit_sha) ? item.commit_sha : null;
-  const page = `${repository.origin}${repository.pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
-  const url = forge?.url({ repository: page, commit, path, line: item.line_no }) ?? null;
+  const url = forgeOf(repository)?.url({ repository: pageOf(repository), commit, path, line: item.line_no }) ?? null;
   return url === null || url.length > LONGEST ? null : url;
 }
+
+/** The address of a commit; null where the repository or the forge's form of addresses is not known. */
+export function commitUrl(repo: string | null, id: string): string | null {
+  const repository = repositoryOf(repo);
+  const forge = repository === null ? undefined : forgeOf(repository);
+  if (repository === null || forge === undefined || !COMMIT.test(id)) return null;
+  const url = `${pageOf(repository)}/${forge.commits}/${id}`;
+  return url.length > LONGEST ? null : url;
+}
+
+function forgeOf({ hostname }: URL): Forge | undefined {
+  const words = hostname.split(/[.-]/);
+  return FORGES.find(({ hosts }) => hosts.some((host) => words.includes(host)));
+}
+
+const pageOf = ({ origin, pathname }: URL): string => `${origin}${pathname.replace(/\/+$/, '').replace(/\.git$/, '')}`;
 
 function repositoryOf(text: string | null): URL | null {
   if (text === null || !/^https?:\/\//i.test(text) || !URL.canParse(text)) return null;

@@ -15,9 +15,8 @@ import { KnownBuilds } from '../builds/known-builds.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { PageAnswer, PageRequest } from './page-request.js';
 import { Parts, type Part } from './parts.js';
-import { codeUrl } from './code-url.js';
 import { similarTo } from './similar.js';
-import { Spreads, type Spread } from './spread.js';
+import { Surroundings, type ItemSurroundings } from './surroundings.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { withNamed } from '../store/by-client-ref.js';
 import { Items } from '../store/items.js';
@@ -44,11 +43,8 @@ export interface ListAnswer {
   server_time?: string;
 }
 
-export interface ItemDetail extends Record<'occurrences' | 'comments' | 'activity', object[]> {
+export interface ItemDetail extends ItemSurroundings, Record<'occurrences' | 'comments' | 'activity', object[]> {
   item: Item;
-  /** The address of the code in its repository; null: unknown. */
-  code_url: string | null;
-  spread: Spread;
   /** Links to items that the caller may know of. */
   links: LinkView[];
   /** As in the item. */
@@ -72,7 +68,7 @@ export class Lists {
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Parts) private readonly parts: Parts,
     @inject(Handovers) private readonly handovers: Handovers,
-    @inject(Spreads) private readonly spreads: Spreads,
+    @inject(Surroundings) private readonly surroundings: Surroundings,
   ) {}
 
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
@@ -142,25 +138,25 @@ export class Lists {
       const page: PageAnswer = await this.parts.partOf(doc.id, part, { limit });
       return page.items;
     };
-    const [item, occurrences, comments, activity, links, pull_request, handover, spread] = await Promise.all([
-      this.items.view(doc),
+    const item = await this.items.view(doc);
+    const [surroundings, occurrences, comments, activity, links, pull_request, handover] = await Promise.all([
+      this.surroundings.of(item, doc),
       last('occurrences', wanted),
       last('comments'),
       last('activity'),
       this.parts.links(doc, caller),
       this.#pullRequest(doc),
       this.handovers.of(doc),
-      this.spreads.of(doc),
     ]);
     await this.leases.shown(doc, caller);
     const { people } = item;
     const parts = { occurrences, comments, activity, links };
-    return { item, code_url: codeUrl(item), spread, people, ...parts, pull_request, handover };
+    return { item, ...surroundings, people, ...parts, pull_request, handover };
   }
 
-  /** The address of an item's code, and where else it happens. */
-  async places(item: Item): Promise<Pick<ItemDetail, 'code_url' | 'spread'>> {
-    return { code_url: codeUrl(await this.items.located(item)), spread: await this.spreads.of(item) };
+  /** An item's code, where else it happens, and its place among the releases. */
+  places(item: Item): Promise<ItemSurroundings> {
+    return this.surroundings.of(item);
   }
 
   /** What a forge said last of the item's pull request. */

@@ -17,6 +17,7 @@ import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { checkChannel } from '../place.js';
 import type { ReleaseServices } from '../services.js';
+import { commitsOf } from './commits.js';
 import { healthOf } from './health.js';
 import { changing, crumb, reading, sharesOf, shown, title } from './shown.js';
 
@@ -53,11 +54,12 @@ async function filesOf({ services, doc }: Parts): Promise<ManifestFile[]> {
 
 async function detail(parts: Parts, problem?: Problem): Promise<View> {
   const { services, request, doc } = parts;
-  const [files, adoption, products, health] = await Promise.all([
+  const [files, adoption, products, health, commits] = await Promise.all([
     filesOf(parts),
     services.deps.watchdog()?.adoption(doc.product) ?? Promise.resolve([]),
     productsOf(services),
     healthOf(services, doc),
+    commitsOf(services, doc),
   ]);
   return new View('release', {
     live_topics: 'releases',
@@ -69,6 +71,7 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
     more: doc.file_count > files.length,
     adoption,
     health,
+    commits,
     parts: sharesOf(adoption, doc.version),
     marks: MARKS,
     changes: isAdmin(request) && doc.withdrawn_at === null,

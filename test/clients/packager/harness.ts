@@ -19,11 +19,13 @@ export function packager(
   args: readonly string[],
   env: Record<string, string> = {},
   node = process.execPath,
+  cwd?: string,
 ): Promise<Finished> {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SVC_') && name !== 'SOURCE_DATE_EPOCH',
   );
   const child = spawn(node, [PROGRAM, ...args], {
+    cwd,
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

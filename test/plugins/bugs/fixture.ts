@@ -129,6 +129,7 @@ export function fixtureOn(
     },
     liveTokens,
     builds: store.collection(nameOf('builds')),
+    commits: store.collection(nameOf('commits')),
     filters: () => [],
     pullRequests: () => [],
     faultWatchers: () => [],

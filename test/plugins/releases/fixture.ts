@@ -151,6 +151,7 @@ export function fixtureOn(
     },
     // Every process of a test is on a host of its own, and dead once another one of the test asks.
     processes: { self: async () => process, dead: async (owner) => owner.host !== process.host },
+    history: () => undefined,
     bugs: () => undefined,
     faults: () => undefined,
     health: () => undefined,

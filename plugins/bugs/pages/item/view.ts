@@ -11,6 +11,7 @@ import { head } from './head.js';
 import { links } from './links.js';
 import { merging } from './merging.js';
 import { occurrenceRows } from './occurrences.js';
+import { releases } from './releases.js';
 import { spread } from './spread.js';
 import { talk } from './talk.js';
 import { contextOf } from '../shared/context.js';
@@ -23,6 +24,7 @@ const SECTIONS: readonly ItemSection[] = [
   occurrenceRows,
   talk,
   frequency,
+  releases,
   changes,
   factRows,
   spread,

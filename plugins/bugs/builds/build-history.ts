@@ -1,0 +1,58 @@
+/**
+ * The commits of a version, as its publisher told them: one bounded document per version. They are texts from outside,
+ * so they are cut, scrubbed and never followed.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { BuildCommit, BuildCommits, BuildHistory } from '../../../ports/domain/build-commits.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { canonical } from '../item/build-names.js';
+import { hashOf } from '../item/document-ids.js';
+import { scrubText } from '../text/scrub-text.js';
+
+/** What is kept of a version: a document of some hundred kilobytes at most. */
+export const MOST_COMMITS = 500;
+export const MOST_FILES = 100;
+const ALL_FILES = 5_000;
+export const LONGEST_MESSAGE = 200;
+const LONGEST_NAME = 100;
+const LONGEST_PATH = 300;
+
+@injectable()
+export class KeptHistory implements BuildHistory {
+  constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'commits' | 'clock'>) {}
+
+  async keep(project: string, version: string, given: BuildCommits): Promise<BuildCommits> {
+    const kept = keptOf(given);
+    const id = hashOf(project, canonical(version));
+    await this.deps.commits.bulk([{ put: { id, project, version, ...kept, stored_at: this.deps.clock.iso() } }]);
+    return kept;
+  }
+
+  async of(project: string, version: string): Promise<BuildCommits | null> {
+    const found = await this.deps.commits.get(hashOf(project, canonical(version)));
+    return found && { range: found.range, commits: found.commits, truncated: found.truncated };
+  }
+}
+
+/** The newest commits, their first lines, and as many of their files as fit. */
+function keptOf({ range, commits, truncated }: BuildCommits): BuildCommits {
+  let room = ALL_FILES;
+  let cut = truncated || commits.length > MOST_COMMITS;
+  const kept = commits.slice(0, MOST_COMMITS).map((one): BuildCommit => {
+    const files = one.files.slice(0, Math.min(MOST_FILES, room));
+    room -= files.length;
+    cut ||= files.length < one.files.length;
+    const name = one.author_name === null ? null : lineOf(one.author_name, LONGEST_NAME);
+    return {
+      id: one.id,
+      author_name: name,
+      timestamp: one.timestamp,
+      message: lineOf(one.message, LONGEST_MESSAGE),
+      files: files.map((path) => path.slice(0, LONGEST_PATH)),
+    };
+  });
+  return { range, commits: kept, truncated: cut };
+}
+
+const lineOf = (text: string, most: number): string =>
+  scrubText((text.split(/[\r\n]/, 1)[0] ?? '').slice(0, most * 2)).slice(0, most);

@@ -1,0 +1,64 @@
+/**
+ * Which commits of a version may have brought an error: those that touched a file of its stack trace, the failing file
+ * first. Paths of traces and of repositories have different roots, so they are
+ * compared from their ends. Pure.
+ */
+import type { BuildCommit } from '../../../ports/domain/build-commits.js';
+
+/** A commit, and the file of the trace that it touched; null: none that is known. */
+export interface SuspectCommit extends BuildCommit {
+  touched: string | null;
+}
+
+/** Files of a trace that are looked at, and characters of it that are read for them. */
+const MOST_PATHS = 40;
+const READ = 16_384;
+const LONGEST_PATH = 300;
+
+const BETWEEN = /[\s()"',<>|=]+/;
+/** A bundler's version of the file. */
+const QUERY = /\?.*$/s;
+/** What follows a path: `:42:7`, `:line`, a colon. */
+const PLACE = /(?::\d{1,9}){0,2}(?::[^\d:/\\]{0,10})?$/;
+const ENDING = /\.[a-z]{1,5}$/i;
+
+/** The files of a trace, the failing one first. @param file the item's own */
+export function pathsOf(file: string | null, trace: string | null): string[] {
+  const words = (trace ?? '')
+    .slice(0, READ)
+    .split(BETWEEN)
+    .filter((word) => word.length <= LONGEST_PATH);
+  const found = words.map((word) => word.replace(QUERY, '').replace(PLACE, '')).filter((word) => ENDING.test(word));
+  const paths = [...(file === null ? [] : [file]), ...found].map((path) => partsOf(path).join('/'));
+  return [...new Set(paths)].filter((path) => path !== '').slice(0, MOST_PATHS);
+}
+
+/** Suspects first: by the place of the file in the trace, then newest first; then the other commits as they came. */
+export function suspectsOf(commits: readonly BuildCommit[], paths: readonly string[]): SuspectCommit[] {
+  const wanted = paths.map(partsOf);
+  const rated = commits.map((commit) => {
+    const at = wanted.findIndex((path) => commit.files.some((file) => isSame(partsOf(file), path)));
+    const touched = at < 0 ? null : (commit.files.find((file) => isSame(partsOf(file), wanted[at] ?? [])) ?? null);
+    return { at: at < 0 ? Infinity : at, commit: { ...commit, touched } };
+  });
+  return rated.toSorted((a, b) => (a.at === b.at ? 0 : a.at - b.at)).map(({ commit }) => commit);
+}
+
+/** Segments without scheme, host, drive and what says nothing, in small letters. */
+function partsOf(path: string): string[] {
+  const plain = path
+    .slice(0, LONGEST_PATH)
+    .replaceAll('\\', '/')
+    .replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '')
+    .replace(/[?#].*$/s, '')
+    .toLowerCase();
+  return plain.split('/').filter((part) => part !== '' && part !== '.' && part !== '..' && !/^[a-z]:$/.test(part));
+}
+
+/** The same file name, and the same folder where both name one. */
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  const need = Math.min(2, a.length, b.length);
+  if (need === 0) return false;
+  for (let i = 1; i <= need; i++) if (a.at(-i) !== b.at(-i)) return false;
+  return true;
+}

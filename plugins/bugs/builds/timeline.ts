@@ -1,0 +1,77 @@
+/**
+ * An item on the timeline of its project's releases: how long after a publish it was seen, which publishes fall into a
+ * time, and which commits may have brought it.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Item } from '../../../ports/domain/bugs.js';
+import { isoOf } from '../../../lib/time.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { KeptHistory } from './build-history.js';
+import { KnownBuilds, type Publish } from './known-builds.js';
+import { pathsOf, suspectsOf, type SuspectCommit } from './suspects.js';
+
+/** When something was seen in a published version. */
+export interface Sighting extends Publish {
+  /** From its publish to then; negative: before it. */
+  seconds_after: number;
+}
+
+/** A suspect as answers have it. */
+export interface SuspectView extends SuspectCommit {
+  untrusted_fields: string[];
+}
+
+export interface ItemTimeline {
+  first_release: Sighting | null;
+  /** Of the latest regression. */
+  regressed_release: Sighting | null;
+  /** Of the commits of the version that brought it, latest regression before first report; suspects first. */
+  suspect_commits: SuspectView[];
+}
+
+/** Commits that are answered about an item. */
+const SHOWN = 10;
+/** Texts of a commit: whoever wrote it chose them. */
+const OUTSIDE = ['author_name', 'message', 'files', 'touched'];
+
+type Seen = Pick<
+  Item,
+  'project' | 'first_build' | 'first_seen_at' | 'regressed_in_build' | 'regressed_at' | 'file_path' | 'stack_trace'
+>;
+
+@injectable()
+export class Timeline {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
+    @inject(KnownBuilds) private readonly known: KnownBuilds,
+    @inject(KeptHistory) private readonly history: KeptHistory,
+  ) {}
+
+  async of(item: Seen): Promise<ItemTimeline> {
+    const { project, first_build, first_seen_at, regressed_in_build, regressed_at } = item;
+    const [first_release, regressed_release] = await Promise.all([
+      this.#sighting(project, first_build, first_seen_at),
+      this.#sighting(project, regressed_in_build, regressed_at),
+    ]);
+    const brought = regressed_in_build === null ? first_release : regressed_release;
+    return { first_release, regressed_release, suspect_commits: await this.#suspects(item, brought) };
+  }
+
+  /** The publishes of the last so many milliseconds, newest first. */
+  publishes(project: string, ms: number): Promise<Publish[]> {
+    return this.known.since(project, isoOf(this.deps.clock.now() - ms));
+  }
+
+  async #sighting(project: string, version: string | null, at: string | null): Promise<Sighting | null> {
+    if (version === null || version.trim() === '' || at === null) return null;
+    const found = await this.known.publishOf(project, version);
+    if (found === null) return null;
+    return { ...found, seconds_after: Math.round((Date.parse(at) - Date.parse(found.published_at)) / 1000) };
+  }
+
+  async #suspects({ project, file_path, stack_trace }: Seen, brought: Sighting | null): Promise<SuspectView[]> {
+    const told = brought === null ? null : await this.history.of(project, brought.version);
+    const suspects = suspectsOf(told?.commits ?? [], pathsOf(file_path, stack_trace)).slice(0, SHOWN);
+    return suspects.map((commit) => ({ ...commit, untrusted_fields: OUTSIDE }));
+  }
+}

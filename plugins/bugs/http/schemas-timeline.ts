@@ -1,0 +1,39 @@
+/** An item among the releases of its project, in the answers of the bug tracker. */
+import joi from 'joi';
+import { named, whole } from '../../../kernel/contract.js';
+
+const instant = joi.string().isoDate();
+const text = joi.string().allow(null, '');
+
+const sighting = named(
+  'ReleaseSighting',
+  whole({
+    version: joi.string(),
+    published_at: instant.description('When it was published first, on whatever platform'),
+    seconds_after: joi.number().integer().description('From its publish to the report; negative: before it'),
+  }),
+);
+const suspect = named(
+  'SuspectCommit',
+  whole({
+    id: joi.string().description('Its hash'),
+    author_name: text,
+    timestamp: instant.allow(null),
+    message: joi.string().allow('').description('The first line'),
+    files: joi.array().items(joi.string()),
+    touched: text.description('The file of the stack trace that it touched; null: none that is known'),
+    untrusted_fields: joi.array().items(joi.string()).description('Texts of whoever wrote the commit'),
+  }),
+);
+
+export const timelineShape = {
+  first_release: sighting.allow(null).description('The release of `first_build`; null: none was published'),
+  regressed_release: sighting.allow(null).description('The release of `regressed_in_build`, at the latest regression'),
+  suspect_commits: joi
+    .array()
+    .items(suspect)
+    .description(
+      'Of the commits that its publisher told of that version (of the latest regression, else of the first report): ' +
+        'those that touched a file of the trace first, the failing file before the others, at most ten',
+    ),
+};

@@ -1,0 +1,33 @@
+/** What an answer tells of an item beside itself: its code, where else it happens, and its place among the releases. */
+import { inject, injectable } from '../../../kernel/contract.js';
+import type { Item } from '../../../ports/domain/bugs.js';
+import { Timeline, type ItemTimeline } from '../builds/timeline.js';
+import type { ItemDoc } from '../item/model.js';
+import { Items } from '../store/items.js';
+import { codeUrl } from './code-url.js';
+import { Spreads, type Spread } from './spread.js';
+
+export interface ItemSurroundings extends ItemTimeline {
+  /** The address of the code in its repository; null: unknown. */
+  code_url: string | null;
+  spread: Spread;
+}
+
+@injectable()
+export class Surroundings {
+  constructor(
+    @inject(Items) private readonly items: Items,
+    @inject(Spreads) private readonly spreads: Spreads,
+    @inject(Timeline) private readonly timeline: Timeline,
+  ) {}
+
+  /** @param stored the item as it is stored, where the caller has it */
+  async of(item: Item, { parted }: Pick<ItemDoc, 'parted'> = {}): Promise<ItemSurroundings> {
+    const [located, spread, timeline] = await Promise.all([
+      this.items.located(item),
+      this.spreads.of({ ...item, parted }),
+      this.timeline.of(item),
+    ]);
+    return { code_url: codeUrl(located), spread, ...timeline };
+  }
+}

@@ -1,0 +1,44 @@
+/** The release that brought the item, and the commits that may have. Texts of commits came from outside. */
+import type { Sighting, SuspectView } from '../../builds/timeline.js';
+import { commitUrl } from '../../lists/code-url.js';
+import type { About } from './about.js';
+
+export function releases({ detail, item }: About): object {
+  const { first_release, regressed_release, suspect_commits } = detail;
+  return {
+    sightings: [
+      ...(first_release === null ? [] : [saidOf('First seen in', first_release)]),
+      ...(regressed_release === null ? [] : [saidOf('Came back in', regressed_release)]),
+    ],
+    suspects: suspect_commits.map((commit) => shownCommit(commit, item.repo_url)),
+    // The rest came with the same release, and touched nothing that is known of the trace.
+    has_suspects: suspect_commits.some(({ touched }) => touched !== null),
+  };
+}
+
+const saidOf = (label: string, { version, published_at, seconds_after }: Sighting): object => ({
+  label,
+  version,
+  published_at,
+  after: `${spanOf(Math.abs(seconds_after))} ${seconds_after < 0 ? 'before' : 'after'} its publish`,
+});
+
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** `12 minutes`, in the largest unit that it fills, rounded down. */
+export function spanOf(seconds: number): string {
+  const [name, size] = UNITS.find(([, length]) => seconds >= length) ?? UNITS[3];
+  const n = Math.floor(seconds / size);
+  return `${n} ${name}${n === 1 ? '' : 's'}`;
+}
+
+const shownCommit = ({ files: _, ...commit }: SuspectView, repository: string | null): object => ({
+  ...commit,
+  short: commit.id.slice(0, 10),
+  url: commitUrl(repository, commit.id),
+});

@@ -1,0 +1,101 @@
+/** The route that tells the commits of a version (contract 90, packager; beyond it: releases on the timeline). */
+import joi from 'joi';
+import { named, whole, type RouteSpec } from '../../../kernel/contract.js';
+import { invalid, notFound } from '../../../kernel/errors.js';
+import type { BuildCommit } from '../../../ports/domain/build-commits.js';
+import { mayChange } from '../lists.js';
+import { checkChannel, checkVersion } from '../place.js';
+import type { ReleaseServices } from '../services.js';
+import { BASE, productOf } from './asking-routes.js';
+import { channel, product, versionText } from './schemas.js';
+
+/** Most commits of one call, and most files of one of them. */
+const COMMITS = 1_000;
+const FILES = 1_000;
+
+const commit = named(
+  'BuildCommit',
+  joi.object({
+    id: joi
+      .string()
+      .pattern(/^[0-9a-f]{7,64}$/, 'a hash in hex')
+      .required(),
+    author_name: joi.string().max(500).allow('', null).default(null),
+    timestamp: joi.string().isoDate().allow(null).default(null),
+    message: joi.string().max(4_000).allow('').required().description('Its first line is kept'),
+    files: joi
+      .array()
+      .items(joi.string().max(4_096))
+      .max(FILES)
+      .default([])
+      .description('Paths from the root of the repository'),
+  }),
+);
+
+const body = named(
+  'ReleaseCommits',
+  joi
+    .object({
+      product: product.required(),
+      version: versionText.required(),
+      channel,
+      range: joi.string().max(200).allow(null).default(null).description('As git was asked for them'),
+      commits: joi.array().items(commit).max(COMMITS).required().description('Newest first'),
+      truncated: joi.boolean().default(false).description('There were more'),
+    })
+    .example({
+      product: 'shop',
+      version: '1.4.0',
+      range: '1.3.0..HEAD',
+      commits: [{ id: '3f2a91c5d0', author_name: 'Ada', message: 'Round prices', files: ['src/cart.js'] }],
+    }),
+);
+
+const answer = named(
+  'ReleaseCommitsKept',
+  whole({
+    product: joi.string(),
+    version: joi.string(),
+    commits: joi.number().integer().description('How many are kept: the newest 500 at most'),
+    truncated: joi.boolean().description('Commits, or files of them, were left out'),
+  }),
+);
+
+interface Said {
+  product: string;
+  version: string;
+  channel: string;
+  range: string | null;
+  commits: BuildCommit[];
+  truncated: boolean;
+}
+
+export const commitsRoute = ({ deps, docs }: ReleaseServices): RouteSpec => ({
+  method: 'POST',
+  path: `${BASE}/commits`,
+  operationId: 'setReleaseCommits',
+  summary: 'Tell the commits that a published version brought',
+  description:
+    'They take the place of those told before. Of each the first line, the author and the files are kept, so that an item of the ' +
+    'bug tracker names those that touched a file of its stack trace. Secrets in them are scrubbed.',
+  access: { scope: 'updateservice:publish' },
+  input: { body },
+  output: answer,
+  errors: ['not_found'],
+  limits: { space: true },
+  handle: async ({ body: given, principal }) => {
+    const said = given as Said;
+    const slug = productOf(said.product);
+    mayChange(principal, slug);
+    const version = checkVersion(said.version);
+    const history = deps.history();
+    const [published] = await docs.ofVersion(slug, checkChannel(said.channel, invalid), version);
+    if (history === undefined || published === undefined) throw notFound('release of this version');
+    const commits = said.commits.map(({ timestamp, ...one }) => ({
+      ...one,
+      timestamp: timestamp === null ? null : new Date(timestamp).toISOString(),
+    }));
+    const kept = await history.keep(slug, version, { range: said.range, commits, truncated: said.truncated });
+    return { product: slug, version: published.version, commits: kept.commits.length, truncated: kept.truncated };
+  },
+});
