@@ -275,6 +275,9 @@ export class PlantedService {
       body: packageWith(`${'W'.repeat(90)}/a.sh`, '#!/bin/sh\n'),
     });
     if (!response.ok) throw new Error(`publish → ${response.status}: ${await response.text()}`);
+    const commit = { id: 'a'.repeat(40), author_name: PLANTED, message: PLANTED, files: [PLANTED, 'w'.repeat(200)] };
+    const told = { product: 'shop', version: '1.2.3', range: PLANTED.slice(0, 200), commits: [commit] };
+    await this.#call('POST', '/api/updateservice/v1/commits', told);
     const list = await this.admin.get('/releases');
     this.addresses['/releases/{id}'] = /href="(\/releases\/[^"?/]+)"/.exec(list.text)?.[1] ?? '';
   }

@@ -150,6 +150,20 @@ describe('bugs: pages', () => {
   });
 
   describe('/bugs/{ref}', () => {
+    it('marks publishes, and names the commits that may have brought it, as text', async () => {
+      await fixture.published('1.4.0');
+      const commit = { id: 'ab'.repeat(20), author_name: HOSTILE, timestamp: null, message: HOSTILE };
+      const files = [`${HOSTILE}/cart.ts`, 'src/cart.ts'];
+      await fixture.history.keep('alpha', '1.4.0', { range: null, commits: [{ ...commit, files }], truncated: false });
+      fixture.clock.advance(12 * 60_000);
+      const { ref } = await fixture.bugs.record(errorReport({ app_version: '1.4.0' }));
+      const html = await detail(ref);
+      expect(html).to.not.include(HOSTILE);
+      expect(html.match(/class="chart-mark"/g)).to.have.length(2);
+      expect(html).to.include('12 minutes after its publish').and.include('&lt;script&gt;alert(1)');
+      expect(html).to.include('suspect').and.include('src/cart.ts').and.include('ababababab');
+    });
+
     const stack = 'Error: no price\n    at total (src/total.ts:4:2)\n    at run (src/run.ts:9:1)';
 
     it('marks the frame that the grouping uses', async () => {
