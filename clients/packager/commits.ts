@@ -1,6 +1,6 @@
 /**
- * The commits of a range, read from git (`--commits 1.3.0..HEAD`). What git prints is bounded, and its fields are divided
- * by NUL, which no text of a commit can hold. A range is never taken for an option.
+ * The commits of a range, read from git (`--commits 1.3.0..HEAD`). What git prints is bounded, and its fields are
+ * divided by NUL, which no text of a commit can hold. A range is never taken for an option.
  */
 import { spawn } from 'node:child_process';
 import { printable } from '../../formats/texts.js';

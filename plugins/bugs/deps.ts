@@ -16,7 +16,6 @@ import type {
   ActivityDoc,
   BuildDoc,
   CommentDoc,
-  CommitsDoc,
   CounterDoc,
   FamilyDoc,
   FloodDoc,
@@ -28,6 +27,7 @@ import type {
 import type { StoredOccurrence } from './item/occurrence-documents.js';
 import type {
   BulkRunDoc,
+  CommitsDoc,
   LinkDoc,
   MoveDoc,
   RemovalDoc,

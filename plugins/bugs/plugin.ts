@@ -20,7 +20,7 @@ import {
   VERSION_FAULT_WATCHERS,
   VERSION_FAULTS,
 } from '../../ports/domain/bugs.js';
-import { BUILD_HISTORY } from '../../ports/domain/build-commits.js';
+import { BUILD_HISTORY } from '../../ports/domain/releases.js';
 import { AGENT_REQUESTED, AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';

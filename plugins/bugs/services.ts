@@ -29,7 +29,7 @@ import { Splitting } from './splitting/splitting.js';
 import { KeptHistory } from './builds/build-history.js';
 import { Faults } from './builds/version-faults.js';
 import { ReportFilters } from './muting/report-filters.js';
-import { Timeline } from './builds/timeline.js';
+import { ReleaseSightings } from './builds/release-sightings.js';
 import { Muter } from './muting/muting.js';
 
 const SERVICES = {
@@ -51,7 +51,7 @@ const SERVICES = {
   filters: ReportFilters,
   faults: Faults,
   history: KeptHistory,
-  timeline: Timeline,
+  timeline: ReleaseSightings,
   bulk: Bulk,
   bulkRuns: BulkRuns,
   merging: Merging,

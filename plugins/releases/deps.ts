@@ -12,7 +12,7 @@ import type { LeaseRow } from '../../lib/lease.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
 import type { BugsApi, VersionFaults } from '../../ports/domain/bugs.js';
-import type { BuildHistory } from '../../ports/domain/build-commits.js';
+import type { BuildHistory } from '../../ports/domain/releases.js';
 import type { ReleaseHealth } from '../../ports/domain/release-health.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';

@@ -6,7 +6,7 @@ import { definePlugin, extend, type JobSpec, type PluginContext } from '../../ke
 import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
-import { BUILD_HISTORY } from '../../ports/domain/build-commits.js';
+import { BUILD_HISTORY } from '../../ports/domain/releases.js';
 import { BUGS, VERSION_FAULT_WATCHERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { LICENSE_WATCHERS, LICENSES } from '../../ports/domain/licensing.js';

@@ -57,8 +57,8 @@ function sparkline(...args: unknown[]): Html {
 
 /**
  * `{{bar-chart counts label="Errors per hour" titles=hours}}`: columns; each carries its title for the pointer. `top`:
- * the value of the whole height, for charts that share a scale. `marks`: `[{at, label}]`, lines at moments from 0 to 1 of
- * the width, such as a publish; the page names them in text too.
+ * the value of the whole height, for charts that share a scale. `marks`: `[{at, label}]`, lines at moments from 0 to 1
+ * of the width, such as a publish; the page names them in text too.
  */
 function bars(...args: unknown[]): Html {
   const { values, hash } = split(args);

@@ -3,7 +3,7 @@
  * so they are cut, scrubbed and never followed.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { BuildCommit, BuildCommits, BuildHistory } from '../../../ports/domain/build-commits.js';
+import type { BuildCommit, BuildCommits, BuildHistory } from '../../../ports/domain/releases.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { canonical } from '../item/build-names.js';
 import { hashOf } from '../item/document-ids.js';

@@ -3,7 +3,7 @@
  * first. Paths of traces and of repositories have different roots, so they are
  * compared from their ends. Pure.
  */
-import type { BuildCommit } from '../../../ports/domain/build-commits.js';
+import type { BuildCommit } from '../../../ports/domain/releases.js';
 
 /** A commit, and the file of the trace that it touched; null: none that is known. */
 export interface SuspectCommit extends BuildCommit {

@@ -6,7 +6,6 @@
  * one atomic write counts, moves the rolling hour and returns it, and no list page needs a second query.
  */
 import type { Item, Report } from '../../../ports/domain/bugs.js';
-import type { BuildCommits } from '../../../ports/domain/build-commits.js';
 import type { Json } from '../../../ports/store.js';
 import type { Difference } from '../grouping/difference.js';
 import type { BLIND_KIND, COARSE_KEYS, UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
@@ -291,15 +290,6 @@ export interface BuildDoc {
   publication?: string;
   /** When it was published first, on whatever platform. */
   published_at: string;
-}
-
-/** The commits that a version brought (builds/build-history.ts): one document per version of a project. */
-export interface CommitsDoc extends BuildCommits {
-  /** Hash of project and canonical version. */
-  id: string;
-  project: string;
-  version: string;
-  stored_at: string;
 }
 
 /** The last number given out per project. */

@@ -2,6 +2,7 @@
  * Documents of work under way, and of kept things, beside the items: merges, splits, deletions, feedback, saved views,
  * bulk changes.
  */
+import type { BuildCommits } from '../../../ports/domain/releases.js';
 import type { Json } from '../../../ports/store.js';
 import type { ItemQuery } from './filters.js';
 import type { LinkEnds } from './link-kinds.js';
@@ -139,4 +140,13 @@ export interface BulkRunDoc {
   undo?: { since: string; until: string };
   /** The time when this run was itself taken back. */
   undone_at?: string | null;
+}
+
+/** The commits that a version brought (builds/build-history.ts): one document per version of a project. */
+export interface CommitsDoc extends BuildCommits {
+  /** Hash of project and canonical version. */
+  id: string;
+  project: string;
+  version: string;
+  stored_at: string;
 }

@@ -16,7 +16,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 import type { PageAnswer, PageRequest } from './page-request.js';
 import { Parts, type Part } from './parts.js';
 import { similarTo } from './similar.js';
-import { Surroundings, type ItemSurroundings } from './surroundings.js';
+import { ItemPlaces, type ItemSurroundings } from './item-places.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { withNamed } from '../store/by-client-ref.js';
 import { Items } from '../store/items.js';
@@ -68,7 +68,7 @@ export class Lists {
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Parts) private readonly parts: Parts,
     @inject(Handovers) private readonly handovers: Handovers,
-    @inject(Surroundings) private readonly surroundings: Surroundings,
+    @inject(ItemPlaces) private readonly around: ItemPlaces,
   ) {}
 
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
@@ -140,7 +140,7 @@ export class Lists {
     };
     const item = await this.items.view(doc);
     const [surroundings, occurrences, comments, activity, links, pull_request, handover] = await Promise.all([
-      this.surroundings.of(item, doc),
+      this.around.of(item, doc),
       last('occurrences', wanted),
       last('comments'),
       last('activity'),
@@ -156,7 +156,7 @@ export class Lists {
 
   /** An item's code, where else it happens, and its place among the releases. */
   places(item: Item): Promise<ItemSurroundings> {
-    return this.surroundings.of(item);
+    return this.around.of(item);
   }
 
   /** What a forge said last of the item's pull request. */

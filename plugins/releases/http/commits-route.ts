@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { named, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
-import type { BuildCommit } from '../../../ports/domain/build-commits.js';
+import type { BuildCommit } from '../../../ports/domain/releases.js';
 import { mayChange } from '../lists.js';
 import { checkChannel, checkVersion } from '../place.js';
 import type { ReleaseServices } from '../services.js';

@@ -1,5 +1,5 @@
 /** The commits of a release, as its page shows them. Their texts came from outside. */
-import type { BuildCommit } from '../../../ports/domain/build-commits.js';
+import type { BuildCommit } from '../../../ports/domain/releases.js';
 import type { ReleaseDoc } from '../model.js';
 import type { ReleaseServices } from '../services.js';
 

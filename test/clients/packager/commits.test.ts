@@ -19,7 +19,7 @@ describe('packager: commits of a release', function () {
   let reader: string;
 
   const git = (...args: string[]): Promise<unknown> =>
-    run('git', ['-c', 'user.name=Ada & "Bo"', '-c', 'user.email=ada@example.org', ...args], { cwd: root });
+    run('git', ['-c', 'user.name=Ada & Bo\u202e', '-c', 'user.email=ada@example.org', ...args], { cwd: root });
   async function committed(message: string, files: Record<string, string>): Promise<void> {
     await writeTree(root, files);
     await git('add', '.');
@@ -72,7 +72,7 @@ describe('packager: commits of a release', function () {
       ['Prices: "round" <i>them</i>', 'src/cart.js'],
       ['Words in the guide', null],
     ]);
-    expect(suspects[0]?.['author_name']).to.equal('Ada & "Bo"');
+    expect(suspects[0]?.['author_name']).to.equal('Ada & Bo\u202e');
     expect(suspects[0]?.['files']).to.deep.equal(['src/a ü.js', 'src/cart.js']);
   });
 

@@ -1,5 +1,5 @@
 /** The release that brought the item, and the commits that may have. Texts of commits came from outside. */
-import type { Sighting, SuspectView } from '../../builds/timeline.js';
+import type { Sighting, SuspectView } from '../../builds/release-sightings.js';
 import { commitUrl } from '../../lists/code-url.js';
 import type { About } from './about.js';
 

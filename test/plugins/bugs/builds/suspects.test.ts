@@ -1,7 +1,8 @@
 /** Which commits of a release may have brought an error. */
 import { expect } from 'chai';
 import { pathsOf, suspectsOf } from '../../../../plugins/bugs/builds/suspects.js';
-import type { BuildCommit } from '../../../../ports/domain/build-commits.js';
+import { staysLinear } from '../../../support/work.js';
+import type { BuildCommit } from '../../../../ports/domain/releases.js';
 
 const commit = (id: string, ...files: string[]): BuildCommit => ({
   id,
@@ -50,9 +51,9 @@ describe('bugs: suspect commits', () => {
   });
 
   it('take a hostile trace in linear time', () => {
-    const began = performance.now();
-    for (const piece of ['.', ':', 'a.', 'a:1:', '/', '\\', ':1', '('])
-      pathsOf(piece.repeat(9_999), piece.repeat(99_999));
-    expect(performance.now() - began).to.be.below(1_000);
+    staysLinear(() => {
+      for (const piece of ['.', ':', 'a.', 'a:1:', '/', '\\', ':1', '('])
+        pathsOf(piece.repeat(9_999), piece.repeat(99_999));
+    });
   });
 });

@@ -40,7 +40,7 @@ type Seen = Pick<
 >;
 
 @injectable()
-export class Timeline {
+export class ReleaseSightings {
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'clock'>,
     @inject(KnownBuilds) private readonly known: KnownBuilds,

@@ -1,7 +1,7 @@
 /** What an answer tells of an item beside itself: its code, where else it happens, and its place among the releases. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
-import { Timeline, type ItemTimeline } from '../builds/timeline.js';
+import { ReleaseSightings, type ItemTimeline } from '../builds/release-sightings.js';
 import type { ItemDoc } from '../item/model.js';
 import { Items } from '../store/items.js';
 import { codeUrl } from './code-url.js';
@@ -14,11 +14,11 @@ export interface ItemSurroundings extends ItemTimeline {
 }
 
 @injectable()
-export class Surroundings {
+export class ItemPlaces {
   constructor(
     @inject(Items) private readonly items: Items,
     @inject(Spreads) private readonly spreads: Spreads,
-    @inject(Timeline) private readonly timeline: Timeline,
+    @inject(ReleaseSightings) private readonly timeline: ReleaseSightings,
   ) {}
 
   /** @param stored the item as it is stored, where the caller has it */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { marksOf } from '../../../../plugins/bugs/pages/item/frequency.js';
 import { spanOf } from '../../../../plugins/bugs/pages/item/releases.js';
 import { isoOf } from '../../../../lib/time.js';
-import type { BuildCommit } from '../../../../ports/domain/build-commits.js';
+import type { BuildCommit } from '../../../../ports/domain/releases.js';
 import { errorReport, MANAGER, memoryFixture, type Fixture } from '../fixture.js';
 
 const MINUTE = 60_000;
