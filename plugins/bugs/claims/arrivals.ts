@@ -1,6 +1,6 @@
 /**
- * Tells waiting agents that there may be work (contract 20, leases: `wait_seconds`). What this process is told of wakes
- * them at once; of what other processes make they learn by looking again every second.
+ * Wakes waiting agents when there may be work for them (contract 20, leases: `wait_seconds`). Changes made by this
+ * process wake them at once. Other processes tell nobody here, so a waiting agent also looks at the store every second.
  */
 import { injectable } from '../../../kernel/contract.js';
 
@@ -11,20 +11,21 @@ export class Arrivals {
   readonly #waiting = new Set<() => void>();
   #closed = false;
 
-  /** Something may be there now. */
+  /** An item may have become free: everybody who waits looks again. */
   ring(): void {
     for (const wake of this.#waiting) wake();
   }
 
-  /** The service stops: nobody waits any longer. */
+  /** Ends every wait, because the service stops. */
   close(): void {
     this.#closed = true;
     this.ring();
   }
 
   /**
-   * Resolves when it is worth looking again; false: the wait is over, because the caller is gone or the service stops.
-   * @param ms the longest wait
+   * Resolves with true when the caller should look again, with false when the wait is over: the caller is gone, or the
+   * service stops.
+   * @param ms the longest wait in milliseconds
    */
   async next(ms: number, signal?: AbortSignal): Promise<boolean> {
     const isOver = (): boolean => this.#closed || signal?.aborted === true;

@@ -1,9 +1,9 @@
 /**
- * Writes that leases have run out (contract 20, leases). Expiry does not wait for a job: what ran out is written before
- * a claim or a list reads, and a reader of one item ignores it. Of very many that run out at once a request writes one
- * batch, and the rest follows behind the answers: nobody waits for all. Until then an item is shown as what it is, and
- * where no open item fits a claim, those that fit it come first; a list that asks for a status may miss some for a
- * moment.
+ * Records expired leases in their items (contract 20, leases). No job is needed for it: a claim or a list records them
+ * before it reads, and the view of a single item ignores a lease that has expired. When very many leases expire at
+ * once, a request records one batch, and the rest follows after its answer, so nobody waits for all of them. Meanwhile
+ * each item's own view is right, a claim that finds no open item records the items that fit it first, and a list
+ * filtered by status may miss a few for a moment.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
@@ -15,22 +15,22 @@ import { LeaseTimes } from '../store/lease-times.js';
 import type { ItemDoc, LeaseMark } from '../item/model.js';
 import { planExpiry } from '../item/lease.js';
 
-/** Leases that a request writes at the most. */
+/** The most leases that one request records. */
 export const EXPIRY_BATCH = 50;
-/** Between two batches of the rest, in which others have the store. */
+/** Pause between two batches of the rest, in milliseconds: others use the store in it. */
 const PAUSE_MS = 25;
-/** For a claim that finds nothing open. */
+/** Leases that a claim records at once when it finds no open item. */
 const FEW = 10;
-/** The shortest lease, `lease_seconds` 60. */
+/** The shortest lease that an agent can ask for: `lease_seconds` 60. */
 const SHORTEST_MS = 60_000;
 const SORT: Sort = [['claim.expires_at', 'asc']];
 
 @injectable()
 export class Expiry {
   readonly #writing = new SingleFlight<void>();
-  /** Until this time of the monotonic clock no lease runs out: there is nothing to write. */
+  /** No lease expires before this time of the monotonic clock, so until then nothing is to do. */
   #quietUntil = -Infinity;
-  /** What one batch did not hold is being written. */
+  /** The work on everything that did not fit into one batch; null: none is left. */
   #rest: Promise<void> | null = null;
   #draining = false;
 
@@ -40,7 +40,7 @@ export class Expiry {
     @inject(LeaseTimes) private readonly times: LeaseTimes,
   ) {}
 
-  /** Before a claim or a list reads. Parallel calls share one batch. */
+  /** Records one batch; called before a claim or a list reads. Parallel calls share the batch. */
   async writeExpired(): Promise<void> {
     await this.times.settle();
     if (this.#rest !== null || this.deps.clock.monotonic() < this.#quietUntil) return;
@@ -49,7 +49,7 @@ export class Expiry {
     });
   }
 
-  /** By which clock a lease is written now. */
+  /** Names the clock that a lease written now is measured by. */
   mark(now: number): LeaseMark {
     return this.times.mark(now);
   }
@@ -58,14 +58,14 @@ export class Expiry {
     return this.#rest === null;
   }
 
-  /** All of them: for the job, every 30 s. */
+  /** Records all expired leases. The job calls it every 30 s. */
   async writeAllExpired(): Promise<void> {
     await this.times.anchor();
     await this.writeExpired();
     await this.#rest;
   }
 
-  /** Of those that are still to be written a few that fit are. @returns whether there were any */
+  /** Records a few expired leases that fit the filter, out of those still waiting. @returns whether any did fit */
   async free(fits: Filter): Promise<boolean> {
     if (this.#rest === null) return false;
     const filter = this.times.over({ ...fits, status: 'in_progress' });
@@ -74,7 +74,7 @@ export class Expiry {
     return items.length > 0;
   }
 
-  /** The batch under way is written; the rest stays for the next call, of whatever process. */
+  /** Finishes the batch under way. The next call, of any process, records the rest. */
   async drain(): Promise<void> {
     this.#draining = true;
     await this.#rest;
@@ -93,8 +93,9 @@ export class Expiry {
   }
 
   /**
-   * After the last no lease can run out before the next one does: those that are made or renewed meanwhile, in whatever
-   * process, last a minute at least, half of which is left for clocks that differ and writes that take time.
+   * Records one batch. When it was the last one, nothing can expire before the next lease does: a lease made or renewed
+   * meanwhile, in any process, lasts at least a minute. Half of this minute is kept for clocks that differ and for slow
+   * writes.
    * @returns whether there may be more
    */
   async #batch(): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** What whoever takes an item learns of the one before (contract 20, leases: `handover`). */
+/** What an agent that takes an item is told about the agent before it (contract 20, leases: `handover`). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
@@ -7,18 +7,18 @@ import { commentView, isLive } from '../item/view.js';
 const LAST_COMMENTS = 5;
 
 export interface Handover {
-  /** The agent whose lease ended last without an end of the work. */
+  /** The agent whose lease ended last without finishing the work. */
   released_by: string | null;
   reason: string | null;
   at: string | null;
   /** Newest first. */
   comments: object[];
-  /** The fix that did not last. */
+  /** An earlier fix, after which the error came back. */
   earlier_fix: { build: string | null; commit: string | null; comment: string | null } | null;
   untrusted_fields: string[];
 }
 
-/** Its members are agents' and people's words. */
+/** Members that agents and people wrote: untrusted text. */
 const OUTSIDE = ['released_by', 'reason', 'earlier_fix.build', 'earlier_fix.commit', 'earlier_fix.comment'];
 
 export const NO_HANDOVER: Handover = {
@@ -30,7 +30,7 @@ export const NO_HANDOVER: Handover = {
   untrusted_fields: [],
 };
 
-/** Of an item that was only made and claimed there is nothing to tell, and nothing need be read. */
+/** Whether an item was only created and claimed once. Such an item has no handover, so nothing is read for it. */
 export const isUntouched = ({ rev, claim_count }: Pick<ItemDoc, 'rev' | 'claim_count'>): boolean =>
   rev <= 1 + claim_count && claim_count <= 1;
 
@@ -46,7 +46,7 @@ export class Handovers {
       sort: [['created_at', 'desc']],
       limit: LAST_COMMENTS,
     });
-    // A lease that ran out and is not written yet.
+    // An expired lease that is not recorded yet counts as handed over.
     const { claim } = item;
     const live: boolean = isLive(claim, clock.now());
     const handed =
@@ -61,7 +61,7 @@ export class Handovers {
     };
   }
 
-  /** Of an item as it was answered. */
+  /** The handover of an item whose view is about to be answered. */
   async ofAnswered(item: Pick<ItemDoc, 'id' | 'rev' | 'claim_count'>): Promise<Handover> {
     if (isUntouched(item)) return NO_HANDOVER;
     const doc = await this.deps.items.get(item.id);

@@ -2,7 +2,7 @@
  * Leases: one agent at a time works on an item (contract 20, leases). One statement in the store decides every claim,
  * so with any number of callers and processes exactly one wins.
  *
- * Leases that have run out: expiry.ts. Claim tokens are random and stored only as SHA-256.
+ * Expired leases are recorded by expiry.ts. Claim tokens are random; the store holds only their SHA-256.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
@@ -54,10 +54,10 @@ export interface Granted {
   lease: { claim_token: string; expires_at: string; lease_seconds: number };
 }
 
-/** A claim by name, with what the one before left. */
+/** A claim of a named item, with what the agent before left behind. */
 export interface Claimed extends Granted {
   handover: Handover;
-  /** To a holder who claims again: what others did meanwhile. */
+  /** For a holder who claims the same item again: what others did since the holder's last call. */
   news?: object[];
 }
 
@@ -112,7 +112,7 @@ export class Leases {
       change
         .note('claimed', { agent: fresh.agent })
         .assign({ status: 'in_progress', claim: fresh, claim_count: item.claim_count + 1 });
-      // A claim of an item that needed a person starts the count again.
+      // The item has waited for a person; expiries and releases are counted from zero again.
       if (item.status === 'needs_info') change.assign({ expired_count: 0, release_count: 0 });
     });
     const [granted, handover, news] = await Promise.all([
@@ -123,7 +123,7 @@ export class Leases {
     return { ...granted, handover, ...(news && { news }) };
   }
 
-  /** The same credential and agent gets its lease back: another token, the same claim. */
+  /** Gives the lease back to its own credential and agent: the claim stays, the token is a new one. */
   #reclaim(held: ClaimLease, fresh: ClaimLease, change: ChangeSet, caller: BugCaller, agent: string | undefined): void {
     if (held.credential !== fresh.credential || held.agent !== fresh.agent) throw alreadyClaimed(held, caller, agent);
     const expires_at = expiryOf(held.claimed_at, Date.parse(fresh.claimed_at), fresh.lease_seconds);
@@ -179,12 +179,12 @@ export class Leases {
     return this.items.view(doc);
   }
 
-  /** The live lease of this token. @throws ServiceError lease_lost, lease_limit */
+  /** Finds the live lease that belongs to the token. @throws ServiceError lease_lost, lease_limit */
   #held(item: ItemDoc, token: string, caller: BugCaller, now: number): ClaimLease {
     const { claim } = item;
     if (claim === null || !isToken(claim, token)) throw leaseLost(item, token, caller, now);
     const live: boolean = isLive(claim, now);
-    // An agent may have been given another's token by a text.
+    // A planted text may have handed another agent's token to this caller.
     if (live && caller.by_tool === true && claim.credential !== caller.id) throw claimRequired();
     if (live) return claim;
     throw now >= Date.parse(claim.claimed_at) + LIMIT_MS ? limitReached() : leaseLost(item, token, caller, now);
@@ -197,7 +197,7 @@ export class Leases {
     return { item, lease: { claim_token, expires_at: claim.expires_at, lease_seconds: claim.lease_seconds } };
   }
 
-  /** The holder has read the item: what others wrote is no news any more. @param doc as it was read */
+  /** Clears the news of an item that its holder has just read. @param doc as it was read */
   async shown(doc: ItemDoc, caller: BugCaller): Promise<void> {
     const { claim } = doc;
     const now = this.deps.clock.now();
@@ -205,19 +205,19 @@ export class Leases {
     if (caller.agent !== undefined && caller.agent !== claim.agent) return;
     const { token_hash, unread } = claim;
     await this.items.change(doc.id, caller.name, (item, change) => {
-      // What was written since the read is still news.
+      // Entries written after that read stay news.
       const same = item.claim?.token_hash === token_hash && item.claim.unread?.length === unread.length;
       change.by = 'holder';
       if (same) change.heard();
     });
   }
 
-  /** Writes which leases have run out: before a claim or a list reads. */
+  /** Records expired leases; called before a claim or a list reads. */
   writeExpired(): Promise<void> {
     return this.expiry.writeExpired();
   }
 
-  /** After `writeExpired`: no lease has run out unwritten. Very many are written behind the answers. */
+  /** Whether `writeExpired` has recorded every expired lease. Very many are recorded after the answers. */
   get expiredWritten(): boolean {
     return this.expiry.allWritten;
   }

@@ -1,4 +1,4 @@
-/** What others wrote on an item since its holder's last call (contract 20, leases: `news`). */
+/** Tells a holder what others wrote on its item since its last call (contract 20, leases: `news`). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Collection, Doc } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -10,7 +10,7 @@ import { activityOf, commentOf } from '../store/item-outbox.js';
 export class News {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'comments' | 'activity'>) {}
 
-  /** Comments and history entries, oldest first, each with its `kind`. @param item as the change left it */
+  /** Lists comments and history entries, oldest first, each with its `kind`. @param item after the change */
   async of(item: ItemDoc, unread: readonly Unread[]): Promise<object[]> {
     if (unread.length === 0) return [];
     const ids = (kind: Unread['kind']): string[] => unread.flatMap((one) => (one.kind === kind ? [one.id] : []));
@@ -19,7 +19,7 @@ export class News {
       stored(this.deps.activity, ids('activity')),
     ]);
     const told = new Map<string, object>();
-    // What was written by a call that has not stored it in its place yet lies in the item.
+    // The item itself holds an entry until the call that made it has stored it in its own collection.
     for (const entry of item.outbox) {
       if (entry.kind === 'comment') told.set(entry.id, { kind: 'comment', ...commentView(commentOf(item, entry)) });
       if (entry.kind === 'activity') told.set(entry.id, { kind: 'activity', ...activityView(activityOf(item, entry)) });

@@ -21,22 +21,22 @@ import type { Granted, LeaseRequest } from './leases.js';
 import { ClaimQuota, type ClaimSlot } from './quota.js';
 import { WaitingCounts, type WaitingItems } from './waiting.js';
 
-/** How often a claim that finds nothing open looks for leases that ran out and are not written yet. */
+/** How often a claim that finds no open item looks for expired leases that are not recorded yet. */
 const TRIES = 3;
 
 export interface NextRequest extends LeaseRequest {
-  /** How long it waits for an item where there is none. */
+  /** How long to wait for an item when none is free, in seconds. */
   wait_seconds?: number | undefined;
 }
 
-/** An item that was handed out, as JSON, made where it was claimed. */
+/** A reserved item as JSON, rendered by the store in the same step as the claim. */
 export interface Fetched {
   item: JsonText;
   lease: Granted['lease'];
   handover: Handover;
 }
 
-/** The same, the item as an object. */
+/** A reserved item as an object. */
 export interface Handed extends Granted {
   handover: Handover;
 }
@@ -47,13 +47,13 @@ export interface Nothing {
 }
 
 type Reserved = Omit<Fetched, 'handover'>;
-/** A request's signal is made when it is asked for, and few claims wait. */
+/** The request itself and not its signal: a signal is made when somebody asks for it, and few claims wait. */
 type Call = Pick<HttpRequest, 'signal'>;
 type NamedRequest = LeaseRequest & { agent: string };
 
 const itemOf = ({ item }: Pick<Fetched, 'item'>): Item => item.toJSON() as Item;
 
-/** Which item a claim of the first one has found. */
+/** The id of the item that was reserved. */
 const claimedId = (reserved: Reserved | null): string | null => reserved && itemOf(reserved).id;
 
 @injectable()
@@ -69,15 +69,15 @@ export class NextItem {
     @inject(Arrivals) private readonly arrivals: Arrivals,
   ) {}
 
-  /** As `fetch`, the item as an object. */
+  /** Does what `fetch` does, and answers the item as an object. */
   async next(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Handed | Nothing> {
     const fetched = await this.fetch(caller, request, filter, call);
     return fetched.item === null ? fetched : { ...fetched, item: itemOf(fetched) };
   }
 
   /**
-   * The next item; where there is none, what waits and why.
-   * @param filter of the caller's query. @param call ends the wait when its caller is gone; none: nobody goes
+   * Reserves the next item. When there is none, it answers which items wait, and why.
+   * @param filter of the caller's query. @param call the wait ends when its caller is gone; left out: no caller leaves
    * @throws ServiceError too_many_claims, insufficient_scope, validation_failed
    */
   async fetch(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Fetched | Nothing> {
@@ -109,7 +109,7 @@ export class NextItem {
     const first = (): Promise<Reserved | null> =>
       this.watermark.write(claimedId, async (stamp, now) => {
         const claim = { ...leaseFor(caller, request, secret, now, this.expiry.mark(now)), ...slot };
-        // The stretch of the queue holds the severity already.
+        // `queue_key` holds the severity already.
         const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));
         const update = claimUnread(claim, unfiled);

@@ -1,17 +1,17 @@
-/** Why `action=next` has nothing to hand out (contract 20, leases: `waiting`). */
+/** Counts why `action=next` has nothing to hand out (contract 20, leases: `waiting`). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
-/** Items that the query finds and that this caller is not given. One may be counted under two reasons. */
+/** Items that match the query but are not handed out to this caller. An item may count under two reasons. */
 export interface WaitingItems {
-  /** Others have them. */
+  /** Leased by others. */
   reserved: number;
   on_hold: number;
-  /** An unfinished item blocks them. */
+  /** Blocked by an unfinished item. */
   blocked: number;
   released_by_you: number;
-  /** They are for another agent. */
+  /** Reserved for another agent. */
   for_others: number;
   muted: number;
 }
@@ -20,7 +20,7 @@ export interface WaitingItems {
 export class WaitingCounts {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock'>) {}
 
-  /** @param holder as `passed` names it (item/lease.ts, holderOf) */
+  /** @param holder key of the credential and agent (`holderOf` in item/lease.ts) */
   async of(query: Filter, agent: string, holder: string): Promise<WaitingItems> {
     const { items, clock } = this.deps;
     const now = clock.iso();

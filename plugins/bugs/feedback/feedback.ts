@@ -1,10 +1,12 @@
 /**
- * Feedback of an application's users about an error: a comment on the item that counted it, found by the event's
- * `client_ref`. Tokens and intake keys have separate spaces of references, so a public key reaches only items of events
- * that an intake key sent.
+ * Feedback of an application's users about an error becomes a comment on the item that counted the event; the event's
+ * `client_ref` finds the item. Tokens and intake keys have separate spaces of references, so a public key reaches only
+ * items of events that an intake key sent.
  *
- * Order: the feedback's own reference is bound (marker `open_at`) → the comment, in the item's write → the reference is
- * finished, so that a repeat adds nothing. `ClientRefs.reconcile` takes back what a crash leaves open.
+ * Order of the writes: the feedback's own reference is bound with the marker `open_at`, then the comment is written
+ * with
+ * the item, then the reference is finished, so a repeat adds nothing. After a crash `ClientRefs.reconcile` frees an
+ * open reference.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
@@ -27,8 +29,8 @@ export class Feedback {
   ) {}
 
   /**
-   * False when no item has counted the event yet, or it has enough of them. In the first case it waits for the event,
-   * however the caller keeps it meanwhile. Resolves after the commit.
+   * Adds the comment. Answers false when no item has counted the event yet, or when its item has its most comments of
+   * users. In the first case the caller keeps the feedback until the event comes. Resolves after the commit.
    */
   async add({ project, event_ref, client_ref, intake_key, text }: UserFeedback): Promise<boolean> {
     const isPublic = intake_key !== null;
@@ -48,7 +50,7 @@ export class Feedback {
     return true;
   }
 
-  /** A report was counted: feedback may have come before it. */
+  /** Links feedback that arrived before the report that was just counted. */
   async counted({
     project,
     client_ref,

@@ -1,10 +1,12 @@
 /**
- * Feedback that came before the event that it is about: it is an item of its own, and waits. When the event comes, it
- * becomes a comment on that one's item, and its own item a duplicate of it (contract 21, Sentry SDK intake).
+ * Feedback may arrive before its event. Then it becomes an item of its own and waits. When the event comes, the
+ * feedback
+ * becomes a comment on the event's item, and its own item becomes a duplicate of that item (contract 21, Sentry SDK
+ * intake).
  *
- * What waits is in the store, so a start forgets nothing. The process that counts the event looks into its memory,
- * which costs other reports nothing; what another process was told, or a crash cut off, the job `bugs.reconcile` finds.
- * The comment has an id of its own, so whoever comes second adds none.
+ * Waiting feedback is in the store, so a restart forgets nothing. The process that counts the event looks only into its
+ * own memory, so reports without feedback pay nothing. Feedback that another process received, or that a crash cut off,
+ * is linked by the job `bugs.reconcile`. The comment has a fixed id, so a second attempt adds nothing.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -18,19 +20,19 @@ import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import type { WaitingDoc } from '../item/work-documents.js';
 
-/** The author of every such comment. The user's name is part of the text, because any name could be sent. */
+/** The author of comments from feedback. The user's name stands in the text, because a sender may claim any name. */
 export const AUTHOR = 'user feedback';
-/** Comments of users on one item; further feedback becomes new items. */
+/** The most comments of users on one item. Further feedback becomes new items. */
 export const MOST_COMMENTS = 100;
-/** For so long an application may keep its event to itself. */
+/** How long feedback waits for its event. */
 const WAITING_MS = 7 * DAY_MS;
-/** That wait in one project; further ones stay items of their own. */
+/** The most feedback that waits in one project. Further feedback stays items of its own. */
 const MOST_WAITING = 1_000;
 const BATCH = 200;
 
 @injectable()
 export class WaitingFeedback {
-  /** References of events that feedback waits for, as far as this process knows. */
+  /** References of events that feedback in this process's memory waits for. */
   #events = new Set<string>();
 
   constructor(
@@ -39,7 +41,7 @@ export class WaitingFeedback {
     @inject(Merging) private readonly merging: Merging,
   ) {}
 
-  /** @param given `id` the feedback's own reference, `event` that of what it is about */
+  /** @param given `id`: the feedback's own reference; `event`: the reference of its event */
   async wait(given: Pick<WaitingDoc, 'id' | 'project' | 'event' | 'body'>): Promise<void> {
     const { waiting, clock } = this.deps;
     if ((await waiting.count({ project: given.project })) >= MOST_WAITING) return;
@@ -60,7 +62,7 @@ export class WaitingFeedback {
     return this.#events.has(event);
   }
 
-  /** The event was counted: what waits for it is linked. A failure is for the job. */
+  /** Links the feedback that waits for an event, now that the event was counted. The job repeats what fails. */
   async came(event: string): Promise<void> {
     try {
       const { items } = await this.deps.waiting.find({ filter: { event }, limit: BATCH });
@@ -71,7 +73,7 @@ export class WaitingFeedback {
     }
   }
 
-  /** Links what another process was told of, and forgets what waited too long. */
+  /** Links feedback that another process received, and gives up feedback that has waited too long. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { waiting, refs, clock } = this.deps;
     await waiting.remove({ expires_at: { lt: clock.iso() } }, 1000);
@@ -99,7 +101,7 @@ export class WaitingFeedback {
     const { refs, items, waiting } = this.deps;
     const event = await refs.get(one.event);
     const about = event === null ? null : await items.get(event.item_id);
-    // It is still being written.
+    // The feedback's item is still being written.
     if (about === null) return;
     const own = await this.#ownItem(one);
     if (
@@ -114,7 +116,7 @@ export class WaitingFeedback {
 
   async #comment(about: ItemDoc, { id, body }: WaitingDoc): Promise<void> {
     const comment = hashOf(about.id, id);
-    // Asked anew at each attempt: somebody else may link the same feedback at this moment.
+    // Each attempt asks again, because another process may link the same feedback at the same moment.
     await this.items.change(about.id, AUTHOR, async (item, change) => {
       const known =
         item.outbox.some((entry) => entry.id === comment) || (await this.deps.comments.get(comment)) !== null;
@@ -122,14 +124,14 @@ export class WaitingFeedback {
     });
   }
 
-  /** The item that the feedback made, while nothing else happened to it. */
+  /** The feedback's own item, if nothing but its creation happened to it. */
   async #ownItem({ id }: WaitingDoc): Promise<ItemDoc | null> {
     const ref = await this.deps.refs.get(id);
     const item = ref === null ? null : await this.deps.items.get(ref.item_id);
     return item !== null && item.status === 'open' && item.hit_count === 1 && item.overflow !== true ? item : null;
   }
 
-  /** Somebody may hold it, or have changed it meanwhile: then it stays as it is, beside the comment. */
+  /** Makes the feedback's item a duplicate. An item that somebody holds or has changed stays, beside the comment. */
   async #merge(own: ItemDoc, about: ItemDoc): Promise<void> {
     try {
       await this.merging.merge(own.id, about.id, SYSTEM_CALLER);
