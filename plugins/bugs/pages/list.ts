@@ -1,5 +1,6 @@
 /** /bugs: every item, with the filters in the address (contract 80). */
 import { View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { headlineOf } from '../../../lib/text/error-title.js';
 import { callerOf } from '../caller.js';
 import type { Waiting } from '../lists/board.js';
 import { SORTS, type SortName } from '../item/filters.js';
@@ -167,12 +168,13 @@ export async function listView(
   const now = canonical(filters);
   const from = clock.iso();
   const query = itemQueryOf(filters, clock.now(), timezone());
-  const [changes, page, counts, known, saved, flow] = await Promise.all([
+  const [changes, page, counts, beside, known, saved, flow] = await Promise.all([
     board.changed(query, null),
     board.rows(query, { sort, cursor }),
     board.counts(),
+    board.countsBeside(now, query, ['status', 'severity', 'type', 'project']),
     projects.list(),
-    viewTabs(views, request, canonical(given)),
+    viewTabs(views, request, { search: canonical(given), projects: filters.project ?? [] }),
     numbers.read(),
   ]);
   const all = cursor === undefined && page.next === null;
@@ -182,7 +184,9 @@ export async function listView(
   const names = new Map(known.map(({ slug, name }) => [slug, name]));
   const rare = RARE.some((name) => filters[name]?.length) && !named;
   return new View('bugs', {
-    items: page.items,
+    items: page.items.map((item) => ({ ...item, ...headlineOf(item.title, item.exception_class) })),
+    spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
+    beside,
     next_cursor: page.next,
     found: found(page.items.length, total && Math.max(total, page.items.length)),
     tabs: quick,
