@@ -124,6 +124,8 @@ export type {
   Authenticator,
   CarriedOut,
   FormMemory,
+  ChoosableProject,
+  ProjectChoices,
   SessionOf,
   HttpRequest,
   AnsweredFile,

@@ -6,6 +6,7 @@
  * answer 503, plugins that need what it provides fail with the same reason, and everything else runs.
  */
 import { AUTHENTICATOR, FORM_MEMORY } from '../ports/domain/access.js';
+import { PROJECT_CHOICES } from '../ports/domain/projects.js';
 import { LIVE_TOKENS } from '../ports/domain/live-tokens.js';
 import { STORAGE_SPACE } from '../ports/domain/health.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
@@ -240,10 +241,10 @@ export class Kernel {
     const authenticator = this.service(AUTHENTICATOR) ?? noAuthenticator(this.parts);
     const space = this.service(STORAGE_SPACE) ?? null;
     const forms = this.service(FORM_MEMORY) ?? null;
+    const projects = this.service(PROJECT_CHOICES) ?? null;
     const liveTokens = this.service(LIVE_TOKENS) ?? null;
-    const parts = { routes: this.routes(), pages: this.pages(), panels: this.panels() };
-    const hosts = this.#plugins.hosts();
-    const mounted = { ...parts, hosts, codes: this.#plugins.codes(), authenticator, forms, space, liveTokens };
+    const parts = { routes: this.routes(), pages: this.pages(), panels: this.panels(), hosts: this.#plugins.hosts() };
+    const mounted = { ...parts, codes: this.#plugins.codes(), authenticator, forms, projects, space, liveTokens };
     await http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
   }

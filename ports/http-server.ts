@@ -9,6 +9,7 @@ import type {
   MountedPage,
   MountedPanel,
   MountedRoute,
+  ProjectChoices,
 } from './http.js';
 import type { RouteTools } from './tools.js';
 
@@ -37,6 +38,8 @@ export interface HttpServer {
     authenticator: Authenticator;
     /** Absent: forms are carried out each time they are sent, and what they make is shown in their answer. */
     forms?: FormMemory | null;
+    /** Absent: nobody can choose a project in the bar. */
+    projects?: ProjectChoices | null;
     /** Asked by routes with `limits.space`; absent: free space is not watched. */
     space?: StorageSpace | null;
     /** Asked about every text that people and agents write; absent: nothing is refused for what it would publish. */

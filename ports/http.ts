@@ -14,6 +14,7 @@ export type { ErrorCodes, MountedHosts, MountedPage, MountedPanel, MountedRoute 
 export type { OwnHosts } from './http/own-hosts.js';
 export type { FormFile, PageResult, PageSpec, PanelSpec } from './http/page.js';
 export type { Principal, Role, SessionPrincipal, TokenKind, TokenPrincipal } from './http/principal.js';
+export type { ChoosableProject, ProjectChoices } from './http/project-choices.js';
 export type { OpenBucket, RateClass } from './http/rates.js';
 export type { HttpRequest } from './http/request.js';
 export type { HttpMethod, RouteSpec } from './http/route.js';

@@ -35,21 +35,18 @@ import { EventStreams } from './streams/event-streams.js';
 import { PieceBuffers } from './streams/piece-buffers.js';
 import { FairSlots } from './limits/fair-slots.js';
 import { RequestsInFlight } from './limits/in-flight.js';
-import { homePage } from './pages/home.js';
 import { ViewJudge } from './pages/judge-views.js';
 import { Navigation } from './pages/navigation.js';
 import { describeRoutes } from './openapi/openapi.js';
 import type { HapiServerOptions } from './options.js';
 import { PageRoute } from './pages/page-route.js';
 import type { PageServices } from './pages/visitor.js';
+import { ownPages } from './pages/own-pages.js';
 import { Panels } from './pages/panels.js';
 import { SharedPageRoute } from './pages/shared-page-route.js';
 import { SharedPages } from './pages/shared-pages.js';
 import { owners, viewFolders } from './pages/view-folders.js';
-import { countsPage } from './pages/counts.js';
-import { shownPage } from './pages/once.js';
 import { RateLimits } from './limits/rate-limits.js';
-import { themePage } from './pages/theme.js';
 import { RequestMetrics } from './transport/request-metrics.js';
 import { ToolTable } from './routes/tools.js';
 import { Views } from './pages/views.js';
@@ -140,14 +137,7 @@ export class HapiServer implements HttpServer {
     const shared = await this.#shared(parts, assets);
     for (const route of parts.routes) this.#mountRoute(route, new ApiRoute(route, shared));
     for (const page of parts.pages) this.#mountPage(page, shared);
-    const { forms } = shared;
-    const ownPages = [
-      themePage(),
-      homePage((role) => shared.navigation.first(role)),
-      countsPage((role) => shared.navigation.for(role)),
-      ...(forms ? [shownPage(forms)] : []),
-    ];
-    for (const own of ownPages) {
+    for (const own of ownPages(shared)) {
       if (!shared.hasPage(own.spec.path)) this.#mountPage(own, shared);
     }
     for (const path of await assets.serve(this.#server)) this.#paths.add(path, ['GET']);
@@ -212,6 +202,7 @@ export class HapiServer implements HttpServer {
       sharedPages: new SharedPages(() => clock.monotonic()),
       panels: new Panels(parts.panels, views, log, wait),
       forms: parts.forms ?? null,
+      projects: parts.projects ?? null,
       viewsOf: viewFolders(options.webDir, parts),
       version: options.version,
       timezone: options.timezone,

@@ -126,6 +126,7 @@ export const PAGE = Joi.object({
   panels: Joi.boolean(),
   creates: Joi.boolean(),
   shared: Joi.object({ maxAgeMs: Joi.number().integer().min(100).required() }),
+  projectQuery: Joi.string(),
   files: Joi.boolean(),
   input: schemas,
   again: Joi.function(),

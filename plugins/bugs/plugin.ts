@@ -24,7 +24,7 @@ import { BUILD_HISTORY } from '../../ports/domain/releases.js';
 import { AGENT_REQUESTED, AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
-import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { RUNTIME } from '../../ports/domain/system.js';
@@ -41,6 +41,7 @@ import { routes } from './http/routes.js';
 import { ReportMetrics } from './report-metrics.js';
 import { buildServices } from './services.js';
 import { itemTopic, oneItemTopic } from './pages/topic.js';
+import { projectPart } from './pages/project-part.js';
 import { itemSearch } from './pages/search.js';
 
 const config = joi.object({
@@ -109,7 +110,7 @@ export default definePlugin<BugsConfig>({
     VERSION_FAULT_WATCHERS.point,
     PULL_REQUESTS.point,
   ],
-  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
+  extends: [PROJECT_USAGE.point, PROJECT_PARTS.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
   config,
   tags: {
     bugtracker:
@@ -193,6 +194,7 @@ export default definePlugin<BugsConfig>({
       },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
+        extend(PROJECT_PARTS, projectPart(board, deps.clock)),
         extend(SEARCH_PROVIDERS, itemSearch(deps)),
         extend(LIVE_TOPICS, itemTopic(deps)),
         extend(LIVE_TOPICS, oneItemTopic(deps)),

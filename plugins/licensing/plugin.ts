@@ -16,7 +16,7 @@ import {
   LICENSE_WATCHERS,
   LICENSES,
 } from '../../ports/domain/licensing.js';
-import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
@@ -31,6 +31,7 @@ import { editPages } from './pages/editor.js';
 import { licensePages } from './pages/license.js';
 import { listPages } from './pages/licenses.js';
 import { buildServices, type LicensingServices } from './services.js';
+import { projectPart } from './pages/project-part.js';
 import { licenseTargets } from './pages/audit-targets.js';
 import { licenseSearch, machineSearch } from './pages/search.js';
 
@@ -106,7 +107,7 @@ export default definePlugin<LicensingConfig>({
   needs: [AUDIT.name, PROJECTS.name, THROTTLE.name],
   provides: [LICENSES.name],
   extensionPoints: [LICENSE_WATCHERS.point],
-  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point, FIRST_STEPS.point],
+  extends: [PROJECT_USAGE.point, PROJECT_PARTS.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point, FIRST_STEPS.point],
   config,
   scopes: ['license:read', 'license:manage'],
   errors: ERRORS,
@@ -127,6 +128,7 @@ export default definePlugin<LicensingConfig>({
       services: { [LICENSES.name]: directory },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'licenses', inUse }),
+        extend(PROJECT_PARTS, projectPart(parts)),
         extend(SEARCH_PROVIDERS, licenseSearch(licenses)),
         extend(FIRST_STEPS, {
           id: 'license',

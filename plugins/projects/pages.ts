@@ -8,10 +8,12 @@ import {
   View,
   type HttpRequest,
   type PageResult,
+  type Logger,
   type PageSpec,
 } from '../../kernel/contract.js';
-import type { ProjectSections } from '../../ports/domain/projects.js';
+import type { ProjectParts, ProjectSections } from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
+import { partsOf, setupOf } from './home.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { changeBody, createBody, projectInfo, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
@@ -19,6 +21,10 @@ import type { Projects } from './service.js';
 const read = { session: 'member' } as const;
 const manage = { session: 'admin' } as const;
 const title = 'Projects';
+/** Intake keys that the page lists, the newest; the API lists all. */
+const KEYS = 20;
+const languages = joi.object({ language: joi.string().max(20).empty('') });
+const languageOf = (request: HttpRequest): unknown => request.query['language'] ?? typed(request)['language'];
 const params = joi.object({ slug: joi.string().pattern(SLUG, 'slug').required() });
 
 function typed(request: HttpRequest): Record<string, unknown> {
@@ -50,9 +56,14 @@ export interface PageParts {
   catalog: Pick<ServiceCatalog, 'scopes'>;
   /** What other plugins add to a project's page. */
   sections: () => readonly ProjectSections[];
+  /** What the page of a project is made of. */
+  parts: () => readonly ProjectParts[];
+  log: Pick<Logger, 'warn'>;
+  /** `server.base_url`; with a free port it is known only once the server listens. */
+  baseUrl: () => string;
 }
 
-export function pages({ projects, keys, catalog, sections }: PageParts): PageSpec[] {
+export function pages({ projects, keys, catalog, sections, parts, log, baseUrl }: PageParts): PageSpec[] {
   const slugOf = (request: HttpRequest): string => request.params['slug'] ?? '';
   const mayManage = (request: HttpRequest): boolean =>
     request.principal.kind === 'session' && request.principal.role === 'admin';
@@ -66,11 +77,29 @@ export function pages({ projects, keys, catalog, sections }: PageParts): PageSpe
     const known = await projects.need(request.principal, slugOf(request));
     const project = projectView(known);
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: project.slug }];
-    const intake = await keys.list(request.principal, project.slug);
-    const live = intake.filter(({ revoked_at }) => revoked_at === null).length;
     const admin = mayManage(request);
-    const cards = admin ? await Promise.all(sections().map((section) => section.of(projectInfo(known)))) : [];
-    return new View('project', { title: project.name, project, intake, live, admin, cards, crumbs, ...more });
+    const info = projectInfo(known);
+    const [intake, cards, home] = await Promise.all([
+      keys.list(request.principal, project.slug),
+      admin ? Promise.all(sections().map((section) => section.of(info))) : [],
+      partsOf(parts(), info, log),
+    ]);
+    const live = intake.filter(({ revoked_at }) => revoked_at === null).length;
+    const setup = setupOf(info, { baseUrl: baseUrl(), language: languageOf(request), key: null });
+    return new View('project', {
+      live_topics: 'bugs monitors releases',
+      title: project.name,
+      project,
+      intake: intake.slice(0, KEYS),
+      hidden_keys: Math.max(0, intake.length - KEYS),
+      live,
+      admin,
+      cards,
+      crumbs,
+      home,
+      setup,
+      ...more,
+    });
   };
 
   const editor = async (request: HttpRequest, problem?: Problem): Promise<View> => {
@@ -128,7 +157,13 @@ export function pages({ projects, keys, catalog, sections }: PageParts): PageSpe
         to((await projects.create(request.principal, bodyOf(request, createBody))).id, 'Project created.'),
       editor,
     ),
-    { path: '/projects/{slug}', title, access: read, input: { params }, handle: (request) => detail(request) },
+    {
+      path: '/projects/{slug}',
+      title,
+      access: read,
+      input: { params, query: languages },
+      handle: (request) => detail(request),
+    },
     {
       path: '/projects/{slug}/edit',
       title: 'Edit project',
@@ -161,7 +196,10 @@ export function pages({ projects, keys, catalog, sections }: PageParts): PageSpe
       const name = typed(request)['name'];
       const made = await keys.create(request.principal, slugOf(request), typeof name === 'string' ? name : undefined);
       const slug = slugOf(request);
-      return (await detail(request, { made })).shownOnce({ label: slug, href: `/projects/${slug}` });
+      const project = projectInfo(await projects.need(request.principal, slug));
+      const setup = setupOf(project, { baseUrl: baseUrl(), language: languageOf(request), key: made.key });
+      const view = new View('intake-key', { title: 'Intake key', project, made, setup });
+      return view.shownOnce({ label: project.name, href: `/projects/${slug}` });
     }),
     {
       ...post('/projects/{slug}/intake-keys/{id}/revoke', async (request) => {

@@ -3,9 +3,10 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
 import { FIRST_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
-import { PROJECT_SECTIONS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_CHOICES, PROJECT_PARTS, PROJECT_SECTIONS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { Choices } from './choices.js';
 import { commands } from './commands.js';
 import { IntakeKeys } from './intake-keys.js';
 import { pages } from './pages.js';
@@ -21,8 +22,8 @@ export default definePlugin({
   critical: true,
   after: ['access'],
   needs: [AUDIT.name, TOKENS.name, CATALOG.name],
-  provides: [PROJECTS.name],
-  extensionPoints: [PROJECT_USAGE.point, PROJECT_SECTIONS.point],
+  provides: [PROJECTS.name, PROJECT_CHOICES.name],
+  extensionPoints: [PROJECT_USAGE.point, PROJECT_SECTIONS.point, PROJECT_PARTS.point],
   extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, STEP_PROJECT.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
@@ -40,9 +41,12 @@ export default definePlugin({
         keys,
         catalog: ctx.resolve(CATALOG),
         sections: () => ctx.extensions(PROJECT_SECTIONS),
+        parts: () => ctx.extensions(PROJECT_PARTS),
+        log: ctx.log,
+        baseUrl: () => ctx.app.base_url,
       }),
       commands: commands(projects, keys),
-      services: { [PROJECTS.name]: projects },
+      services: { [PROJECTS.name]: projects, [PROJECT_CHOICES.name]: new Choices(projects, ctx.clock) },
       extensions: [
         extend(TOKEN_PROJECTS, {
           has: async (slug) => (await projects.get(slug)) !== null,

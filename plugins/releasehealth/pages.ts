@@ -82,6 +82,7 @@ export const pages = (deps: HealthPageDeps): PageSpec[] => [
       also: ['sessions', 'crash-free', 'crashes', 'adoption', 'versions'],
     },
     access: { session: 'member' },
+    projectQuery: 'project',
     input: {
       query: joi.object({
         project: joi.string().max(64).empty(''),

@@ -10,7 +10,7 @@ import { BUILD_HISTORY } from '../../ports/domain/releases.js';
 import { BUGS, VERSION_FAULT_WATCHERS, VERSION_FAULTS } from '../../ports/domain/bugs.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { LICENSE_WATCHERS, LICENSES } from '../../ports/domain/licensing.js';
-import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import {
   RELEASE_HALTED,
   RELEASE_PUBLISHED,
@@ -39,6 +39,7 @@ import { keyMetrics } from './key-metrics.js';
 import { firstReleaseCommand } from './publishing/first-release.js';
 import { buildServices, type ReleaseServices } from './services.js';
 import { releaseTopic } from './pages/live.js';
+import { projectPart } from './pages/project-part.js';
 import { releaseSearch } from './pages/search.js';
 
 const PACKAGE_BYTES = 2 * 1024 ** 3;
@@ -117,6 +118,7 @@ export default definePlugin<ReleasesConfig>({
   provides: [RELEASES.name, RELEASE_SIGNING.name, RELEASE_STORE.name],
   extends: [
     PROJECT_USAGE.point,
+    PROJECT_PARTS.point,
     VERSION_FAULT_WATCHERS.point,
     ACCOUNT_WATCHERS.point,
     LICENSE_WATCHERS.point,
@@ -153,6 +155,7 @@ export default definePlugin<ReleasesConfig>({
       extensions: [
         ...(store.parts.extensions ?? []),
         extend(PROJECT_USAGE, { noun: 'releases', inUse: published }),
+        extend(PROJECT_PARTS, projectPart(index, services.docs, deps)),
         extend(SEARCH_PROVIDERS, releaseSearch(deps)),
         extend(FIRST_STEPS, {
           id: 'release',

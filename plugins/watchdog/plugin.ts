@@ -8,7 +8,7 @@ import { AUTHENTICATOR } from '../../ports/domain/access.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
-import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ALARM_RECEIVERS, MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -32,6 +32,7 @@ import { pingUrls } from './http/ping-urls.js';
 import { routes } from './http/routes.js';
 import { buildServices, type WatchdogServices } from './services.js';
 import { monitorTopics } from './pages/live.js';
+import { projectPart } from './pages/project-part.js';
 import { monitorSearch } from './pages/search.js';
 
 const EVALUATE_MS = 60_000;
@@ -122,7 +123,7 @@ export default definePlugin<WatchdogConfig>({
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS].map(({ name }) => name),
   provides: [WATCHDOG.name],
   extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point],
-  extends: [PROJECT_USAGE.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point, FIRST_STEPS.point],
+  extends: [PROJECT_USAGE.point, PROJECT_PARTS.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point, FIRST_STEPS.point],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
   events: ['monitor.down', 'monitor.recovered'],
@@ -182,6 +183,7 @@ export default definePlugin<WatchdogConfig>({
       services: { [WATCHDOG.name]: api(services) },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored }),
+        extend(PROJECT_PARTS, projectPart(services.status, deps)),
         extend(SEARCH_PROVIDERS, monitorSearch(services)),
         extend(FIRST_STEPS, {
           id: 'monitor',

@@ -1,4 +1,5 @@
 /** What the projects plugin offers the others (contract 15). */
+import type { ProjectChoices } from '../http.js';
 import { extensionPoint, token } from '../token.js';
 
 export interface ProjectInfo {
@@ -55,5 +56,51 @@ export interface ProjectSections {
 
 /** Shown in the order of the plugins. */
 export const PROJECT_SECTIONS = extensionPoint<ProjectSections>('projects.sections');
+
+/** A number on a project's page, with the page that lists what it counts. */
+export interface ProjectFigure {
+  label: string;
+  /** Null: it could not be counted in time. */
+  value: number | null;
+  href: string | null;
+  tone: 'success' | 'warning' | 'danger' | null;
+}
+
+/** A line of a project's page: an item, a channel, a monitor. */
+export interface ProjectLine {
+  title: string;
+  href: string;
+  detail: string | null;
+  badge: { text: string; tone: 'success' | 'warning' | 'danger' | 'info' | 'neutral' } | null;
+  /** RFC 3339. */
+  at: string | null;
+}
+
+/** What a plugin has of a project, for everybody who reads pages. */
+export interface ProjectPart {
+  heading: string;
+  /** The page that shows all of it. */
+  all: { label: string; href: string };
+  /** At most 6. */
+  figures: readonly ProjectFigure[];
+  /** At most 8. */
+  lines: readonly ProjectLine[];
+  /** Said where there is nothing yet, with what to do next. */
+  empty: { text: string; label: string; href: string } | null;
+}
+
+export interface ProjectParts {
+  /** Part of an element's id: small letters. */
+  id: string;
+  /** Parts are shown by rising order. */
+  order: number;
+  /** Asked with every look at the page: a few index ranges at most. */
+  of(project: ProjectInfo): Promise<ProjectPart>;
+}
+
+/** A project's page is made of these. */
+export const PROJECT_PARTS = extensionPoint<ProjectParts>('projects.parts');
+
+export const PROJECT_CHOICES = token<ProjectChoices>('projects.choices');
 
 export const PROJECTS = token<ProjectDirectory>('projects.directory');

@@ -57,6 +57,11 @@ export interface PageSpec {
    * given the same bytes, compressed and with an ETag, before the web server's own steps. Nobody is counted for these.
    */
   shared?: { maxAgeMs: number };
+  /**
+   * Name of the query parameter that leaves one project of a list: where the address does not name one, the project
+   * that the visitor has chosen in the bar fills it in (`HttpRequest.chosenProject`).
+   */
+  projectQuery?: string;
   /** A form may hold files (`multipart/form-data`): such a field is a `FormFile`. Of a page with a session. */
   files?: boolean;
   /** Unknown query parameters of pages are ignored. */

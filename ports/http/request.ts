@@ -21,6 +21,8 @@ export interface HttpRequest {
   cookies: Readonly<Record<string, string>>;
   /** Aborts when the client goes away. */
   signal: AbortSignal;
+  /** The slug that the query was filled in with, because the visitor has chosen this project (`projectQuery`). */
+  chosenProject?: string;
   /** Name of the tool by which an agent calls this route (ports/tools.ts); undefined for a request of its own. */
   tool?: string;
 }

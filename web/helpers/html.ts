@@ -18,6 +18,8 @@ export class Html {
 /** The last argument that Handlebars gives every helper. */
 export interface HelperOptions {
   hash: Record<string, unknown>;
+  /** `root`: the context of the whole page. */
+  data?: { root?: Record<string, unknown> };
 }
 
 export type Helper = (...args: unknown[]) => unknown;
@@ -57,13 +59,22 @@ export function attributes(values: Record<string, unknown>): string {
   return out;
 }
 
-/** The helper's own arguments and its hash. */
-export function split(args: readonly unknown[]): { values: readonly unknown[]; hash: Record<string, unknown> } {
+/** What a helper was given. */
+export interface HelperArguments {
+  values: readonly unknown[];
+  hash: Record<string, unknown>;
+  /** The fields of the whole page. */
+  root: Record<string, unknown>;
+}
+
+/** The helper's own arguments, its hash and the page's fields. */
+export function split(args: readonly unknown[]): HelperArguments {
   const last = args.at(-1);
   if (typeof last === 'object' && last !== null && 'hash' in last && typeof last.hash === 'object') {
-    return { values: args.slice(0, -1), hash: (last as HelperOptions).hash ?? {} };
+    const { hash, data } = last as HelperOptions;
+    return { values: args.slice(0, -1), hash: hash ?? {}, root: data?.root ?? {} };
   }
-  return { values: args, hash: {} };
+  return { values: args, hash: {}, root: {} };
 }
 
 /** A finite number, or null: text from a form or a missing field never becomes NaN on a page. */

@@ -57,20 +57,31 @@ function external(...args: unknown[]): Html {
  * the hash names the values of a parameter by a list of `{value, label}`.
  */
 function chips(...args: unknown[]): { label: string; value: string; href: string }[] {
-  const { values: own, hash: named } = split(args);
+  const { values: own, hash: named, root } = split(args);
   const [path, given, labels] = own;
+  const chosen = chosenIn(root);
   const query = typeof given === 'object' && given !== null ? (given as Query) : {};
   const pairs = Array.isArray(labels) ? labels.map(plain) : [];
   return pairs.flatMap((name, at) => {
     if (at % 2 === 1) return [];
     const label = pairs[at + 1] ?? name;
     const values = listed(query[name]);
+    if (chosen !== null && BY_PROJECT.has(name) && values.length === 1 && values[0] === chosen) return [];
     return values.map((value, i) => ({
       label,
       value: plain(labelOf(named[name], value)),
       href: url(plain(path), query, { cursor: null, [name]: values.filter((_, j) => j !== i) }),
     }));
   });
+}
+
+/** Parameters that name a project. */
+const BY_PROJECT: ReadonlySet<string> = new Set(['project', 'product', 'project_slug']);
+
+/** The project that was chosen in the bar, which shows it and takes it away. */
+function chosenIn(root: Record<string, unknown>): string | null {
+  const bar = root['project_bar'] as { chosen?: { slug?: unknown } | null } | null | undefined;
+  return typeof bar?.chosen?.slug === 'string' ? bar.chosen.slug : null;
 }
 
 /** One value or several, as texts; nothing and '' are none. */

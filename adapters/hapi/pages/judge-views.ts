@@ -12,7 +12,7 @@ const BUILT_IN = ['if', 'unless', 'each', 'with', 'lookup', 'log', 'helperMissin
 /** Stands for a computed part of a path, which may be anything. */
 const ANY = '\u0000';
 /** Forms that the layout and the adapter answer themselves. */
-const OWN_FORMS = ['/theme', '/logout'];
+const OWN_FORMS = ['/theme', '/logout', '/project-choice'];
 
 /** Names in web/ that views may use. */
 interface Offered {

@@ -21,6 +21,7 @@ import { formFailure, idle } from '../routes/request-body.js';
 import { senderOf } from '../routes/sender.js';
 import { whoIs } from '../transport/open-requests.js';
 import type { Observe } from '../transport/request-metrics.js';
+import { withChosen } from './project-choice.js';
 import { refusalPage, wantsJson, wordsOf } from './refusal-page.js';
 import {
   anonOf,
@@ -142,7 +143,7 @@ export class PageRoute {
     const params = paramsFit(this.#params, call.params);
     if (params === null) return NOT_FOUND;
     call.params = params;
-    const query = this.#query.check(call.query);
+    const query = this.#query.check(await withChosen(this.shared.projects, visitor, spec, call));
     if (query instanceof Failure) return wordsOf(query);
     call.query = query.value;
     // The badges are requested while the page works, after the page's own questions.

@@ -1,7 +1,7 @@
 /** The visitor of a page: session or stranger, the cookies, and the fields that every view gets. */
 import { randomBytes } from 'node:crypto';
 import { formIdOf } from '../../../lib/kept-form.js';
-import type { FormMemory, SessionPrincipal, View } from '../../../ports/http.js';
+import type { FormMemory, ProjectChoices, SessionPrincipal, View } from '../../../ports/http.js';
 import type { Request } from '@hapi/hapi';
 import type { RouteServices } from '../routes/services.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
@@ -10,6 +10,7 @@ import { ANON_COOKIE, ANON_SHAPE, masked, SESSION_COOKIE } from '../access/csrf.
 import type { Assets } from './assets.js';
 import { FLASH_COOKIE, readFlash } from '../wire/flash.js';
 import type { Navigation } from './navigation.js';
+import { projectBar } from './project-choice.js';
 import type { Panels } from './panels.js';
 import type { SharedPages } from './shared-pages.js';
 import type { Views } from './views.js';
@@ -27,6 +28,8 @@ export interface PageServices extends RouteServices {
   sharedPages: SharedPages;
   /** Outcomes of forms; null: no plugin keeps them. */
   forms: FormMemory | null;
+  /** Null: no plugin keeps projects. */
+  projects: ProjectChoices | null;
   /** The folder of a plugin's views; for '' the service's own. */
   viewsOf: (plugin: string) => string;
   version: string;
@@ -78,9 +81,13 @@ export async function contextOf(
 ): Promise<Record<string, unknown>> {
   const { session, cookies, csrfCookie } = visitor;
   const theme = cookies['svc_theme'];
+  const [nav, bar] = session
+    ? await Promise.all([shared.navigation.for(session.role), projectBar(shared.projects, cookies)])
+    : [[], null];
   return {
     title,
-    nav: session ? await shared.navigation.for(session.role) : [],
+    nav,
+    project_bar: bar,
     api_docs: shared.hasPage('/docs/api'),
     search: shared.hasPage('/search'),
     user: session ? { username: session.username, role: session.role } : null,

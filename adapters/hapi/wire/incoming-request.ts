@@ -46,6 +46,7 @@ export class IncomingRequest implements HttpRequest {
   readonly countedAs: RateClass | undefined;
   params: Record<string, string>;
   query: Record<string, unknown>;
+  chosenProject: string | undefined;
   body: unknown = null;
   /** Warnings of the answer about fields that were left out of the body. */
   warnings: readonly string[] = NO_WARNINGS;

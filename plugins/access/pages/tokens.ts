@@ -37,8 +37,8 @@ export function tokenPages(services: AccessServices): PageSpec[] {
   };
 
   const list = async (request: HttpRequest): Promise<View> => {
-    const { kind, cursor } = request.query as { kind: TokenKind; cursor?: string };
-    const page = await tokens.page({ kind }, 50, cursor ?? null);
+    const { kind, project, cursor } = request.query as { kind: TokenKind; project?: string; cursor?: string };
+    const page = await tokens.page({ kind, project }, 50, cursor ?? null);
     const children =
       kind === 'master' ? await tokens.children(page.items.map(({ id }) => id)) : new Map<string, number>();
     const names = new Map((await services.projects.options()).map(({ value, label }) => [value, label]));
@@ -127,12 +127,14 @@ export function tokenPages(services: AccessServices): PageSpec[] {
         also: ['api keys', 'keys', 'credentials', 'secrets'],
       },
       access,
+      projectQuery: 'project',
       input: {
         query: joi.object({
           kind: joi
             .string()
             .valid(...KINDS.map(({ kind }) => kind))
             .default('master'),
+          project: joi.string().max(64).empty(''),
           cursor: joi.string().max(4096),
         }),
       },

@@ -1,8 +1,7 @@
 /** /bugs: every item, with the filters in the address (contract 80). */
 import { View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
-import { headlineOf } from '../../../lib/text/error-title.js';
 import { callerOf } from '../caller.js';
-import type { Waiting } from '../lists/board.js';
+import type { Board, Waiting } from '../lists/board.js';
 import { SORTS, type SortName } from '../item/filters.js';
 import { STATUSES } from '../item/transitions.js';
 import { ACTION_GROUPS } from './several/bulk-actions.js';
@@ -104,7 +103,19 @@ const TABS: readonly Tab[] = [
 /** The tabs' queries in canonical form. */
 const CANONICAL = new Map(TABS.map(({ query }) => [query, canonical(filtersOf(query) ?? {})]));
 
-function tabs(now: string, counts: Waiting, me: string): (object & { active: boolean })[] {
+type TabCounts = Partial<Record<keyof Waiting, number | null>>;
+
+/** The tabs' counts in one project; null where a page cannot wait for them. */
+async function countsIn(board: Pick<Board, 'total'>, project: string): Promise<TabCounts> {
+  const counted = TABS.flatMap(({ query, count }) => (count === undefined ? [] : [{ query, count }]));
+  const totals = counted.map(async ({ query, count }) => {
+    const filters = itemQueryOf({ ...filtersOf(query), project: [project] }, 0, 'UTC');
+    return [count, await board.total(canonical({ ...filtersOf(query), project: [project] }), filters)] as const;
+  });
+  return Object.fromEntries(await Promise.all(totals));
+}
+
+function tabs(now: string, counts: TabCounts, me: string): (object & { active: boolean })[] {
   const mine: Tab = { label: 'Mine', query: new URLSearchParams({ assignee: me }).toString() };
   return [...TABS.slice(0, 1), mine, ...TABS.slice(1)].map(({ label, query, count }) => ({
     label,
@@ -163,47 +174,50 @@ export async function listView(
   asked: ListQuery,
   problem: Partial<FormProblem> = {},
 ): Promise<View> {
-  const given = effective(asked);
+  const chosen = request.chosenProject;
+  const given = effective(asked, chosen !== undefined);
   const { sort, cursor, ...filters } = given;
   const now = canonical(filters);
+  // What the address says: the project that was chosen in the bar is no filter of the list.
+  const own = chosen === undefined ? given : { ...given, project: undefined };
+  const { sort: _order, cursor: _page, ...ownFilters } = own;
+  const said = canonical(ownFilters);
   const from = clock.iso();
   const query = itemQueryOf(filters, clock.now(), timezone());
-  const [changes, page, counts, beside, known, saved, flow] = await Promise.all([
+  const [changes, page, counts, known, saved, flow] = await Promise.all([
     board.changed(query, null),
     board.rows(query, { sort, cursor }),
-    board.counts(),
-    board.countsBeside(now, query, ['status', 'severity', 'type', 'project']),
+    chosen === undefined ? board.counts() : countsIn(board, chosen),
     projects.list(),
-    viewTabs(views, request, { search: canonical(given), projects: filters.project ?? [] }),
+    viewTabs(views, request, canonical(own)),
     numbers.read(),
   ]);
   const all = cursor === undefined && page.next === null;
-  const total = all ? page.items.length : now === BARE ? counts.open : await board.total(now, query);
-  const quick = tabs(now, counts, callerOf(request.principal).name);
+  const total = all ? page.items.length : now === BARE && counts.open ? counts.open : await board.total(now, query);
+  const quick = tabs(said, counts, callerOf(request.principal).name);
   const named = [...quick, ...saved].some(({ active }) => active);
   const names = new Map(known.map(({ slug, name }) => [slug, name]));
   const rare = RARE.some((name) => filters[name]?.length) && !named;
   return new View('bugs', {
-    items: page.items.map((item) => ({ ...item, ...headlineOf(item.title, item.exception_class) })),
-    spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
-    beside,
+    items: page.items,
     next_cursor: page.next,
     found: found(page.items.length, total && Math.max(total, page.items.length)),
     tabs: quick,
     // Defaults that the address leaves out hold too; links to other pages of the list carry all of them.
     query: { ...given, view: now === '' ? 'all' : undefined },
     // The tab already names the filters of the bare list.
-    chips: now === BARE ? [] : chips({ ...filters, sort }, names),
+    chips: said === BARE ? [] : chips({ ...ownFilters, sort }, names),
     spans: SPANS,
     set: FILTERS.filter((name) => filters[name]?.length).length,
     saved,
     command: firstReport(baseUrl()),
-    filtered: now !== '' && now !== BARE,
+    filtered: said !== '' && said !== BARE,
     // An empty list asks whether there are any items at all.
     any: page.items.length > 0 || (now === BARE && (await board.total('', {})) !== 0),
     match: canonical(given),
     nameable: !named && canonical(given) !== '',
-    flow: flow.sums.new + flow.sums.resolved + flow.sums.regressed > 0 ? flow : null,
+    // The numbers are those of all projects.
+    flow: chosen === undefined && flow.sums.new + flow.sums.resolved + flow.sums.regressed > 0 ? flow : null,
     live: { query: now, mark: changes.mark, from, first: cursor === undefined },
     more_open: rare || (sort !== undefined && !named),
     statuses: STATUSES,
@@ -228,6 +242,7 @@ export function listPages(page: PageDeps): PageSpec[] {
         badge: async () => (await page.services.board.open()) || null,
       },
       access: { session: 'member' },
+      projectQuery: 'project',
       input: { query: listQuery },
       handle: (request) => listView(page, request, request.query),
     },

@@ -1,6 +1,5 @@
 /** The dashboard's cards of the bug tracker: items that need a person, and the last 30 days. */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
-import { headlineOf } from '../../../lib/text/error-title.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Board } from '../lists/board.js';
 import type { Concern } from '../lists/concerns.js';
@@ -22,8 +21,7 @@ export function panels(
         const { concerns, total, fresh } = await board.attention(SHOWN);
         if (concerns.length === 0) return null;
         const names = new Map((await projects.list()).map(({ slug, name }) => [slug, name]));
-        const top = Math.max(1, ...concerns.flatMap(({ trend }) => trend));
-        const items = concerns.map((concern) => rowOf(concern, names.get(concern.item.project), top));
+        const items = concerns.map((concern) => rowOf(concern, names.get(concern.item.project)));
         return new View('panel-attention', { items, total, fresh });
       },
     },
@@ -40,12 +38,8 @@ export function panels(
   ];
 }
 
-/**
- * A line of the card: one item, or many alike under what they share.
- * @param name of its project
- * @param top the greatest hour of all lines
- */
-function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string | undefined, top: number): object {
+/** A line of the card: one item, or many alike under what they share. @param name of its project */
+function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string | undefined): object {
   const { ref, title, severity, status, regression, project, claim } = item;
   const row = {
     ref,
@@ -56,14 +50,10 @@ function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string
     alike,
     hits,
     trend,
-    top,
     last_seen_at,
     agent: claim?.agent ?? null,
   };
-  if (alike === 1 || item.exception_class === null) {
-    const { message, kind } = headlineOf(title, item.exception_class);
-    return { ...row, title: message, kind, href: `/bugs/${ref}` };
-  }
+  if (alike === 1 || item.exception_class === null) return { ...row, title, href: `/bugs/${ref}` };
   const search = new URLSearchParams({ status, project, exception_class: item.exception_class, muted: 'false' });
   const kind = shortClass(item.exception_class);
   const file = item.file_path?.split(/[\\/]/).at(-1);

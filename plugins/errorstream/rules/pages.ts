@@ -102,6 +102,7 @@ export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
         also: ['mutes', 'muted', 'silences', 'filters', 'noise', 'suppressions'],
       },
       access,
+      projectQuery: 'project',
       input: {
         query: joi.object({
           project: empty(64),

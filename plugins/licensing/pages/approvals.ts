@@ -2,6 +2,7 @@
  * Shows licenses and machines that wait for an administrator, on /license-approvals and on a dashboard card (contract
  * 80).
  */
+import joi from 'joi';
 import {
   pageActions,
   problemText,
@@ -30,9 +31,10 @@ async function waiting({ deps, activations }: LicensePageParts): Promise<{ licen
 
 async function queue(parts: LicensePageParts, request: HttpRequest, problem?: string): Promise<View> {
   const { deps, activations } = parts;
+  const product = request.query['product'] as string | undefined;
   const now = deps.clock.now();
   const pending = await deps.licenses.find({
-    filter: { status: 'pending' },
+    filter: { status: 'pending', ...(product !== undefined && { product }) },
     sort: [['created_at', 'asc']],
     limit: MOST,
   });
@@ -40,7 +42,7 @@ async function queue(parts: LicensePageParts, request: HttpRequest, problem?: st
   const rows = [];
   for (const machine of machines) {
     const license = await deps.licenses.get(machine.license_id);
-    if (license === null) continue;
+    if (license === null || (product !== undefined && license.product !== product)) continue;
     const name = machine.machine_name ?? machine.machine_id;
     rows.push({ ...machine, name, license: shown(licenseView(license, 0, now)) });
   }
@@ -80,6 +82,8 @@ export function approvalPages(parts: LicensePageParts): PageSpec[] {
         },
       },
       access: reading,
+      projectQuery: 'product',
+      input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
       handle: (request) => queue(parts, request),
     },
     post('approve', 'License approved.', (request) => licenses.move(request.principal, idOf(request), 'approve')),

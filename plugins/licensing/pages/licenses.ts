@@ -67,6 +67,7 @@ export function listPages(parts: LicensePageParts): PageSpec[] {
         also: ['keys', 'machines', 'activations', 'customers', 'seats', 'subscriptions'],
       },
       access: reading,
+      projectQuery: 'product',
       input: { query: listQuery },
       handle: (request) => byHash(asked(request).q ?? '') ?? listView(parts, request),
     },

@@ -141,6 +141,7 @@ export function pages(services: ReleaseServices): PageSpec[] {
         ],
       },
       access: reading,
+      projectQuery: 'product',
       input: {
         query: joi.object({
           product: text(64),

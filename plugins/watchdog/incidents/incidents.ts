@@ -15,6 +15,7 @@ export const MOST_COMMENTS = 100;
 export interface IncidentQuery {
   source?: string;
   open?: boolean;
+  project?: string;
   /** By when they began. */
   since?: string;
   until?: string;
@@ -40,9 +41,10 @@ export class Incidents {
   async page(query: IncidentQuery, caller: WatchdogCaller): Promise<IncidentPage> {
     const { incidents, clock } = this.deps;
     const { source, open, since, until, limit = 50, cursor = null } = query;
+    const project = caller.project ?? query.project ?? null;
     const filter: Filter = {
       ...(source !== undefined && { source }),
-      ...(caller.project !== null && { project: caller.project }),
+      ...(project !== null && { project }),
       ...(open !== undefined && { ended_at: open ? null : { gt: '' } }),
       ...((since !== undefined || until !== undefined) && {
         began_at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lte: until }) },

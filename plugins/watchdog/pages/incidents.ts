@@ -41,7 +41,7 @@ const textOf = (request: HttpRequest, name: string, most: number): string => {
 export function incidentPages(services: WatchdogServices): PageSpec[] {
   const { incidents, audit } = services;
   const params = joi.object({ id: joi.string().guid().required() });
-  const filters = { source: joi.string().max(128).empty(''), open: joi.boolean().empty('') };
+  const filters = { source: joi.string().max(128).empty(''), open: joi.boolean().empty(''), project: joi.string().max(64).empty('') };
   const idOf = (request: HttpRequest): string => request.params['id'] ?? '';
 
   const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> => {
@@ -72,11 +72,13 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
         also: ['outages', 'downtime', 'postmortem', 'sla'],
       },
       access,
+      projectQuery: 'project',
       input: { query: joi.object({ ...filters, cursor: joi.string().max(20_000).empty('') }) },
       handle: async ({ query, principal }) => {
-        const asked = query as { source?: string; open?: boolean; cursor?: string };
+        const asked = query as { source?: string; open?: boolean; project?: string; cursor?: string };
         const page = await incidents.page({ ...asked, limit: PAGE }, callerOf(principal));
-        const only = asked.source === undefined ? '' : `source=${encodeURIComponent(asked.source)}`;
+        const { source, project } = asked;
+        const only = new URLSearchParams({ ...(source && { source }), ...(project && { project }) }).toString();
         const tab = (label: string, open: boolean | undefined) => ({
           label,
           href: `/incidents?${[only, ...(open === undefined ? [] : [`open=${open}`])].filter(Boolean).join('&')}`,

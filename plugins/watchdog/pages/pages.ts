@@ -69,6 +69,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
         badge: async () => (await status.down()) || null,
       },
       access,
+      projectQuery: 'project',
       input: {
         query: joi.object({
           state: joi

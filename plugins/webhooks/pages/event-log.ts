@@ -11,6 +11,7 @@ export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
       path: '/webhooks/events',
       title: 'Event log',
       access: reading,
+      projectQuery: 'project_slug',
       input: {
         query: joi.object({
           cursor,

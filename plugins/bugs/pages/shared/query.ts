@@ -77,9 +77,13 @@ export type ListQuery = Filters & { sort?: SortName; cursor?: string; view?: 'al
 /** The default filters, as of `/bugs`: items that wait for somebody. */
 export const DEFAULT_FILTERS: Filters = { status: ['open'], muted: [false] };
 
-/** The filters of a list; the default ones when the address names none. */
-export function effective({ view, ...given }: ListQuery): Omit<ListQuery, 'view'> {
-  const named = view === 'all' || FILTERS.some((name) => (given[name]?.length ?? 0) > 0);
+/**
+ * The filters of a list; the default ones when the address names none.
+ * @param chosen the project comes from the bar: the address does not name it
+ */
+export function effective({ view, ...given }: ListQuery, chosen = false): Omit<ListQuery, 'view'> {
+  const said = FILTERS.filter((name) => !chosen || name !== 'project');
+  const named = view === 'all' || said.some((name) => (given[name]?.length ?? 0) > 0);
   return named ? given : { ...given, ...DEFAULT_FILTERS };
 }
 

@@ -1,0 +1,67 @@
+/**
+ * The project that a visitor has chosen in the bar (contract 80): kept in a cookie as the theme is, filled into the
+ * query of every page that can show one project alone, and taken away by the same form. An address that names a project
+ * keeps it, so that a link shows everybody the same.
+ */
+import { Redirect, type ChoosableProject, type MountedPage, type PageSpec, type ProjectChoices } from '../../../ports/http.js';
+
+const COOKIE = 'svc_project';
+const YEAR = 31_536_000;
+const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+/** Projects of the menu; a first page has to stay small. The page of projects has the others. */
+const SHOWN = 20;
+
+type Cookies = Readonly<Record<string, string>>;
+
+/** The chosen project; null: none, or it is gone. */
+async function chosenOf(projects: ProjectChoices | null, cookies: Cookies): Promise<ChoosableProject | null> {
+  const slug = cookies[COOKIE];
+  return projects === null || slug === undefined || !SLUG.test(slug) ? null : projects.find(slug);
+}
+
+/**
+ * The query of a page, filled in with the project that its visitor has chosen where the address names none; '' names
+ * none.
+ */
+export async function withChosen(
+  projects: ProjectChoices | null,
+  { session, cookies }: { session: unknown; cookies: Cookies },
+  { projectQuery }: Pick<PageSpec, 'projectQuery'>,
+  call: { query: Record<string, unknown>; chosenProject: string | undefined },
+): Promise<Record<string, unknown>> {
+  if (projectQuery === undefined || session === null) return call.query;
+  const named = [call.query[projectQuery]].flat().some((value) => value !== undefined && value !== '');
+  const chosen = named ? null : await chosenOf(projects, cookies);
+  if (chosen === null) return call.query;
+  call.chosenProject = chosen.slug;
+  return { ...call.query, [projectQuery]: chosen.slug };
+}
+
+/** What the layout shows; null: there is nothing to choose. */
+export async function projectBar(projects: ProjectChoices | null, cookies: Cookies): Promise<object | null> {
+  if (projects === null) return null;
+  const [chosen, { items, more }] = await Promise.all([chosenOf(projects, cookies), projects.first(SHOWN)]);
+  return chosen === null && items.length < 2 ? null : { chosen, items, more };
+}
+
+export const projectChoicePage = (projects: ProjectChoices): MountedPage => ({
+  plugin: 'hapi',
+  views: '',
+  ready: () => true,
+  spec: {
+    method: 'POST',
+    path: '/project-choice',
+    title: 'Project',
+    access: { session: 'member' },
+    handle: async ({ body }) => {
+      const { project, back } = body as Record<string, unknown>;
+      const to = typeof back === 'string' && /^\/(?![/\\])/.test(back) ? back : '/';
+      const known = typeof project === 'string' && SLUG.test(project) ? await projects.find(project) : null;
+      return new Redirect(to).cookie({
+        name: COOKIE,
+        value: known?.slug ?? null,
+        ...(known && { maxAgeSeconds: YEAR }),
+      });
+    },
+  },
+});

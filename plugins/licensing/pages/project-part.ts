@@ -1,0 +1,56 @@
+/** What a project's page says of its licenses: how many are in which state, and the newest (contract 80). */
+import { PatientReads } from '../../../lib/patient-reads.js';
+import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
+import type { LicenseState } from '../model/states.js';
+import { shown, type LicensePageParts } from './parts.js';
+
+const SHOWN = 4;
+const STATES: readonly [LicenseState, ProjectFigure['tone']][] = [
+  ['active', 'success'],
+  ['pending', 'warning'],
+  ['expired', 'warning'],
+  ['inactive', null],
+  ['revoked', null],
+];
+
+export function projectPart({ licenses, deps }: LicensePageParts): ProjectParts {
+  const counts = new PatientReads<number>({
+    maxAgeMs: 10_000,
+    patienceMs: 20,
+    most: 500,
+    monotonic: () => deps.clock.monotonic(),
+  });
+  const count = (product: string, status: LicenseState): Promise<number | null> =>
+    counts.take(`${product} ${status}`, () =>
+      deps.licenses.count(licenses.filterOf({ kind: 'public' }, { product, status })),
+    );
+  return {
+    id: 'licenses',
+    order: 50,
+    of: async ({ slug }) => {
+      const everybody = { kind: 'public' } as const;
+      const address = `/licenses?product=${encodeURIComponent(slug)}`;
+      const [page, ...counted] = await Promise.all([
+        licenses.page(everybody, { product: slug, limit: SHOWN }),
+        ...STATES.map(([status]) => count(slug, status)),
+      ]);
+      const figures = STATES.flatMap(([status, tone], i): ProjectFigure[] => {
+        const value = counted[i] ?? null;
+        return value === 0 ? [] : [{ label: status, value, href: `${address}&status=${status}`, tone }];
+      });
+      return {
+        heading: 'Licenses',
+        all: { label: 'All licenses', href: address },
+        figures,
+        lines: page.items.map((license) => {
+          const { name, href, status, tone, created_at } = shown(license);
+          return { title: name, href, detail: null, badge: { text: status, tone: tone as 'success' }, at: created_at };
+        }),
+        empty:
+          page.items.length === 0
+            ? { text: 'None was made.', label: 'New license', href: '/licenses/new' }
+            : null,
+      };
+    },
+  };
+}

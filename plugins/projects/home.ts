@@ -1,0 +1,57 @@
+/** A project's page as its home: what every plugin has of it, side by side (contract 80). */
+import type { Logger } from '../../kernel/contract.js';
+import type { ProjectInfo, ProjectPart, ProjectParts } from '../../ports/domain/projects.js';
+import { dsn } from './project.js';
+import { LANGUAGES, stepsOf } from './setup-steps.js';
+
+const FIGURES = 6;
+const LINES = 8;
+
+type ShownPart = (ProjectPart & { id: string }) | { id: string; failed: true };
+
+/** By rising order. A part that fails leaves its place to a sentence, and the others as they are. */
+export function partsOf(
+  added: readonly ProjectParts[],
+  project: ProjectInfo,
+  log: Pick<Logger, 'warn'>,
+): Promise<ShownPart[]> {
+  return Promise.all(
+    added
+      .toSorted((a, b) => a.order - b.order)
+      .map(async ({ id, of }) => {
+        try {
+          const part = await of(project);
+          return { ...part, id, figures: part.figures.slice(0, FIGURES), lines: part.lines.slice(0, LINES) };
+        } catch (err) {
+          log.warn({ err, part: id, project: project.slug }, 'a part of a project page could not be made');
+          return { id, failed: true } as const;
+        }
+      }),
+  );
+}
+
+/** Stands for the key of a DSN, which is shown once, when it is made. */
+const PLACEHOLDER = 'INTAKE_KEY';
+
+/** The card with the steps of one language. @param key of a DSN that was made just now; null: a placeholder */
+export function setupOf(
+  { slug, number }: Pick<ProjectInfo, 'slug' | 'number'>,
+  { baseUrl, language, key }: { baseUrl: string; language: unknown; key: string | null },
+): object {
+  const steps = stepsOf(language);
+  const whole = dsn(baseUrl, key ?? PLACEHOLDER, number);
+  return {
+    language: steps.id,
+    label: steps.label,
+    install: steps.install,
+    code: steps.code(whole, `${slug}@1.0.0`),
+    dsn: whole,
+    placeholder: key === null ? PLACEHOLDER : null,
+    tabs: LANGUAGES.map(({ id, label }) => ({
+      label,
+      href: `/projects/${slug}?language=${id}#setup`,
+      active: id === steps.id,
+    })),
+    languages: LANGUAGES.map(({ id, label }) => ({ value: id, label })),
+  };
+}

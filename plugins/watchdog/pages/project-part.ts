@@ -1,0 +1,54 @@
+/** What a project's page says of its monitors: how many are in which state, and those that need somebody. */
+import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { WatchdogDeps } from '../deps.js';
+import { STATES } from '../model/documents.js';
+import type { Status } from '../monitors/status.js';
+
+const SHOWN = 6;
+const SYSTEM = { name: 'projects', token: null, project: null, source: null };
+const TONES: Readonly<Partial<Record<MonitorState, 'danger' | 'warning' | 'success'>>> = {
+  down: 'danger',
+  warning: 'warning',
+  up: 'success',
+};
+const ORDER: readonly MonitorState[] = ['down', 'warning', 'up', 'unknown', 'maintenance', 'stopped'];
+
+export function projectPart(
+  status: Pick<Status, 'worstFirst'>,
+  { monitors }: Pick<WatchdogDeps, 'monitors'>,
+): ProjectParts {
+  return {
+    id: 'monitors',
+    order: 40,
+    of: async ({ slug }) => {
+      const address = `/monitors?project=${encodeURIComponent(slug)}`;
+      const [counts, page] = await Promise.all([
+        monitors.groupCount('state', { project: slug, deleted_at: null }),
+        status.worstFirst({ project: slug, limit: SHOWN }, SYSTEM),
+      ]);
+      const figures = ORDER.filter((state) => STATES.includes(state)).flatMap((state): ProjectFigure[] => {
+        const value = counts.find(({ key }) => key === state)?.n ?? 0;
+        return value === 0
+          ? []
+          : [{ label: state, value, href: `${address}&state=${state}`, tone: TONES[state] ?? null }];
+      });
+      return {
+        heading: 'Monitors',
+        all: { label: 'All monitors', href: address },
+        figures,
+        lines: page.docs.map(({ source, name, state, last_heartbeat_at }) => ({
+          title: name ?? source,
+          href: `/monitors/${encodeURIComponent(source)}`,
+          detail: null,
+          badge: { text: state, tone: TONES[state] ?? 'neutral' },
+          at: last_heartbeat_at,
+        })),
+        empty:
+          page.docs.length === 0
+            ? { text: 'Nothing of it is watched.', label: 'New monitor', href: `/monitors/new` }
+            : null,
+      };
+    },
+  };
+}
