@@ -56,15 +56,18 @@ async function byGrams(driver: Driver<Stored>, { texts }: KnownIndexes, filter: 
   return having.length + unfilled.length > MOST ? null : [...having, ...unfilled];
 }
 
-/** By an equality that an index begins with. */
+/** By an equality that an index begins with, or by ids. */
 async function byIndex(driver: Driver<Stored>, { leading }: KnownIndexes, filter: Filter): Promise<string[] | null> {
   const plain = Object.entries(filter).some(
     ([path, condition]) => path !== 'or' && typeof condition === 'string' && leading.has(fieldName(path)),
   );
-  if (!plain) return null;
+  if (!plain && !namesIds(filter)) return null;
   const ids = await idsOf(driver, toQuery(filter));
   return ids.length > MOST ? null : ids;
 }
+
+const namesIds = ({ id }: Filter): boolean =>
+  typeof id === 'object' && id !== null && 'in' in id && id.in !== undefined && id.in.length <= MOST;
 
 async function idsOf(driver: Driver<Stored>, query: Query): Promise<string[]> {
   const limit = MOST + 1;

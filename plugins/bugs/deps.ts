@@ -34,6 +34,7 @@ import type {
   SavedViewDoc,
   SplitDoc,
   WaitingDoc,
+  WordsDoc,
 } from './item/work-documents.js';
 import type { ReportMetrics } from './report-metrics.js';
 
@@ -53,6 +54,7 @@ export interface BugsConfig {
 export interface BugDeps {
   items: Collection<ItemDoc>;
   texts: Collection<TextsDoc>;
+  words: Collection<WordsDoc>;
   keys: Collection<KeyDoc>;
   families: Collection<FamilyDoc>;
   floods: Collection<FloodDoc>;

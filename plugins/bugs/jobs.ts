@@ -13,6 +13,7 @@ import { Alarms } from './muting/alarms.js';
 import { Blocking } from './store/blocking.js';
 import { ClientRefs } from './store/client-refs.js';
 import { ItemOutbox } from './store/item-outbox.js';
+import { Words } from './store/words.js';
 import { Removal } from './work/removal.js';
 
 /** Finishes work that a crash left half done; each service finishes its own. */
@@ -62,6 +63,7 @@ export class BugsJobs {
     @inject(Closing) private readonly closing: Closing,
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(Removal) private readonly removal: Removal,
+    @inject(Words) private readonly words: Words,
   ) {}
 
   /** At the start: finishes all work that a crash left half done. */
@@ -76,8 +78,9 @@ export class BugsJobs {
   }
 
   /** Every 30 s. */
-  finish(signal?: AbortSignal): Promise<void> {
-    return this.repairs.finish(signal);
+  async finish(signal?: AbortSignal): Promise<void> {
+    await this.repairs.finish(signal);
+    await this.words.reconcile(signal);
   }
 
   /** Every 30 s: ends expired leases, closes items whose release is published, emits alarms that a crash prevented. */

@@ -1,5 +1,6 @@
 /** Changes of the bug tracker's stored data, by number. */
 import type { Migration } from '../../kernel/contract.js';
+import { olderWords } from './store/older-words.js';
 import { publicRefsApart } from './store/public-refs.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -7,5 +8,20 @@ export const MIGRATIONS: readonly Migration[] = [
     number: 1,
     name: 'public-refs-apart',
     run: (ctx) => publicRefsApart(ctx.collection('items'), ctx.collection('refs')),
+  },
+  {
+    number: 2,
+    name: 'searched-words',
+    run: (ctx) =>
+      olderWords({
+        items: ctx.collection('items'),
+        texts: ctx.collection('texts'),
+        comments: ctx.collection('comments'),
+        words: ctx.collection('words'),
+        occurrences: ctx.collection('occurrences'),
+        clock: ctx.clock,
+        ids: ctx.ids,
+        log: ctx.log,
+      }),
   },
 ];

@@ -134,6 +134,7 @@ export default definePlugin<BugsConfig>({
     const deps: BugDeps = {
       items: ctx.collection('items'),
       texts: ctx.collection('texts'),
+      words: ctx.collection('words'),
       keys: ctx.collection('keys'),
       families: ctx.collection('families'),
       floods: ctx.collection('floods'),

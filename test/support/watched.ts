@@ -83,6 +83,14 @@ export function isServed({ method, filter, sort }: Asked, indexes: CollectionSpe
 
 const EMPTY: Asked = { collection: '', method: 'count', filter: {}, sort: [] };
 
+/** Texts that contain a part are looked up (ports/store.ts, LookupSpec), in the order of the ids without an index. */
+const isLookedUp = ({ filter, sort }: Asked, lookups: NonNullable<CollectionSpec['lookups']>): boolean =>
+  (sort[0]?.[0] ?? 'id') === 'id' &&
+  lookups.some(({ path, by }) => {
+    const condition = filter[path];
+    return by === 'text' && typeof condition === 'object' && condition !== null && 'contains' in condition;
+  });
+
 /** Queries without an index, each once, as `tokens.find {"kind":…} by created_at`; and how many were looked at. */
 export function unserved(
   asked: readonly Asked[],
@@ -92,7 +100,7 @@ export function unserved(
   const own = asked.filter(({ collection }) => collection.startsWith(`${prefix}_`));
   const without = own.filter((query) => {
     const spec = specs.find(({ name }) => `${prefix}_${name}` === query.collection);
-    return !isServed(query, spec?.indexes ?? []);
+    return !isServed(query, spec?.indexes ?? []) && !isLookedUp(query, spec?.lookups ?? []);
   });
   const shown = without.map(
     ({ collection, method, filter, sort }) =>

@@ -60,7 +60,7 @@ export function planOf(table: Table, given: Filter, sort: Sort | null): Plan | n
   const any =
     filter.or === undefined
       ? []
-      : alternatives(filter.or).map((one) => waysOf(table, mappedFilter(table, one), by, walked));
+      : alternatives(filter.or).map((one) => waysOf(withIds(table), mappedFilter(table, one), by, walked));
   const usable = any.length > 0 && any.every(isUsable) ? any : null;
   if (!isUsable(ways) && usable === null) return null;
   return { ways, alternatives: usable, aside: new Set(ways.indexed.flat().filter((path) => !walked.has(path))) };
@@ -78,6 +78,9 @@ function mappedFilter({ alias, columns }: Table, filter: Filter): Filter {
   if (asked.aliased === 'only' && !asked.others) return { ...more, [ALIASED]: alias.value };
   return { ...more, [alias.path]: asked.in.length === 1 ? asked.in[0] : { in: asked.in } };
 }
+
+/** Alternatives may name documents by their ids, of which no index is declared. */
+const withIds = (table: Table): Table => ({ ...table, indexes: [...table.indexes, { paths: ['id'], needed: null }] });
 
 const isUsable = ({ match, indexed }: Ways): boolean => match !== null || indexed.length > 0;
 

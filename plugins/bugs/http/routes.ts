@@ -7,7 +7,6 @@ import { denied, invalidQuery } from '../../../kernel/errors.js';
 import { Reply } from '../../../ports/http.js';
 import { callerIn, mayTouch } from '../caller.js';
 import type { Part } from '../lists/parts.js';
-import { filterFor } from '../item/filters.js';
 import type { NextRequest } from '../claims/next.js';
 import type { ListRequest } from '../lists/lists.js';
 import { BASE, idOf, MANAGE, READ, REPORT } from './paths.js';
@@ -146,7 +145,7 @@ async function fetchNext(
   const caller = callerIn(request);
   if (!caller.manage) throw denied('action=next needs the scope bugtracker:manage.');
   refuse(request.query, LIST_ONLY, 'not with action=next');
-  const filter = filterFor(caller, query);
+  const filter = await lists.filterOf(caller, query);
   const answered = (answer: object): Reply => new Reply(200, answer).header('cache-control', 'no-store');
   if (caller.by_tool !== true) return answered(await service.fetch(caller, query, filter, request));
   // An agent reads the newest occurrence first; the route's answer stays as its contract has it.

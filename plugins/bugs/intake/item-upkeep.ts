@@ -5,6 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
+import { retold } from '../text/search-text.js';
 import { rollUp, staleDays, stalePaths } from '../item/rate.js';
 import { Blocking } from '../store/blocking.js';
 import { ClientRefs } from '../store/client-refs.js';
@@ -38,8 +39,13 @@ export class ItemUpkeep {
     await this.refs.tidyItem(doc);
     if (!adopted) return;
     const { file_path = null, line_no = null, stack_trace = null } = report;
-    if (file_path !== null)
-      await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
+    if (file_path !== null) {
+      const search_text = retold(doc.search_text, { title: doc.title, file_path });
+      // A title that somebody changes meanwhile is found by its words, the file then is not.
+      const known = await this.deps.items.change({ id: doc.id, file_path: null }, { set: { file_path, line_no } });
+      if (known !== null)
+        await this.deps.items.change({ id: doc.id, search_text: doc.search_text }, { set: { search_text } });
+    }
     if (stack_trace !== null) await this.deps.texts.change({ id: doc.id, stack_trace: null }, { set: { stack_trace } });
   }
 }

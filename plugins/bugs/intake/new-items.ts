@@ -11,8 +11,10 @@ import { ClientRefs } from '../store/client-refs.js';
 import { Commit, type PreparedWrites } from '../store/commit.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import { firstOf } from '../item/payload.js';
 import { Faults } from '../builds/version-faults.js';
-import { firstDocument, textsOf } from '../item/first-document.js';
+import { firstDocument, textsOf, wordsOf } from '../item/first-document.js';
 import {
   incomingOf,
   notes,
@@ -58,13 +60,16 @@ export class NewItems {
     const predicted = this.numbers.predicted(project);
     const n = predicted?.n ?? (await this.numbers.next(project));
     const doc = await this.watermark.write(id, async (stamp) => {
-      const item = this.#first(id, n, incoming, stamp);
+      const kept = this.sampler.first(id, incoming);
+      const item = this.#first(id, n, incoming, kept, stamp);
+      const words = wordsOf(item, incoming.report);
       const written = await this.commit.write([
         ...(predicted === null ? [] : [predicted.counted]),
         ...prepared.along,
         { collection: 'texts', insert: textsOf(incoming.report, id) },
+        ...(words === null ? [] : [{ collection: 'words', insert: words }]),
         { collection: 'items', insert: item },
-        { collection: 'occurrences', insert: this.sampler.first(id, incoming) },
+        { collection: 'occurrences', insert: isOwn(incoming) ? firstOf(kept) : kept },
       ]);
       return written && item;
     });
@@ -108,10 +113,12 @@ export class NewItems {
     const n = await this.numbers.next(incoming.report.project);
     const { id: _, ...texts } = textsOf(incoming.report, id);
     return this.watermark.write(id, async (stamp) => {
-      const item = this.#first(id, n, incoming, stamp);
+      const item = this.#first(id, n, incoming, this.sampler.first(id, incoming), stamp);
+      const words = wordsOf(item, incoming.report);
       const written = await this.commit.write([
         // The texts come first, so no item is seen without them; another call's texts stay.
         { collection: 'texts', change: { id }, update: { setOnInsert: texts }, upsert: true },
+        ...(words === null ? [] : [{ collection: 'words', put: words }]),
         { collection: 'items', insert: item },
       ]);
       return written && item;
@@ -127,10 +134,10 @@ export class NewItems {
     return { doc, outcome: 'created', regression: false, entries: doc.outbox, sampled, incoming };
   }
 
-  #first(id: string, n: number, incoming: IncomingReport, stamp: string): ItemDoc {
+  #first(id: string, n: number, incoming: IncomingReport, kept: OccurrenceDoc, stamp: string): ItemDoc {
     const { report, ref } = incoming;
-    const first: ItemDoc = firstDocument(report, id, n, incoming.key, incoming);
-    if (report !== incoming.payload) first.overflow = true;
+    const first = firstDocument(report, id, n, incoming.key, incoming, isOwn(incoming) ? kept.context : null);
+    if (!isOwn(incoming)) first.overflow = true;
     if (incoming.person !== null)
       Object.assign(first, peopleFields({ own: withPrints(null, [incoming.person]), merged: null }));
     Object.assign(first, this.faults.begun(first, report));
@@ -143,3 +150,6 @@ export class NewItems {
     return change.document();
   }
 }
+
+/** The item is made of the report itself, not of its stand-in. */
+const isOwn = ({ report, payload }: IncomingReport): boolean => report === payload;

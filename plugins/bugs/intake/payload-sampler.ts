@@ -5,10 +5,9 @@ import { DEPS, type BugDeps } from '../deps.js';
 import type { Details } from '../../../ports/domain/bugs.js';
 import type { Write } from '../store/commit.js';
 import type { ItemDoc } from '../item/model.js';
-import type { OccurrenceDoc, StoredOccurrence } from '../item/occurrence-documents.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 import { occurrenceOf } from '../item/first-document.js';
 import type { IncomingReport } from './incoming-report.js';
-import { firstOf } from '../item/payload.js';
 import { scrubDetails } from '../text/scrub.js';
 import { KEPT, slotOf, WINDOW_MS } from '../item/sampling.js';
 
@@ -55,9 +54,8 @@ export class PayloadSampler {
   }
 
   /** The payload of the report that makes the item, stored together with the item's texts: the first is always kept. */
-  first(itemId: string, incoming: IncomingReport): StoredOccurrence {
-    const payload = this.#payload(itemId, 0, incoming);
-    return incoming.payload === incoming.report ? firstOf(payload) : payload;
+  first(itemId: string, incoming: IncomingReport): OccurrenceDoc {
+    return this.#payload(itemId, 0, incoming);
   }
 
   #payload(itemId: string, slot: number, incoming: IncomingReport): OccurrenceDoc {

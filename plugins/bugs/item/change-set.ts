@@ -13,9 +13,6 @@ import { UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
 import { isFinished } from './transitions.js';
 import { withUnread } from './unread.js';
 
-export const searchText = (title: string, message: string | null, exceptionClass: string | null): string =>
-  [title, message ?? '', exceptionClass ?? ''].join('\u001f').toLowerCase();
-
 /** Ended claim tokens that are remembered, so that their holders learn the reason. */
 const ENDED_LEASES = 10;
 
@@ -189,6 +186,12 @@ export class ChangeSet {
     return { relink_at: `${this.at} ${item.rev + 1}` };
   }
 
+  /** The marker that the searched texts beside the item are to be made anew (store/words.ts). */
+  #reworded(): Partial<ItemDoc> {
+    const said = this.set.search_text !== undefined || this.entries.some(({ kind }) => kind === 'comment');
+    return said ? { words_at: `${this.at} ${this.item.rev + 1}` } : {};
+  }
+
   /**
    * The write, for `{id, rev}`: one revision more, never an earlier `updated_at`.
    * @param outbox entries that the same transaction does not write elsewhere
@@ -197,9 +200,13 @@ export class ChangeSet {
     const filed = UNFILED.filter((field) => this.item[field] !== undefined);
     const update: Update = {
       ...(filed.length > 0 && { unset: filed }),
-      set: { ...this.set, ...this.#told(), ...this.#relinked(), ...derived(this.next) } as unknown as NonNullable<
-        Update['set']
-      >,
+      set: {
+        ...this.set,
+        ...this.#told(),
+        ...this.#relinked(),
+        ...this.#reworded(),
+        ...derived(this.next),
+      } as unknown as NonNullable<Update['set']>,
       inc: { rev: 1, ...this.#counters },
       max: { updated_at: this.at },
     };

@@ -2,7 +2,7 @@
 import { isoOf } from '../../../lib/time.js';
 import { urgencyOf } from '../../../lib/urgency.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
-import { searchText } from './change-set.js';
+import { searchText, transactionIn, wordsText } from '../text/search-text.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { hourKey, minuteKey } from './rate.js';
@@ -10,6 +10,7 @@ import { rankOf } from './severity.js';
 import { OUTSIDE } from './view.js';
 import { slotId } from './document-ids.js';
 import { BLIND_KIND } from './stored-names.js';
+import type { WordsDoc } from './work-documents.js';
 
 export interface Moment {
   /** Receive time, milliseconds. */
@@ -22,8 +23,15 @@ export interface Moment {
 export const levelRank = (report: Report): number =>
   report.error_level ? rankOf(urgencyOf(report.error_level, report.environment)) : -1;
 
-/** The item's first document. Fields without a reported value are null. */
-export function firstDocument(report: Report, id: string, number: number, key: string, at: Moment): ItemDoc {
+/** The item's first document. Fields without a reported value are null. @param context of the report, for `q` */
+export function firstDocument(
+  report: Report,
+  id: string,
+  number: number,
+  key: string,
+  at: Moment,
+  context: unknown = null,
+): ItemDoc {
   const now = isoOf(at.now);
   const occurred = isoOf(at.occurred);
   const version = report.app_version ?? null;
@@ -83,7 +91,7 @@ export function firstDocument(report: Report, id: string, number: number, key: s
     [BLIND_KIND]: null,
     queue_key: null,
     build_key: null,
-    search_text: searchText(report.title, report.error_message ?? null, report.exception_class ?? null),
+    search_text: searchText({ ...report, transaction: transactionIn(context) }),
     minutes: { [minuteKey(at.now)]: 1 },
     hours: { [hourKey(at.now)]: 1 },
     inflight: {},
@@ -101,6 +109,11 @@ export const textsOf = (report: Report, id: string): TextsDoc => ({
   error_message: report.error_message ?? null,
   stack_trace: report.stack_trace ?? null,
 });
+
+/** The searched text of a new item with a description; null: it has none. */
+export function wordsOf({ id, project, search_text }: ItemDoc, { description }: Report): WordsDoc | null {
+  return description ? { id, project, text: wordsText(search_text, description, []), n: 1 } : null;
+}
 
 export function occurrenceOf(
   report: Report,

@@ -94,8 +94,9 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   blocked?: { by: string[]; at: string } | null;
   /** Other items were linked as blocked by it. */
   blocking?: true;
-  /** Its end or its reopening is still to be told to the items that it blocks (store/blocking.ts). */
+  /** Still to be done: telling the items that it blocks (store/blocking.ts), its searched text (store/words.ts). */
   relink_at?: string;
+  words_at?: string;
   /** The holder whose lease ended last without an end of the work, and the reason (claims/handover.ts). */
   handed?: { by: string; reason: string | null; at: string };
   /** The id of the comment that its resolution was stored with. */
@@ -127,7 +128,7 @@ export interface ItemDoc extends Omit<Item, Elsewhere> {
   queue_key: string | null;
   /** `<project> <version>` while a publish may close the item. */
   build_key: string | null;
-  /** Title, message and class in lower case, for `q`. */
+  /** Title, message, class, file and transaction in lower case, for `q` (search-text.ts). */
   search_text: string;
   /** Occurrences per minute (`m<minute since 1970>`, the last hour) and per hour (`h…`, the last two days). */
   minutes: { [minute: string]: number };

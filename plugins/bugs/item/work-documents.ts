@@ -150,3 +150,13 @@ export interface CommitsDoc extends BuildCommits {
   version: string;
   stored_at: string;
 }
+
+/** All texts of an item that has a description or comments, for `q` (store/words.ts). */
+export interface WordsDoc {
+  /** The item's id. */
+  id: string;
+  project: string;
+  text: string;
+  /** Raised by every writing of the text. */
+  n: number;
+}

@@ -18,7 +18,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { Attention, type NeedsAttention } from './attention.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { Leases } from '../claims/leases.js';
-import { withNamed } from '../store/by-client-ref.js';
+import { withNamed } from '../store/named.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import type { ItemDoc } from '../item/model.js';
 import { daily, hourly } from '../item/rate.js';

@@ -18,7 +18,7 @@ import { Parts, type Part } from './parts.js';
 import { similarTo } from './similar.js';
 import { ItemPlaces, type ItemSurroundings } from './item-places.js';
 import { filterFor, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
-import { withNamed } from '../store/by-client-ref.js';
+import { withNamed } from '../store/named.js';
 import { Items } from '../store/items.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
@@ -74,11 +74,16 @@ export class Lists {
   /** @throws ServiceError insufficient_scope, invalid_request; InvalidCursor */
   async list(caller: BugCaller, request: ListRequest): Promise<ListAnswer> {
     await this.leases.writeExpired();
-    const query = caller.project === null ? request : { ...request, project: request.project ?? [caller.project] };
-    const filter = filterFor(caller, await withNamed(this.deps, query));
+    const filter = await this.filterOf(caller, request);
     return request.updated_since === undefined
       ? this.#page(filter, request)
       : this.#delta(filter, request, request.updated_since);
+  }
+
+  /** The caller's query as a filter of the store. @throws ServiceError insufficient_scope */
+  async filterOf(caller: BugCaller, query: ItemQuery): Promise<Filter> {
+    const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
+    return filterFor(caller, await withNamed(this.deps, own));
   }
 
   async #page(filter: Filter, request: ListRequest): Promise<ListAnswer> {

@@ -5,11 +5,12 @@
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { BugDeps } from '../deps.js';
 import { idsByClientRef } from '../store/by-client-ref.js';
+import { withNamed, type NamingDeps } from '../store/named.js';
 import { filterOf, sortOf } from '../item/filters.js';
 
 const REF = /^[a-z0-9][a-z0-9._-]{0,63}-\d{1,10}$/;
 
-type Parts = Pick<BugDeps, 'items' | 'refs' | 'projects'>;
+type Parts = NamingDeps & Pick<BugDeps, 'items'>;
 
 /** The item of this `client_ref`, if one item alone has it. */
 async function byClientRef(parts: Parts, clientRef: string): Promise<string | null> {
@@ -25,7 +26,8 @@ export const itemSearch = (parts: Parts): SearchProvider => ({
   order: 10,
   role: 'member',
   find: async ({ text, limit }) => {
-    const page = await parts.items.find({ filter: filterOf({ q: [text] }), sort: sortOf(), limit });
+    const filter = filterOf(await withNamed(parts, { q: [text] }));
+    const page = await parts.items.find({ filter, sort: sortOf(), limit });
     return page.items.map(({ ref, title, status, muted }) => ({
       title,
       href: `/bugs/${ref}`,

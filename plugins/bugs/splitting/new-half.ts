@@ -2,10 +2,11 @@
 import { titleOf } from '../../../lib/text/error-title.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Report } from '../../../ports/domain/bugs.js';
-import { ChangeSet, searchText } from '../item/change-set.js';
+import { ChangeSet } from '../item/change-set.js';
 import { firstDocument } from '../item/first-document.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import { searchText, transactionIn } from '../text/search-text.js';
 import { UNFILED_CREATION } from '../item/stored-names.js';
 import type { KeptOccurrence } from './kept.js';
 import type { Shares } from './shares.js';
@@ -50,7 +51,7 @@ function reportedIn(doc: OccurrenceDoc, title: string): Partial<ItemDoc> & Pick<
     line_no: doc.line_no,
     app_version: doc.app_version,
     tags: doc.tags,
-    search_text: searchText(title, doc.error_message, doc.exception_class),
+    search_text: searchText({ ...doc, title, transaction: transactionIn(doc.context) }),
   };
 }
 

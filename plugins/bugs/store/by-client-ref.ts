@@ -4,13 +4,10 @@
  */
 import type { BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
-import type { ItemQuery } from '../item/filters.js';
 import { publicRefId } from './client-refs.js';
 
 /** References in one query to the store. */
 const AT_ONCE = 200;
-/** A longer text is no `client_ref`. */
-const LONGEST = 200;
 
 type Parts = Pick<BugDeps, 'refs' | 'projects'>;
 
@@ -33,12 +30,4 @@ export async function idsByClientRef(
     for (const { item_id } of items) ids.add(item_id);
   }
   return [...ids];
-}
-
-/** The query with the items that its `q` names. */
-export async function withNamed(parts: Parts, query: ItemQuery): Promise<ItemQuery> {
-  const texts = (query.q ?? []).map((text) => text.trim()).filter((text) => text !== '' && text.length <= LONGEST);
-  if (texts.length === 0) return query;
-  const found = await Promise.all(texts.map((text) => idsByClientRef(parts, text, query.project)));
-  return { ...query, named: found.flat() };
 }

@@ -9,6 +9,7 @@ import { itemView } from '../item/view.js';
 import { Blocking } from './blocking.js';
 import { LeaseTimes } from './lease-times.js';
 import { Revisions, type ItemPlan } from './revisions.js';
+import { Words } from './words.js';
 
 const projectOf = ({ project }: ItemDoc): string => project;
 
@@ -19,6 +20,7 @@ export class Items {
     @inject(Revisions) private readonly revisions: Revisions,
     @inject(Blocking) private readonly blocking: Blocking,
     @inject(LeaseTimes) private readonly times: LeaseTimes,
+    @inject(Words) private readonly words: Words,
   ) {}
 
   /** An item by id or ref; null when there is none. */
@@ -63,12 +65,18 @@ export class Items {
 
   /**
    * Plans on the newest state and writes by compare-and-set (revisions.ts). Where the change ends or reopens an item
-   * that blocks others, these are decided before it resolves.
+   * that blocks others, these are decided before it resolves; where its texts change, they are found by then.
    * @throws ServiceError not_found, conflict, and what the plan throws
    */
   async change(id: string, actor: string, plan: ItemPlan): Promise<ItemDoc> {
     const doc = await this.revisions.change(id, actor, plan);
     if (doc.relink_at !== undefined) await this.blocking.spread(doc);
+    if (doc.words_at !== undefined) await this.words.refresh(id);
     return doc;
+  }
+
+  /** Changes the description of an item, and finds it by that. */
+  describe(id: string, description: string | null): Promise<void> {
+    return this.words.describe(id, description);
   }
 }

@@ -18,6 +18,7 @@ import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
 import type { ItemDoc } from '../item/model.js';
 import type { BulkRunDoc } from '../item/work-documents.js';
+import { withNamed } from '../store/named.js';
 import { ended, gone, runUndoable, undo } from './undo.js';
 
 /** Time without a sign of life after which the process of a run counts as dead. */
@@ -72,7 +73,8 @@ export class BulkRuns {
   async start(order: BulkOrder, caller: BugCaller): Promise<BulkRunDoc> {
     const { bulks, clock, items } = this.deps;
     await this.leases.writeExpired();
-    const run: BulkRunDoc = { ...this.#begun(order, caller, clock.iso()), failures: [] };
+    const query = await withNamed(this.deps, order.query);
+    const run: BulkRunDoc = { ...this.#begun({ ...order, query }, caller, clock.iso()), failures: [] };
     run.total = await items.count(filterIn(run, null));
     await bulks.insert(run);
     this.#work(run);

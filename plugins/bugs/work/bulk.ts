@@ -18,6 +18,7 @@ import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
 import { filterFor, type ItemQuery } from '../item/filters.js';
 import { Items } from '../store/items.js';
+import { withNamed } from '../store/named.js';
 import { Leases } from '../claims/leases.js';
 import type { ItemDoc } from '../item/model.js';
 
@@ -73,7 +74,7 @@ export class Bulk {
   /** How many items the query matches now, for `expected_count`. @throws ServiceError insufficient_scope */
   async count(query: ItemQuery, caller: BugCaller): Promise<number> {
     await this.leases.writeExpired();
-    return this.deps.items.count(filterFor(caller, query));
+    return this.deps.items.count(await this.#filter(query, caller));
   }
 
   /**
@@ -103,7 +104,7 @@ export class Bulk {
 
   async #byFilter(request: BulkRequest, query: ItemQuery, caller: BugCaller): Promise<BulkAnswer> {
     await this.leases.writeExpired();
-    const filter = filterFor(caller, query);
+    const filter = await this.#filter(query, caller);
     const targets = await this.#matching(filter);
     const n = targets.length > MOST_MATCHES ? await this.deps.items.count(filter) : targets.length;
     if (n !== request.expected_count) {
@@ -114,6 +115,11 @@ export class Bulk {
       if (!matches(item, filter)) throw conflict('The item does not match the filter any more.');
     };
     return this.#each(targets, request, caller, fits);
+  }
+
+  async #filter(query: ItemQuery, caller: BugCaller): Promise<Filter> {
+    const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
+    return filterFor(caller, await withNamed(this.deps, own));
   }
 
   /** At most a page more than may be changed. */

@@ -3,10 +3,11 @@ import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { isSeenIn, storedBuild, versionOf, type Published } from '../item/build-names.js';
-import { searchText, type ChangeSet } from '../item/change-set.js';
+import type { ChangeSet } from '../item/change-set.js';
 import { same } from '../item/claim-rule.js';
 import type { Edit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
+import { retold } from '../text/search-text.js';
 
 /** Fields that are written as they come. */
 const PLAIN = [
@@ -108,10 +109,8 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller:
     to: shown(edit[field as keyof Edit]),
   }));
   change.note('edited', { fields, changes }).assign({ trusted: trusting(item.trusted, fields, caller) });
-  if (edit.title !== undefined) {
-    const [, message = '', exceptionClass = ''] = item.search_text.split('\u001f');
-    change.assign({ search_text: searchText(edit.title, message, exceptionClass) });
-  }
+  if (fields.includes('title') || fields.includes('file_path'))
+    change.assign({ search_text: retold(item.search_text, change.next) });
 }
 
 /** A change of severity locks it, unless the body says otherwise or an agent makes it: text may have led the agent. */

@@ -146,7 +146,7 @@ export class Edits {
       throw error;
     });
     await this.rekeying.finish(moves);
-    if (described) await this.deps.texts.change({ id }, { set: { description: edit.description } }, { upsert: true });
+    if (described) await this.items.describe(id, edit.description ?? null);
     const settled = await this.builds.closeIfPublished(doc);
     return {
       item: await this.items.view(settled),

@@ -3,10 +3,10 @@
  * ago (contract 20, endpoints).
  *
  * Order: a `removals` document (marker) → the item goes, by compare-and-set, so that from here on no reader finds it →
- * its keys, references, links, texts, occurrences, comments and history → the marker is done. What a crash leaves, the
- * job `bugs.reconcile` finishes. The marker stays for as long as a reference may name the item: a report that meets
- * such a name asks for it, and begins a new item instead of completing this one (keys.ts: a key whose item is missing
- * is completed by whoever meets it).
+ * its keys, references, links, texts, words, occurrences, comments and history → the marker is done. What a crash
+ * leaves, the job `bugs.reconcile` finishes. The marker stays for as long as a reference may name the item: a report
+ * that meets such a name asks for it, and begins a new item instead of completing this one (keys.ts: a key whose item
+ * is missing is completed by whoever meets it).
  *
  * Rejected: a mark in the item itself, which every list and every count would have to leave out.
  */
@@ -155,11 +155,12 @@ export class Removal {
 
   async #finish(removal: RemovalDoc): Promise<void> {
     const { id, refs } = removal;
-    const { keys, texts, occurrences, comments, activity, clock } = this.deps;
+    const { keys, texts, words, occurrences, comments, activity, clock } = this.deps;
     await Promise.all([
       keys.remove({ item_id: id }),
       this.deps.refs.bulk(refs.map((ref) => ({ remove: { id: ref, item_id: id } }))),
       texts.remove({ id }),
+      words.remove({ id }),
       occurrences.remove({ id: { in: slotIds(id) } }),
       comments.remove({ item_id: id }),
       activity.remove({ item_id: id }),

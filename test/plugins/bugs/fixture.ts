@@ -89,6 +89,7 @@ export function fixtureOn(
   const deps: BugDeps = {
     items: store.collection(nameOf('items')),
     texts: store.collection(nameOf('texts')),
+    words: store.collection(nameOf('words')),
     keys: store.collection(nameOf('keys')),
     families: store.collection(nameOf('families')),
     floods: store.collection(nameOf('floods')),

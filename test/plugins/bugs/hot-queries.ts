@@ -109,6 +109,12 @@ export const HOT_QUERIES: readonly HotQuery[] = [
   { collection: 'items', for: 'what one act of publishing closed', filter: ['closed_by'], sort: [] },
   { collection: 'keys', for: 'the grouping keys of an item', filter: ['item_id'], sort: [] },
   { collection: 'items', for: 'blockers whose end is untold', filter: ['relink_at'], sort: [['relink_at', 'asc']] },
+  {
+    collection: 'items',
+    for: 'items whose searched texts are old',
+    filter: ['words_at'],
+    sort: [['words_at', 'asc']],
+  },
   { collection: 'items', for: 'blocked items', filter: ['blocked.at'], sort: [['blocked.at', 'asc']] },
   { collection: 'links', for: 'links from an item', filter: ['from'], sort: [] },
   { collection: 'links', for: 'links to an item', filter: ['to'], sort: [] },

@@ -1,0 +1,36 @@
+/**
+ * Items that a `q` finds by what does not stand in them: a `client_ref` of their reporters, a description, a comment
+ * (contract 20, endpoints). They join the filter by their ids, which are few.
+ */
+import type { BugDeps } from '../deps.js';
+import { wordsOf, type ItemQuery } from '../item/filters.js';
+import { idsByClientRef } from './by-client-ref.js';
+
+/** Items found by description or comments: of more, those that were created last. */
+const MOST_SAID = 1000;
+/** A longer text is no `client_ref`. */
+const LONGEST = 200;
+
+export type NamingDeps = Pick<BugDeps, 'refs' | 'projects' | 'words'>;
+
+/** The query with the items that its `q` names. @param query of the caller's own projects, where it has some */
+export async function withNamed(deps: NamingDeps, query: ItemQuery): Promise<ItemQuery> {
+  const texts = (query.q ?? []).map((text) => text.trim()).filter((text) => text !== '');
+  if (texts.length === 0) return query;
+  const found = await Promise.all(
+    texts.flatMap((text) => [byReference(deps, text, query.project), bySaid(deps, text, query.project)]),
+  );
+  return { ...query, named: [...new Set(found.flat())] };
+}
+
+const byReference = async (deps: NamingDeps, text: string, only?: readonly string[]): Promise<string[]> =>
+  text.length > LONGEST ? [] : idsByClientRef(deps, text, only);
+
+async function bySaid({ words }: NamingDeps, text: string, only: readonly string[] = []): Promise<string[]> {
+  const asked = wordsOf(text);
+  if (asked.length === 0) return [];
+  const project = only.length === 0 ? undefined : { in: only };
+  const filter = { ...(project && { project }), text: { contains: asked } };
+  const { items } = await words.find({ filter, sort: [['id', 'desc']], limit: MOST_SAID });
+  return items.map(({ id }) => id);
+}

@@ -1,0 +1,165 @@
+/** Where `q` looks (contract 20, endpoints), on every store; what a crash leaves; what earlier versions stored. */
+import { expect } from 'chai';
+import { planOf } from '../../../../adapters/sqlite/lookups/candidates.js';
+import { Connection } from '../../../../adapters/sqlite/connection/connection.js';
+import type { Table } from '../../../../adapters/sqlite/connection/table.js';
+import { ensureCollection } from '../../../../adapters/sqlite/writing/ensure.js';
+import type { BugCaller } from '../../../../plugins/bugs/caller.js';
+import { COLLECTIONS } from '../../../../plugins/bugs/collections.js';
+import { filterOf } from '../../../../plugins/bugs/item/filters.js';
+import { olderWords } from '../../../../plugins/bugs/store/older-words.js';
+import { ENGINES, errorReport, fixtureOn, listed, MANAGER, MASTER, report, settled, type Fixture } from '../fixture.js';
+
+const HANNA: BugCaller = { id: 'hanna', name: 'hanna', project: null, manage: true, kind: 'session' };
+
+for (const engine of ENGINES) {
+  describe(`bugs: q on ${engine.name}`, function () {
+    this.timeout(60_000);
+    let fixture: Fixture;
+    let close: () => Promise<void>;
+
+    before(async function () {
+      const opened = await engine.open(() => this.skip());
+      close = opened.close;
+      fixture = fixtureOn(opened.store);
+    });
+    after(async () => {
+      if (fixture === undefined) return;
+      await settled(fixture);
+      await close();
+    });
+
+    const found = async (q: string, more: object = {}, caller = MANAGER): Promise<string[]> =>
+      listed(await fixture.lists.list(caller, { q: [q], ...more })).map(({ title }) => title);
+
+    it('finds an item by its description, file, transaction and comments, in any case', async () => {
+      const { id } = await fixture.bugs.record(
+        report({ title: 'Totals differ', description: `${'x'.repeat(60_000)} Der Rabatt wird DOPPELT gezählt` }),
+      );
+      const error = await fixture.bugs.record(
+        errorReport({ title: 'E: no rate', error_message: 'no rate', file_path: 'src/Checkout/Tax.ts' }),
+        { details: () => ({ context: { transaction: 'POST /orders/{id}/Pay' }, breadcrumbs: null }) },
+      );
+      expect(await found('rabatt doppelt')).to.deep.equal(['Totals differ']);
+      expect(await found('checkout/tax')).to.deep.equal(['E: no rate']);
+      expect(await found('"/orders/{id}/pay"')).to.deep.equal(['E: no rate']);
+      expect(await found('vat-table')).to.deep.equal([]);
+      await fixture.comments.add(error.id, HANNA, { body: 'Probably the VAT-Table of 2025' });
+      expect(await found('vat-table')).to.deep.equal(['E: no rate']);
+      await fixture.comments.add(error.id, HANNA, { body: 'No: the currency' });
+      expect(await found('vat-table currency')).to.deep.equal(['E: no rate']);
+      // Every word, wherever each stands: class, file, transaction and both comments.
+      expect(await found('E tax.ts pay vat currency rate')).to.deep.equal(['E: no rate']);
+      expect(await found('tax.ts rabatt')).to.deep.equal([]);
+      // No word goes from one text into the next.
+      expect(await found('"2025 no:"')).to.deep.equal([]);
+      expect(await found('currency', { status: ['closed'] })).to.deep.equal([]);
+      expect((await fixture.lists.list(MANAGER, { q: ['currency'], include_total: true })).total).to.equal(1);
+      await fixture.edits.edit(id, MANAGER, { description: 'Only on Sundays', title: 'Sums differ' });
+      expect(await found('rabatt')).to.deep.equal([]);
+      expect(await found('sums sundays')).to.deep.equal(['Sums differ']);
+      await fixture.edits.edit(id, MANAGER, { file_path: 'lib/sum.go' });
+      expect(await found('sum.go sundays')).to.deep.equal(['Sums differ']);
+      await fixture.edits.edit(id, MANAGER, { status: 'resolved', comment: 'A rounding mode' });
+      expect(await found('sum.go rounding')).to.deep.equal(['Sums differ']);
+    });
+
+    it('shows a caller of one project nothing of another, and hands out what it finds', async () => {
+      const said = { description: 'The zanzibar case' };
+      const here = await fixture.bugs.record(report({ title: 'Here', ...said }));
+      await fixture.bugs.record(report({ title: 'There', project: 'beta', ...said }));
+      expect((await found('zanzibar')).toSorted()).to.deep.equal(['Here', 'There']);
+      expect(await found('zanzibar', {}, { ...MANAGER, project: 'beta' })).to.deep.equal(['There']);
+      expect(await found('zanzibar', { project: ['alpha'] })).to.deep.equal(['Here']);
+      const filter = await fixture.lists.filterOf(MANAGER, { q: ['zanzibar'], project: ['alpha'] });
+      const { item } = await fixture.nextItem.next(MANAGER, { agent: 'a' }, filter);
+      expect(item?.id).to.equal(here.id);
+      expect((await fixture.nextItem.next(MANAGER, { agent: 'a' }, filter)).item).to.equal(null);
+      expect(await fixture.bulk.count({ q: ['zanzibar'] }, MANAGER)).to.equal(2);
+    });
+
+    it('forgets a removed item', async () => {
+      const { id } = await fixture.bugs.record(report({ title: 'Gone', description: 'quicksilver' }));
+      await fixture.removal.remove(id, MASTER);
+      expect(await found('quicksilver')).to.deep.equal([]);
+      expect(await fixture.deps.words.get(id)).to.equal(null);
+    });
+
+    it('twenty comments at once are all found', async () => {
+      const { id } = await fixture.bugs.record(report({ title: 'Busy' }));
+      const other = fixtureOn(fixture.store, fixture.clock);
+      await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          (n % 2 === 0 ? fixture : other).comments.add(id, HANNA, { body: `marker${n}x` }),
+        ),
+      );
+      for (let n = 0; n < 20; n++) expect(await found(`marker${n}x`), String(n)).to.deep.equal(['Busy']);
+      expect(await fixture.deps.items.get(id)).to.not.have.property('words_at');
+      await settled(other);
+    });
+
+    it('a process that dies behind a comment leaves it to the job', async () => {
+      const { id } = await fixture.bugs.record(report({ title: 'Cut off' }));
+      const dying = fixtureOn(fixture.store, fixture.clock, (deps) => {
+        const { words } = deps;
+        deps.words = new Proxy(words, {
+          get: (target, name) =>
+            name === 'get'
+              ? async () => {
+                  throw new Error('the process is gone');
+                }
+              : Reflect.get(target, name),
+        });
+      });
+      await dying.comments.add(id, HANNA, { body: 'thunderbolt' }).then(
+        () => expect.fail('an answer'),
+        (error: Error) => expect(error.message).to.equal('the process is gone'),
+      );
+      expect(await found('thunderbolt')).to.deep.equal([]);
+      fixture.clock.advance(11_000);
+      await fixture.jobs.finish();
+      expect(await found('thunderbolt')).to.deep.equal(['Cut off']);
+    });
+
+    it('an earlier version’s items are found by all of it after the migration, run twice', async () => {
+      const { items, words } = fixture.deps;
+      const error = await fixture.bugs.record(
+        errorReport({ title: 'E: old', error_message: 'old', file_path: 'old/place.rb' }),
+        {
+          details: () => ({ context: { transaction: 'OldController#show' }, breadcrumbs: null }),
+        },
+      );
+      const bug = await fixture.bugs.record(report({ title: 'Old words', description: 'anno dazumal' }));
+      await fixture.comments.add(error.id, HANNA, { body: 'methuselah' });
+      await words.remove({}, 1000);
+      for (const [id, search_text] of [
+        [error.id, 'e: old\u001fold\u001fe'],
+        [bug.id, 'old words\u001f\u001f'],
+      ] as const)
+        await items.change({ id }, { set: { search_text } });
+      for (const q of ['place.rb', 'oldcontroller', 'dazumal', 'methuselah']) expect(await found(q)).to.deep.equal([]);
+      for (let run = 0; run < 2; run++) await olderWords(fixture.deps);
+      expect(await found('place.rb oldcontroller methuselah old')).to.deep.equal(['E: old']);
+      expect(await found('dazumal')).to.deep.equal(['Old words']);
+      expect(await words.get(bug.id)).to.include({ project: 'alpha' });
+    });
+  });
+}
+
+describe('bugs: q in SQLite', () => {
+  it('names few candidates for what is found by its own texts or by ids', () => {
+    const connection = new Connection({ path: ':memory:', durability: 'normal' });
+    try {
+      connection.transaction(() => COLLECTIONS.forEach((spec) => ensureCollection(connection, spec)));
+      connection.refresh();
+      const table = connection.table('items') as Table;
+      const plan = planOf(table, filterOf({ q: ['rabatt'], named: ['a', 'b'] }), [['last_seen_at', 'desc']]);
+      expect(plan?.alternatives?.map(({ match, indexed }) => [match !== null, indexed])).to.deep.equal([
+        [true, []],
+        [false, [['id']]],
+      ]);
+    } finally {
+      connection.close();
+    }
+  });
+});
