@@ -9,6 +9,7 @@ import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
+import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { ERRORS } from './errors.js';
 import { firstErrorCommand } from './first-error.js';
 import { ErrorReportIntake } from './intake.js';
@@ -18,6 +19,7 @@ import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
 import { ignoreLink } from './rules/ignore-link.js';
 import { rulePages } from './rules/pages.js';
 import type { IgnoreRule } from './rules/rule.js';
+import { ruleSearch } from './rules/search.js';
 import { ruleRoutes } from './rules/routes.js';
 import { buildRules, ruleDeps, ruleJobs } from './rules/services.js';
 
@@ -30,7 +32,7 @@ export default definePlugin({
   uses: [AUDIT.name],
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
-  extends: [REPORT_FILTERS.point, ITEM_ACTIONS.point, FIRST_STEPS.point, AUDIT_TARGETS.point],
+  extends: [REPORT_FILTERS.point, SEARCH_PROVIDERS.point, ITEM_ACTIONS.point, FIRST_STEPS.point, AUDIT_TARGETS.point],
   errors: ERRORS,
   collections: COLLECTIONS,
   migrations: MIGRATIONS,
@@ -52,6 +54,7 @@ export default definePlugin({
       services: { [ERROR_INTAKE.name]: intake },
       extensions: [
         extend(REPORT_FILTERS, rules.book),
+        extend(SEARCH_PROVIDERS, ruleSearch(rules.registry)),
         extend(AUDIT_TARGETS, {
           noun: 'ignore_rule',
           describe: async (id) => {

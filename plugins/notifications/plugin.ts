@@ -8,6 +8,7 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
+import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';
@@ -16,6 +17,7 @@ import { Channels } from './channels/channels.js';
 import { EVENTS } from './notes/note.js';
 import type { StoredNote } from './notes/stored-note.js';
 import { pages, panels } from './pages/pages.js';
+import { channelSearch } from './pages/search.js';
 import { KnownRules } from './rules/known-rules.js';
 import type { NotificationRule } from './rules/rule.js';
 import { Dispatcher } from './sending/dispatcher.js';
@@ -65,7 +67,7 @@ export default definePlugin<NotificationsConfig>({
   api: 1,
   title: 'Notifications',
   needs: [AUDIT.name, PROJECTS.name],
-  extends: [ALARM_RECEIVERS.point, FIRST_STEPS.point],
+  extends: [ALARM_RECEIVERS.point, SEARCH_PROVIDERS.point, FIRST_STEPS.point],
   config,
   collections: [
     { name: 'channels', indexes: [{ fields: ['name'] }] },
@@ -125,6 +127,7 @@ export default definePlugin<NotificationsConfig>({
       panels: panels(channels),
       extensions: [
         extend(ALARM_RECEIVERS, { told: ({ id }) => told(notes, channelRows, id) }),
+        extend(SEARCH_PROVIDERS, channelSearch(channels)),
         extend(FIRST_STEPS, {
           id: 'channel',
           order: 70,

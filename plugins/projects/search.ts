@@ -7,6 +7,9 @@ export const projectSearch = (projects: Pick<Projects, 'list'>): SearchProvider 
   icon: 'project',
   order: 50,
   role: 'member',
+  acts: [
+    { verb: 'New', also: ['add', 'create'], noun: 'project', nouns: ['dsn'], href: '/projects/new', role: 'admin' },
+  ],
   find: async ({ words, limit }) => {
     const all = await projects.list();
     const found = all.filter(({ slug, name }) => {

@@ -31,7 +31,8 @@ const pages = (search: Search): PageSpec[] => [
     handle: async (request) => {
       const { q, principal } = asked(request);
       const found = await search.find(q, principal, ON_PAGE);
-      if (found.exact !== null) return new Redirect(found.exact);
+      const only = found.exact ?? found.act;
+      if (only !== null) return new Redirect(only);
       return new View('search', { q, ...found, title: q === '' ? 'Search' : `Search: ${q}` });
     },
   },

@@ -4,10 +4,13 @@
  */
 import type { Logger } from '../../kernel/contract.js';
 import type { SessionPrincipal } from '../../ports/http.js';
+import { findActs, type FoundActs } from './acts.js';
 import type { SearchHit, SearchProvider, SearchQuestion } from '../../ports/domain/search.js';
 
 /** Milliseconds that a plugin has. */
 const WAIT_MS = 1_000;
+/** The heading of what can be done. */
+const ACTIONS = 'Actions';
 
 export interface FoundKind {
   label: string;
@@ -20,6 +23,8 @@ export interface FoundKind {
 export interface SearchResults {
   /** The page of what the text names in full. */
   exact: string | null;
+  /** Where what alone can be meant is done; null: nothing, or one of several things. */
+  act: string | null;
   kinds: FoundKind[];
   /** Labels of what did not answer in time, or failed. */
   missing: string[];
@@ -35,8 +40,11 @@ export class Search {
   /** @param text null or blank: nothing is asked @param limit hits of each kind */
   async find(text: string, principal: SessionPrincipal, limit: number): Promise<SearchResults> {
     const question = questionOf(text);
-    if (question === null) return { exact: null, kinds: [], missing: [] };
+    if (question === null) return { exact: null, act: null, kinds: [], missing: [] };
     const asked = this.#of(principal);
+    const acting = this.#within({ label: ACTIONS }, (signal) =>
+      findActs(asked, { ...question, limit, principal, signal }),
+    );
     const answers = await Promise.all(
       asked.map((provider) =>
         this.#within(provider, (signal) => this.#ask(provider, { ...question, limit: limit + 1, principal, signal })),
@@ -56,7 +64,11 @@ export class Search {
         },
       ];
     });
-    return { exact: answers.find((answer) => answer?.exact)?.exact ?? null, kinds, missing };
+    const acts: FoundActs | null = await acting;
+    if (acts === null) missing.unshift(ACTIONS);
+    else if (acts.hits.length > 0) kinds.unshift({ label: ACTIONS, icon: 'activity', hits: acts.hits, more: null });
+    const exact = answers.find((answer) => answer?.exact)?.exact ?? null;
+    return { exact, act: acts?.exact ?? null, kinds, missing };
   }
 
   #of({ role }: SessionPrincipal): SearchProvider[] {
@@ -73,7 +85,10 @@ export class Search {
   }
 
   /** Null when it failed or took too long. */
-  async #within<T>({ label }: SearchProvider, work: (signal: AbortSignal) => Promise<T>): Promise<T | null> {
+  async #within<T>(
+    { label }: Pick<SearchProvider, 'label'>,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | null> {
     const end = new AbortController();
     const late = new Promise<never>((_, reject) => {
       end.signal.addEventListener('abort', () => reject(new Error(`took longer than ${this.waitMs} ms`)), {

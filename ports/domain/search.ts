@@ -25,6 +25,33 @@ export interface SearchHit {
   state?: string | null;
 }
 
+interface Act {
+  /** What it does, the first of its words: `Silence`. */
+  verb: string;
+  /** Other words for it. */
+  also?: readonly string[];
+  /** The least role that may do it; without one, the provider's. */
+  role?: 'admin';
+}
+
+/** Something to do without anything named: `New monitor`. */
+export interface PlainAct extends Act {
+  /** What it is done to or makes, in words that are all looked for: `monitor`. */
+  noun: string;
+  /** Other nouns. */
+  nouns?: readonly string[];
+  /** The form that does it. */
+  href: string;
+}
+
+/** Something to do with a thing that the words after the verb name: `Silence web-1`. */
+export interface ActOn extends Act {
+  /** The things, best first, each with the address of its form. `words` and `text` are those after the verb. */
+  on(question: SearchQuestion): Promise<readonly SearchHit[]>;
+}
+
+export type SearchAct = PlainAct | ActOn;
+
 /** One kind of things that can be found. */
 export interface SearchProvider {
   /** In the plural: `Monitors`. */
@@ -42,6 +69,8 @@ export interface SearchProvider {
   find(question: SearchQuestion): Promise<readonly SearchHit[]>;
   /** The path of the one thing that the text names in full (a ref, a key); null: none. The visitor is led there. */
   exact?(question: SearchQuestion): Promise<string | null>;
+  /** What can be done with things of this kind, from the search: each leads to a form, and changes nothing itself. */
+  acts?: readonly SearchAct[];
   /** The list that shows every hit. */
   more?(text: string): string;
 }

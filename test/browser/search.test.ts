@@ -107,6 +107,62 @@ describe('web: the search in a real browser', function () {
     for (const [word, page] of Object.entries(words)) expect(found[word], word).to.include(page);
   });
 
+  it('does by keyboard what it is told: a new monitor, a silence, an end, an answer', async () => {
+    const token = await service.token('license:manage');
+    const made = await service.request('POST', '/api/license/v1/licenses', token, {
+      product: 'warehouse',
+      licensee: 'Kettleworth',
+      client_ref: 'order-1005',
+      expires_at: '2027-01-31T00:00:00.000Z',
+    });
+    expect(made.status, JSON.stringify(made.body)).to.equal(201);
+    tab = await Tab.open(browser, service.url);
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    const { page } = tab;
+    const tasks: [typed: string, option: string, address: RegExp, field: string][] = [
+      ['new monitor', 'New monitor', /\/monitors\/new$/, ''],
+      ['silence printer-7', 'Silence printer-7', /\/monitors\/printer-7#silence-reason$/, 'silence-reason'],
+      ['extend order-1005', 'Extend order-1005', /\/licenses\/[0-9a-f-]+#f-expires_at$/, 'f-expires_at'],
+      [`comment ${ref}`, `Comment ${ref}`, new RegExp(`/bugs/${ref}#f-body$`), 'f-body'],
+      [`resolve ${ref}`, `Resolve ${ref}`, new RegExp(`/bugs/${ref}#build-resolved$`), 'build-resolved'],
+    ];
+    for (const [typed, option, address, field] of tasks) {
+      await tab.go('/');
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type(typed);
+      await page.getByRole('option', { name: option }).first().waitFor();
+      await page.keyboard.press('Enter');
+      await page.waitForURL(address);
+      if (field === '') continue;
+      const focused = page.locator(`#${field}`);
+      expect(await focused.isVisible(), typed).to.equal(true);
+      expect(await focused.evaluate((one) => one === one.ownerDocument.activeElement), typed).to.equal(true);
+    }
+    expect(tab.faults).to.deep.equal([]);
+  });
+
+  it('finds rules, licenses by their reference and tokens by their name', async () => {
+    const token = await service.token('bugtracker:manage');
+    await service.request('POST', '/api/errors/v1/ignore-rules', token, {
+      match_type: 'contains',
+      pattern: 'scanner without paper',
+      reason: 'Nobody can do anything about it.',
+    });
+    tab = await Tab.open(browser, service.url);
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    const { page } = tab;
+    for (const [typed, title] of [
+      ['without paper', 'scanner without paper'],
+      ['order-1005', 'Kettleworth'],
+    ] as const) {
+      await tab.go('/');
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type(typed);
+      await page.getByRole('option', { name: title }).first().waitFor();
+    }
+    expect(tab.faults).to.deep.equal([]);
+  });
+
   it('works without scripts', async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await context.newPage();

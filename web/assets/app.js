@@ -36,6 +36,14 @@ async function copy(button) {
   }
 }
 
+// A link to a field opens what it stands in, and the field is ready for what one came to write.
+const named = document.getElementById(location.hash.slice(1));
+if (named) {
+  for (let one = named.closest('details'); one; one = one.parentElement.closest('details')) one.open = true;
+  const field = named.matches('details') ? named.querySelector('input:not([type=hidden]), select, textarea') : named;
+  if (field?.matches('input, select, textarea')) field.focus();
+}
+
 const menus = () => document.querySelectorAll('details[data-menu][open], details.drawer[open]');
 document.addEventListener('click', (event) => {
   for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;

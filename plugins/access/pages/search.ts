@@ -10,6 +10,9 @@ export const accountSearch = (accounts: Pick<Accounts, 'list'>): SearchProvider 
   icon: 'users',
   order: 70,
   role: 'admin',
+  acts: [
+    { verb: 'New', also: ['add', 'create', 'invite'], noun: 'user', nouns: ['account', 'person'], href: '/users' },
+  ],
   find: async ({ words, limit }) => {
     const all = await accounts.list();
     const found = all.filter(({ username }) => words.every((word) => username.toLowerCase().includes(word)));
@@ -33,6 +36,9 @@ export const tokenSearch = (tokens: Pick<Tokens, 'named'>, now: () => string): S
   icon: 'key',
   order: 75,
   role: 'admin',
+  acts: [
+    { verb: 'New', also: ['add', 'create'], noun: 'token', nouns: ['api key', 'credential'], href: '/tokens/new' },
+  ],
   find: async ({ text, limit }) => {
     const found = await tokens.named(text, limit);
     return found.map((token) => ({

@@ -2,7 +2,8 @@
  * Items for the search: a ref in any case leads to its item, and so does a reporter's own `client_ref`; words are
  * searched as in the list.
  */
-import type { SearchProvider } from '../../../ports/domain/search.js';
+import { headlineOf } from '../../../lib/text/error-title.js';
+import type { SearchAct, SearchProvider } from '../../../ports/domain/search.js';
 import type { BugDeps } from '../deps.js';
 import { idsByClientRef } from '../store/by-client-ref.js';
 import { withNamed, type NamingDeps } from '../store/named.js';
@@ -20,12 +21,44 @@ async function byClientRef(parts: Parts, clientRef: string): Promise<string | nu
   return item === null ? null : `/bugs/${item.ref}`;
 }
 
+/** What is done to an item, and the field of its page that does it. */
+const CHANGES = [
+  { verb: 'Assign', also: ['give', 'take'], field: 'assign' },
+  { verb: 'Resolve', also: ['fix', 'done'], field: 'build-resolved' },
+  { verb: 'Comment', also: ['answer', 'write'], field: 'f-body' },
+] as const;
+
+const actsOf = (parts: Parts): SearchAct[] => [
+  {
+    verb: 'New',
+    also: ['add', 'create', 'report'],
+    noun: 'bug',
+    nouns: ['feature', 'item', 'issue'],
+    href: '/bugs/new',
+  },
+  ...CHANGES.map(({ verb, also, field }): SearchAct => ({
+    verb,
+    also,
+    on: async ({ words: [ref = '', ...more], limit }) => {
+      if (more.length > 0 || !REF.test(ref)) return [];
+      const page = await parts.items.find({ filter: { ref }, limit });
+      return page.items.map(({ title, status }) => ({
+        title: ref,
+        href: `/bugs/${ref}#${field}`,
+        detail: title,
+        state: status,
+      }));
+    },
+  })),
+];
+
 export const itemSearch = (parts: Parts): SearchProvider => ({
   label: 'Bugs and features',
   icon: 'bug',
   order: 10,
   role: 'member',
   find: async ({ text, limit }) => {
+<<<<<<< HEAD
     const filter = filterOf(await withNamed(parts, { q: [text] }));
     const page = await parts.items.find({ filter, sort: sortOf(), limit });
     return page.items.map(({ ref, title, status, muted }) => ({
@@ -34,6 +67,14 @@ export const itemSearch = (parts: Parts): SearchProvider => ({
       detail: `${ref}${muted ? ' · muted' : ''}`,
       state: status,
     }));
+=======
+    const page = await parts.items.find({ filter: filterOf({ q: [text] }), sort: sortOf(), limit });
+    return page.items.map(({ ref, title, exception_class, status, muted }) => {
+      const { message, kind } = headlineOf(title, exception_class);
+      const detail = [ref, kind, muted ? 'muted' : null].filter(Boolean).join(' · ');
+      return { title: message, href: `/bugs/${ref}`, detail, state: status };
+    });
+>>>>>>> 83451f8f (The search does what it is told: acts on things by their verb; it finds ignore rules and channels)
   },
   exact: async ({ text, words: [ref, ...more] }) => {
     if (ref !== undefined && more.length === 0 && REF.test(ref)) {
@@ -42,5 +83,6 @@ export const itemSearch = (parts: Parts): SearchProvider => ({
     }
     return byClientRef(parts, text);
   },
+  acts: actsOf(parts),
   more: (text) => `/bugs?${new URLSearchParams({ q: text }).toString()}`,
 });

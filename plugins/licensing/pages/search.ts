@@ -28,10 +28,31 @@ export const licenseSearch = (licenses: Pick<Licenses, 'page'>): SearchProvider 
       state: status,
     }));
   },
+  acts: [
+    { verb: 'New', also: ['add', 'create', 'sell'], noun: 'license', href: '/licenses/new', role: 'admin' },
+    {
+      verb: 'Extend',
+      also: ['prolong', 'renew'],
+      role: 'admin',
+      on: async ({ text, limit, principal }) => {
+        const [own, found] = await Promise.all([
+          licenses.page(principal, { client_ref: text, limit }),
+          licenses.page(principal, { q: text, limit }),
+        ]);
+        const items = own.items.length > 0 ? own.items : found.items;
+        return items.map(({ id, client_ref, licensee, email, product, status }) => ({
+          title: client_ref ?? licensee ?? email ?? 'a license without a name',
+          href: `/licenses/${id}#f-expires_at`,
+          detail: [product, client_ref === null ? null : licensee].filter(Boolean).join(' · '),
+          state: status,
+        }));
+      },
+    },
+  ],
   more: (text) => `/licenses?${new URLSearchParams({ q: text }).toString()}`,
 });
 
-/** Finds machines of licenses by the id or the name that they gave. Each result leads to its license. */
+/** Finds machines of licenses by the beginning of the id or of the name that they gave. Each leads to its license. */
 export const machineSearch = ({ activations }: Pick<LicensingDeps, 'activations'>): SearchProvider => ({
   label: 'Machines',
   icon: 'monitor',
@@ -39,7 +60,7 @@ export const machineSearch = ({ activations }: Pick<LicensingDeps, 'activations'
   role: 'member',
   find: async ({ text, limit }) => {
     const by = async (field: 'machine_id' | 'machine_name'): Promise<readonly ActivationDoc[]> =>
-      (await activations.find({ filter: { [field]: text }, limit })).items;
+      (await activations.find({ filter: { [field]: { prefix: text } }, sort: [[field, 'asc']], limit })).items;
     const found = (await Promise.all([by('machine_id'), by('machine_name')])).flat();
     const each = new Map(found.map((machine) => [machine.id, machine]));
     return [...each.values()].slice(0, limit).map(({ license_id, machine_id, machine_name, product, status }) => ({

@@ -10,6 +10,9 @@ export const webhookSearch = (registry: Pick<Webhooks, 'page'>): SearchProvider 
   icon: 'webhook',
   order: 60,
   role: 'member',
+  acts: [
+    { verb: 'New', also: ['add', 'create'], noun: 'webhook', nouns: ['hook'], href: '/webhooks/new', role: 'admin' },
+  ],
   find: async ({ words, limit, principal }) => {
     const { items } = await registry.page(principal, { limit: LOOKED_THROUGH });
     const found = items.filter(({ name }) => words.every((word) => name.toLowerCase().includes(word)));

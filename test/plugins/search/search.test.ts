@@ -97,6 +97,55 @@ describe('search: the page', () => {
   });
 });
 
+describe('search: what can be done', () => {
+  const admin: SessionPrincipal = { ...nobody, role: 'admin' };
+  const things = ['web-1', 'web-10', 'queue'];
+  const acting = provider('Monitors', {
+    find: async () => [],
+    acts: [
+      { verb: 'New', also: ['add'], noun: 'monitor', nouns: ['heartbeat'], href: '/monitors/new' },
+      { verb: 'New', noun: 'user', href: '/users', role: 'admin' },
+      {
+        verb: 'Silence',
+        also: ['mute'],
+        on: async ({ text }) =>
+          things.filter((one) => one.startsWith(text)).map((title) => ({ title, href: `/monitors/${title}#silence` })),
+      },
+    ],
+  });
+  const search = new Search(() => [acting], new RecordingLog());
+  const found = async (text: string, who = nobody): Promise<string[]> => {
+    const { kinds } = await search.find(text, who, 5);
+    return kinds.flatMap(({ label, hits }) => hits.map(({ title }) => `${label}: ${title}`));
+  };
+
+  it('is found by the verb, another word for it or its beginning, and by the thing', async () => {
+    for (const text of ['new monitor', 'New MONITOR', 'add heart', 'ne mon'])
+      expect(await found(text), text).to.deep.equal(['Actions: New monitor']);
+    for (const text of ['silence web-1', 'mute web-1', 'sil web-1'])
+      expect(await found(text), text).to.deep.equal(['Actions: Silence web-1', 'Actions: Silence web-10']);
+    expect(await found('n monitor'), 'one letter is no verb').to.deep.equal([]);
+    expect(await found('silence'), 'nothing is named').to.deep.equal([]);
+    expect(await found('silence database')).to.deep.equal([]);
+  });
+
+  it('is offered to those who may', async () => {
+    expect(await found('new')).to.deep.equal(['Actions: New monitor']);
+    expect(await found('new', admin)).to.deep.equal(['Actions: New monitor', 'Actions: New user']);
+    expect(await found('new user')).to.deep.equal([]);
+  });
+
+  it('leads to its form where one thing is meant, and asks where it may be several', async () => {
+    const act = async (text: string, who = nobody): Promise<string | null> => (await search.find(text, who, 5)).act;
+    expect(await act('silence web-1')).to.equal('/monitors/web-1#silence');
+    expect(await act('mute queue')).to.equal('/monitors/queue#silence');
+    expect(await act('silence web')).to.equal(null);
+    expect(await act('new monitor')).to.equal('/monitors/new');
+    expect(await act('new', admin)).to.equal(null);
+    expect(await act('new'), 'a word alone is a search').to.equal(null);
+  });
+});
+
 describe('search: pages', () => {
   let service: TestService;
   before(async () => {

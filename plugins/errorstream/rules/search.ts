@@ -1,0 +1,29 @@
+/** Ignore rules for the search, by their pattern, reason and the words for their kind. */
+import type { SearchProvider } from '../../../ports/domain/search.js';
+import type { Registry } from './registry.js';
+
+/** All of them, which every process keeps in memory anyway (rules/book.ts). */
+const LOOKED_THROUGH = 1000;
+
+export const ruleSearch = (registry: Pick<Registry, 'page'>): SearchProvider => ({
+  label: 'Ignore rules',
+  icon: 'filter-off',
+  order: 25,
+  role: 'member',
+  acts: [
+    { verb: 'New', also: ['add', 'create'], noun: 'ignore rule', nouns: ['mute', 'noise'], href: '/ignore-rules/new' },
+  ],
+  find: async ({ words, limit, principal }) => {
+    const { items } = await registry.page(principal, { limit: LOOKED_THROUGH });
+    const found = items.filter(({ name, pattern, reason, project }) => {
+      const text = [name, pattern, reason, project].filter(Boolean).join(' ').toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    return found.slice(0, limit).map(({ id, name, pattern, reason, enabled }) => ({
+      title: name,
+      href: `/ignore-rules/${id}`,
+      detail: [name === pattern ? null : pattern, reason].filter(Boolean).join(' · ') || null,
+      state: enabled ? null : 'disabled',
+    }));
+  },
+});

@@ -1,0 +1,29 @@
+/** Channels for the search, by name, for administrators, who alone read them; never by an address. */
+import type { SearchProvider } from '../../../ports/domain/search.js';
+import type { Channels } from '../channels/channels.js';
+
+export const channelSearch = (channels: Pick<Channels, 'list'>): SearchProvider => ({
+  label: 'Channels',
+  icon: 'bell',
+  order: 65,
+  role: 'admin',
+  acts: [
+    {
+      verb: 'New',
+      also: ['add', 'create'],
+      noun: 'channel',
+      nouns: ['notification', 'mail', 'email', 'chat', 'slack'],
+      href: '/notifications/new',
+    },
+  ],
+  find: async ({ words, limit }) => {
+    const found = (await channels.list()).filter(({ name }) =>
+      words.every((word) => name.toLowerCase().includes(word)),
+    );
+    return found.slice(0, limit).map(({ id, name, kind }) => ({
+      title: name,
+      href: `/notifications/${id}`,
+      detail: kind,
+    }));
+  },
+});
