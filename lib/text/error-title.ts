@@ -36,3 +36,16 @@ export function titleOf(exceptionClass: string | null, message: string): string 
   const short = exceptionClass === null ? '' : shortClass(exceptionClass);
   return cutText([short, line].filter((part) => part !== '').join(': '), TITLE);
 }
+
+/**
+ * A title for a line of a list: what happened first, its class apart.
+ * @param exceptionClass as it was reported, whole
+ * @returns `kind` null: there is no class, or the title is the class alone
+ */
+export function headlineOf(title: string, exceptionClass: string | null): { message: string; kind: string | null } {
+  if (exceptionClass === null || exceptionClass === '') return { message: title, kind: null };
+  const short = shortClass(exceptionClass);
+  if (title === short || title === exceptionClass) return { message: title, kind: null };
+  const message = title.startsWith(`${short}: `) ? title.slice(short.length + 2).trim() : '';
+  return { message: message === '' ? title : message, kind: exceptionClass };
+}

@@ -4,6 +4,7 @@
 import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
+import { headlineOf } from '../../lib/text/error-title.js';
 import { firstErrorCommand } from './first-error.js';
 import { ignoreLink, patternOf } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
@@ -128,24 +129,34 @@ function found(shown: number, total: number | null): string {
   return shown < total ? `${shown} of ${groups}` : groups;
 }
 
-/** The class with its namespace. The title already begins with the short class. */
-function rowOf(
-  group: ErrorGroup,
-): ErrorGroup & { qualified: string | null; ignore_url: string; mute: ReturnType<typeof patternOf> } {
-  const name = group.exception_class ?? '';
-  const qualified = name !== '' && !group.title.startsWith(name) ? name : null;
-  return { ...group, qualified, ignore_url: ignoreLink(group), mute: patternOf(group.title) };
+interface Row extends ErrorGroup, ReturnType<typeof headlineOf> {
+  ignore_url: string;
+  mute: ReturnType<typeof patternOf>;
 }
+
+const rowOf = (group: ErrorGroup): Row => ({
+  ...group,
+  ...headlineOf(group.title, group.exception_class),
+  ignore_url: ignoreLink(group),
+  mute: patternOf(group.title),
+});
 
 async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
   const given = request.query as Query;
   const from = clock.iso();
   const asked = groupQuery(given);
-  const [changes, page, known] = await Promise.all([groups.changes(asked, null), groups.list(asked), projects.list()]);
+  const [changes, page, beside, known] = await Promise.all([
+    groups.changes(asked, null),
+    groups.list(asked),
+    groups.filterCounts(asked),
+    projects.list(),
+  ]);
   const { sort, cursor, muted, ...filters } = given;
   const total = cursor === undefined && page.next === null ? page.items.length : await groups.count(asked);
   return new View('errors', {
     items: page.items.map(rowOf),
+    spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
+    beside,
     next_cursor: page.next,
     found: found(page.items.length, total && Math.max(total, page.items.length)),
     tabs: tabs(given),

@@ -214,6 +214,9 @@ export interface ErrorGroupQuery {
   cursor?: string | null;
 }
 
+/** Name of a filter → value → how many a list would show with it; a value that is missing has none. */
+export type FilterCounts = Record<string, Record<string, number>>;
+
 /** A group that changed. `fits`: the query still finds it. */
 export type ChangedGroup = ErrorGroup & { fits: boolean };
 
@@ -223,6 +226,8 @@ export interface ErrorGroups {
   list(query: ErrorGroupQuery): Promise<{ items: ErrorGroup[]; next: string | null }>;
   /** How many groups a list has, some seconds old at most; null when counting takes longer than a page can wait. */
   count(query: ErrorGroupQuery): Promise<number | null>;
+  /** By `error_level`, `status` and `project`, each beside the others; null as for `count`. */
+  filterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null>;
   /**
    * Occurrences per hour of all groups, oldest first, the running hour last; null before the first error. At most
    * the 1,000 groups seen last are added up; `complete` is false when there were more.

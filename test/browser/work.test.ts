@@ -298,7 +298,7 @@ describe('web: work on errors and bugs in a real browser', function () {
     const { context, page } = await scriptless();
     await page.goto(`${service.url}/bugs`);
     await page.locator('summary', { hasText: 'Project' }).click();
-    await page.getByLabel('plain', { exact: true }).check();
+    await page.getByRole('checkbox', { name: /^plain/ }).check();
     await page.getByRole('button', { name: 'Filter' }).click();
     expect(await page.getByRole('group', { name: 'Filters that are set' }).innerText()).to.include('plain');
     expect(await page.locator('tr[data-ref]').count()).to.equal(2);

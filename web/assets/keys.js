@@ -48,11 +48,23 @@
     return true;
   }
 
-  function select() {
-    const box = currentRow()?.querySelector('input[name="ids"]');
+  const boxOf = (row) => row?.querySelector('input[name="ids"]');
+
+  /** A click, so that lists.js learns of it: with Shift it reaches from the row that was ticked before. */
+  function select(shiftKey = false) {
+    const box = boxOf(currentRow());
+    box?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey }));
+    return Boolean(box);
+  }
+
+  /** Goes on and takes the rows along. */
+  function stretch(step) {
+    const box = boxOf(currentRow());
     if (!box) return false;
-    box.checked = !box.checked;
-    box.dispatchEvent(new Event('change', { bubbles: true }));
+    if (!box.checked) select();
+    move(step);
+    const next = boxOf(currentRow());
+    if (next && !next.checked) select();
     return true;
   }
 
@@ -105,8 +117,10 @@
     }
     if (key === 'j') return move(1);
     if (key === 'k') return move(-1);
+    if (key === 'J') return stretch(1);
+    if (key === 'K') return stretch(-1);
     if (key === 'o') return open();
-    return key === 'x' && select();
+    return (key === 'x' || key === 'X') && select(key === 'X');
   }
 
   function row(keys, text) {
@@ -130,7 +144,10 @@
     list.replaceChildren();
     if (rows().length > 0) {
       list.append(row(['j', 'k'], 'Next row, row before'), row(['o', 'Enter'], 'Open the row'));
-      if (document.querySelector('table[data-rows] input[name="ids"]')) list.append(row(['x'], 'Select the row'));
+      if (document.querySelector('table[data-rows] input[name="ids"]')) {
+        list.append(row(['x'], 'Select the row'), row(['Shift', 'x'], 'Select all rows from the last one ticked'));
+        list.append(row(['Shift', 'j'], 'Select the row and the next one'));
+      }
       if (document.querySelector('[data-row-key="i"]')) list.append(row(['i'], 'Ignore errors like the row'));
     }
     for (const one of document.querySelectorAll('[aria-keyshortcuts][data-shortcut]')) {

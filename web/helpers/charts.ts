@@ -40,13 +40,40 @@ function frame(kind: string, width: number, height: number, label: string, body:
   return new Html(`<svg${set}>${body}</svg>`);
 }
 
-/** `{{sparkline counts label="Hits per hour, last 24 h"}}`; `width`, `height` in pixels. */
+/** The `d` of columns on a line of their own, zero below it; `top` is the value of the whole height. */
+export function barPath(values: readonly number[], width: number, height: number, top: number): string {
+  const step = width / values.length;
+  const wide = round(step * 0.7);
+  let path = '';
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (value <= 0) continue;
+    // A single occurrence beside thousands is seen all the same.
+    const tall = round(Math.max(Math.min(value / top, 1) * height, 2));
+    path += `M${round(i * step)},${height}v-${tall}h${wide}v${tall}z`;
+  }
+  return path;
+}
+
+/** Columns: every row of a list has the scale `top`, so that rows can be compared. */
+function sparkBars(counts: readonly number[], width: number, height: number, top: number, label: string): Html {
+  const path = barPath(counts, width, height - 1, Math.max(top, 1));
+  const base = `<path d="M0 ${height - 0.5}H${width}" class="spark-base"/>`;
+  return frame('spark', width, height, label, `${path === '' ? '' : `<path d="${path}" class="spark-bars"/>`}${base}`);
+}
+
+/**
+ * `{{sparkline counts label="Hits per hour, last 24 h"}}`: a line; with `top`, the greatest value of all rows, columns.
+ * `width`, `height` in pixels.
+ */
 function sparkline(...args: unknown[]): Html {
   const { values, hash } = split(args);
   const width = numeric(hash['width']) ?? 96;
   const height = numeric(hash['height']) ?? 24;
   const inner = height - 3;
   const counts = series(values[0]);
+  const top = numeric(hash['top']);
+  if (top !== null) return sparkBars(counts, width, height, top, plain(hash['label']));
   const path = sparkPath(counts, width, inner);
   const body =
     path === '' || counts.every((count) => count === 0)

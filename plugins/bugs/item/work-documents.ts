@@ -95,6 +95,8 @@ export interface SavedViewDoc {
   /** The account's name when it was saved. */
   owner_name: string;
   shared: boolean;
+  /** A shared view of one project stands at the lists of that project alone; absent: at every list. */
+  project?: string | null;
   query: { [field: string]: Json };
   created_at: string;
   updated_at: string;

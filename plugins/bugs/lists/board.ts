@@ -11,11 +11,18 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { pages } from '../../../lib/paging.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
 import { HOUR_MS, isoOf } from '../../../lib/time.js';
-import type { ChangedGroup, ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../../ports/domain/bugs.js';
+import type {
+  ChangedGroup,
+  ErrorGroup,
+  ErrorGroupQuery,
+  ErrorGroups,
+  FilterCounts,
+} from '../../../ports/domain/bugs.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter, Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Attention, type NeedsAttention } from './attention.js';
+import { ItemFilterCounts, type CountedFilter } from './filter-counts.js';
 import { filterOf, sortOf, type ItemQuery, type SortName } from '../item/filters.js';
 import { Leases } from '../claims/leases.js';
 import { withNamed } from '../store/named.js';
@@ -89,6 +96,7 @@ export class Board implements ErrorGroups {
     @inject(Leases) private readonly leases: Leases,
     @inject(DeltaWatermark) private readonly watermark: DeltaWatermark,
     @inject(Attention) private readonly needs: Attention,
+    @inject(ItemFilterCounts) private readonly beside: ItemFilterCounts,
   ) {
     const monotonic = (): number => deps.clock.monotonic();
     this.#counts = new SharedReading(() => this.#count(), {
@@ -121,6 +129,16 @@ export class Board implements ErrorGroups {
   count(query: ErrorGroupQuery): Promise<number | null> {
     const { sort: _order, limit: _limit, cursor: _page, ...filters } = query;
     return this.total(`error ${JSON.stringify(filters)}`, itemQuery(query));
+  }
+
+  filterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null> {
+    const { sort: _order, limit: _limit, cursor: _page, ...filters } = query;
+    return this.countsBeside(`error ${JSON.stringify(filters)}`, itemQuery(query), ['error_level', 'status', 'project']);
+  }
+
+  /** How many items each value of these filters would show; null when a page cannot wait for it. */
+  countsBeside(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
+    return this.beside.of(key, query, names);
   }
 
   changes(query: ErrorGroupQuery, since: string | null): Promise<{ items: ChangedGroup[]; mark: string }> {

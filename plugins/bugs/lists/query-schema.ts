@@ -61,5 +61,6 @@ const ranges = Object.fromEntries(
 export const savedView = joi.object({
   name: joi.string().trim().min(1).max(80).required(),
   shared: joi.boolean().default(false),
+  project: joi.string().max(64).empty('').when('shared', { is: true, otherwise: joi.forbidden() }),
   query: filterBody.keys({ ...sorting, ...ranges }).required(),
 });

@@ -25,6 +25,8 @@ export interface SavedView {
   id: string;
   name: string;
   shared: boolean;
+  /** Slug: shared with those who look at this project; null: with everybody. */
+  project: string | null;
   query: ViewQuery;
   owner_name: string;
   /** The asking account may remove it. */
@@ -74,8 +76,10 @@ export class SavedViews {
    * @param given `query` as the list takes it: values or arrays, text or what text says (`"true"`)
    * @throws ServiceError validation_failed
    */
-  async save(viewer: Viewer, given: { name: string; shared?: boolean; query: object }): Promise<SavedView> {
-    const { name, shared: isShared, query } = checked(given);
+  async save(viewer: Viewer, given: { name: string; shared?: boolean; project?: string; query: object }): Promise<SavedView> {
+    const { name, shared: isShared, project, query } = checked(given);
+    if (project !== undefined && !(await this.deps.projects.list()).some(({ slug }) => slug === project))
+      throw invalid({ project: 'there is no such project' });
     await this.secrets.refuse({ name, query: JSON.stringify(query) });
     const { views, clock } = this.deps;
     const id = hashOf(viewer.id, name.toLowerCase());
@@ -85,7 +89,7 @@ export class SavedViews {
     const changed = await views.change(
       { id },
       {
-        set: { name, owner: viewer.id, owner_name: viewer.name, shared: isShared, query, updated_at: now },
+        set: { name, owner: viewer.id, owner_name: viewer.name, shared: isShared, project, query, updated_at: now },
         setOnInsert: { created_at: now },
       },
       { upsert: true },
@@ -107,13 +111,14 @@ const shown = (doc: SavedViewDoc, viewer: Viewer): SavedView => ({
   id: doc.id,
   name: doc.name,
   shared: doc.shared,
+  project: doc.project ?? null,
   query: doc.query,
   owner_name: doc.owner_name,
   mine: doc.owner === viewer.id || viewer.admin,
   updated_at: doc.updated_at,
 });
 
-type Checked = Pick<SavedViewDoc, 'name' | 'shared' | 'query'>;
+type Checked = Pick<SavedViewDoc, 'name' | 'shared' | 'query'> & { project?: string };
 
 /** @throws ServiceError validation_failed with the fields */
 function checked(given: object): Checked {

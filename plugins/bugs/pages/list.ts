@@ -1,5 +1,6 @@
 /** /bugs: every item, with the filters in the address (contract 80). */
 import { View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { headlineOf } from '../../../lib/text/error-title.js';
 import { callerOf } from '../caller.js';
 import type { Board, Waiting } from '../lists/board.js';
 import { SORTS, type SortName } from '../item/filters.js';
@@ -184,12 +185,13 @@ export async function listView(
   const said = canonical(ownFilters);
   const from = clock.iso();
   const query = itemQueryOf(filters, clock.now(), timezone());
-  const [changes, page, counts, known, saved, flow] = await Promise.all([
+  const [changes, page, counts, beside, known, saved, flow] = await Promise.all([
     board.changed(query, null),
     board.rows(query, { sort, cursor }),
     chosen === undefined ? board.counts() : countsIn(board, chosen),
+    board.countsBeside(now, query, ['status', 'severity', 'type', 'project']),
     projects.list(),
-    viewTabs(views, request, canonical(own)),
+    viewTabs(views, request, { search: canonical(own), projects: filters.project ?? [] }),
     numbers.read(),
   ]);
   const all = cursor === undefined && page.next === null;
@@ -199,7 +201,9 @@ export async function listView(
   const names = new Map(known.map(({ slug, name }) => [slug, name]));
   const rare = RARE.some((name) => filters[name]?.length) && !named;
   return new View('bugs', {
-    items: page.items,
+    items: page.items.map((item) => ({ ...item, ...headlineOf(item.title, item.exception_class) })),
+    spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
+    beside,
     next_cursor: page.next,
     found: found(page.items.length, total && Math.max(total, page.items.length)),
     tabs: quick,

@@ -1,5 +1,6 @@
 /** The dashboard's cards of the bug tracker: items that need a person, and the last 30 days. */
 import { View, type PanelSpec } from '../../../kernel/contract.js';
+import { headlineOf } from '../../../lib/text/error-title.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Board } from '../lists/board.js';
 import type { Concern } from '../lists/concerns.js';
@@ -21,7 +22,8 @@ export function panels(
         const { concerns, total, fresh } = await board.attention(SHOWN);
         if (concerns.length === 0) return null;
         const names = new Map((await projects.list()).map(({ slug, name }) => [slug, name]));
-        const items = concerns.map((concern) => rowOf(concern, names.get(concern.item.project)));
+        const top = Math.max(1, ...concerns.flatMap(({ trend }) => trend));
+        const items = concerns.map((concern) => ({ ...rowOf(concern, names.get(concern.item.project)), top }));
         return new View('panel-attention', { items, total, fresh });
       },
     },
@@ -53,7 +55,10 @@ function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string
     last_seen_at,
     agent: claim?.agent ?? null,
   };
-  if (alike === 1 || item.exception_class === null) return { ...row, title, href: `/bugs/${ref}` };
+  if (alike === 1 || item.exception_class === null) {
+    const { message, kind } = headlineOf(title, item.exception_class);
+    return { ...row, title: message, kind, href: `/bugs/${ref}` };
+  }
   const search = new URLSearchParams({ status, project, exception_class: item.exception_class, muted: 'false' });
   const kind = shortClass(item.exception_class);
   const file = item.file_path?.split(/[\\/]/).at(-1);

@@ -9,16 +9,38 @@ export interface ViewTab {
   href: string;
   active: boolean;
   shared: boolean;
+  /** Slug of the project that it is shared in, or null. */
+  project: string | null;
+  /** It belongs to the list as it is shown: to no project, or to one of the list's. */
+  here: boolean;
   mine: boolean;
   owner: string;
 }
 
-const tabOf = ({ id, name, shared, mine, owner_name, query }: SavedView, now: string): ViewTab => {
-  const search = canonical(query);
-  return { id, label: name, href: bugsUrl(search), active: search === now, shared, mine, owner: owner_name };
-};
+/** The list that is shown. */
+export interface ShownList {
+  /** Canonical text of its filters and order. */
+  search: string;
+  /** Slugs that it is filtered by. */
+  projects: readonly string[];
+}
 
-/** @param now canonical text of the filters and order that the list shows */
-export async function viewTabs(views: SavedViews, request: HttpRequest, now: string): Promise<ViewTab[]> {
-  return (await views.list(viewerOf(request.principal))).map((view) => tabOf(view, now));
+function tabOf(view: SavedView, { search: now, projects }: ShownList): ViewTab {
+  const { id, name, shared, project, mine, owner_name, query } = view;
+  const search = canonical(query);
+  return {
+    id,
+    label: name,
+    href: bugsUrl(search),
+    active: search === now,
+    shared,
+    project,
+    here: project === null || projects.includes(project),
+    mine,
+    owner: owner_name,
+  };
+}
+
+export async function viewTabs(views: SavedViews, request: HttpRequest, list: ShownList): Promise<ViewTab[]> {
+  return (await views.list(viewerOf(request.principal))).map((view) => tabOf(view, list));
 }

@@ -7,6 +7,12 @@ import type { PageDeps } from './shared/page-deps.js';
 import { listView } from './list.js';
 import { bugsUrl, canonical, filtersOf } from './shared/query.js';
 
+/** The form's choice: `me`, `everybody`, or `project:shop`. */
+function audienceOf(text: string): { shared: boolean; project: string } {
+  const [kind = '', project = ''] = text.split(/:(.*)/s);
+  return { shared: kind === 'everybody' || kind === 'project', project };
+}
+
 async function save(page: PageDeps, request: HttpRequest): Promise<PageResult> {
   const typed = typedFields(request);
   const query = filtersOf(typed['match'] ?? '') ?? {};
@@ -14,12 +20,12 @@ async function save(page: PageDeps, request: HttpRequest): Promise<PageResult> {
     'view',
     request,
     async () => {
-      const shared = typed['shared'] === 'true';
-      const given = { name: typed['name'] ?? '', shared, query };
+      const { shared, project } = audienceOf(typed['audience'] ?? '');
+      const given = { name: typed['name'] ?? '', shared, ...(project !== '' && { project }), query };
       const { name } = await page.services.views.save(viewerOf(request.principal), given);
       return new Redirect(bugsUrl(canonical(query)), {
         tone: 'success',
-        message: `View “${name}” is saved${shared ? ' for everybody' : ''}.`,
+        message: `View “${name}” is saved${!shared ? '' : project === '' ? ' for everybody' : ` for everybody in ${project}`}.`,
       });
     },
     (problem) => listView(page, request, { ...query, view: 'all' }, problem),

@@ -48,6 +48,7 @@ function standing(items: ErrorGroup[], sums: Awaited<ReturnType<ErrorPageDeps['g
         return { items, next: items.length > 1 ? 'next-page' : null };
       },
       count: async () => 1234,
+      filterCounts: async () => ({ error_level: { fatal: 1_000_000, error: 2 }, status: {}, project: {} }),
       perHour: async () => sums,
       changes: async () => ({ items: [], mark: '2026-11-20T08:15:20.123Z' }),
     },

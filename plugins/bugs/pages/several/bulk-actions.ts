@@ -13,6 +13,8 @@ export interface BulkAction {
   /** Further effects. */
   text: string;
   danger?: boolean;
+  /** Needs no value and can be taken back: ticked items are changed without a question. */
+  direct?: boolean;
   reason?: 'required' | 'optional';
   /** The field whose value the form asks for. */
   field?: 'resolved_in_build' | 'duplicate_of' | 'tags' | 'target_agent' | 'assignee';
@@ -29,15 +31,16 @@ const status = (
 ): BulkAction => ({ value: `status:${to}`, label, does, done, text, reason: 'optional', set: { status: to }, ...more });
 
 const STATUS_ACTIONS: readonly BulkAction[] = [
+  status('resolved', 'Resolve', 'Resolve', 'resolved', 'Each opens again when it happens again.', { direct: true }),
+  status('closed', 'Close', 'Close', 'closed', 'Nobody has to do anything about them any more.', { direct: true }),
   status(
     'resolved',
-    'Resolve…',
+    'Resolve in a version…',
     'Resolve',
     'resolved',
     'With the version that carries the fix, each closes when that version is published.',
-    { field: 'resolved_in_build' },
+    { value: 'resolved_in_build', field: 'resolved_in_build' },
   ),
-  status('closed', 'Close…', 'Close', 'closed', 'Nobody has to do anything about them any more.'),
   status(
     'needs_info',
     'Needs info…',

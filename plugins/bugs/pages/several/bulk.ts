@@ -179,6 +179,27 @@ async function resultView(
   }).withStatus(207);
 }
 
+/** Changes the items; a refusal of what was typed shows the form again. */
+function change(page: PageDeps, request: HttpRequest, wanted: Wanted): Promise<PageResult> {
+  const { action, ids, filter } = wanted;
+  return orAgain(
+    'bulk',
+    request,
+    async () => {
+      const set = editOf(request, action);
+      const expected_count = Number(typedFields(request)['expected_count']);
+      const query = filter === null ? null : queryOf(page, filter);
+      if (query !== null && expected_count > MOST_MATCHES) return begun(page, request, wanted, query, set);
+      const which = query === null ? { ids } : { filter: query, expected_count };
+      const since = page.deps.clock.iso();
+      const caller = callerOf(request.principal);
+      const answer = await page.services.bulk.run({ ...which, set }, caller);
+      return resultView(page, wanted, answer, await wayBack(page, wanted, set, since, answer.updated, caller));
+    },
+    (problem) => askView(page, request, wanted, problem),
+  );
+}
+
 export function bulkPages(page: PageDeps): PageSpec[] {
   const shared = { method: 'POST', title: 'Bugs', access: { session: 'member' } } as const;
   return [
@@ -187,7 +208,11 @@ export function bulkPages(page: PageDeps): PageSpec[] {
       path: '/bugs/bulk/confirm',
       handle: async (request) => {
         const wanted = wantedOf(request);
-        return wanted instanceof Redirect ? wanted : askView(page, request, wanted);
+        if (wanted instanceof Redirect) return wanted;
+        // What can be taken back is not asked for; of what matches a filter nobody has seen every item.
+        const direct = wanted.action.direct === true && wanted.filter === null;
+        const there = direct && (await page.reader.named(wanted.ids)).length > 0;
+        return there ? change(page, request, wanted) : askView(page, request, wanted);
       },
     },
     {
@@ -195,24 +220,7 @@ export function bulkPages(page: PageDeps): PageSpec[] {
       path: '/bugs/bulk',
       handle: async (request) => {
         const wanted = wantedOf(request);
-        if (wanted instanceof Redirect) return wanted;
-        const { action, ids, filter } = wanted;
-        return orAgain(
-          'bulk',
-          request,
-          async () => {
-            const set = editOf(request, action);
-            const expected_count = Number(typedFields(request)['expected_count']);
-            const query = filter === null ? null : queryOf(page, filter);
-            if (query !== null && expected_count > MOST_MATCHES) return begun(page, request, wanted, query, set);
-            const which = query === null ? { ids } : { filter: query, expected_count };
-            const since = page.deps.clock.iso();
-            const caller = callerOf(request.principal);
-            const answer = await page.services.bulk.run({ ...which, set }, caller);
-            return resultView(page, wanted, answer, await wayBack(page, wanted, set, since, answer.updated, caller));
-          },
-          (problem) => askView(page, request, wanted, problem),
-        );
+        return wanted instanceof Redirect ? wanted : change(page, request, wanted);
       },
     },
   ];

@@ -415,14 +415,25 @@ describe('bugs: pages', () => {
     it('the list sends ids and filters, and the page names what will happen', async () => {
       const one = await fixture.bugs.record(report({ title: 'First' }));
       const two = await fixture.bugs.record(report({ title: HOSTILE }));
-      const html = await asked({ ids: [one.id, two.id, two.id], action: 'status:closed', match: 'status=open' });
+      const html = await asked({ ids: [one.id, two.id, two.id], action: 'resolved_in_build', match: 'status=open' });
       expect(html)
-        .to.include('Close 2 items?')
+        .to.include('Resolve 2 items?')
         .and.include('First')
         .and.include('&lt;script&gt;')
         .and.not.include('<script');
       expect(html.match(/name="ids"/g)).to.have.length(2);
       expect(html).to.include('name="expected_count" value="2"').and.include('href="/bugs?status&#x3D;open"');
+    });
+
+    it('what can be taken back is not asked for, and what matches a filter is', async () => {
+      const { id, ref } = await fixture.bugs.record(report());
+      const closed = (await send('/bugs/bulk/confirm', { ids: id, action: 'status:closed' })) as Redirect;
+      expect(closed.flash).to.deep.include({ tone: 'success', message: '1 item is now closed.' });
+      expect(closed.flash?.action).to.include({ label: 'Undo' });
+      expect((await shown(fixture, ref)).status).to.equal('closed');
+      const form = { scope: 'filter', match: 'status=closed', action: 'status:resolved' };
+      expect(await asked(form)).to.include('Resolve 1 item?');
+      expect((await shown(fixture, ref)).status).to.equal('closed');
     });
 
     it('everything that matches is counted, and its number is sent back', async () => {
@@ -510,7 +521,7 @@ describe('bugs: pages', () => {
 
     it('keep filters and order under a name, appear beside the quick views, and can be removed', async () => {
       const match = 'severity=high&severity=critical&sort=hit_count';
-      const saved = await send('/bugs/views', { name: 'Grave <b>', match, shared: 'true' });
+      const saved = await send('/bugs/views', { name: 'Grave <b>', match, audience: 'everybody' });
       expect(saved.flash?.message).to.include('Grave <b>').and.include('for everybody');
       const html = await list({ severity: ['critical', 'high'], sort: 'hit_count' });
       expect(html)
@@ -522,10 +533,24 @@ describe('bugs: pages', () => {
       expect(await list()).to.not.include('Grave');
     });
 
+    it('of a project stand at its lists alone, and a project that is not there takes none', async () => {
+      const views = '/bugs/views';
+      const saved = await send(views, { name: 'Alpha only', match: 'severity=high', audience: 'project:alpha' });
+      expect(saved.flash?.message).to.equal('View “Alpha only” is saved for everybody in alpha.');
+      const tab = /class="nav-item saved-view">[^\n]*Alpha only/;
+      expect(await list({ project: ['alpha'] })).to.match(tab);
+      const elsewhere = await list({ project: ['beta'] });
+      expect(elsewhere).to.not.match(tab);
+      expect(elsewhere, 'the menu of views').to.include('Alpha only');
+      const refused = (await send(views, { name: 'X', match: '', audience: 'project:gone' })) as unknown as View;
+      expect(refused.status).to.equal(422);
+      expect(render(refused, views)).to.include('There is no such project.');
+    });
+
     it('without a name say so and keep nothing', async () => {
       const answer = (await send('/bugs/views', {
         name: '  ',
-        shared: 'true',
+        audience: 'everybody',
         match: 'status=open',
       })) as unknown as View;
       expect(answer.status).to.equal(422);
@@ -533,7 +558,7 @@ describe('bugs: pages', () => {
       expect(html)
         .to.match(/<details class="dropdown" data-menu open>/)
         .and.match(/id="view-name"[^>]*aria-invalid="true"/);
-      expect(html).to.include('Fill this in.').and.include('name="shared" value="true" checked');
+      expect(html).to.include('Fill this in.').and.include('<option value="everybody" selected>');
       expect(await list()).to.not.include('tab-saved');
     });
   });
