@@ -102,7 +102,10 @@ describe('web: lists in a real browser', function () {
   });
 
   it('without scripts the button applies the filters', async () => {
-    const context = await browser.newContext({ javaScriptEnabled: false, storageState: await page.context().storageState() });
+    const context = await browser.newContext({
+      javaScriptEnabled: false,
+      storageState: await page.context().storageState(),
+    });
     const plain = await context.newPage();
     await plain.goto(`${service.url}/bugs?project=rows&q=Row`);
     await plain.locator('summary', { hasText: 'Severity' }).click();

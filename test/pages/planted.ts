@@ -311,7 +311,11 @@ export class PlantedService {
     const { admin } = this;
     await admin.post('/users', { username: 'W'.repeat(64), role: 'member', password: MEMBER.password }, '/users');
     await admin.post('/tokens', { name: PLANTED.slice(0, 100), scopes: ['watchdog:ping'] }, '/tokens/new');
-    await admin.post('/bugs/views', { name: PLANTED.slice(0, 60), audience: 'everybody', query: 'status=open' }, '/bugs');
+    await admin.post(
+      '/bugs/views',
+      { name: PLANTED.slice(0, 60), audience: 'everybody', query: 'status=open' },
+      '/bugs',
+    );
     const channel = await admin.post(
       '/notifications',
       {

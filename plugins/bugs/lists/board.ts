@@ -133,7 +133,11 @@ export class Board implements ErrorGroups {
 
   filterCounts(query: ErrorGroupQuery): Promise<FilterCounts | null> {
     const { sort: _order, limit: _limit, cursor: _page, ...filters } = query;
-    return this.countsBeside(`error ${JSON.stringify(filters)}`, itemQuery(query), ['error_level', 'status', 'project']);
+    return this.countsBeside(`error ${JSON.stringify(filters)}`, itemQuery(query), [
+      'error_level',
+      'status',
+      'project',
+    ]);
   }
 
   /** How many items each value of these filters would show; null when a page cannot wait for it. */

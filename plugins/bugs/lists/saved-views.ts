@@ -76,7 +76,10 @@ export class SavedViews {
    * @param given `query` as the list takes it: values or arrays, text or what text says (`"true"`)
    * @throws ServiceError validation_failed
    */
-  async save(viewer: Viewer, given: { name: string; shared?: boolean; project?: string; query: object }): Promise<SavedView> {
+  async save(
+    viewer: Viewer,
+    given: { name: string; shared?: boolean; project?: string; query: object },
+  ): Promise<SavedView> {
     const { name, shared: isShared, project, query } = checked(given);
     if (project !== undefined && !(await this.deps.projects.list()).some(({ slug }) => slug === project))
       throw invalid({ project: 'there is no such project' });
