@@ -23,7 +23,7 @@ export function panels(
         if (concerns.length === 0) return null;
         const names = new Map((await projects.list()).map(({ slug, name }) => [slug, name]));
         const top = Math.max(1, ...concerns.flatMap(({ trend }) => trend));
-        const items = concerns.map((concern) => ({ ...rowOf(concern, names.get(concern.item.project)), top }));
+        const items = concerns.map((concern) => rowOf(concern, names.get(concern.item.project), top));
         return new View('panel-attention', { items, total, fresh });
       },
     },
@@ -40,8 +40,8 @@ export function panels(
   ];
 }
 
-/** A line of the card: one item, or many alike under what they share. @param name of its project */
-function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string | undefined): object {
+/** A line of the card: one item, or many alike under what they share. @param name of its project @param top of all lines' hours */
+function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string | undefined, top: number): object {
   const { ref, title, severity, status, regression, project, claim } = item;
   const row = {
     ref,
@@ -52,6 +52,7 @@ function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string
     alike,
     hits,
     trend,
+    top,
     last_seen_at,
     agent: claim?.agent ?? null,
   };
