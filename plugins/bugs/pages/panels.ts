@@ -40,7 +40,11 @@ export function panels(
   ];
 }
 
-/** A line of the card: one item, or many alike under what they share. @param name of its project @param top of all lines' hours */
+/**
+ * A line of the card: one item, or many alike under what they share.
+ * @param name of its project
+ * @param top the greatest hour of all lines
+ */
 function rowOf({ item, alike, hits, trend, last_seen_at }: Concern, name: string | undefined, top: number): object {
   const { ref, title, severity, status, regression, project, claim } = item;
   const row = {
