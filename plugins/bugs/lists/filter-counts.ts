@@ -4,7 +4,7 @@
  * large store shows none where they are not there in time.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { BudgetedReadings } from '../../../lib/budgeted-readings.js';
+import { BudgetedReadings } from './budgeted-readings.js';
 import type { FilterCounts } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { filterOf, type ItemQuery } from '../item/filters.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { BudgetedReadings } from '../../lib/budgeted-readings.js';
+import { BudgetedReadings } from '../../../../plugins/bugs/lists/budgeted-readings.js';
 
-describe('lib: readings with a budget', () => {
+describe('bugs: readings with a budget', () => {
   let now: number;
   let readings: BudgetedReadings<number>;
   let read: string[];

@@ -3,7 +3,7 @@
  * time and no more, however many different ones are asked for; what does not fit is left out. A reading is as old as it
  * is dear: what took 2 ms is read anew after 40 ms, what took 100 ms after two seconds.
  */
-import { BoundedMap } from './bounded-map.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
 
 export interface BudgetOptions {
   /** The part of the time that all readings may take together, such as 0.05. */
