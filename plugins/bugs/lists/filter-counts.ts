@@ -9,7 +9,7 @@ import type { FilterCounts } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { filterOf, type ItemQuery } from '../item/filters.js';
 import { SEVERITIES } from '../item/severity.js';
-import { withNamed } from '../store/by-client-ref.js';
+import { withNamed } from '../store/named.js';
 
 /** Filters with counts, and the path of each: a rank has an index, the word has none. */
 const PATHS = {

@@ -58,23 +58,13 @@ export const itemSearch = (parts: Parts): SearchProvider => ({
   order: 10,
   role: 'member',
   find: async ({ text, limit }) => {
-<<<<<<< HEAD
     const filter = filterOf(await withNamed(parts, { q: [text] }));
     const page = await parts.items.find({ filter, sort: sortOf(), limit });
-    return page.items.map(({ ref, title, status, muted }) => ({
-      title,
-      href: `/bugs/${ref}`,
-      detail: `${ref}${muted ? ' · muted' : ''}`,
-      state: status,
-    }));
-=======
-    const page = await parts.items.find({ filter: filterOf({ q: [text] }), sort: sortOf(), limit });
     return page.items.map(({ ref, title, exception_class, status, muted }) => {
       const { message, kind } = headlineOf(title, exception_class);
       const detail = [ref, kind, muted ? 'muted' : null].filter(Boolean).join(' · ');
       return { title: message, href: `/bugs/${ref}`, detail, state: status };
     });
->>>>>>> 83451f8f (The search does what it is told: acts on things by their verb; it finds ignore rules and channels)
   },
   exact: async ({ text, words: [ref, ...more] }) => {
     if (ref !== undefined && more.length === 0 && REF.test(ref)) {
