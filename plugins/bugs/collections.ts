@@ -37,6 +37,8 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { path: 'environment', by: 'value' },
       { path: 'error_level', by: 'value' },
       { path: 'regression', by: 'value' },
+      { path: 'version_marks', by: 'value' },
+      { path: 'host_marks', by: 'value' },
     ],
     indexes: [
       { fields: ['ref'], unique: true },

@@ -16,7 +16,6 @@ import type {
   ActivityDoc,
   BuildDoc,
   CommentDoc,
-  CounterDoc,
   FamilyDoc,
   FloodDoc,
   ItemDoc,
@@ -28,6 +27,7 @@ import type { StoredOccurrence } from './item/occurrence-documents.js';
 import type {
   BulkRunDoc,
   CommitsDoc,
+  CounterDoc,
   LinkDoc,
   MoveDoc,
   RemovalDoc,

@@ -1,6 +1,7 @@
 /** Changes of the bug tracker's stored data, by number. */
 import type { Migration } from '../../kernel/contract.js';
 import { olderWords } from './store/older-words.js';
+import { markPlaces } from './store/place-marks.js';
 import { publicRefsApart } from './store/public-refs.js';
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -23,5 +24,10 @@ export const MIGRATIONS: readonly Migration[] = [
         ids: ctx.ids,
         log: ctx.log,
       }),
+  },
+  {
+    number: 3,
+    name: 'place-marks',
+    run: (ctx) => markPlaces(ctx.collection('items'), ctx.collection('occurrences')),
   },
 ];

@@ -1,6 +1,6 @@
 /**
  * Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was unknown so
- * far, the items that it blocks again.
+ * far, the items that it blocks again, a place where it was not seen before.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -10,6 +10,7 @@ import { rollUp, staleDays, stalePaths } from '../item/rate.js';
 import { Blocking } from '../store/blocking.js';
 import { ClientRefs } from '../store/client-refs.js';
 import type { IncomingReport } from './incoming-report.js';
+import { SeenPlaces } from './seen-places.js';
 
 @injectable()
 export class ItemUpkeep {
@@ -17,19 +18,24 @@ export class ItemUpkeep {
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(Blocking) private readonly blocking: Blocking,
+    @inject(SeenPlaces) private readonly places: SeenPlaces,
   ) {}
 
-  isDue(doc: ItemDoc, { now, adopted }: IncomingReport): boolean {
+  isDue(doc: ItemDoc, incoming: IncomingReport): boolean {
+    const { now, adopted } = incoming;
     return (
       doc.relink_at !== undefined ||
       adopted ||
+      this.places.isDue(doc, incoming) ||
       this.refs.isCrowded(doc) ||
       stalePaths(doc.minutes, doc.hours, now).length > 0
     );
   }
 
   /** Keeps the hot document small, and adds an origin that has only now become known. */
-  async tidy(doc: ItemDoc, { now, report, adopted }: IncomingReport): Promise<void> {
+  async tidy(doc: ItemDoc, incoming: IncomingReport): Promise<void> {
+    const { now, report, adopted } = incoming;
+    await this.places.note(doc, incoming);
     const stale = stalePaths(doc.minutes, doc.hours, now);
     if (stale.length > 0) {
       const update = { unset: [...stale, ...staleDays(doc.days, now)], max: rollUp(doc.hours, doc.days, stale) };

@@ -2,6 +2,7 @@
 import type { Severity } from '../../../ports/domain/bugs.js';
 import type { Filter, Scalar, Sort } from '../../../ports/store.js';
 import { mayTouch, type BugCaller } from '../caller.js';
+import { hostMark, versionMark } from './place-marks.js';
 import { rankOf } from './severity.js';
 
 export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count', 'people'] as const;
@@ -17,6 +18,9 @@ export interface ItemQuery {
   exception_class?: string[];
   target_agent?: string[];
   tag?: string[];
+  /** Versions and hosts that it was seen in. */
+  version?: string[];
+  host?: string[];
   muted?: boolean[];
   regression?: boolean[];
   blocked?: boolean[];
@@ -81,6 +85,8 @@ export function filterOf(query: ItemQuery): Filter {
     filter['blocked.at'] = blocked ? { gt: '' } : { exists: false };
   if (query.tag?.length)
     filter['tags'] = query.tag.length === 1 ? { has: query.tag[0] as string } : { has_any: query.tag };
+  if (query.version?.length) filter['version_marks'] = { has_any: query.version.map(versionMark) };
+  if (query.host?.length) filter['host_marks'] = { has_any: query.host.map(hostMark) };
   const searches = (query.q ?? []).flatMap(searchOf);
   if (query.named?.length) searches.push({ id: { in: query.named } });
   const [only] = searches;

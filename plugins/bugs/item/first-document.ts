@@ -6,6 +6,7 @@ import { searchText, transactionIn, wordsText } from '../text/search-text.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { hourKey, minuteKey } from './rate.js';
+import { marksOf } from './place-marks.js';
 import { rankOf } from './severity.js';
 import { OUTSIDE } from './view.js';
 import { slotId } from './document-ids.js';
@@ -98,6 +99,7 @@ export function firstDocument(
     outbox: [],
     outbox_at: null,
     sent: { created: false, critical: false, resolved: false },
+    ...marksOf([report]),
     sample_base: 0,
     sample_from: now,
   };

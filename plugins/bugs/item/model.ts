@@ -8,6 +8,7 @@
 import type { Item, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
 import type { Difference } from '../grouping/difference.js';
+import type { PlaceMarks } from './place-marks.js';
 import type { BLIND_KIND, COARSE_KEYS, UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
 
 export type EventName = 'bug.created' | 'bug.critical' | 'bug.resolved' | 'feature.created';
@@ -79,7 +80,7 @@ type Elsewhere =
   | 'people';
 
 /** An item as it is stored: the fields that the API shows (`Item`), and those that only the rules need. */
-export interface ItemDoc extends Omit<Item, Elsewhere> {
+export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
   fix_commit?: string | null;
   pr_url?: string | null;
   assignee?: string | null;
@@ -291,10 +292,4 @@ export interface BuildDoc {
   publication?: string;
   /** When it was published first, on whatever platform. */
   published_at: string;
-}
-
-/** The last number given out per project. */
-export interface CounterDoc {
-  id: string;
-  n: number;
 }

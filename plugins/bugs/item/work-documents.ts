@@ -162,3 +162,9 @@ export interface WordsDoc {
   /** Raised by every writing of the text. */
   n: number;
 }
+
+/** The last number given out per project. */
+export interface CounterDoc {
+  id: string;
+  n: number;
+}

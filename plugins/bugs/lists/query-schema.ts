@@ -23,6 +23,8 @@ export const filters = {
   exception_class: texts(),
   target_agent: texts(),
   tag: texts(),
+  version: texts().description('A version that it was seen in, in any spelling: of the newest 50'),
+  host: texts().description('A host that it was seen on: of the first 50'),
   muted: texts(joi.boolean()),
   regression: texts(joi.boolean()),
   blocked: texts(joi.boolean()),

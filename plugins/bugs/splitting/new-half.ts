@@ -6,6 +6,7 @@ import { ChangeSet } from '../item/change-set.js';
 import { firstDocument } from '../item/first-document.js';
 import type { ItemDoc, TextsDoc } from '../item/model.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+import { marksOf } from '../item/place-marks.js';
 import { searchText, transactionIn } from '../text/search-text.js';
 import { UNFILED_CREATION } from '../item/stored-names.js';
 import type { KeptOccurrence } from './kept.js';
@@ -93,6 +94,7 @@ export function newHalf(
     last_seen_at: lastSeen(leaves),
     first_build: leaves.find(({ doc }) => doc.app_version !== null)?.doc.app_version ?? null,
     last_build: leaves.findLast(({ doc }) => doc.app_version !== null)?.doc.app_version ?? null,
+    ...marksOf(leaves.map(({ doc }) => doc)),
     sample_base: hits - leaves.length,
     split_from: from.id,
     [UNFILED_CREATION]: actor,

@@ -5,7 +5,7 @@ import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { News } from '../claims/news.js';
-import { planAnswer } from '../item/answering.js';
+import { planAnswer } from './answering.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { claimRequired } from '../item/claim-rule.js';
 import { isToken, leaseLost, touched } from '../item/lease.js';

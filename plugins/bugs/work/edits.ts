@@ -21,7 +21,7 @@ import { SecretGuard } from '../store/secret-guard.js';
 import { refusal } from '../errors.js';
 import { News } from '../claims/news.js';
 import { ofPeople } from '../item/unread.js';
-import { planAnswer } from '../item/answering.js';
+import { planAnswer } from './answering.js';
 import { planHold } from './hold-plan.js';
 import { checkRevision, planMove } from './status-plan.js';
 import {

@@ -30,7 +30,12 @@ interface Row {
 }
 
 /** Fields by which the list of items is filtered too. */
-const LISTED: Readonly<Partial<Record<keyof Where, string>>> = { environment: 'environment', tag: 'tag' };
+const LISTED: Readonly<Partial<Record<keyof Where, string>>> = {
+  version: 'version',
+  environment: 'environment',
+  host: 'host',
+  tag: 'tag',
+};
 
 /** Rows of the spread; empty kinds are left out. */
 export function spreadRows({ versions, environments, hosts, browsers, tags }: Spread, here: Here): Row[] {

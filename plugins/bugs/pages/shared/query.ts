@@ -45,6 +45,8 @@ const filters = {
   project: texts(),
   environment: texts(),
   tag: texts(),
+  version: texts(),
+  host: texts(),
   claimed_by: texts(),
   assignee: texts(),
   target_agent: texts(),

@@ -46,7 +46,7 @@ describe('bugs: where an item happens, on its page', () => {
     await settled(fixture);
   });
 
-  it('has a bar and a link for each value, and all items with an environment or a tag', async () => {
+  it('has a bar and a link for each value, and all items with a version, an environment, a host or a tag', async () => {
     const html = await shown('');
     expect(links(html)).to.include.members([
       '/bugs/alpha-1?version=1.1#occurrences',
@@ -54,6 +54,7 @@ describe('bugs: where an item happens, on its page', () => {
       '/bugs/alpha-1?tag=os%3Alinux#occurrences',
       '/bugs/alpha-1?tag=checkout#occurrences',
     ]);
+    expect(html).to.contain('href="/bugs?version=1.1"').and.contain('href="/bugs?host=web-1"');
     expect(html).to.contain('href="/bugs?environment=production"').and.contain('href="/bugs?tag=os%3Alinux"');
     expect(html).to.match(/<progress[^>]* max="3" value="2"[^>]*aria-label="Occurrences with 1\.1"/);
     expect(html).to.contain('web-&lt;b&gt;').and.not.contain('web-<b>');

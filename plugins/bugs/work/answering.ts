@@ -1,7 +1,7 @@
 /** A comment that answers what an item needs to know (contract 20, transitions). Pure. */
 import type { BugCaller } from '../caller.js';
-import type { ChangeSet } from './change-set.js';
-import type { ItemDoc } from './model.js';
+import type { ChangeSet } from '../item/change-set.js';
+import type { ItemDoc } from '../item/model.js';
 
 /** Moves an item back to open when a person, or the credential that made the item, has answered. */
 export function planAnswer(item: ItemDoc, change: ChangeSet, caller: BugCaller): void {

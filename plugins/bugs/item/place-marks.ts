@@ -1,0 +1,58 @@
+/**
+ * Where an item was seen, as lists are filtered by it: short hashes of versions and hosts in the item itself, so that
+ * an index finds the items of a version in every order of the list. Equal versions have one mark: `1.4` and `1.4.0`.
+ * Pure.
+ *
+ * Rejected: looking among the kept occurrences. A version that every error was seen in has as many as there are items,
+ * and of a busy one no occurrence of the newest version may be kept.
+ */
+import { hash } from 'node:crypto';
+import type { Update } from '../../../ports/store.js';
+import { canonical } from './build-names.js';
+
+export interface PlaceMarks {
+  /** The newest versions, newest last; missing in items from before this field. */
+  version_marks?: string[];
+  /** The first hosts. */
+  host_marks?: string[];
+}
+
+/** Versions, and hosts, of an item; more would make each count of it dearer. */
+export const MOST_MARKS = 50;
+
+const markOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 8);
+export const versionMark = (version: string): string => markOf(canonical(version));
+export const hostMark = (host: string): string => markOf(host.trim());
+
+interface Seen {
+  app_version?: string | null;
+  host?: string | null;
+}
+
+const isNamed = (text: string | null | undefined): text is string => typeof text === 'string' && text.trim() !== '';
+
+/** The marks of several occurrences, oldest first. */
+export function marksOf(seen: readonly Seen[]): Required<PlaceMarks> {
+  const versions = seen.flatMap(({ app_version }) => (isNamed(app_version) ? [versionMark(app_version)] : []));
+  const hosts = seen.flatMap(({ host }) => (isNamed(host) ? [hostMark(host)] : []));
+  return {
+    version_marks: [...new Set(versions)].slice(-MOST_MARKS),
+    host_marks: [...new Set(hosts)].slice(0, MOST_MARKS),
+  };
+}
+
+/** What an occurrence adds to its item; null: nothing. */
+export function addedMarks(
+  { version_marks = [], host_marks = [] }: PlaceMarks,
+  { app_version, host }: Seen,
+): NonNullable<Update['push']> | null {
+  const version = isNamed(app_version) ? versionMark(app_version) : null;
+  const isNew = version !== null && !version_marks.includes(version);
+  const at = isNamed(host) && host_marks.length < MOST_MARKS ? hostMark(host) : null;
+  const isElsewhere = at !== null && !host_marks.includes(at);
+  if (!isNew && !isElsewhere) return null;
+  return {
+    ...(isNew && { version_marks: { each: [version], keep: MOST_MARKS } }),
+    ...(isElsewhere && { host_marks: { each: [at], keep: MOST_MARKS } }),
+  };
+}

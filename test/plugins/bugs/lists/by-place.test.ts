@@ -1,0 +1,103 @@
+/** Lists of items by the versions and hosts that they were seen in. */
+import { expect } from 'chai';
+import type { ItemQuery } from '../../../../plugins/bugs/item/filters.js';
+import { MOST_MARKS } from '../../../../plugins/bugs/item/place-marks.js';
+import { markPlaces } from '../../../../plugins/bugs/store/place-marks.js';
+import type { Report } from '../../../../ports/domain/bugs.js';
+import { ENGINES, errorReport, fixtureOn, listed, MANAGER, report, settled, type Fixture } from '../fixture.js';
+import { httpOf } from '../http.js';
+
+for (const { name, open } of ENGINES)
+  describe(`bugs: lists by version and host on ${name}`, () => {
+    let fixture: Fixture;
+    let close: () => Promise<void>;
+    beforeEach(async function () {
+      const opened = await open(() => this.skip());
+      close = opened.close;
+      fixture = fixtureOn(opened.store);
+    });
+    afterEach(async () => {
+      await settled(fixture);
+      await close();
+    });
+
+    const seen = (error_message: string, fields: Partial<Report>) =>
+      fixture.bugs.record(errorReport({ error_message, title: error_message, ...fields }));
+    const found = async (query: ItemQuery): Promise<string[]> =>
+      listed(await fixture.lists.list(MANAGER, query))
+        .map(({ title }) => title)
+        .toSorted();
+
+    it('find what was seen there once, at whatever occurrence', async () => {
+      await seen('one', { app_version: '1.4.0', host: 'web-1' });
+      await seen('one', { app_version: '1.5.0', host: 'web-2' });
+      await seen('one', { app_version: '1.5.0', host: 'web-2' });
+      await seen('two', { app_version: '1.5.0', host: 'web-1', project: 'beta' });
+      await fixture.bugs.record(report({ title: 'a bug', app_version: '1.4.0' }));
+      expect(await found({ version: ['1.4.0'] })).to.deep.equal(['a bug', 'one']);
+      expect(await found({ version: ['1.4'] })).to.deep.equal(['a bug', 'one']);
+      expect(await found({ version: ['1.5.0'] })).to.deep.equal(['one', 'two']);
+      expect(await found({ version: ['1.4.0', '1.5.0'], type: ['error'] })).to.deep.equal(['one', 'two']);
+      expect(await found({ host: ['web-1'] })).to.deep.equal(['one', 'two']);
+      expect(await found({ host: ['web-2'], version: ['1.4.0'] })).to.deep.equal(['one']);
+      expect(await found({ host: ['web-1'], version: ['1.5.0'], project: ['beta'] })).to.deep.equal(['two']);
+      expect(await found({ version: ['1.6.0'] })).to.deep.equal([]);
+      expect(await found({ host: ['web-1.5.0'] })).to.deep.equal([]);
+    });
+
+    it('find a version of a group as busy as a storm, and keep each mark once', async () => {
+      await seen('busy', { app_version: '1.0.0', host: 'web-0' });
+      await Promise.all(
+        Array.from({ length: 200 }, (_, i) => seen('busy', { app_version: `1.${i % 3}.0`, host: `web-${i % 4}` })),
+      );
+      await settled(fixture);
+      expect(await found({ version: ['1.2.0'] })).to.deep.equal(['busy']);
+      const [doc] = (await fixture.deps.items.find({})).items;
+      expect(doc?.hit_count).to.equal(201);
+      expect(new Set(doc?.version_marks).size).to.equal(3);
+      expect(new Set(doc?.host_marks).size).to.equal(4);
+    });
+
+    it('keep the newest versions and the first hosts, so that an item stays small', async () => {
+      for (let i = 0; i < MOST_MARKS + 5; i++) await seen('old', { app_version: `1.${i}.0`, host: `web-${i}` });
+      const [doc] = (await fixture.deps.items.find({})).items;
+      expect([doc?.version_marks?.length, doc?.host_marks?.length]).to.deep.equal([MOST_MARKS, MOST_MARKS]);
+      expect(await found({ version: [`1.${MOST_MARKS + 4}.0`] })).to.deep.equal(['old']);
+      expect(await found({ version: ['1.0.0'] })).to.deep.equal([]);
+      expect(await found({ host: ['web-0'] })).to.deep.equal(['old']);
+      expect(await found({ host: [`web-${MOST_MARKS + 4}`] })).to.deep.equal([]);
+    });
+
+    it('find items of a store from before, and what comes back in it', async () => {
+      const { id } = await seen('before', { app_version: '1.4.0', host: 'web-1' });
+      await seen('before', { app_version: '1.5.0', host: 'web-2' });
+      const other = await seen('silent', {});
+      for (const one of [id, other.id])
+        await fixture.deps.items.change({ id: one }, { unset: ['version_marks', 'host_marks'] });
+      await seen('before', { app_version: '1.6.0' });
+      expect(await found({ version: ['1.6.0'] })).to.deep.equal(['before']);
+      await fixture.deps.items.change({ id }, { unset: ['version_marks', 'host_marks'] });
+      await settled(fixture);
+      await markPlaces(fixture.deps.items, fixture.deps.occurrences);
+      await markPlaces(fixture.deps.items, fixture.deps.occurrences);
+      for (const version of ['1.4.0', '1.5.0', '1.6.0']) expect(await found({ version: [version] })).to.have.length(1);
+      expect(await found({ host: ['web-2'] })).to.deep.equal(['before']);
+      expect((await fixture.deps.items.get(other.id))?.version_marks).to.deep.equal([]);
+    });
+
+    it('are asked for over HTTP, and hand out work of a version', async () => {
+      await seen('one', { app_version: '1.4.0', host: 'web-1' });
+      await seen('two', { app_version: '1.5.0', host: 'web-1' });
+      const ask = await httpOf(fixture);
+      const titles = ({ body }: { body: Record<string, unknown> }): unknown[] =>
+        (body['items'] as { title: string }[]).map(({ title }) => title);
+      expect(titles(await ask('GET', '/bugs?version=1.4.0&host=web-1'))).to.deep.equal(['one']);
+      expect(titles(await ask('GET', '/bugs?version=1.4.0&version=1.5.0&sort=created_at&order=asc'))).to.deep.equal([
+        'one',
+        'two',
+      ]);
+      const next = await ask('POST', '/bugs?action=next&version=1.5.0', { agent: 'a' });
+      expect(next.body['item']?.['title']).to.equal('two');
+      expect(await ask('GET', '/bugs?hosts=web-1')).to.include({ status: 400 });
+    });
+  });
