@@ -127,6 +127,12 @@ export const PAGE = Joi.object({
   creates: Joi.boolean(),
   shared: Joi.object({ maxAgeMs: Joi.number().integer().min(100).required() }),
   projectQuery: Joi.string(),
+  upload: Joi.object({
+    file: Joi.string().required(),
+    fields: Joi.array().items(Joi.string()).required(),
+    fieldBytes: Joi.number().integer().min(1).required(),
+    bytes: Joi.number().integer().min(1).required(),
+  }),
   files: Joi.boolean(),
   input: schemas,
   again: Joi.function(),

@@ -3,7 +3,13 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
 import { FIRST_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
-import { PROJECT_CHOICES, PROJECT_PARTS, PROJECT_SECTIONS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import {
+  PROJECT_CHOICES,
+  PROJECT_PARTS,
+  PROJECT_SECTIONS,
+  PROJECT_USAGE,
+  PROJECTS,
+} from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { Choices } from './choices.js';

@@ -10,10 +10,17 @@ export interface SetupSteps {
   code(dsn: string, release: string): string;
 }
 
-const npm = (name: string): ((dsn: string, release: string) => string) => (dsn, release) =>
-  [`import * as Sentry from '${name}';`, '', `Sentry.init({`, `  dsn: '${dsn}',`, `  release: '${release}',`, `});`].join(
-    '\n',
-  );
+const npm =
+  (name: string): ((dsn: string, release: string) => string) =>
+  (dsn, release) =>
+    [
+      `import * as Sentry from '${name}';`,
+      '',
+      `Sentry.init({`,
+      `  dsn: '${dsn}',`,
+      `  release: '${release}',`,
+      `});`,
+    ].join('\n');
 
 /** The first is shown to whom has chosen none. */
 export const LANGUAGES: readonly [SetupSteps, ...SetupSteps[]] = [

@@ -114,7 +114,15 @@ export default definePlugin<ReleasesConfig>({
   api: 1,
   title: 'Update service and release store',
   needs: [ACCOUNTS.name, AUDIT.name, LIVE_TOKENS.name, LOGIN_ATTEMPTS.name, PROJECTS.name, RUNTIME.name],
-  uses: [BUGS.name, BUILD_HISTORY.name, VERSION_FAULTS.name, RELEASE_HEALTH.name, WATCHDOG.name, STORAGE_SPACE.name, LICENSES.name],
+  uses: [
+    BUGS.name,
+    BUILD_HISTORY.name,
+    VERSION_FAULTS.name,
+    RELEASE_HEALTH.name,
+    WATCHDOG.name,
+    STORAGE_SPACE.name,
+    LICENSES.name,
+  ],
   provides: [RELEASES.name, RELEASE_SIGNING.name, RELEASE_STORE.name],
   extends: [
     PROJECT_USAGE.point,
@@ -146,7 +154,12 @@ export default definePlugin<ReleasesConfig>({
     const published = async (product: string): Promise<boolean> =>
       (await deps.releases.find({ filter: { product }, limit: 1 })).items.length > 0;
     return {
-      routes: [...askingRoutes(services), ...publishingRoutes(services), commitsRoute(services), ...(store.parts.routes ?? [])],
+      routes: [
+        ...askingRoutes(services),
+        ...publishingRoutes(services),
+        commitsRoute(services),
+        ...(store.parts.routes ?? []),
+      ],
       pages: [...pages(services), ...(store.parts.pages ?? [])],
       panels: panels(services, async () => (await store.files.state())?.self_test ?? undefined),
       commands: store.parts.commands ?? [],

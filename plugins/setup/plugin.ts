@@ -4,7 +4,7 @@ import { CREDENTIALS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
-import { PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_PARTS, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASES } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
@@ -15,6 +15,7 @@ import { Machines } from './machine.js';
 import { BUILD_COMMAND } from './installer/install-sh.js';
 import { installerRoutes } from './installer/routes.js';
 import type { IssuedDoc } from './issued.js';
+import { pages, projectPart } from './pages.js';
 import { routes } from './routes.js';
 import { SetupLogin } from './session.js';
 
@@ -25,7 +26,7 @@ export default definePlugin({
   title: 'Setup',
   needs: [AUDIT.name, CREDENTIALS.name, TOKENS.name, PROJECTS.name, SYSTEM.name, WATCHDOG.name],
   uses: [RELEASES.name],
-  extends: [FIRST_STEPS.point],
+  extends: [FIRST_STEPS.point, PROJECT_PARTS.point],
   config: setupConfig,
   scopes: ['setup:install'],
   tags: { setup: 'First installations: login, what can be installed, the token of the application.' },
@@ -39,14 +40,22 @@ export default definePlugin({
     const services = { login: SetupLogin, catalog: Catalog, applications: ApplicationTokens, machines: Machines };
     const { installers } = ctx.ports;
     const issued = ctx.collection<IssuedDoc>('issued');
+    const machines = {
+      watchdog: ctx.resolve(WATCHDOG),
+      projects: ctx.resolve(PROJECTS),
+      installers,
+      baseUrl: () => ctx.app.base_url,
+    };
     return {
+      pages: pages(machines),
       extensions: [
+        extend(PROJECT_PARTS, projectPart(machines)),
         extend(FIRST_STEPS, {
           id: 'machine',
           order: 65,
           title: 'Install a machine',
           text: 'Run it on the machine: the update agent comes with its own program, asks who you are, and installs the application.',
-          page: null,
+          page: { label: 'Machines', href: '/machines' },
           done: async () => (await issued.find({ limit: 1 })).items.length > 0,
           command: ({ baseUrl }) => `curl -fsSL ${baseUrl}/installer/install.sh | sh`,
           token: null,

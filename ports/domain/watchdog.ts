@@ -121,6 +121,8 @@ export interface MonitorFields {
 export interface MonitorQuery {
   project?: string;
   state?: MonitorState;
+  /** As their heartbeats spell it; true: any. */
+  app_version?: string | true;
   /** The source of the one directly above. */
   parent_source?: string;
   /** 1 to 1,000; default 50. */

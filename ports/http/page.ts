@@ -4,6 +4,7 @@ import type { Reply } from './answer.js';
 import type { SessionPrincipal } from './principal.js';
 import type { OpenBucket } from './rates.js';
 import type { HttpRequest } from './request.js';
+import type { StreamedInput } from './uploaded-body.js';
 import type { Redirect, View } from './view.js';
 
 /** What a page handler returns: a view of its own plugin, or a redirect. A `Reply` serves anything else. */
@@ -64,6 +65,12 @@ export interface PageSpec {
   projectQuery?: string;
   /** A form may hold files (`multipart/form-data`): such a field is a `FormFile`. Of a page with a session. */
   files?: boolean;
+  /**
+   * A form with one file too large to be held, of a page with a session: `HttpRequest.body` is an `UploadedBody`. The
+   * form's other fields stand before the file, its hidden ones (`{{> csrf}}`) first of all: the handler is not called
+   * before the form token is proven. It is never carried out twice by itself, so `creates` does not go with it.
+   */
+  upload?: NonNullable<StreamedInput['multipart']> & Pick<StreamedInput, 'bytes'>;
   /** Unknown query parameters of pages are ignored. */
   input?: { params?: ObjectSchema; query?: ObjectSchema };
   /**

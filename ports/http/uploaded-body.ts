@@ -30,6 +30,8 @@ export interface UploadedBody {
   declaredBytes: number | null;
   /** Can be read once. What is not read is thrown away when the handler has answered. */
   content: AsyncIterable<Uint8Array>;
+  /** The small parts that stand before the content: read and kept until then. Empty without multipart. */
+  first(): Promise<Record<string, string>>;
   /** The small parts by name, once `content` has been read to its end; empty without multipart. */
   fields(): Promise<Record<string, string>>;
 }

@@ -88,7 +88,9 @@ describe('web: the home of a project', function () {
   it('steps of the language that was chosen, and one click for a key in them', async () => {
     await tab.go('/projects/shop');
     await tab.page.getByRole('link', { name: 'Python' }).click();
-    expect(await main()).to.contain('pip install sentry-sdk').and.contain('sentry_sdk.init(dsn="http://INTAKE_KEY@');
+    expect(await main())
+      .to.contain('pip install sentry-sdk')
+      .and.contain('sentry_sdk.init(dsn="http://INTAKE_KEY@');
     await tab.page.getByRole('button', { name: 'Make a key' }).click();
     await tab.page.getByText('Shown this once').waitFor();
     const text = await main();
@@ -111,11 +113,15 @@ describe('web: the home of a project', function () {
       expect(await tab.page.locator('.project-bar summary').innerText(), path).to.contain('mailer');
     }
     await tab.go('/monitors');
-    expect(await main()).to.contain('post-1').and.not.contain('till-1');
+    expect(await main())
+      .to.contain('post-1')
+      .and.not.contain('till-1');
     await tab.go('/releases');
     expect(await main()).not.to.contain('1.4.0');
     await tab.go('/bugs?project=shop');
-    expect(await main(), 'an address keeps what it names').to.contain('A voucher').and.not.contain('A letter');
+    expect(await main(), 'an address keeps what it names')
+      .to.contain('A voucher')
+      .and.not.contain('A letter');
     await tab.go('/bugs');
     await tab.page.getByRole('button', { name: 'Show all projects' }).click();
     await tab.page.getByText('A voucher').waitFor();

@@ -37,6 +37,7 @@ export class MultipartBody implements UploadedBody {
   #failure: Error | null = null;
   #giveUp: ((error: Error) => void) | null = null;
   #read = false;
+  #pumped: Promise<void> | null = null;
 
   constructor(
     private readonly req: IncomingMessage,
@@ -48,13 +49,20 @@ export class MultipartBody implements UploadedBody {
     this.content = this.#content();
   }
 
+  async first(): Promise<Record<string, string>> {
+    this.#pumped ??= this.#pump();
+    await this.#found;
+    if (this.#failure !== null) throw this.#failure;
+    return Object.fromEntries(this.#fields);
+  }
+
   async fields(): Promise<Record<string, string>> {
     if (!this.#read) throw new TypeError('the content is read first: parts may come behind it');
     return Object.fromEntries(this.#fields);
   }
 
   async *#content(): AsyncGenerator<Uint8Array, void, void> {
-    const pumped = this.#pump();
+    const pumped = (this.#pumped ??= this.#pump());
     let bytes = 0;
     try {
       const file = await this.#found;

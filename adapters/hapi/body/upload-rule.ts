@@ -46,6 +46,7 @@ export class UploadRule {
       mediaType: type,
       declaredBytes: declared === undefined ? null : Number(declared),
       content: pacedBody(req, input.bytes, least),
+      first: async () => ({}),
       fields: async () => ({}),
     };
   }

@@ -7,24 +7,24 @@ import { Redirect, Reply, SharedBytes, View, type MountedPage, type PageResult }
 import type { HttpResponse } from '../wire/http-response.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
 import { setCookie } from '../wire/cookies.js';
-import { CSRF_FAILED, csrfMatches, masked, SESSION_COOKIE } from '../access/csrf.js';
+import { csrfMatches, masked, SESSION_COOKIE } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
 import { JSON_TYPE, successJson } from '../wire/envelope.js';
 import { Failure, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../wire/failure.js';
 import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
+import { PageForms } from './page-forms.js';
 import { endedView } from './ended.js';
 import { carriedOutOnce, ForeignView, led } from './once.js';
 import { checkedHeaders, requestId } from '../wire/headers.js';
 import { loginLocation, redirectResponse, searchOf } from '../wire/redirect.js';
 import type { RequestPlace } from '../limits/in-flight.js';
-import { formFailure, idle } from '../routes/request-body.js';
+import { idle } from '../routes/request-body.js';
 import { senderOf } from '../routes/sender.js';
 import { whoIs } from '../transport/open-requests.js';
 import type { Observe } from '../transport/request-metrics.js';
 import { withChosen } from './project-choice.js';
 import { refusalPage, wantsJson, wordsOf } from './refusal-page.js';
 import {
-  anonOf,
   contextOf,
   cookieHeader,
   HTML_TYPE,
@@ -41,6 +41,7 @@ export class PageRoute {
   readonly #query: QueryRule;
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #isForm: boolean;
+  readonly #forms: PageForms;
   readonly #observe: Observe;
 
   constructor(
@@ -51,6 +52,7 @@ export class PageRoute {
     this.#query = new QueryRule(mounted.spec.input?.query, false);
     this.#params = paramsRule(mounted.spec.input?.params);
     this.#isForm = mounted.spec.method === 'POST';
+    this.#forms = new PageForms(mounted.spec, this.#policy, shared);
     this.#observe = shared.timings.forRoute([mounted.spec.method ?? 'GET'], mounted.spec.path, 'page');
   }
 
@@ -126,18 +128,11 @@ export class PageRoute {
     place: RequestPlace,
   ): Promise<PageResult | Failure> {
     const [{ spec }, { session }] = [this.mounted, visitor];
-    let formId: unknown;
-    if (this.#isForm) {
-      const { bodies } = this.shared;
-      const read = spec.files === true ? bodies.formWithFiles : bodies.form;
-      const form = await idle(place, () => read(request.raw.req, senderOf(call), call.keep));
-      if (form instanceof Failure) return formFailure(form);
-      const { csrf_token, form_id, ...fields } = form;
-      formId = form_id;
-      const cookies = [visitor.csrfCookie, ...(this.#policy.public ? [anonOf(visitor.cookies)] : [])];
-      if (!csrfMatches(this.shared.authenticator, csrf_token, cookies)) return CSRF_FAILED;
-      call.body = fields;
-    }
+    // Rights first where a large file follows, which nobody else is to send.
+    const unfit = spec.upload === undefined ? null : this.#policy.refuses(call.principal);
+    if (unfit) return unfit;
+    const form = this.#isForm ? await this.#forms.read(request, call, visitor, place) : null;
+    if (form instanceof Failure) return form;
     const refused = this.#policy.public ? null : this.#policy.refuses(call.principal);
     if (refused) return refused;
     const params = paramsFit(this.#params, call.params);
@@ -153,7 +148,7 @@ export class PageRoute {
       return handled;
     }
     const { forms, texts } = this.shared;
-    const published = this.#policy.public ? null : await texts.judge(call);
+    const published = this.#policy.public || spec.upload !== undefined ? null : await texts.judge(call);
     if (published) return published;
     const handled = async (): Promise<PageResult> => {
       const result = await spec.handle(call);
@@ -164,7 +159,7 @@ export class PageRoute {
     try {
       if (spec.creates !== true || !session || !forms) return await handled();
       const { path, body: fields } = call;
-      return await carriedOutOnce(forms, session, { path, formId, fields: fields as object }, handled);
+      return await carriedOutOnce(forms, session, { path, formId: form?.id, fields: fields as object }, handled);
     } finally {
       this.shared.navigation.changed();
     }

@@ -3,7 +3,13 @@
  * query of every page that can show one project alone, and taken away by the same form. An address that names a project
  * keeps it, so that a link shows everybody the same.
  */
-import { Redirect, type ChoosableProject, type MountedPage, type PageSpec, type ProjectChoices } from '../../../ports/http.js';
+import {
+  Redirect,
+  type ChoosableProject,
+  type MountedPage,
+  type PageSpec,
+  type ProjectChoices,
+} from '../../../ports/http.js';
 
 const COOKIE = 'svc_project';
 const YEAR = 31_536_000;

@@ -46,10 +46,7 @@ export function projectPart({ licenses, deps }: LicensePageParts): ProjectParts 
           const { name, href, status, tone, created_at } = shown(license);
           return { title: name, href, detail: null, badge: { text: status, tone: tone as 'success' }, at: created_at };
         }),
-        empty:
-          page.items.length === 0
-            ? { text: 'None was made.', label: 'New license', href: '/licenses/new' }
-            : null,
+        empty: page.items.length === 0 ? { text: 'None was made.', label: 'New license', href: '/licenses/new' } : null,
       };
     },
   };

@@ -5,7 +5,6 @@ import {
   Redirect,
   View,
   type HttpRequest,
-  type Installers,
   type PageResult,
   type PageSpec,
   type Problem,
@@ -18,7 +17,10 @@ import { PLATFORMS, type Platform } from '../../../formats/platform.js';
 import { checkChannel } from '../place.js';
 import type { ReleaseServices } from '../services.js';
 import { commitsOf } from './commits.js';
+import { channelsOf, percentOf } from './choices.js';
+import { faultsOf } from './faults.js';
 import { healthOf } from './health.js';
+import { publishPages } from './publish.js';
 import { changing, crumb, reading, sharesOf, shown, title } from './shown.js';
 
 const PAGE = 50;
@@ -54,12 +56,13 @@ async function filesOf({ services, doc }: Parts): Promise<ManifestFile[]> {
 
 async function detail(parts: Parts, problem?: Problem): Promise<View> {
   const { services, request, doc } = parts;
-  const [files, adoption, products, health, commits] = await Promise.all([
+  const [files, adoption, products, health, commits, faults] = await Promise.all([
     filesOf(parts),
     services.deps.watchdog()?.adoption(doc.product) ?? Promise.resolve([]),
     productsOf(services),
     healthOf(services, doc),
     commitsOf(services, doc),
+    faultsOf(services.deps, doc),
   ]);
   return new View('release', {
     live_topics: 'releases',
@@ -72,6 +75,8 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
     adoption,
     health,
     commits,
+    faults,
+    channels: channelsOf(services.index, doc.product).filter((name) => name !== doc.channel),
     parts: sharesOf(adoption, doc.version),
     marks: MARKS,
     changes: isAdmin(request) && doc.withdrawn_at === null,
@@ -80,25 +85,9 @@ async function detail(parts: Parts, problem?: Problem): Promise<View> {
   });
 }
 
-/** The installers that set up a new machine; a fault is shown in their place. */
-async function installersOf(installers: Pick<Installers, 'manifest' | 'placing'>): Promise<object> {
-  if (installers.placing() !== null) return { installers_placing: true };
-  try {
-    return { installers: await installers.manifest() };
-  } catch (error) {
-    return { installers_fault: error instanceof Error ? error.message : String(error) };
-  }
-}
-
 const chosen = ({ product, channel, version, platform }: ReleaseDoc) => ({ product, channel, version, platform });
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-
-function percentOf(value: unknown): number {
-  const percent = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : NaN;
-  if (!(percent <= 100)) throw invalid({ rollout_percent: 'must be a whole number from 0 to 100' });
-  return percent;
-}
 
 /** Makes a button of the detail page; its action gets the release that the page shows. */
 function change(
@@ -118,7 +107,7 @@ function change(
 const done = (id: string, message: string): Redirect => new Redirect(`/releases/${id}`, { tone: 'success', message });
 
 export function pages(services: ReleaseServices): PageSpec[] {
-  const { changes, deps, docs } = services;
+  const { changes, docs } = services;
   return [
     {
       path: '/releases',
@@ -128,17 +117,7 @@ export function pages(services: ReleaseServices): PageSpec[] {
         label: title,
         icon: 'release',
         order: 10,
-        also: [
-          'updates',
-          'versions',
-          'packages',
-          'channels',
-          'builds',
-          'deploys',
-          'downloads',
-          'installers',
-          'rollouts',
-        ],
+        also: ['updates', 'versions', 'packages', 'channels', 'builds', 'deploys', 'downloads', 'rollouts'],
       },
       access: reading,
       projectQuery: 'product',
@@ -153,7 +132,8 @@ export function pages(services: ReleaseServices): PageSpec[] {
           cursor: joi.string().max(4096),
         }),
       },
-      handle: async ({ query }) => {
+      handle: async (request) => {
+        const { query } = request;
         const { product, channel, platform, cursor } = query as Partial<Record<string, string>>;
         const filter = { product, channel, platform: platform as Platform | undefined };
         const page = await docs.page(filter, PAGE, cursor ?? null);
@@ -162,14 +142,15 @@ export function pages(services: ReleaseServices): PageSpec[] {
           items: page.items.map(shown),
           next_cursor: page.next,
           products: await productsOf(services),
+          channels: channelsOf(services.index, product),
+          admin: isAdmin(request),
           platforms: PLATFORMS.map((name) => ({ value: name, label: name })),
           filtered: [product, channel, platform].some((value) => value !== undefined),
           command: 'aos token create --name ci --scopes updateservice:publish --project shop',
-          install: `curl -fsSL ${deps.baseUrl()}/installer/install.sh | sh`,
-          ...(await installersOf(deps.installers)),
         });
       },
     },
+    ...publishPages(services),
     {
       path: '/releases/{id}',
       title,
@@ -181,6 +162,12 @@ export function pages(services: ReleaseServices): PageSpec[] {
       const percent = percentOf(body['rollout_percent']);
       await changes.rollout(request.principal, chosen(doc), percent);
       return done(doc.id, `Offered to ${percent} % of the machines.`);
+    }),
+    change(services, 'halt', async ({ request, doc }, body) => {
+      const reason = textOf(body['reason']).trim();
+      if (reason === '') throw invalid({ reason: 'say why the rollout is stopped' });
+      await changes.haltNow(request.principal, chosen(doc), reason);
+      return done(doc.id, `${doc.version} is halted: no machine is offered it until the rollout is set again.`);
     }),
     change(services, 'withdraw', async ({ request, doc }, body) => {
       await changes.withdraw(request.principal, chosen(doc), textOf(body['reason']));

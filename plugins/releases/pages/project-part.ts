@@ -57,7 +57,7 @@ export function projectPart(
         lines,
         empty:
           lines.length === 0
-            ? { text: 'Nothing was published.', label: 'Publish a release', href: `/releases?product=${slug}` }
+            ? { text: 'Nothing was published.', label: 'Publish a release', href: `/releases/new?product=${slug}` }
             : null,
       };
     },

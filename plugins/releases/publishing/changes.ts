@@ -78,15 +78,33 @@ export class ReleaseChanges {
     return this.lock.run(seen.product, async () => {
       const doc = await this.docs.get(seen.id);
       if (doc === null || doc.rolling === undefined || doc.rollout_at !== seen.rollout_at) return null;
-      const at = this.deps.clock.iso();
-      const { product, version, channel, platform } = doc;
-      const data = { product, version, channel, platform, reason };
-      const outbox = [...doc.outbox, { id: `evt_${this.deps.ids.uuid()}`, at, event: 'release.halted' as const, data }];
-      const changes = { halted_at: at, halted_reason: reason, rolling: undefined, open_at: at, outbox };
-      const before = { halted_at: null };
-      await this.#audit('system', 'release.halted', doc, { reason }, before, { halted_at: at });
-      return (await this.finisher.finish(await this.docs.change(doc, changes))).release;
+      return this.#halted('system', doc, reason);
     });
+  }
+
+  /**
+   * Somebody stops it at once, also where everybody is offered it already: no machine is offered it until the rollout
+   * is set again. One that is halted stays as it is.
+   * @throws ServiceError not_found; conflict for a withdrawn release
+   */
+  async haltNow(principal: Principal, chosen: Chosen & { platform: Platform }, reason: string): Promise<ReleaseDoc> {
+    await this.chosen(chosen);
+    return this.lock.run(chosen.product, async () => {
+      const [doc] = await this.chosen(chosen);
+      if (doc === undefined || doc.withdrawn_at !== null) throw withdrawn(chosen);
+      return doc.halted_at === null ? this.#halted(principal, doc, reason) : doc;
+    });
+  }
+
+  async #halted(by: Principal | 'system', doc: ReleaseDoc, reason: string): Promise<ReleaseDoc> {
+    const at = this.deps.clock.iso();
+    const { product, version, channel, platform } = doc;
+    const data = { product, version, channel, platform, reason };
+    const outbox = [...doc.outbox, { id: `evt_${this.deps.ids.uuid()}`, at, event: 'release.halted' as const, data }];
+    const changes = { halted_at: at, halted_reason: reason, rolling: undefined, open_at: at, outbox };
+    const before = { halted_at: null };
+    await this.#audit(by, 'release.halted', doc, { reason }, before, { halted_at: at });
+    return (await this.finisher.finish(await this.docs.change(doc, changes))).release;
   }
 
   /**

@@ -48,8 +48,9 @@ export class Monitors {
   }
 
   /** By source, in pages; all that every given field holds for. */
-  async page({ project, state, parent_source, limit, after }: MonitorQuery): Promise<Page<MonitorDoc>> {
-    const filter = { project, state, parent_source, deleted_at: null };
+  async page({ app_version, project, state, parent_source, limit, after }: MonitorQuery): Promise<Page<MonitorDoc>> {
+    const version = app_version === true ? { gt: '' } : app_version;
+    const filter = { project, state, parent_source, app_version: version, deleted_at: null };
     return this.deps.monitors.find({ filter, sort: [['source', 'asc']], limit, after });
   }
 

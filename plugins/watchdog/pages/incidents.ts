@@ -41,7 +41,11 @@ const textOf = (request: HttpRequest, name: string, most: number): string => {
 export function incidentPages(services: WatchdogServices): PageSpec[] {
   const { incidents, audit } = services;
   const params = joi.object({ id: joi.string().guid().required() });
-  const filters = { source: joi.string().max(128).empty(''), open: joi.boolean().empty(''), project: joi.string().max(64).empty('') };
+  const filters = {
+    source: joi.string().max(128).empty(''),
+    open: joi.boolean().empty(''),
+    project: joi.string().max(64).empty(''),
+  };
   const idOf = (request: HttpRequest): string => request.params['id'] ?? '';
 
   const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> => {

@@ -51,6 +51,7 @@ export const packageOf = (files: Readonly<Record<string, string>>): Buffer =>
 export const uploaded = (bytes: Uint8Array, fields: Record<string, string> = {}): UploadedBody => ({
   mediaType: 'application/gzip',
   declaredBytes: bytes.length,
+  first: async () => fields,
   content: (async function* () {
     yield bytes;
   })(),

@@ -1,0 +1,71 @@
+// Comfort only: without this file the form of /releases/new sends the package by itself. Drag, progress, cancel.
+const form = document.getElementById('upload');
+const file = form.elements.package;
+const drop = form.querySelector('[data-upload-drop]');
+const run = form.querySelector('[data-upload-run]');
+const bar = run.querySelector('progress');
+const said = run.querySelector('[data-upload-said]');
+const problem = form.querySelector('[data-upload-problem]');
+const submit = form.querySelector('button[type="submit"]');
+const most = Number(form.dataset.most);
+const whole = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
+const size = (bytes) => `${whole.format(bytes / 1024 / 1024)} MiB`;
+let sending = null;
+
+form.querySelector('[data-upload-hint]').hidden = false;
+for (const name of ['dragover', 'dragleave', 'drop']) {
+  drop.addEventListener(name, (event) => {
+    event.preventDefault();
+    drop.classList.toggle('is-over', name === 'dragover');
+    if (name === 'drop' && event.dataTransfer.files.length > 0) file.files = event.dataTransfer.files;
+  });
+}
+
+function tell(text) {
+  problem.textContent = text;
+  problem.hidden = text === '';
+  if (text !== '') problem.scrollIntoView({ block: 'nearest' });
+}
+
+function idle() {
+  sending = null;
+  run.hidden = true;
+  submit.disabled = false;
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  if (sending) return;
+  tell('');
+  if (file.files[0].size > most) return tell(`The package is larger than ${size(most)}.`);
+  sending = new XMLHttpRequest();
+  sending.open('POST', form.getAttribute('action'));
+  sending.setRequestHeader('accept', 'application/json');
+  sending.responseType = 'json';
+  sending.upload.addEventListener('progress', ({ loaded, total }) => {
+    bar.value = total === 0 ? 0 : (loaded / total) * 100;
+    said.textContent = loaded < total ? `${size(loaded)} of ${size(total)}` : 'Sent: it is checked and signed.';
+  });
+  sending.addEventListener('load', () => {
+    const { status, response } = sending;
+    if (status === 200 && response?.location) return location.assign(response.location);
+    idle();
+    const { message, fields } = response?.error ?? response ?? {};
+    const about = Object.entries(fields ?? {}).map(([name, text]) => `${name}: ${text}`);
+    tell([message ?? 'The service refused it.', ...about].join(' '));
+  });
+  sending.addEventListener('error', () => {
+    idle();
+    tell('The connection broke: nothing was published. Send it again.');
+  });
+  sending.addEventListener('abort', () => {
+    idle();
+    tell('Cancelled: nothing was published.');
+  });
+  bar.value = 0;
+  said.textContent = '';
+  run.hidden = false;
+  submit.disabled = true;
+  sending.send(new FormData(form));
+});
+form.querySelector('[data-upload-cancel]').addEventListener('click', () => sending?.abort());

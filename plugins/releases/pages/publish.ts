@@ -1,0 +1,109 @@
+/** /releases/new: a package is uploaded by the page, or the command for the project is copied (contract 80). */
+import joi from 'joi';
+import { Redirect, Reply, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
+import { invalid, ServiceError } from '../../../kernel/errors.js';
+import { PLATFORMS } from '../../../formats/platform.js';
+import type { UploadedBody } from '../../../ports/http.js';
+import { checkChannel, checkPlatform, checkVersion } from '../place.js';
+import { NOTES_BYTES } from '../publishing/package-intake.js';
+import type { PublishRequest } from '../publishing/publisher.js';
+import { waysOf } from '../publishing/ways.js';
+import type { ReleaseServices } from '../services.js';
+import { channelsOf, percentOf } from './choices.js';
+import { changing, crumb } from './shown.js';
+
+const title = 'Publish a release';
+const PATH = '/releases/new';
+/** The form's own parts, in this order before the package. */
+const FIELDS = ['product', 'version', 'channel', 'platform', 'rollout_percent', 'notes', 'mandatory'];
+
+type Said = Partial<Record<string, string>>;
+
+async function requestOf(services: ReleaseServices, said: Said, by: string): Promise<PublishRequest> {
+  const product = said['product'] ?? '';
+  if ((await services.deps.projects.get(product)) === null) throw invalid({ product: 'choose a project' });
+  return {
+    product,
+    version: checkVersion(said['version'] ?? ''),
+    channel: checkChannel(said['channel'] || 'stable', invalid, 'channel'),
+    platform: checkPlatform(said['platform'] || 'any'),
+    build: null,
+    mandatory: said['mandatory'] === 'true',
+    rollout_percent: percentOf(said['rollout_percent'] || '100'),
+    min_version: null,
+    by,
+  };
+}
+
+async function form(services: ReleaseServices, said: Said, problem: object = {}): Promise<View> {
+  const { deps } = services;
+  const products = (await deps.projects.list())
+    .filter(({ archived }) => !archived)
+    .map(({ slug, name }) => ({ value: slug, label: name }));
+  const product = products.find(({ value }) => value === said['product'])?.value ?? products[0]?.value;
+  return new View('release-new', {
+    title,
+    crumbs: [crumb, { label: title }],
+    products,
+    platforms: PLATFORMS,
+    channels: channelsOf(services.index, product),
+    form: { channel: 'stable', platform: 'any', rollout_percent: '100', ...said, product },
+    ways: waysOf(deps.baseUrl(), product ?? 'shop'),
+    most: deps.packageBytes,
+    ...problem,
+  });
+}
+
+/** What the script of the page is answered. */
+const asJson = ({ headers }: HttpRequest): boolean => headers['accept']?.includes('application/json') === true;
+
+async function publish(services: ReleaseServices, request: HttpRequest): Promise<PageResult> {
+  const body = request.body as UploadedBody;
+  const { principal } = request;
+  const said: Said = await body.first();
+  try {
+    const by = principal.kind === 'session' ? principal.username : principal.kind;
+    const announced = { sha256: undefined, notes: undefined, meta: undefined };
+    const asked = await requestOf(services, said, by);
+    const { release, outcome, warnings } = await services.uploads.publish(principal, {
+      request: asked,
+      body: { ...body, fields: notesOf(body) },
+      announced,
+    });
+    const done = outcome === 'unchanged' ? 'was published before: the package is the same' : 'is published';
+    const message = [`${release.product} ${release.version} ${done}.`, ...warnings].join(' ');
+    const to = `/releases/${release.id}`;
+    const tone = warnings.length > 0 ? 'warning' : 'success';
+    return asJson(request) ? new Reply(200, { location: to, message }) : new Redirect(to, { tone, message });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message, fields: errors = {} } = error;
+    if (asJson(request)) return new Reply(error.status, { message, fields: errors });
+    return (await form(services, said, { message, errors })).withStatus(error.status);
+  }
+}
+
+/** The parts that the publisher knows: the notes alone. */
+const notesOf = (body: UploadedBody) => async (): Promise<Record<string, string>> => {
+  const { notes } = await body.fields();
+  return notes === undefined || notes.trim() === '' ? {} : { notes };
+};
+
+export const publishPages = (services: ReleaseServices): PageSpec[] => [
+  {
+    path: PATH,
+    title,
+    access: changing,
+    projectQuery: 'product',
+    input: { query: joi.object({ product: joi.string().max(64).empty('') }) },
+    handle: ({ query }) => form(services, query as Said),
+  },
+  {
+    method: 'POST',
+    path: PATH,
+    title,
+    access: changing,
+    upload: { file: 'package', fields: FIELDS, fieldBytes: NOTES_BYTES * 4, bytes: services.deps.packageBytes },
+    handle: (request) => publish(services, request),
+  },
+];

@@ -1,0 +1,52 @@
+/** The commands that publish a release of a project: from a terminal, and from what builds it (contract 40). Pure. */
+
+export interface PublishWay {
+  label: string;
+  text: string;
+}
+
+/** @param baseUrl without a slash at its end */
+export function waysOf(baseUrl: string, product: string): PublishWay[] {
+  const address = `${baseUrl}/api/updateservice/v1/publish?product=${product}`;
+  const curl = (version: string, file: string, token: string): string[] => [
+    `curl --fail-with-body -X POST "${address}&version=${version}&channel=stable" \\`,
+    `  -H "Authorization: Bearer ${token}" -H 'Content-Type: application/gzip' \\`,
+    `  --data-binary @${file}`,
+  ];
+  return [
+    {
+      label: 'packager: packs, checks and publishes',
+      text: [
+        `export SVC_URL=${baseUrl}`,
+        'export SVC_TOKEN=…',
+        `packager --project ${product} --version 1.0.0 --publish-dir dist`,
+      ].join('\n'),
+    },
+    {
+      label: 'curl',
+      text: ['tar -czf package.tar.gz -C dist .', ...curl('1.0.0', 'package.tar.gz', '$SVC_TOKEN')].join('\n'),
+    },
+    {
+      label: 'GitHub Actions, as a step',
+      text: [
+        '- name: Publish',
+        '  env:',
+        '    SVC_TOKEN: ${{ secrets.SVC_TOKEN }}',
+        '  run: |',
+        '    tar -czf package.tar.gz -C dist .',
+        ...curl('${GITHUB_REF_NAME#v}', 'package.tar.gz', '$SVC_TOKEN').map((line) => `    ${line}`),
+      ].join('\n'),
+    },
+    {
+      label: 'GitLab, as a job; SVC_TOKEN is a masked variable',
+      text: [
+        'publish:',
+        '  rules: [{if: $CI_COMMIT_TAG}]',
+        '  script:',
+        '    - tar -czf package.tar.gz -C dist .',
+        '    - |',
+        ...curl('${CI_COMMIT_TAG#v}', 'package.tar.gz', '$SVC_TOKEN').map((line) => `      ${line}`),
+      ].join('\n'),
+    },
+  ];
+}

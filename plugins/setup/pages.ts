@@ -1,0 +1,157 @@
+/** /machines: what is installed where, with the installers and the one line to paste (contract 80). */
+import joi from 'joi';
+import { View, type HttpRequest, type Installers, type PageSpec } from '../../kernel/contract.js';
+import type { ProjectDirectory, ProjectInfo, ProjectParts } from '../../ports/domain/projects.js';
+import type { VersionAdoption, WatchdogApi } from '../../ports/domain/watchdog.js';
+
+const PAGE = 50;
+/** Projects of the first table. */
+const PROJECTS = 20;
+/** Parts of a bar. */
+const PARTS = 6;
+const VERSIONS = 30;
+const SHOWN = 6;
+
+export interface MachinePageDeps {
+  watchdog: Pick<WatchdogApi, 'adoption' | 'monitors'>;
+  projects: Pick<ProjectDirectory, 'get' | 'list'>;
+  installers: Pick<Installers, 'manifest' | 'placing'>;
+  baseUrl: () => string;
+}
+
+const hrefOf = (source: string): string => `/monitors/${encodeURIComponent(source)}`;
+const countOf = (adoption: readonly VersionAdoption[]): number =>
+  adoption.reduce((sum, { version, monitors }) => sum + (version === null ? 0 : monitors), 0);
+
+function partsOf(adoption: readonly VersionAdoption[]): { label: string; value: number; tone: string }[] {
+  const told = adoption.filter(({ version }) => version !== null);
+  const parts = told
+    .slice(0, PARTS)
+    .map(({ version, monitors }, i) => ({ label: version ?? '', value: monitors, tone: i === 0 ? 'success' : 'info' }));
+  const rest = countOf(told.slice(PARTS));
+  return rest === 0 ? parts : [...parts, { label: 'others', value: rest, tone: 'neutral' }];
+}
+
+/** The installers that set up a new machine; a fault is shown in their place. */
+async function installersOf(installers: MachinePageDeps['installers']): Promise<object> {
+  if (installers.placing() !== null) return { installers_placing: true };
+  try {
+    return { installers: await installers.manifest() };
+  } catch (error) {
+    return { installers_fault: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function ofProject(
+  { watchdog }: MachinePageDeps,
+  { slug, name }: ProjectInfo,
+  { version, cursor }: { version?: string; cursor?: string },
+): Promise<object> {
+  const [adoption, page] = await Promise.all([
+    watchdog.adoption(slug),
+    watchdog.monitors({ project: slug, app_version: version ?? true, limit: PAGE, after: cursor ?? null }),
+  ]);
+  const address = `/machines?project=${encodeURIComponent(slug)}`;
+  return {
+    project: { slug, name },
+    version,
+    parts: partsOf(adoption),
+    versions: adoption
+      .filter((one) => one.version !== null)
+      .slice(0, VERSIONS)
+      .map((one) => ({
+        ...one,
+        href: `${address}&version=${encodeURIComponent(one.version ?? '')}`,
+        active: one.version === version,
+      })),
+    items: page.items.map((monitor) => ({ ...monitor, href: hrefOf(monitor.source) })),
+    next_cursor: page.next,
+  };
+}
+
+async function ofAll({ watchdog, projects }: MachinePageDeps): Promise<object> {
+  const all = (await projects.list()).filter(({ archived }) => !archived);
+  const rows = all.slice(0, PROJECTS).map(async ({ slug, name }) => {
+    const adoption = await watchdog.adoption(slug);
+    return { slug, name, machines: countOf(adoption), parts: partsOf(adoption) };
+  });
+  return { projects: await Promise.all(rows), more: all.length > PROJECTS };
+}
+
+async function view(deps: MachinePageDeps, request: HttpRequest): Promise<View> {
+  const { project: slug, ...rest } = request.query as { project?: string; version?: string; cursor?: string };
+  const project = slug === undefined ? null : await deps.projects.get(slug);
+  const url = deps.baseUrl().replace(/\/$/, '');
+  const [shown, installers] = await Promise.all([
+    project === null ? ofAll(deps) : ofProject(deps, project, rest),
+    installersOf(deps.installers),
+  ]);
+  return new View('machines', {
+    live_topics: 'monitors',
+    ...shown,
+    ...installers,
+    install: `curl -fsSL ${url}/installer/install.sh | sh`,
+    install_windows: `irm ${url}/installer/install.ps1 | iex`,
+  });
+}
+
+export const pages = (deps: MachinePageDeps): PageSpec[] => [
+  {
+    path: '/machines',
+    title: 'Machines',
+    nav: {
+      section: 'delivery',
+      label: 'Machines',
+      icon: 'terminal',
+      order: 15,
+      also: ['installers', 'installations', 'update agent', 'hosts', 'servers', 'versions'],
+    },
+    access: { session: 'member' },
+    projectQuery: 'project',
+    input: {
+      query: joi.object({
+        project: joi.string().max(64).empty(''),
+        version: joi.string().max(200).empty(''),
+        cursor: joi.string().max(20_000).empty(''),
+      }),
+    },
+    handle: (request) => view(deps, request),
+  },
+];
+
+/** What a project's page says of its machines. */
+export const projectPart = ({ watchdog }: Pick<MachinePageDeps, 'watchdog'>): ProjectParts => ({
+  id: 'machines',
+  order: 30,
+  of: async ({ slug }) => {
+    const address = `/machines?project=${encodeURIComponent(slug)}`;
+    const [adoption, page] = await Promise.all([
+      watchdog.adoption(slug),
+      watchdog.monitors({ project: slug, app_version: true, limit: SHOWN }),
+    ]);
+    return {
+      heading: 'Machines',
+      all: { label: 'All machines', href: address },
+      figures: adoption
+        .filter(({ version }) => version !== null)
+        .slice(0, 3)
+        .map(({ version, monitors }) => ({
+          label: version ?? '',
+          value: monitors,
+          href: `${address}&version=${encodeURIComponent(version ?? '')}`,
+          tone: null,
+        })),
+      lines: page.items.map(({ source, name, app_version, last_heartbeat_at }) => ({
+        title: name,
+        href: hrefOf(source),
+        detail: app_version,
+        badge: null,
+        at: last_heartbeat_at,
+      })),
+      empty:
+        page.items.length === 0
+          ? { text: 'No machine has told its version.', label: 'Install one', href: address }
+          : null,
+    };
+  },
+});
