@@ -4,9 +4,8 @@
  * items of events that an intake key sent.
  *
  * Order of the writes: the feedback's own reference is bound with the marker `open_at`, then the comment is written
- * with
- * the item, then the reference is finished, so a repeat adds nothing. After a crash `ClientRefs.reconcile` frees an
- * open reference.
+ * with the item, then the reference is finished, so a repeat adds nothing. After a crash `ClientRefs.reconcile` frees
+ * an open reference.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';

@@ -1,8 +1,7 @@
 /**
  * Feedback may arrive before its event. Then it becomes an item of its own and waits. When the event comes, the
- * feedback
- * becomes a comment on the event's item, and its own item becomes a duplicate of that item (contract 21, Sentry SDK
- * intake).
+ * feedback becomes a comment on the event's item, and its own item becomes a duplicate of that item (contract 21,
+ * Sentry SDK intake).
  *
  * Waiting feedback is in the store, so a restart forgets nothing. The process that counts the event looks only into its
  * own memory, so reports without feedback pay nothing. Feedback that another process received, or that a crash cut off,
