@@ -57,6 +57,8 @@ interface Found {
 export class Online {
   /** Licenses whose validation this process noted within the last minute. */
   readonly #noted: BoundedMap<true>;
+  /** Hash of a key → id of its license. A license is read by its id without a search, and judged as it is then. */
+  readonly #ids = new BoundedMap<string>({ most: MOST_REMEMBERED });
 
   constructor(
     @inject(DEPS) private readonly deps: LicensingDeps,
@@ -204,12 +206,23 @@ export class Online {
   async #find(named: NamedKey, machine_id: string | null): Promise<Found> {
     const { sha256, isNone } = typeof named === 'string' ? typed(canonicalKey(named)) : { ...named, isNone: false };
     if (isNone) return { sha256, license: null, activation: null };
-    const { licenses, activations } = this.deps;
-    const [page, activation] = await Promise.all([
-      licenses.find({ filter: { key_sha256: sha256 }, limit: 1 }),
+    const { activations } = this.deps;
+    const [license, activation] = await Promise.all([
+      this.#licenseOf(sha256),
       machine_id === null ? null : activations.get(activationId({ key_sha256: sha256 }, machine_id)),
     ]);
-    return { sha256, license: page.items[0] ?? null, activation };
+    return { sha256, license, activation };
+  }
+
+  async #licenseOf(key_sha256: string): Promise<LicenseDoc | null> {
+    const { licenses } = this.deps;
+    const id = this.#ids.get(key_sha256);
+    const known = id === undefined ? null : await licenses.get(id);
+    if (known?.key_sha256 === key_sha256) return known;
+    const { items } = await licenses.find({ filter: { key_sha256 }, limit: 1 });
+    const found = items[0] ?? null;
+    if (found !== null) this.#ids.set(key_sha256, found.id);
+    return found;
   }
 
   async #shown(license: LicenseDoc, seat: Seat, holds: boolean): Promise<Shown> {

@@ -11,6 +11,9 @@ const MOST_TRIES = 3;
 
 @injectable()
 export class Signing {
+  /** The key that signed last, which names the next answer's: asking the signer costs a read of the store. */
+  #last: PublicKey | null = null;
+
   constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'signer'>) {}
 
   async key(): Promise<PublicKey> {
@@ -22,10 +25,12 @@ export class Signing {
   /** Adds `alg`, `kid` and the signature over all other members, as RFC 8785 JSON. */
   async answer<T extends object>(fields: T): Promise<T & { alg: string; kid: string; signature: string }> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const { algorithm: alg, key_id: kid } = await this.key();
+      this.#last ??= await this.key();
+      const { algorithm: alg, key_id: kid } = this.#last;
       const covered = { ...fields, alg, kid };
       const signed = await this.deps.signer.sign(Buffer.from(canonicalize(covered) ?? ''));
       if (signed?.key.key_id === kid) return { ...covered, signature: signed.signature };
+      this.#last = signed?.key ?? null;
     }
     throw new ServiceError('not_ready', 'The key that licenses are signed with is being replaced.');
   }
