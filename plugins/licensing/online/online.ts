@@ -6,6 +6,7 @@ import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseStatus } from '../../../formats/license-status.js';
 import { canonicalKey, isKey, keySha256 } from '../model/key.js';
+import { KeyedLicenses } from '../licenses/keyed-licenses.js';
 import { Licenses } from '../licenses/licenses.js';
 import { stateOf, type LicenseState } from '../model/states.js';
 import { featuresOf } from '../model/view.js';
@@ -57,12 +58,11 @@ interface Found {
 export class Online {
   /** Licenses whose validation this process noted within the last minute. */
   readonly #noted: BoundedMap<true>;
-  /** Hash of a key → id of its license. A license is read by its id without a search, and judged as it is then. */
-  readonly #ids = new BoundedMap<string>({ most: MOST_REMEMBERED });
 
   constructor(
     @inject(DEPS) private readonly deps: LicensingDeps,
     @inject(Licenses) private readonly licenses: Licenses,
+    @inject(KeyedLicenses) private readonly keys: KeyedLicenses,
     @inject(LicensedMachines) private readonly machines: LicensedMachines,
     @inject(Signing) private readonly signing: Signing,
   ) {
@@ -208,21 +208,10 @@ export class Online {
     if (isNone) return { sha256, license: null, activation: null };
     const { activations } = this.deps;
     const [license, activation] = await Promise.all([
-      this.#licenseOf(sha256),
+      this.keys.find(sha256),
       machine_id === null ? null : activations.get(activationId({ key_sha256: sha256 }, machine_id)),
     ]);
     return { sha256, license, activation };
-  }
-
-  async #licenseOf(key_sha256: string): Promise<LicenseDoc | null> {
-    const { licenses } = this.deps;
-    const id = this.#ids.get(key_sha256);
-    const known = id === undefined ? null : await licenses.get(id);
-    if (known?.key_sha256 === key_sha256) return known;
-    const { items } = await licenses.find({ filter: { key_sha256 }, limit: 1 });
-    const found = items[0] ?? null;
-    if (found !== null) this.#ids.set(key_sha256, found.id);
-    return found;
   }
 
   async #shown(license: LicenseDoc, seat: Seat, holds: boolean): Promise<Shown> {

@@ -19,7 +19,7 @@ describe('licensing: search', () => {
     expect(hits.map(({ href, detail }) => [href, detail])).to.deep.equal([[`/licenses/${doc.id}`, 'shop · order-1']]);
   });
 
-  it('finds a machine by its id and by its name, and leads to its license', async () => {
+  it('finds a machine by how its id or its name begins, and leads to its license', async () => {
     const { doc, key } = await f.license();
     const machine = { product: 'shop', machine_id: 'machine-one', machine_name: 'Reception' };
     await f.online.validate(key, machine, true);
@@ -35,6 +35,7 @@ describe('licensing: search', () => {
     expect(await search.find(questionOf('Reception'))).to.deep.equal([hit]);
     const [unnamed] = await search.find(questionOf('machine-two'));
     expect(unnamed).to.include({ title: 'machine-two', detail: 'shop' });
-    expect(await search.find(questionOf('machine'))).to.deep.equal([]);
+    expect(await search.find(questionOf('machine'))).to.deep.equal([hit, unnamed]);
+    expect(await search.find(questionOf('achine-one'))).to.deep.equal([]);
   });
 });

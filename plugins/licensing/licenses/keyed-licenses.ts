@@ -1,0 +1,30 @@
+/**
+ * Finds the license of a key. A key's license never changes, so its id is remembered and the license is read by the id,
+ * which spares the search; what is read is the license as it is now.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { DEPS, type LicensingDeps } from '../deps.js';
+import type { LicenseDoc } from '../model/documents.js';
+
+const MOST_REMEMBERED = 10_000;
+
+@injectable()
+export class KeyedLicenses {
+  /** Hash of a key → id of its license. */
+  readonly #ids = new BoundedMap<string>({ most: MOST_REMEMBERED });
+
+  constructor(@inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses'>) {}
+
+  /** @param key_sha256 in lower case. Null: no license has this key */
+  async find(key_sha256: string): Promise<LicenseDoc | null> {
+    const { licenses } = this.deps;
+    const id = this.#ids.get(key_sha256);
+    const known = id === undefined ? null : await licenses.get(id);
+    if (known?.key_sha256 === key_sha256) return known;
+    const { items } = await licenses.find({ filter: { key_sha256 }, limit: 1 });
+    const found = items[0] ?? null;
+    if (found !== null) this.#ids.set(key_sha256, found.id);
+    return found;
+  }
+}
