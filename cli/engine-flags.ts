@@ -20,7 +20,12 @@ const given = process.execArgv.some((flag) => flag.startsWith('--interrupt-budge
 
 setFlagsFromString('--no-allocation-site-pretenuring');
 setFlagsFromString('--heap-growing-percent=30');
-if (NODE_20 && !given) setFlagsFromString(`--interrupt-budget=${BUDGET.starting}`);
+starting();
+
+/** The options of a start. */
+export function starting(): void {
+  if (NODE_20 && !given) setFlagsFromString(`--interrupt-budget=${BUDGET.starting}`);
+}
 
 /** The program is up: from now on code that runs often is compiled as usual. */
 export function startIsOver(): void {

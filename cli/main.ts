@@ -4,30 +4,15 @@
  * no start (contract 95, command line). Exit 0, 1 (error), 64 (usage); the tick's 2.
  */
 import './engine-flags.js';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pluginsAreNamed } from '../config/plugins-named.js';
-import type { CommandSpec } from '../kernel/contract.js';
 import { endAfterFailure } from './ending.js';
-import { EXIT, printFailure, printResult } from './output.js';
+import { EXIT, printFailure } from './output.js';
 import { OWN } from './own.js';
+import { program } from './program.js';
 import { askedTable, writtenTable, type CommandFace } from './table.js';
 import { helpOf, parse, usageOf, UsageError } from './usage.js';
-
-async function stdin(): Promise<string> {
-  let text = '';
-  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk as string;
-  return text.replace(/\r?\n$/, '');
-}
-
-/** Of a file that a command reads. */
-const MAX_FILE = 16 * 1024 * 1024;
-
-async function read(path: string): Promise<string> {
-  const { size } = await stat(path);
-  if (size > MAX_FILE) throw new Error(`${path} is larger than 16 MiB`);
-  return readFile(path, 'utf8');
-}
 
 /** The command whose name the words begin with, and the words after it. */
 function match(
@@ -42,30 +27,11 @@ function match(
   return null;
 }
 
-async function execute(spec: CommandSpec, rest: readonly string[]): Promise<number> {
-  const { args, options, json } = parse(spec, rest);
-  if (spec.name === 'serve') return (await import('./serve.js')).runServer(json);
-  const result = await spec.run({ args, options, stdin, read });
-  printResult(result, json);
-  return result.exit ?? EXIT.ok;
-}
-
 function overview(commands: readonly CommandFace[]): string {
   const rows = [...commands]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map((c) => `  ${c.name.padEnd(20)} ${c.summary}`);
   return ['Usage: aos <command> [options] [--json]', '       aos --version', '', ...rows].join('\n');
-}
-
-/** Runs the command of a plugin on the real store. */
-async function runMounted(name: string, rest: readonly string[]): Promise<number> {
-  const { withService } = await import('./service.js');
-  return withService({}, async ({ kernel }) => {
-    const found = kernel.commands().find(({ spec }) => spec.name === name);
-    if (found === undefined) throw new Error(`there is no command "${name}"`);
-    if (found.reason !== null) throw new Error(`the command's plugin has failed: ${found.reason}`);
-    return execute(found.spec, rest);
-  });
 }
 
 const plain = (words: readonly string[]): string => words.filter((word) => !word.startsWith('-')).join(' ');
@@ -83,8 +49,11 @@ async function version(): Promise<string> {
 async function run({ command, rest }: { command: CommandFace; rest: readonly string[] }): Promise<number> {
   // Wrong words end here, before anything is started.
   if (parse(command, rest).help) return print(helpOf(command));
-  const own = OWN[command.name];
-  return own === undefined ? runMounted(command.name, rest) : execute(await own(), rest);
+  return perform(command.name, rest);
+}
+
+async function perform(name: string, rest: readonly string[]): Promise<number> {
+  return (await program()).perform(name, rest);
 }
 
 async function main(words: readonly string[]): Promise<number> {
@@ -101,7 +70,7 @@ async function main(words: readonly string[]): Promise<number> {
   if (words[0] === 'help' || words.includes('--help') || words.includes('-h')) return print(help);
   if (words.length === 0) throw new UsageError('a command is missing', help);
   // With the table unknown it may be a plugin's command: the failing start says what keeps it from being one.
-  if (!whole) return runMounted(plain(words.slice(0, 2)), words.slice(2));
+  if (!whole) return perform(plain(words.slice(0, 2)), words.slice(2));
   throw new UsageError(`there is no command "${plain(words)}"`, help);
 }
 

@@ -25,7 +25,9 @@ export async function otherVersion(
   const dist = join(root, 'dist');
   await cp(dist, join(folder, 'dist'), {
     recursive: true,
-    filter: (source) => source !== join(dist, 'test') && !/\.(map|d\.ts)$/.test(basename(source)),
+    // Without the bundle, which has other files than the edited ones.
+    filter: (source) =>
+      ![join(dist, 'test'), join(dist, 'bundle')].includes(source) && !/\.(map|d\.ts)$/.test(basename(source)),
   });
   for (const [path, edit] of Object.entries(edits)) {
     const file = join(folder, 'dist', path);

@@ -1,0 +1,55 @@
+/**
+ * Runs a command whose words are known to be right. With everything behind it this is what the build puts into one file
+ * (program.ts), so a failure is printed here too, by the classes that it was made of.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import type { CommandSpec } from '../kernel/contract.js';
+import { endAfterFailure } from './ending.js';
+import { EXIT, printFailure, printResult } from './output.js';
+import { OWN } from './own.js';
+import { parse } from './usage.js';
+
+async function stdin(): Promise<string> {
+  let text = '';
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk as string;
+  return text.replace(/\r?\n$/, '');
+}
+
+/** Of a file that a command reads. */
+const MAX_FILE = 16 * 1024 * 1024;
+
+async function read(path: string): Promise<string> {
+  const { size } = await stat(path);
+  if (size > MAX_FILE) throw new Error(`${path} is larger than 16 MiB`);
+  return readFile(path, 'utf8');
+}
+
+async function execute(spec: CommandSpec, rest: readonly string[]): Promise<number> {
+  const { args, options, json } = parse(spec, rest);
+  if (spec.name === 'serve') return (await import('./serve.js')).runServer(json);
+  const result = await spec.run({ args, options, stdin, read });
+  printResult(result, json);
+  return result.exit ?? EXIT.ok;
+}
+
+/** Runs the command of a plugin on the real store. */
+async function runMounted(name: string, rest: readonly string[]): Promise<number> {
+  const { withService } = await import('./service.js');
+  return withService({}, async ({ kernel }) => {
+    const found = kernel.commands().find(({ spec }) => spec.name === name);
+    if (found === undefined) throw new Error(`there is no command "${name}"`);
+    if (found.reason !== null) throw new Error(`the command's plugin has failed: ${found.reason}`);
+    return execute(found.spec, rest);
+  });
+}
+
+/** Answers the exit code. Never throws. @param rest the words after the name */
+export async function perform(name: string, rest: readonly string[]): Promise<number> {
+  try {
+    const own = OWN[name];
+    return own === undefined ? await runMounted(name, rest) : await execute(await own(), rest);
+  } catch (error) {
+    endAfterFailure();
+    return printFailure(error, rest.includes('--json'));
+  }
+}
