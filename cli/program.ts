@@ -1,6 +1,6 @@
 /**
- * Where the code of a command comes from. The build puts it into one file with its libraries, and V8's compilation of it
- * beside that (scripts/bundle.mjs): to find, read and compile a thousand files was a third of every start. The files
+ * Where the code of a command comes from. The build puts it into one file with its libraries, and what V8 compiled of
+ * it beside that (scripts/bundle.mjs): to find, read and compile a thousand files was a third of every start. The files
  * themselves are run where they have to be:
  *
  * - with plugins from outside, which share classes with the service, file by file (kernel/loading/one-contract.ts);
@@ -22,7 +22,6 @@ type Wrapper = (
   module: { exports: object },
   file: string,
   folder: string,
-  load: (module: string) => Promise<unknown>,
 ) => void;
 
 const DIST = join(import.meta.dirname, '..');
@@ -51,7 +50,7 @@ export async function bundle(): Promise<{ script: Script; load: () => Program }>
   const load = (): Program => {
     const module = { exports: {} };
     const wrapper = script.runInThisContext() as Wrapper;
-    wrapper(module.exports, createRequire(FILE), module, FILE, dirname(FILE), (name) => import(name));
+    wrapper(module.exports, createRequire(FILE), module, FILE, dirname(FILE));
     return module.exports as Program;
   };
   return { script, load };

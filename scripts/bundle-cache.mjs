@@ -1,5 +1,5 @@
-// Started by bundle.mjs: serves until SIGTERM, then writes what V8 has compiled of the bundle. V8 takes it back under the
-// same options only: those of a start.
+// Started by bundle.mjs: serves until SIGTERM, then writes what V8 has compiled of the bundle. V8 takes it back under
+// the same options only: those of a start.
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { starting } from '../dist/cli/engine-flags.js';

@@ -38,7 +38,7 @@ const fresh = async () => {
   return times[0] >= Math.max(...times);
 };
 
-/** Each of our modules knows its own place, and imports what has no place in the bundle through Node. */
+/** Each of our modules knows its own place. No plugin from outside is loaded from here, see cli/program.ts. */
 const places = {
   name: 'places',
   setup(bundle) {
@@ -72,8 +72,9 @@ async function writeBundle() {
     define: { 'import.meta.url': '__url', 'import.meta.dirname': '__folder' },
     // The wrapper of a module, as Node's own.
     banner: {
-      js: `(function (exports, require, module, __filename, __dirname, __load) {
+      js: `(function (exports, require, module, __filename, __dirname) {
 const __dist = require('node:url').pathToFileURL(require('node:path').join(__dirname, '..') + '/');
+const __load = (name) => Promise.reject(new Error(\`the bundle of the service loads no \${name}\`));
 const __folderOf = (url) => require('node:path').dirname(require('node:url').fileURLToPath(url));`,
     },
     footer: { js: '})' },
