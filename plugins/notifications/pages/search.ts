@@ -4,7 +4,7 @@ import type { Channels } from '../channels/channels.js';
 
 export const channelSearch = (channels: Pick<Channels, 'list'>): SearchProvider => ({
   label: 'Channels',
-  icon: 'bell',
+  icon: 'send',
   order: 65,
   role: 'admin',
   acts: [
