@@ -19,7 +19,7 @@ export const OPERATIONS = {
   new_group: 12.5,
   validation: 4,
   claim: 3,
-  idle_per_process_second: 8,
+  idle_per_process_second: 6.8,
 };
 
 /** Bytes that stay, without indexes and compression: what a year of them takes is an upper bound. */

@@ -66,11 +66,11 @@ export class JobRows {
     }
   }
 
-  /** Which of these names have something due; null when there are too many to list. */
-  async dueNames(names: readonly string[]): Promise<ReadonlySet<string> | null> {
+  /** What is due first of each of these names that has something due; null when there is too much to list. */
+  async dueDocs(names: readonly string[]): Promise<ReadonlyMap<string, JobDoc> | null> {
     const filter = { due_at: { lte: this.times.now() }, name: { in: names } };
     const page = await this.jobs.find({ filter, sort: [['due_at', 'asc']], limit: GLANCE });
-    return page.next === null ? new Set(page.items.map(({ name }) => name)) : null;
+    return page.next === null ? new Map(page.items.toReversed().map((doc) => [doc.name, doc])) : null;
   }
 
   /** Seconds since the first job that waits was due; 0: none waits. Locked ones have been taken. */

@@ -9,22 +9,18 @@
  */
 import { hostname } from 'node:os';
 import type { JobParameters, JobRepository } from 'agenda';
-import { toJobId } from 'agenda';
 import type { Clock } from '../../ports/clock.js';
 import type { Ids } from '../../ports/ids.js';
 import type { Collection, DocumentStore, Filter, Json, Update } from '../../ports/store.js';
 import { Anchoring } from './anchoring.js';
 import { DueTimes, type Due } from './due-times.js';
 import type { FaultLines } from './fault-lines.js';
-import { HeldLocks } from './held-locks.js';
+import { HeldLocks, type LockKey } from './held-locks.js';
 import { JOBS_COLLECTION, type JobDoc, type Payload } from './job-document.js';
+import { DUE, FAR, parameters } from './job-parameters.js';
 import { JobRows } from './job-rows.js';
+import { LocksTogether } from './locks-together.js';
 
-const FAR = new Date('9999-12-31T00:00:00.000Z');
-/**
- * Due by our own judgement; a time that a clock which is put back could pass again would make Agenda put the job back.
- */
-const DUE = new Date(0);
 const OWNER = `${hostname()}:${process.pid}`;
 
 const unused = (method: string): never => {
@@ -53,7 +49,8 @@ export class StoreJobRepository implements JobRepository {
   stopping = false;
   private readonly jobs: Collection<JobDoc>;
   private readonly anchoring: Anchoring;
-  private glance: Promise<ReadonlySet<string> | null> | null = null;
+  private readonly together: LocksTogether;
+  private glance: Promise<ReadonlyMap<string, JobDoc> | null> | null = null;
 
   constructor(private readonly parts: RepositoryParts) {
     const { store, clock, ids } = parts;
@@ -63,6 +60,9 @@ export class StoreJobRepository implements JobRepository {
     this.times = new DueTimes(clock, () => Math.max(0, ...parts.names().map((name) => leaseMs(name) ?? 0)));
     this.rows = new JobRows(this.jobs, clock, ids, this.times);
     this.anchoring = new Anchoring(this.jobs, clock, this.times, leaseMs, (cron) => parts.next(cron));
+    const { jobs, times, held } = this;
+    const free = (): Filter => this.free();
+    this.together = new LocksTogether({ jobs, clock, ids, times, held, owner: OWNER, free });
   }
 
   async connect(): Promise<void> {}
@@ -80,13 +80,13 @@ export class StoreJobRepository implements JobRepository {
     }
   }
 
-  private async due(): Promise<ReadonlySet<string> | null> {
+  private async due(): Promise<ReadonlyMap<string, JobDoc> | null> {
     await this.anchoring.look();
-    return this.rows.dueNames(this.parts.names());
+    return this.rows.dueDocs(this.parts.names());
   }
 
   /** One question to the store for all names that are asked in the same turn of the event loop. */
-  private glanceOnce(): Promise<ReadonlySet<string> | null> {
+  private glanceOnce(): Promise<ReadonlyMap<string, JobDoc> | null> {
     if (this.glance === null) {
       this.glance = this.watched(this.due());
       queueMicrotask(() => (this.glance = null));
@@ -99,6 +99,11 @@ export class StoreJobRepository implements JobRepository {
     if (this.stopping || lease === undefined) return undefined;
     const due = await this.glanceOnce();
     if (due !== null && !due.has(name)) return undefined;
+    const first = due?.get(name);
+    if (first?.id === name && first.repeat !== undefined) {
+      const taken = await this.together.take(name, lease);
+      return taken === null ? undefined : this.unlessStopping({ id: name, token: taken }, first);
+    }
     const token = this.parts.ids.uuid();
     const taken = await this.jobs.change(
       { name, ...this.free() },
@@ -106,12 +111,15 @@ export class StoreJobRepository implements JobRepository {
       { sort: [['due_at', 'asc']] },
     );
     if (!taken) return undefined;
-    this.held.take(token, taken.doc.id);
-    if (this.stopping) {
-      await this.giveBack([token]);
-      return undefined;
-    }
-    return parameters(taken.doc, token);
+    const lock = { id: taken.doc.id, token };
+    this.held.take(lock);
+    return this.unlessStopping(lock, taken.doc);
+  }
+
+  private async unlessStopping(lock: LockKey, doc: JobDoc): Promise<JobParameters | undefined> {
+    if (!this.stopping) return parameters(doc, lock.token);
+    await this.giveBack([lock]);
+    return undefined;
   }
 
   /** Due, and under no lock that lasts. */
@@ -134,28 +142,28 @@ export class StoreJobRepository implements JobRepository {
       { set: { lock: token, owner: OWNER, ...this.times.in(lease), last_run_at: this.times.now(), data } },
     );
     if (!taken) return undefined;
-    this.held.take(token, name);
+    this.held.take({ id: name, token });
     return parameters(taken.doc, token);
   }
 
   /** Agenda saves a job twice: locked when it begins, unlocked when it is over. @throws Error when the lock was lost */
   async saveJobState(job: JobParameters): Promise<void> {
     const id = String(job._id);
-    const { token } = job.data as Payload;
+    const lock = { id, token: (job.data as Payload).token };
     const begins = Boolean(job.lockedAt);
     // Agenda takes the time from its own record to watch the run, also while its end is being stored: without one a run
     // whose end takes long to store would be told as canceled, and its place given away before it is free.
     job.lockedAt = FAR;
     try {
-      const kept = begins ? await this.begin(id, token, job) : await this.finish(id, token, job);
+      const kept = begins ? await this.begin(lock, job) : await this.finish(lock, job);
       if (!kept) throw new Error(`the lock of job ${job.name} was lost to another process`);
-      if (!begins) this.held.drop(token);
+      if (!begins) this.held.drop(lock);
     } catch (error) {
       if (begins) {
         // Nothing has begun: another process need not wait for the lock to end.
-        await this.giveBack([token]);
+        await this.giveBack([lock]);
       } else {
-        this.held.drop(token);
+        this.held.drop(lock);
         // Agenda drops what this throws at the end of a run; the lock then ends by itself and the job runs again.
         this.parts.faults.tell('the end of a job could not be stored', error, { job: job.name });
       }
@@ -163,31 +171,39 @@ export class StoreJobRepository implements JobRepository {
     }
   }
 
-  private async begin(id: string, token: string, job: JobParameters): Promise<boolean> {
+  private async begin(lock: LockKey, job: JobParameters): Promise<boolean> {
     const { clock, freshMs } = this.parts;
-    const takenAt = this.held.get(token)?.since ?? -Infinity;
-    this.held.begin(token);
+    const takenAt = this.held.get(lock)?.since ?? -Infinity;
+    this.held.begin(lock);
     // Nearly every run begins as it is taken: the lock was stored a moment ago, with the time of the run.
     if (clock.monotonic() - takenAt <= freshMs) return true;
     const set = {
       ...this.times.in(this.parts.leaseMs(job.name) ?? 0),
-      next_run_at: this.next(token, job)?.due_at ?? null,
-      last_run_at: this.held.get(token)?.began_at ?? null,
+      next_run_at: this.next(lock, job)?.due_at ?? null,
+      last_run_at: this.held.get(lock)?.began_at ?? null,
     };
-    return (await this.jobs.change({ id, lock: token }, { set })) !== null;
+    return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set })) !== null;
   }
 
-  private async finish(id: string, token: string, job: JobParameters): Promise<boolean> {
+  private async finish(lock: LockKey, job: JobParameters): Promise<boolean> {
+    const { id, token } = lock;
     if ((job.data as Payload).interrupted) return this.rows.toWaiting(id, token, this.times.in(0));
     const failed = (job.failCount ?? 0) > 0;
+    const held = this.held.get(lock);
     const outcome = {
-      last_run_at: this.held.get(token)?.began_at ?? null,
+      last_run_at: held?.began_at ?? null,
       last_finished_at: this.times.now(),
       fail_count: job.failCount ?? 0,
       fail_reason: failed ? (job.failReason ?? '').slice(0, 500) : null,
     };
-    const next = this.next(token, job);
-    if (id === job.name) return this.finishNamed(id, token, outcome, next);
+    const next = this.next(lock, job);
+    if (id === job.name) {
+      const alone = (): Promise<boolean> => this.finishNamed(id, token, outcome, next);
+      const every = job.repeatInterval;
+      return !failed && held !== undefined && typeof every === 'number'
+        ? this.together.end(held, every, alone)
+        : alone();
+    }
     if (next !== null) return this.rows.toWaiting(id, token, next, outcome);
     const [removed] = await this.jobs.bulk([
       { remove: { id, lock: token } },
@@ -200,11 +216,11 @@ export class StoreJobRepository implements JobRepository {
    * An interval runs from the beginning of the last run, whatever the time of day did meanwhile; null: it does not run
    * again.
    */
-  private next(token: string, job: JobParameters): Due | null {
+  private next(lock: LockKey, job: JobParameters): Due | null {
     const { clock } = this.parts;
     const repeat = job.repeatInterval;
     if (typeof repeat === 'number') {
-      const passed = clock.monotonic() - (this.held.get(token)?.since ?? clock.monotonic());
+      const passed = clock.monotonic() - (this.held.get(lock)?.since ?? clock.monotonic());
       return this.times.in(Math.max(0, repeat - passed));
     }
     if (repeat !== undefined) return this.times.at(Date.parse(this.parts.next(repeat)));
@@ -231,31 +247,30 @@ export class StoreJobRepository implements JobRepository {
   }
 
   /** Gives locks back in the background: a fault is logged, and the lock expires by itself. */
-  private async giveBack(tokens: readonly string[]): Promise<void> {
-    for (const token of tokens) {
-      const held = this.held.get(token);
-      if (!held) continue;
+  private async giveBack(locks: readonly LockKey[]): Promise<void> {
+    for (const lock of locks) {
+      if (this.held.get(lock) === undefined) continue;
       try {
-        await this.rows.toWaiting(held.id, token, this.times.in(0));
+        await this.rows.toWaiting(lock.id, lock.token, this.times.in(0));
       } catch (error) {
         this.parts.faults.tell('a job could not be given back and waits for its lock to end', error);
       } finally {
-        this.held.drop(token);
+        this.held.drop(lock);
       }
     }
   }
 
   /** Gives back every lock under which nothing has begun. */
   async releaseUnstarted(): Promise<void> {
-    await this.giveBack(this.held.tokens(({ started }) => !started));
+    await this.giveBack(this.held.those(({ started }) => !started));
   }
 
   async unlockJob(job: JobParameters): Promise<void> {
-    await this.giveBack([(job.data as Payload).token]);
+    await this.giveBack([{ id: String(job._id), token: (job.data as Payload).token }]);
   }
 
   async unlockJobs(ids: readonly string[]): Promise<void> {
-    await this.giveBack(this.held.tokens(({ id }) => ids.includes(id)));
+    await this.giveBack(this.held.those(({ id }) => ids.includes(id)));
   }
 
   // What Agenda's own interface offers beyond this: none of it is called by its processor.
@@ -270,18 +285,4 @@ export class StoreJobRepository implements JobRepository {
   disableJobs = async (): Promise<never> => unused('disableJobs');
   enableJobs = async (): Promise<never> => unused('enableJobs');
   purgeAllJobs = async (): Promise<never> => unused('purgeAllJobs');
-}
-
-function parameters(doc: JobDoc, token: string): JobParameters<Payload> {
-  return {
-    _id: toJobId(doc.id),
-    name: doc.name,
-    priority: 0,
-    type: doc.repeat === undefined ? 'normal' : 'single',
-    nextRunAt: DUE,
-    lockedAt: FAR,
-    data: { data: doc.data ?? null, retry: doc.retry ?? 0, token },
-    ...(doc.repeat === undefined ? {} : { repeatInterval: doc.repeat, repeatTimezone: 'UTC' }),
-    ...(doc.fail_count === undefined ? {} : { failCount: doc.fail_count }),
-  };
 }

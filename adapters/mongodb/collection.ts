@@ -26,6 +26,7 @@ import {
   fieldName,
   fromStored,
   isNever,
+  namedIds,
   toQuery,
   toSort,
   toStored,
@@ -194,7 +195,17 @@ export class MongoCollection<T extends Doc> implements Collection<T> {
   async changeMany(filter: Filter, update: Update, limit?: number): Promise<number> {
     const operators = toUpdate(plainUpdate(update), await this.#read(() => this.#texts()));
     if (Object.keys(operators).length === 0) return Math.min(limit ?? Infinity, await this.count(filter));
+    const ids = limit === undefined ? namedIds(filter) : null;
+    if (ids !== null) return this.#changeThese(ids, filter, operators);
     return this.#many(filter, limit, async (query) => (await this.#driver.updateMany(query, operators)).matchedCount);
+  }
+
+  /** One command: a statement for each document, which the driver may repeat where a connection broke. */
+  async #changeThese(ids: readonly string[], filter: Filter, operators: Query): Promise<number> {
+    if (isNever(toQuery(filter))) return 0;
+    const { id: _, ...rest } = filter;
+    const writes = ids.map((id) => ({ updateOne: { filter: toQuery({ id }, rest), update: operators } }));
+    return this.#write(async () => (await this.#driver.bulkWrite(writes, { ordered: false })).matchedCount);
   }
 
   async remove(filter: Filter, limit?: number): Promise<number> {

@@ -145,3 +145,13 @@ export function conflictOf({ keyPattern, message }: { keyPattern?: object | unde
   const field = Object.keys(keyPattern ?? {})[0] ?? /index: (?:\S+\.\$)?(\S+)/.exec(message)?.[1] ?? 'id';
   return field === '_id' || field === '_id_' ? 'id' : field;
 }
+
+/** Documents that a filter names by their ids and that travel as statements of their own. */
+const NAMED = 100;
+
+/** The few ids that a filter names; null where it names none, or very many. */
+export function namedIds({ id }: Filter): readonly string[] | null {
+  if (typeof id !== 'object' || id === null || !('in' in id) || Object.keys(id).length !== 1) return null;
+  const ids = [...new Set(id.in)].filter((one) => typeof one === 'string');
+  return ids.length > 0 && ids.length <= NAMED ? ids : null;
+}

@@ -142,7 +142,7 @@ export class Fanout {
     this.#clearing = null;
     const update = { unset: ['fan_at', 'fan_by', 'fan_to'] };
     try {
-      await this.deps.events.bulk(done.map((id) => ({ change: { id, fan_by: this.queue.instance }, update })));
+      await this.deps.events.changeMany({ id: { in: done }, fan_by: this.queue.instance }, update);
     } catch (err) {
       for (const id of done) this.#failed.add(id);
       this.deps.log.warn({ err }, 'markers of events could not be removed; it is repeated');

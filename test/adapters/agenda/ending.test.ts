@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Job } from 'agenda';
 import { MemoryStore } from '../../../adapters/memory/store.js';
-import type { Collection, Doc } from '../../../ports/store.js';
+import type { Collection, Doc, Update } from '../../../ports/store.js';
 import { COLLECTIONS, makeJobs, until } from '../../../testing/contracts/jobs/harness.js';
 
 /** Holds every write that ends a lock until `release`. */
@@ -13,16 +13,18 @@ class SlowEnds extends MemoryStore {
 
   override collection<T extends Doc>(name: string): Collection<T> {
     const inner = super.collection<T>(name);
-    const change: Collection<T>['change'] = async (filter, update, options) => {
-      if (update.unset?.includes('lock')) {
-        this.held++;
-        await this.#gate;
-      }
-      return inner.change(filter, update, options);
+    const passed = async (update: Update): Promise<void> => {
+      if (update.unset?.includes('lock') !== true) return;
+      this.held++;
+      await this.#gate;
+    };
+    const slow: Pick<Collection<T>, 'change' | 'changeMany'> = {
+      change: async (filter, update, options) => passed(update).then(() => inner.change(filter, update, options)),
+      changeMany: async (filter, update, limit) => passed(update).then(() => inner.changeMany(filter, update, limit)),
     };
     return new Proxy(inner, {
       get: (_, method) => {
-        const own: unknown = method === 'change' ? change : Reflect.get(inner, method);
+        const own: unknown = Reflect.get(method in slow ? slow : inner, method);
         return typeof own === 'function' ? own.bind(inner) : own;
       },
     });

@@ -92,6 +92,16 @@ describe('the commands that MongoDB gets', function () {
     ]);
   });
 
+  it('are one for a change of documents that are named by their ids, of those that match', async () => {
+    await rows.bulk(['b', 'c', 'd'].map((id, n) => ({ insert: { id, n } })));
+    counter.take();
+    expect(await rows.changeMany({ id: { in: ['a', 'b', 'c', 'x', 'c'] }, n: { lt: 1 } }, { inc: { n: 5 } })).to.equal(
+      2,
+    );
+    expect(names()).to.deep.equal(['update']);
+    expect((await rows.find()).items.map(({ n }) => n)).to.deep.equal([5, 5, 1, 2]);
+  });
+
   it('are none for what cannot be', async () => {
     expect(await rows.find({ filter: { n: { gte: 0 }, id: { in: [] } } })).to.deep.equal({ items: [], next: null });
     expect(await rows.changeMany({ kind: { in: [] } }, { set: { n: 1 } })).to.equal(0);

@@ -30,6 +30,60 @@ export function repeatingJobs(world: JobsWorld): void {
     expect(info?.next_run_at).to.match(/Z$/);
   });
 
+  it('repeats many jobs that are due together, each never overlapping, on two instances', async () => {
+    const names = ['a.one', 'a.two', 'a.three', 'a.slow'];
+    const running = new Map<string, number>();
+    const counts = new Map<string, number>();
+    let most = 0;
+    const specs = names.map((name): JobSpec => ({
+      name,
+      everyMs: name === 'a.three' ? 60 : 30,
+      timeoutMs: name === 'a.two' ? 5_000 : 60_000,
+      run: async () => {
+        running.set(name, (running.get(name) ?? 0) + 1);
+        most = Math.max(most, running.get(name) ?? 0);
+        await new Promise((resolve) => setTimeout(resolve, name === 'a.slow' ? 400 : 5));
+        running.set(name, (running.get(name) ?? 0) - 1);
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+        if (name === 'a.one' && counts.get(name) === 2) throw new Error('once');
+      },
+    }));
+    const [one, two] = [make(specs), make(specs)];
+    await Promise.all([one.jobs.start(), two.jobs.start()]);
+    await until('three runs of the slow one, and more of the others', async () =>
+      names.every((name) => (counts.get(name) ?? 0) >= (name === 'a.slow' ? 3 : 6)),
+    );
+    expect(most).to.equal(1);
+    expect(one.lines.concat(two.lines).filter(({ message }) => message !== 'a job failed')).to.deep.equal([]);
+    const infos = await one.jobs.list();
+    expect(infos.map(({ name }) => name)).to.deep.equal(names);
+    for (const { last_finished_at, last_run_at } of infos) expect([last_finished_at, last_run_at]).not.to.include(null);
+  });
+
+  it('runs again what was asked for while it ran beside others', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    const ran: string[] = [];
+    const specs = ['a.one', 'a.two'].map((name): JobSpec => ({
+      name,
+      everyMs: 3_600_000,
+      run: async () => {
+        ran.push(name);
+        await gate;
+      },
+    }));
+    const { jobs } = make(specs);
+    await jobs.start();
+    await until('both run', async () => ran.length === 2);
+    await jobs.enqueue('a.one');
+    release();
+    await until('it runs again', async () => ran.length === 3);
+    expect(ran.toSorted()).to.deep.equal(['a.one', 'a.one', 'a.two']);
+    await until('all are over', async () => (await jobs.list()).every(({ running }) => !running));
+    for (const { next_run_at } of await jobs.list())
+      expect(Date.parse(next_run_at ?? '')).to.be.greaterThan(Date.now() + 3_500_000);
+  });
+
   it('plans a cron job in UTC, and a repeating job earlier when its interval became shorter', async () => {
     const none = async (): Promise<void> => undefined;
     const cron = { name: 'a.cron', cron: '30 4 * * *', run: none };
