@@ -16,7 +16,10 @@ const output = named(
   joi.object({
     partialSuccess: joi
       .object({
-        rejectedLogRecords: joi.number().integer().description('Records that became no report'),
+        rejectedLogRecords: joi
+          .string()
+          .pattern(/^\d+$/)
+          .description('Records that became no report, as OTLP writes 64-bit numbers: in decimal digits'),
         errorMessage: joi.string().description('Why, in a sentence'),
       })
       .description('Absent: all became reports'),
@@ -60,7 +63,9 @@ export const routes = (intake: LogIntake): RouteSpec[] => [
       if (isHidden(records, bytes)) throw new ServiceError('invalid_request', 'Names of attributes are not escaped.');
       const { rejected, sentence } = await intake.take(records, callerOf(request));
       if (type === PROTOBUF_TYPE) return text(Buffer.from(protobufAnswer(rejected, sentence)), PROTOBUF_TYPE);
-      return sentence === null ? {} : { partialSuccess: { rejectedLogRecords: rejected, errorMessage: sentence } };
+      return sentence === null
+        ? {}
+        : { partialSuccess: { rejectedLogRecords: String(rejected), errorMessage: sentence } };
     },
   },
 ];

@@ -12,8 +12,9 @@ import { CACHE, REQUIRED } from './programs.js';
 const SLOW_MS = 120_000;
 const NODE = join(CACHE, 'otlpnode');
 const GO = join(CACHE, 'otlpgo', 'logs');
+const JAVA = join(CACHE, 'otlpjava', 'lib');
 const PYTHON = join(CACHE, 'otlppython');
-const suite = REQUIRED || [NODE, PYTHON, GO].every((path) => existsSync(path)) ? describe : describe.skip;
+const suite = REQUIRED || [NODE, PYTHON, GO, JAVA].every((path) => existsSync(path)) ? describe : describe.skip;
 const run = promisify(execFile);
 const program = (name: string): string => fileURLToPath(new URL(`otlp/${name}`, import.meta.url));
 
@@ -67,6 +68,20 @@ suite('logs of OpenTelemetry’s SDKs', function () {
       exception_class: '*errors.errorString',
     });
     expect(item?.['stack_trace']).to.match(/^goroutine 1 /);
+  });
+
+  it('come from Java, by its appender for Logback', async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+      OTEL_TRACES_EXPORTER: 'none',
+      OTEL_METRICS_EXPORTER: 'none',
+      OTEL_SERVICE_NAME: 'shop',
+      OTEL_RESOURCE_ATTRIBUTES: 'service.version=1.4.2',
+    };
+    const item = await itemOf('java', 'java', ['-cp', join(JAVA, '*'), program('java/Report.java')], env);
+    expect(item).to.include({ ...ERROR, error_message: 'the cart has no lines' });
+    expect(item?.['exception_class']).to.match(/^Report[.$]CartError$/);
+    expect(item?.['stack_trace']).to.match(/^Report\$CartError: the cart has no lines\r?\n\tat Report\.total\(/);
   });
 
   for (const encoding of ['http', 'proto']) {

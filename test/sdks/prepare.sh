@@ -46,11 +46,16 @@ get_otlpnode() {
   (cd "$1" && npm install --silent --no-audit --no-fund --no-package-lock --ignore-scripts)
 }
 get_otlppython() { PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --target "$1" -r "$here/otlp/requirements.txt"; }
+get_otlpjava() {
+  cp "$here/otlp/java/pom.xml" "$1/pom.xml"
+  (cd "$1" && mvn -q -B dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$1/lib")
+}
 get_otlpgo() { (cd "$here/otlp/go" && CGO_ENABLED=0 go build -mod=readonly -o "$1/logs" .); }
 
 part javascript "$here/javascript/package.json"
 part otlpnode "$here/otlp/package.json"
 part otlppython "$here/otlp/requirements.txt"
+part otlpjava "$here/otlp/java/pom.xml"
 part otlpgo "$here/otlp/go/go.mod" "$here/otlp/go/go.sum" "$here/otlp/go/main.go"
 part python "$here/python/requirements.txt"
 part java "$here/java/pom.xml"

@@ -128,7 +128,8 @@ suite('source maps of real builds', function () {
   const lineOf = (source: string, text: string): number =>
     source.split('\n').findIndex((line) => line.includes(text)) + 1;
 
-  async function expectSources(found: Loose | undefined): Promise<void> {
+  /** @param inlined the bundler has put the callers into one function */
+  async function expectSources(found: Loose | undefined, inlined = false): Promise<void> {
     const written = await readFile(join(SOURCES, 'cart.mjs'), 'utf8');
     const thrown = lineOf(written, 'throw new');
     expect(itemOf(found)).to.include({ exception_class: 'RangeError', file_path: 'src/cart.mjs', line_no: thrown });
@@ -136,11 +137,14 @@ suite('source maps of real builds', function () {
     const lines = written.split('\n').slice(thrown - 6, thrown + 5);
     expect(context['source']).to.deep.equal(Object.fromEntries(lines.map((text, i) => [String(thrown - 5 + i), text])));
     const frames = context['frames'] as Loose[];
-    expect(frames.slice(0, 3).map((frame) => [frame['filename'], frame['function'], frame['lineno']])).to.deep.equal([
+    const main = await readFile(join(SOURCES, 'main.mjs'), 'utf8');
+    const expected = [
       ['src/cart.mjs', 'Cart.total', thrown],
-      ['src/cart.mjs', 'priceOf', lineOf(written, 'cart.total()')],
-      ['src/main.mjs', 'checkout', lineOf(await readFile(join(SOURCES, 'main.mjs'), 'utf8'), 'priceOf(new')],
-    ]);
+      ['src/cart.mjs', inlined ? null : 'priceOf', lineOf(written, 'cart.total()')],
+      ...(inlined ? [] : [['src/main.mjs', 'checkout', lineOf(main, 'priceOf(new')]]),
+    ];
+    const rewritten = frames.map((frame) => [frame['filename'], frame['function'] ?? null, frame['lineno']]);
+    expect(rewritten.slice(0, expected.length)).to.deep.equal(expected);
     const [raw] = frames.map((frame) => frame['raw'] as Loose);
     expect(raw?.['filename']).to.match(/^http:\/\/127\.0\.0\.1:\d+\/[a-z]+\/dist\/.*\.js$/);
   }
@@ -202,6 +206,31 @@ suite('source maps of real builds', function () {
     await page(vite, `dist/assets/${script ?? ''}`);
     await visit(vite);
     await expectSources((await items(vite))[0]);
+  });
+
+  it('takes those of the plugin for webpack', async () => {
+    const webpack = await shop('webpack');
+    await writeFile(
+      join(webpack.folder, 'build.mjs'),
+      `import { sentryWebpackPlugin } from '@sentry/webpack-plugin';
+       import webpack from 'webpack';
+       const stats = await new Promise((done, failed) =>
+         webpack(
+           {
+             mode: 'production', context: ${JSON.stringify(webpack.folder)}, entry: './src/main.mjs', devtool: 'source-map',
+             output: { filename: 'app.[contenthash].js', path: ${JSON.stringify(join(webpack.folder, 'dist'))} },
+             plugins: [sentryWebpackPlugin({ project: 'webpack', telemetry: false })],
+           },
+           (error, found) => (error ? failed(error) : done(found)),
+         ),
+       );
+       if (stats.hasErrors()) throw new Error(stats.toString());`,
+    );
+    await run(process.execPath, ['build.mjs'], { cwd: webpack.folder, env: settings(webpack) });
+    const script = (await readdir(join(webpack.folder, 'dist'))).find((name) => name.endsWith('.js'));
+    await page(webpack, `dist/${script ?? ''}`);
+    await visit(webpack);
+    await expectSources((await items(webpack))[0], true);
   });
 
   it('takes those of the plugin for esbuild', async () => {

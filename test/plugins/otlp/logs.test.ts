@@ -222,7 +222,7 @@ describe('logs of OpenTelemetry', () => {
     const errorMessage = 'Not taken: a record without exception.type and exception.message is no error.';
     expect([answer.status, answer.body]).to.deep.equal([
       200,
-      { partialSuccess: { rejectedLogRecords: 2, errorMessage } },
+      { partialSuccess: { rejectedLogRecords: '2', errorMessage } },
     ]);
     expect((await send(json([CRASH]))).body).to.deep.equal({});
     const { payload } = await server.server.inject({
@@ -243,7 +243,7 @@ describe('logs of OpenTelemetry', () => {
   it('needs a project where the token is bound to none', async () => {
     const { body } = await send(json([CRASH], { 'service.name': 'unknown' }));
     expect(body['partialSuccess']).to.deep.equal({
-      rejectedLogRecords: 1,
+      rejectedLogRecords: '1',
       errorMessage: 'Not taken: the token is bound to no project, and service.name names none.',
     });
   });
