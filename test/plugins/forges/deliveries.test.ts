@@ -48,6 +48,14 @@ const FORGES: {
   },
 ];
 
+/** A merged request as a squash leaves it: GitLab names the commit apart where nothing was merged besides. */
+function squashedRequest(merged: string): string {
+  if (!merged.startsWith('gitlab')) return delivery(merged);
+  const body = JSON.parse(delivery(merged)) as { object_attributes: Record<string, unknown> };
+  Object.assign(body.object_attributes, { merge_commit_sha: null, squash_commit_sha: C, squash: true });
+  return JSON.stringify(body);
+}
+
 const untouched = { status: 'success', resolved: [], commented: [], linked: [], unchanged: [], left_out: 0 };
 
 for (const engine of new PluginStores('forges', []).all) {
@@ -120,6 +128,41 @@ for (const engine of new PluginStores('forges', []).all) {
         });
         expect(await fixture.detail('shop-1')).to.deep.equal(after);
       });
+    }
+
+    // A squash makes one new commit of the branch's, and the forge tells of it twice: as a push, and with the request.
+    for (const { forge, push, pull, opened: asOpened, merged, url, commit } of FORGES) {
+      const squashed = changed(`${forge}/push`, {
+        commits: [
+          {
+            id: C,
+            message: 'Round the total once (#42)\n\n* wip\n* Fixes shop-1\n* look at shop-2',
+            timestamp: '2026-09-21T14:00:00Z',
+            url: commit + C,
+            author: { name: 'Ada Lovelace', username: 'ada' },
+          },
+        ],
+      });
+      const request = squashedRequest(merged);
+      for (const order of ['the request first', 'the push first']) {
+        it(`${forge}: a squash merge resolves once, with its own commit, ${order}`, async () => {
+          await fixture.send(forge, pull, delivery(asOpened));
+          const both = [() => fixture.send(forge, pull, request), () => fixture.send(forge, push, squashed)];
+          const [first, second] = order === 'the request first' ? both : both.toReversed();
+          expect((await first?.())?.json).to.deep.include({ resolved: ['shop-1'] });
+          expect((await second?.())?.json).to.deep.include({ resolved: [], commented: [] });
+          const { item, activity, pull_request } = await fixture.detail('shop-1');
+          expect(item).to.include({ status: 'resolved', fix_commit: C, pr_url: url });
+          expect(pull_request).to.include({ url, state: 'merged', commit: C });
+          expect(
+            activity.filter(({ action, data }) => action === 'status' && data['to'] === 'resolved'),
+          ).to.have.length(1);
+          // A person opens it again: neither delivery, sent once more, closes it.
+          await fixture.call('PATCH', 'shop-1', { status: 'open' });
+          for (const again of both) expect((await again()).json).to.deep.include({ resolved: [] });
+          expect((await fixture.detail('shop-1')).item.status).to.equal('open');
+        });
+      }
     }
 
     it('only the default branch fixes: another branch links, and so does a merge into one', async () => {
