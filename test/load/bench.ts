@@ -13,6 +13,7 @@
  */
 import { groupingOf, type GroupingInput } from '../../plugins/bugs/grouping/key.js';
 import { TestService } from '../support/service.js';
+import { agentFigures } from './agent/figures.js';
 import { backupFigures } from './backup.js';
 import { beside, line, type Figure } from './beside.js';
 import type { load } from './generator.js';
@@ -249,6 +250,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   licenses: () => licenseFigures(say, ROUNDS, SECONDS),
   downloads: () => downloads(say, ROUNDS, SECONDS),
   releases: () => releases(say, ROUNDS, SECONDS),
+  agent: () => agentFigures(say),
   backup: () =>
     backupFigures({
       say,

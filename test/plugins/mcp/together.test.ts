@@ -129,7 +129,7 @@ for (const engine of engines) {
       expect(stopped.error?.code).to.equal('on_hold');
       expect(stopped.text).to.include('we freeze for the fair');
       expect(ok(await two.call('next', { agent: 'second' })).data).to.deep.include({ item: null });
-      expect(ok(await two.call('next', { agent: 'second' })).data['waiting'] as object).to.include({ on_hold: 1 });
+      expect(ok(await two.call('next', { agent: 'second' })).data['waiting']).to.include({ on_hold: 1 });
       expect(await page(ref)).to.include('we freeze for the fair');
       await form(ref, 'hold', { hold: 'false' });
       const again = granted(await two.call('next', { agent: 'second' }));
