@@ -196,6 +196,10 @@ export default definePlugin<BugsConfig>({
       extensions: [
         extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
         extend(PROJECT_PARTS, projectPart(board, deps.clock)),
+        extend(PROJECT_USAGE, {
+          noun: 'grouping rules',
+          inUse: async (slug) => ((await deps.ruleLists.get(slug))?.rules.length ?? 0) > 0,
+        }),
         extend(SEARCH_PROVIDERS, itemSearch(deps)),
         extend(LIVE_TOPICS, itemTopic(deps)),
         extend(LIVE_TOPICS, oneItemTopic(deps)),

@@ -24,6 +24,7 @@ import { SavedViews } from './lists/saved-views.js';
 import { Stats } from './lists/stats.js';
 import { Links } from './links/links.js';
 import { Merging } from './work/merging.js';
+import { GroupingRules } from './regrouping/registry.js';
 import { Reasons } from './splitting/reasons.js';
 import { Splitting } from './splitting/splitting.js';
 import { KeptHistory } from './builds/build-history.js';
@@ -58,6 +59,7 @@ const SERVICES = {
   links: Links,
   splitting: Splitting,
   reasons: Reasons,
+  regrouping: GroupingRules,
   removal: Removal,
   stats: Stats,
   views: SavedViews,

@@ -15,6 +15,7 @@ import { changingRoutes } from './routes-changing.js';
 import * as schemas from './schemas.js';
 import * as shapes from './schemas-output.js';
 import type { BugServices } from '../services.js';
+import { groupingRuleRoutes } from './grouping-rule-routes.js';
 import { groupingRoute } from './split-route.js';
 import * as tools from './tools.js';
 
@@ -39,6 +40,7 @@ export function routes(services: BugServices): RouteSpec[] {
     detail(services),
     similar(services),
     groupingRoute(services),
+    ...groupingRuleRoutes(services),
     ...parts(services),
     stats(services),
     ...changingRoutes(services),

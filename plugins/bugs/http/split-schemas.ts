@@ -126,7 +126,10 @@ export const groupingOutput = named(
                 kept: count.description('Kept occurrences that it counted'),
                 fingerprint: joi
                   .boolean()
-                  .description('A fingerprint or a message template that the reporter states made the key'),
+                  .description('A fingerprint, or a message template that the reporter states, made the key'),
+                rule: whole({ id: joi.string(), name: joi.string().allow(null).description('null: it is gone') })
+                  .allow(null)
+                  .description('The grouping rule that named the fingerprint'),
               }),
             ),
           )

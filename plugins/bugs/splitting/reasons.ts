@@ -2,6 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import { GroupingRuleBook } from '../grouprules/book.js';
 import type { ItemDoc, KeyDoc } from '../item/model.js';
 import { Items } from '../store/items.js';
 import { KeptReader, type KeptOccurrence } from './kept.js';
@@ -24,6 +25,8 @@ export interface KeyReason {
   kept: number;
   /** The reporter states a fingerprint or a template of the message, and that made it. */
   fingerprint: boolean;
+  /** The grouping rule that made it; `name` null: the rule is gone. Null: no rule did. */
+  rule: { id: string; name: string | null } | null;
 }
 
 export interface GroupReasons {
@@ -48,6 +51,7 @@ export class Reasons {
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>,
     @inject(Items) private readonly items: Items,
     @inject(KeptReader) private readonly kept: KeptReader,
+    @inject(GroupingRuleBook) private readonly rules: GroupingRuleBook,
   ) {}
 
   /** @throws ServiceError not_found, insufficient_scope */
@@ -62,7 +66,8 @@ export class Reasons {
       items.find({ filter: { duplicate_of: item.id }, limit: MOST_MERGED }),
       item.split_from === undefined ? null : items.get(item.split_from),
     ]);
-    const told = keys.slice(0, MOST_KEYS).map((key) => reasonOf(item, key, occurrences));
+    const names = new Map(this.rules.known(item.project).map(({ id, name }) => [id, name]));
+    const told = keys.slice(0, MOST_KEYS).map((key) => reasonOf(item, key, occurrences, names));
     const refs = merged.items.map(({ ref }) => ref);
     const parts = new Set(keys.flatMap(({ divided = [] }) => divided.map(({ by }) => wordsOf(by))));
     const reasons = {
@@ -81,7 +86,12 @@ export class Reasons {
   }
 }
 
-function reasonOf(item: ItemDoc, { key, item_id, came }: KeyDoc, occurrences: readonly KeptOccurrence[]): KeyReason {
+function reasonOf(
+  item: ItemDoc,
+  { key, item_id, came, rule_id }: KeyDoc,
+  occurrences: readonly KeptOccurrence[],
+  names: ReadonlyMap<string, string>,
+): KeyReason {
   const own = occurrences.filter((one) => one.key === key);
   const [first] = own;
   // Where the keys differ the report had a fingerprint, or its part was split off.
@@ -93,7 +103,8 @@ function reasonOf(item: ItemDoc, { key, item_id, came }: KeyDoc, occurrences: re
     masked: first?.grouping.masked.slice(0, LONGEST) ?? null,
     came: item_id !== item.id ? 'merged' : isSplit ? 'split' : (came ?? 'first'),
     kept: own.length,
-    fingerprint: first !== undefined && grouping === null && !isSplit,
+    fingerprint: rule_id !== undefined || (first !== undefined && grouping === null && !isSplit),
+    rule: rule_id === undefined ? null : { id: rule_id, name: names.get(rule_id) ?? null },
   };
 }
 
@@ -109,7 +120,9 @@ type Told = Omit<GroupReasons, 'says' | 'untrusted_fields'>;
 
 function saysOf(item: ItemDoc, { exception_class, keys, more_keys, merged, split_from, split_off }: Told): string[] {
   const masked = item.type === 'feature' ? 'title' : 'message';
-  const lines = keys.map(({ origin, masked: text, came, fingerprint }) => {
+  const lines = keys.map(({ origin, masked: text, came, fingerprint, rule }) => {
+    if (rule?.name === null) return `A grouping rule that is gone put reports here.${CAME[came]}`;
+    if (rule !== null) return `The grouping rule “${rule.name}” puts reports here.${CAME[came]}`;
     if (fingerprint)
       return `A fingerprint or a template of the ${masked}, which the reporter states, puts reports here.${CAME[came]}`;
     const place = origin === null ? 'without a place in the code' : `from ${origin}`;

@@ -1,0 +1,146 @@
+/** Input and output of the routes of grouping rules. */
+import joi from 'joi';
+import { named, whole } from '../../../kernel/contract.js';
+import { MOST_ELEMENTS, MOST_RULES } from '../grouping/grouping-rule.js';
+
+/** Not every store keeps NUL and unpaired surrogates unchanged. */
+const text = (max: number): joi.StringSchema =>
+  joi
+    .string()
+    .max(max)
+    .pattern(/\0/, { invert: true, name: 'text without NUL' })
+    .pattern(/\p{Surrogate}/u, { invert: true, name: 'whole text' });
+
+const slug = joi.string().max(64).required();
+export const projectParams = joi.object({ project: slug });
+export const ruleParams = joi.object({ project: slug, id: joi.string().max(64).required() });
+
+const PLACEHOLDERS =
+  '`{{ class }}`, `{{ message }}`, `{{ origin }}`, and `{{ 1 }}` to `{{ 9 }}`, the groups of `message`';
+
+const fields = {
+  name: text(200).allow('', null).description('Called by what it asks for when left out'),
+  enabled: joi.boolean().description('Default true'),
+  exception_class: text(200)
+    .allow('', null)
+    .description('The class, or its last segment; `*` stands for any characters; upper and lower case are alike'),
+  message: text(500)
+    .allow('', null)
+    .description('RE2 syntax, searched in the first 2,048 characters of the message; upper and lower case are alike'),
+  origin: text(500)
+    .allow('', null)
+    .description('`orders/db.py`, or `orders/db.py#connect`, as grouping normalises it; `*` stands for any characters'),
+  fingerprint: joi
+    .array()
+    .items(text(200).min(1))
+    .max(MOST_ELEMENTS)
+    .allow(null)
+    .description(
+      `Replaces the grouping. Each element may hold ${PLACEHOLDERS}; \`{{ default }}\` is an element of its own`,
+    ),
+  title: text(200).allow('', null).description(`Of new groups. May hold ${PLACEHOLDERS}`),
+};
+
+export const ruleBody = named(
+  'GroupingRuleFields',
+  joi
+    .object(fields)
+    .description('At least one of `exception_class`, `message`, `origin`, and at least one of `fingerprint`, `title`')
+    .example({
+      name: 'Timeouts by service',
+      message: 'timeout of (\\w+)',
+      fingerprint: ['timeout', '{{ 1 }}'],
+      title: 'Timeout of {{ 1 }}',
+    }),
+);
+export const trialBody = named(
+  'GroupingRuleTrial',
+  ruleBody.keys({ id: joi.string().max(64).description('The stored rule that it would replace; left out: it is new') }),
+);
+export const orderBody = named(
+  'GroupingRuleOrder',
+  joi.object({
+    ids: joi
+      .array()
+      .items(joi.string().max(64))
+      .max(MOST_RULES)
+      .required()
+      .description('All rules of the project, each once'),
+  }),
+);
+
+const outside = joi.string().allow(null, '');
+const count = joi.number().integer().min(0);
+const timestamp = joi.string().isoDate();
+const elements = joi.array().items(joi.string().allow('')).allow(null);
+
+const ruleShape = named(
+  'GroupingRule',
+  whole({
+    id: joi.string(),
+    name: joi.string().allow(''),
+    enabled: joi.boolean(),
+    exception_class: joi.string().allow(null),
+    message: joi.string().allow(null),
+    origin: joi.string().allow(null),
+    fingerprint: elements,
+    title: joi.string().allow(null),
+    created_by: joi.string(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  }),
+);
+export const ruleOutput = named('GroupingRuleAnswer', whole({ rule: ruleShape }));
+export const rulesOutput = named('GroupingRules', whole({ items: joi.array().items(ruleShape).max(MOST_RULES) }));
+
+const group = { ref: joi.string(), title: joi.string().allow('') };
+const namedGroup = named('NamedGroup', whole(group));
+
+export const trialOutput = named(
+  'GroupingRuleTrialAnswer',
+  whole({
+    groups: count.description('Groups of the project that were looked at, those seen last first'),
+    occurrences: count.description('Kept occurrences of them, at most 20 of each'),
+    complete: joi.boolean().description('False: there are more groups'),
+    fits: count.description('Occurrences that the rule takes'),
+    samples: joi
+      .array()
+      .items(
+        named(
+          'GroupingRuleSample',
+          whole({
+            ...group,
+            id: joi.string().description('Of the occurrence'),
+            occurred_at: timestamp,
+            error_message: outside,
+            exception_class: outside,
+            origin: outside,
+            fingerprint: elements.description('As the rule fills it in'),
+            new_title: outside.description('That a new group would get; null: the rule gives none'),
+            untrusted_fields: joi.array().items(joi.string()),
+          }),
+        ),
+      )
+      .max(20),
+    destinations: joi
+      .array()
+      .items(
+        named(
+          'GroupingRuleDestination',
+          whole({
+            group: namedGroup.allow(null).description('null: a new group'),
+            title: outside.description('Of the new group'),
+            fingerprint: elements,
+            occurrences: count,
+            from: joi.array().items(named('GroupingRuleSource', whole({ ...group, occurrences: count }))),
+          }),
+        ),
+      )
+      .max(20)
+      .description('Where later reports would be counted that are counted elsewhere today'),
+    more_destinations: count.description('Beyond these'),
+    joined: count.description('Destinations that join what is apart today'),
+    split: count.description('Groups of today that would be divided'),
+    says: joi.array().items(joi.string()),
+  }),
+);

@@ -1,0 +1,145 @@
+/**
+ * What a change of grouping rules would do with occurrences that are kept: which of them the tried rule takes, and
+ * where later reports like them would be counted. Pure.
+ */
+import { titleOf } from '../../../lib/text/error-title.js';
+import type { Ruling } from '../grouprules/compiled-rule.js';
+import type { ItemDoc } from '../item/model.js';
+import type { OccurrenceDoc } from '../item/occurrence-documents.js';
+
+/** A kept occurrence with the keys that later reports like it would have, before and after the change. */
+export interface TriedOccurrence {
+  item: Pick<ItemDoc, 'id' | 'ref' | 'title'>;
+  doc: OccurrenceDoc;
+  origin: string;
+  before: string;
+  after: string;
+  /** After the change. */
+  ruling: Ruling | null;
+}
+
+/** A group as the result names it. */
+export interface NamedGroup {
+  ref: string;
+  title: string;
+}
+
+/** Where later reports would be counted that are counted elsewhere today. */
+export interface TrialDestination {
+  /** Null: a new group. */
+  group: NamedGroup | null;
+  /** Of the new group; null where it exists. */
+  title: string | null;
+  /** As the rule fills it in; null where no rule would decide any more. */
+  fingerprint: string[] | null;
+  /** Kept occurrences. */
+  occurrences: number;
+  from: (NamedGroup & { occurrences: number })[];
+}
+
+export interface TrialSample extends NamedGroup {
+  /** Of the occurrence. */
+  id: string;
+  occurred_at: string;
+  error_message: string | null;
+  exception_class: string | null;
+  origin: string | null;
+  fingerprint: string[] | null;
+  /** That the rule would give to a new group; null: it gives none. */
+  new_title: string | null;
+  untrusted_fields: string[];
+}
+
+export interface TrialEffect {
+  /** Kept occurrences that the rule takes. */
+  fits: number;
+  samples: TrialSample[];
+  /** The largest first. */
+  destinations: TrialDestination[];
+  more_destinations: number;
+  /** Destinations that more than one of today's groups leads to. */
+  joined: number;
+  /** Groups of today whose reports would be counted at several places. */
+  split: number;
+}
+
+const SAMPLES = 20;
+const DESTINATIONS = 20;
+const SOURCES = 20;
+const LONGEST_MESSAGE = 300;
+
+/**
+ * @param tried the newest first
+ * @param leads key → the group that it leads to today
+ */
+export function effectOf(
+  tried: readonly TriedOccurrence[],
+  ruleId: string,
+  leads: ReadonlyMap<string, NamedGroup & { id: string }>,
+): TrialEffect {
+  const fitting = tried.filter(({ ruling }) => ruling?.rule_id === ruleId);
+  const moved = tried.filter(
+    ({ before, after, item }) => before !== after && (leads.get(after)?.id ?? null) !== item.id,
+  );
+  const byKey = groupedBy(moved, ({ after }) => after);
+  const destinations = [...byKey]
+    .map(([key, occurrences]) => destinationOf(occurrences, leads.get(key) ?? null))
+    .toSorted((a, b) => b.occurrences - a.occurrences);
+  const joined = [...byKey].filter(([key, occurrences]) => {
+    const ids = new Set(occurrences.map(({ item }) => item.id));
+    const there = leads.get(key);
+    return ids.size + (there === undefined ? 0 : 1) > 1;
+  }).length;
+  const movedSet = new Set(moved);
+  const split = [...groupedBy(tried, ({ item }) => item.id).values()].filter(
+    (all) => new Set(all.map((one) => (movedSet.has(one) ? one.after : ''))).size > 1,
+  ).length;
+  return {
+    fits: fitting.length,
+    samples: fitting.slice(0, SAMPLES).map(sampleOf),
+    destinations: destinations.slice(0, DESTINATIONS),
+    more_destinations: Math.max(0, destinations.length - DESTINATIONS),
+    joined,
+    split,
+  };
+}
+
+function groupedBy<T>(all: readonly T[], nameOf: (one: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) groups.set(nameOf(one), [...(groups.get(nameOf(one)) ?? []), one]);
+  return groups;
+}
+
+function destinationOf(occurrences: readonly TriedOccurrence[], group: NamedGroup | null): TrialDestination {
+  const [first] = occurrences as readonly [TriedOccurrence];
+  const sources = [...groupedBy(occurrences, ({ item }) => item.id).values()]
+    .map((own) => ({ ...namedOf(own[0] as TriedOccurrence), occurrences: own.length }))
+    .toSorted((a, b) => b.occurrences - a.occurrences);
+  return {
+    group: group && { ref: group.ref, title: group.title },
+    title: group === null ? (first.ruling?.title ?? ownTitleOf(first)) : null,
+    fingerprint: first.ruling?.fingerprint ?? null,
+    occurrences: occurrences.length,
+    from: sources.slice(0, SOURCES),
+  };
+}
+
+const namedOf = ({ item: { ref, title } }: TriedOccurrence): NamedGroup => ({ ref, title });
+
+const ownTitleOf = ({ doc, item }: TriedOccurrence): string =>
+  doc.error_message ? titleOf(doc.exception_class, doc.error_message) : item.title;
+
+const sampleOf = (tried: TriedOccurrence): TrialSample => {
+  const { doc, origin, ruling } = tried;
+  return {
+    ...namedOf(tried),
+    id: doc.occurrence_id,
+    occurred_at: doc.occurred_at,
+    error_message: doc.error_message?.slice(0, LONGEST_MESSAGE) ?? null,
+    exception_class: doc.exception_class,
+    origin: origin || null,
+    fingerprint: ruling?.fingerprint ?? null,
+    new_title: ruling?.title ?? null,
+    untrusted_fields: ['title', 'error_message', 'exception_class', 'origin', 'fingerprint', 'new_title'],
+  };
+};

@@ -1,0 +1,133 @@
+/**
+ * Tries a change of a project's grouping rules on the occurrences that are kept: of the groups seen last, a bounded
+ * number of each, for a bounded time. It reads and stores nothing else.
+ *
+ * What a report said beside what is kept (a fingerprint of its own, a template of its message) is not known any more, so
+ * a rule with `{{ default }}` or `{{ message }}` may make other keys of such reports than are told here.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import type { GroupingInput } from '../grouping/key.js';
+import type { GroupingRule } from '../grouping/grouping-rule.js';
+import { keyedBy } from '../grouprules/ruled-input.js';
+import { GroupingRuleSet } from '../grouprules/rule-set.js';
+import { RuleSubject } from '../grouprules/subject.js';
+import { hashOf, slotIds } from '../item/document-ids.js';
+import type { ItemDoc } from '../item/model.js';
+import { unpack } from '../item/payload.js';
+import { effectOf, type NamedGroup, type TrialEffect, type TriedOccurrence } from './effect.js';
+
+const GROUPS = 200;
+/** Kept occurrences of one group that are looked at; they are large. */
+const OF_A_GROUP = 20;
+const BATCH = 10;
+/** Milliseconds. A person waits. */
+const MOST_MS = 8_000;
+const LEADS = 500;
+
+export interface RuleTrial extends TrialEffect {
+  /** Groups, and kept occurrences of them, that were looked at. */
+  groups: number;
+  occurrences: number;
+  /** False: there are more groups than were looked at. */
+  complete: boolean;
+  /** All of it in sentences. */
+  says: string[];
+}
+
+@injectable()
+export class RuleTrials {
+  constructor(@inject(DEPS) private readonly deps: BugDeps) {}
+
+  /** @param ruleId the rule of `after` that is tried */
+  async of(
+    project: string,
+    before: readonly GroupingRule[],
+    after: readonly GroupingRule[],
+    ruleId: string,
+  ): Promise<RuleTrial> {
+    const { items, clock, log } = this.deps;
+    const sets = [GroupingRuleSet.of(before, log), GroupingRuleSet.of(after, log)] as const;
+    const ends = clock.monotonic() + MOST_MS;
+    const page = await items.find({
+      filter: { project, type: 'error' },
+      sort: [['last_seen_at', 'desc']],
+      limit: GROUPS,
+    });
+    const tried: TriedOccurrence[] = [];
+    let groups = 0;
+    for (const item of page.items) {
+      if (clock.monotonic() > ends) break;
+      for (const occurrence of await this.#tried(item, sets)) tried.push(occurrence);
+      groups += 1;
+    }
+    const effect = effectOf(tried, ruleId, await this.#leads(project, tried));
+    const trial = {
+      groups,
+      occurrences: tried.length,
+      complete: page.next === null && groups === page.items.length,
+      ...effect,
+    };
+    return { ...trial, says: saysOf(trial) };
+  }
+
+  async #tried(item: ItemDoc, sets: readonly [GroupingRuleSet, GroupingRuleSet]): Promise<TriedOccurrence[]> {
+    const { occurrences, texts, grouping, clock } = this.deps;
+    const ids = slotIds(item.id).slice(0, OF_A_GROUP);
+    const found: TriedOccurrence[] = [];
+    for (let from = 0; from < ids.length; from += BATCH) {
+      const page = await occurrences.find({ filter: { id: { in: ids.slice(from, from + BATCH) } }, limit: BATCH });
+      for (const stored of page.items) {
+        const doc = await unpack(stored, (id) => texts.get(id));
+        const { type, project, title } = item;
+        const report: GroupingInput = { ...doc, type, project, title };
+        const subject = new RuleSubject(report, grouping.masks);
+        const now = (): number => clock.monotonic();
+        const [was, ruling] = [await sets[0].ruling(subject, now), await sets[1].ruling(subject, now)];
+        const keyOf = (of: typeof was): string => keyedBy(report, of, grouping.masks).dedup_key;
+        const { id, ref } = item;
+        const { origin } = subject;
+        const named = { id, ref, title };
+        found.push({ item: named, doc, origin, before: keyOf(was), after: keyOf(ruling), ruling });
+      }
+      if (page.items.length < BATCH && item.parted !== true) break;
+    }
+    return found;
+  }
+
+  /** Where the keys lead that would be new for their occurrences. */
+  async #leads(project: string, tried: readonly TriedOccurrence[]): Promise<Map<string, NamedGroup & { id: string }>> {
+    const { keys, items } = this.deps;
+    const asked = [...new Set(tried.flatMap(({ before, after }) => (before === after ? [] : [after])))].slice(0, LEADS);
+    if (asked.length === 0) return new Map();
+    const ids = asked.map((key) => hashOf(project, key));
+    const leads = (await keys.find({ filter: { id: { in: ids } }, limit: LEADS })).items;
+    const led = [...new Set(leads.map(({ counts_at, item_id }) => counts_at ?? item_id))];
+    const groups = new Map(
+      (await items.find({ filter: { id: { in: led } }, limit: LEADS })).items.map((g) => [g.id, g]),
+    );
+    return new Map(
+      leads.flatMap(({ key, counts_at, item_id }) => {
+        const group = groups.get(counts_at ?? item_id);
+        return group === undefined ? [] : [[key, { id: group.id, ref: group.ref, title: group.title }]];
+      }),
+    );
+  }
+}
+
+const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+function saysOf(trial: Omit<RuleTrial, 'says'>): string[] {
+  const { groups, occurrences, fits, destinations, more_destinations, joined, split, complete } = trial;
+  const all = complete ? '' : ', of the groups seen last';
+  const moves = destinations.length + more_destinations;
+  const made = destinations.filter(({ group }) => group === null).length + more_destinations;
+  return [
+    `The rule takes ${fits} of ${count(occurrences, 'kept occurrence')} in ${count(groups, 'group')}${all}.`,
+    moves === 0
+      ? 'Later reports would be counted where they are counted today.'
+      : `Later reports like these would be counted at ${count(moves, 'other group')}, ${made === moves ? 'all of them' : `${made} of them`} new.`,
+    ...(joined > 0 ? [`${joined} of these ${joined === 1 ? 'joins' : 'join'} what is apart today.`] : []),
+    ...(split > 0 ? [`${count(split, 'group')} of today would be divided.`] : []),
+  ];
+}
