@@ -79,6 +79,7 @@ const NOUNS = [
   'bug',
   'channel',
   'credential',
+  'grouping_rule',
   'ignore_rule',
   'license',
   'login',

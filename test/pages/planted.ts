@@ -189,6 +189,15 @@ export class PlantedService {
       project: 'shop',
     });
     const { id } = rule as { id: string };
+    const grouped = await this.#call('POST', '/api/bugtracker/v1/projects/shop/grouping-rules', {
+      name: `W${PLANTED}`.slice(0, 200),
+      message: `Z${SCRIPT.replace(/[()=]/g, '.')}`,
+      origin: `W${PLANTED}`.slice(0, 500),
+      fingerprint: [`W${PLANTED}`.slice(0, 200)],
+      title: `W${PLANTED}`.slice(0, 200),
+    });
+    const grouping = `/grouping-rules/shop/${(grouped['rule'] as { id: string }).id}/edit`;
+    this.addresses['/grouping-rules/{project}/{id}/edit'] = grouping;
     this.addresses['/ignore-rules/{id}'] = `/ignore-rules/${id}`;
     this.addresses['/ignore-rules/{id}/edit'] = `/ignore-rules/${id}/edit`;
   }

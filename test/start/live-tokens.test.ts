@@ -69,6 +69,17 @@ const ROUTES: readonly Write[] = [
       [field]: text,
     })),
   ),
+  ...['name', 'exception_class', 'message', 'origin', 'title'].map((field) =>
+    write('POST', '/api/bugtracker/v1/projects/shop/grouping-rules', field, (text) => ({
+      exception_class: 'E',
+      title: 't',
+      [field]: text,
+    })),
+  ),
+  write('POST', '/api/bugtracker/v1/projects/shop/grouping-rules', 'fingerprint', (text) => ({
+    message: 'x',
+    fingerprint: [text],
+  })),
   write('POST', '/api/bugtracker/v1/report', 'description', (description) => ({
     project: 'shop',
     title: 'T',

@@ -4,6 +4,7 @@ import { Redirect, type HttpRequest, type PageSpec } from '../../../kernel/contr
 import { WHERE } from '../lists/facets.js';
 import { actionPages } from './actions.js';
 import { bulkPages } from './several/bulk.js';
+import { groupingRulePages } from './grouping/rules.js';
 import { itemView } from './item/view.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
 import { listPages } from './list.js';
@@ -39,6 +40,7 @@ export function pages(given: Omit<PageDeps, 'reader'>): PageSpec[] {
     ...nextPages(page),
     ...alikePages(page),
     ...splitPages(page),
+    ...groupingRulePages(page),
     ...runPages(page),
     ...tracePages(page),
     {

@@ -120,13 +120,17 @@ const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' :
 function saysOf(trial: Omit<RuleTrial, 'says'>): string[] {
   const { groups, occurrences, fits, destinations, more_destinations, joined, split, complete } = trial;
   const all = complete ? '' : ', of the groups seen last';
-  const moves = destinations.length + more_destinations;
-  const made = destinations.filter(({ group }) => group === null).length + more_destinations;
+  const there = destinations.filter(({ group }) => group !== null).length;
+  const made = destinations.length - there + more_destinations;
+  const places = [
+    ...(made > 0 ? [count(made, 'new group')] : []),
+    ...(there > 0 ? [`${count(there, 'group')} that exist${there === 1 ? 's' : ''}`] : []),
+  ];
   return [
     `The rule takes ${fits} of ${count(occurrences, 'kept occurrence')} in ${count(groups, 'group')}${all}.`,
-    moves === 0
+    places.length === 0
       ? 'Later reports would be counted where they are counted today.'
-      : `Later reports like these would be counted at ${count(moves, 'other group')}, ${made === moves ? 'all of them' : `${made} of them`} new.`,
+      : `Later reports like these would be counted in ${places.join(' and ')}.`,
     ...(joined > 0 ? [`${joined} of these ${joined === 1 ? 'joins' : 'join'} what is apart today.`] : []),
     ...(split > 0 ? [`${count(split, 'group')} of today would be divided.`] : []),
   ];

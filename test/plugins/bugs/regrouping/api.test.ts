@@ -280,7 +280,7 @@ describe('grouping rules: API', () => {
       });
       expect(trial.says).to.deep.equal([
         'The rule takes 2 of 4 kept occurrences in 3 groups.',
-        'Later reports like these would be counted at 1 other group, all of them new.',
+        'Later reports like these would be counted in 1 new group.',
         '1 of these joins what is apart today.',
       ]);
       expect(await rules()).to.deep.equal([]);

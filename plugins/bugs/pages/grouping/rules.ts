@@ -1,0 +1,142 @@
+/** /grouping-rules: the rules of a project in their order, and the addresses of their form. */
+import joi from 'joi';
+import {
+  formPage,
+  type Problem,
+  Redirect,
+  View,
+  type HttpRequest,
+  type PageSpec,
+} from '../../../../kernel/contract.js';
+import { sentenceOf } from '../../../../lib/sentence.js';
+import { MOST_RULES, type GroupingRule } from '../../grouping/grouping-rule.js';
+import type { PageDeps } from '../shared/page-deps.js';
+import { GroupingRuleEditor } from './rule-editor.js';
+import { crumb, rulesUrl, TITLE } from './rule-links.js';
+
+const access = { session: 'member' } as const;
+const empty = (max: number): joi.StringSchema => joi.string().max(max).empty('');
+const params = joi.object({ project: joi.string().max(64).required(), id: joi.string().guid().required() });
+const prefill = { name: empty(200), exception_class: empty(200), message: empty(500), origin: empty(500) };
+
+async function listView(page: PageDeps, request: HttpRequest, problem?: Problem): Promise<View> {
+  const asked = (request.query as { project?: string }).project ?? request.params['project'];
+  const projects = (await page.deps.projects.list()).map(({ slug, name }) => ({ value: slug, label: name }));
+  const [only] = projects;
+  const project = asked ?? (projects.length === 1 ? only?.value : undefined);
+  const rules = project === undefined ? [] : await page.services.regrouping.list(request.principal, project);
+  const name = projects.find(({ value }) => value === project)?.label;
+  return new View('grouping-rules', {
+    title: TITLE,
+    ...(project !== undefined && { crumbs: [crumb, { label: name ?? project }] }),
+    projects,
+    project,
+    rules: rules.map((rule, i) => shown(rule, project ?? '', i, rules.length)),
+    full: rules.length >= MOST_RULES,
+    most: MOST_RULES,
+    problem: problem && sentenceOf(problem.message),
+  });
+}
+
+const shown = (rule: GroupingRule, project: string, at: number, all: number): object => ({
+  ...rule,
+  place: at + 1,
+  first: at === 0,
+  last: at === all - 1,
+  base: `/grouping-rules/${encodeURIComponent(project)}/${rule.id}`,
+});
+
+export function groupingRulePages(page: PageDeps): PageSpec[] {
+  const editor = new GroupingRuleEditor(page);
+  const { regrouping } = page.services;
+  const action = (
+    name: string,
+    run: (request: HttpRequest, project: string, id: string) => Promise<GroupingRule | string>,
+    says: (rule: string) => string,
+  ): PageSpec =>
+    formPage(
+      { path: `/grouping-rules/{project}/{id}/${name}`, title: TITLE, access, input: { params } },
+      async (request) => {
+        const { project = '', id = '' } = request.params;
+        const done = await run(request, project, id);
+        const message = says(typeof done === 'string' ? done : done.name);
+        return new Redirect(rulesUrl(project), { tone: 'success', message });
+      },
+      (request, problem) => listView(page, request, problem),
+    );
+  return [
+    {
+      path: '/grouping-rules',
+      title: TITLE,
+      nav: {
+        section: 'work',
+        label: TITLE,
+        icon: 'merge',
+        order: 31,
+        also: ['fingerprints', 'fingerprint rules', 'merging', 'grouping'],
+      },
+      access,
+      input: { query: joi.object({ project: empty(64) }) },
+      handle: (request) => listView(page, request),
+    },
+    {
+      path: '/grouping-rules/new',
+      title: 'New grouping rule',
+      access,
+      input: { query: joi.object({ project: empty(64), ...prefill }) },
+      handle: (request) => editor.blank(request),
+    },
+    {
+      method: 'POST',
+      path: '/grouping-rules',
+      title: TITLE,
+      access,
+      creates: true,
+      handle: (request) => editor.save(request),
+    },
+    {
+      path: '/grouping-rules/{project}/{id}/edit',
+      title: TITLE,
+      access,
+      input: { params },
+      handle: (request) => editor.edit(request),
+    },
+    {
+      method: 'POST',
+      path: '/grouping-rules/{project}/{id}/edit',
+      title: TITLE,
+      access,
+      input: { params },
+      handle: (request) => editor.save(request),
+    },
+    action(
+      'up',
+      ({ principal }, project, id) => regrouping.move(principal, project, id, -1),
+      (rule) => `“${rule}” is asked earlier now.`,
+    ),
+    action(
+      'down',
+      ({ principal }, project, id) => regrouping.move(principal, project, id, 1),
+      (rule) => `“${rule}” is asked later now.`,
+    ),
+    action(
+      'enable',
+      ({ principal }, project, id) => regrouping.change(principal, project, id, { enabled: true }),
+      (rule) => `“${rule}” is enabled. Errors that fit are grouped by it from now on.`,
+    ),
+    action(
+      'disable',
+      ({ principal }, project, id) => regrouping.change(principal, project, id, { enabled: false }),
+      (rule) => `“${rule}” is disabled. The groups that it made stay.`,
+    ),
+    action(
+      'delete',
+      async ({ principal }, project, id) => {
+        const { name } = await regrouping.get(principal, project, id);
+        await regrouping.remove(principal, project, id);
+        return name;
+      },
+      (rule) => `“${rule}” is deleted. The groups that it made stay.`,
+    ),
+  ];
+}

@@ -1,0 +1,94 @@
+/**
+ * Grouping rules in the real program, on the embedded store and on MongoDB with two processes: a change is in force in
+ * the other process within two seconds, parallel first reports make one group, and writers of both lose nothing.
+ */
+import { expect } from 'chai';
+import { until } from '../../../harness.js';
+import { engines } from '../../../support/engines.js';
+import { TestService } from '../../../support/service.js';
+
+const NO_LIMITS = {
+  SVC_LIMITS__INTAKE_PER_MINUTE: '0',
+  SVC_LIMITS__API_PER_MINUTE: '0',
+  SVC_LIMITS__BULK_PER_MINUTE: '0',
+};
+const RULES = '/api/bugtracker/v1/projects/shop/grouping-rules';
+const RULE = { message: 'timeout of (\\w+)', fingerprint: ['timeout', '{{ 1 }}'] };
+
+describe('grouping rules in the real program', function () {
+  this.timeout(180_000);
+  for (const engine of engines) {
+    describe(`on ${engine.name}`, () => {
+      const services: TestService[] = [];
+      let settings: Record<string, string>;
+      let token: string;
+
+      beforeEach(async function () {
+        const found = await engine.settings();
+        if (found === null) this.skip();
+        settings = { ...NO_LIMITS, ...found };
+        const first = await started();
+        await first.project('shop');
+        token = await first.token('bugtracker:report,bugtracker:read,bugtracker:manage');
+      });
+      afterEach(async () => {
+        for (const service of services.splice(0)) await service.dispose();
+      });
+
+      async function started(): Promise<TestService> {
+        const service = await TestService.started(settings);
+        services.push(service);
+        return service;
+      }
+      const here = (): TestService => services[0] as TestService;
+      async function report(service: TestService, error_message: string, file: string): Promise<string> {
+        const { status, body } = await service.request('POST', '/api/errors/v1/report', token, {
+          project: 'shop',
+          error_level: 'error',
+          error_message,
+          file,
+        });
+        expect(status, JSON.stringify(body)).to.be.oneOf([200, 201]);
+        return String(body['id']);
+      }
+      async function made(service: TestService, fields: object = RULE): Promise<string> {
+        const { status, body } = await service.request('POST', RULES, token, fields);
+        expect(status, JSON.stringify(body)).to.equal(201);
+        return (body['rule'] as { id: string }).id;
+      }
+      const ids = async (service: TestService): Promise<string[]> =>
+        ((await service.request('GET', RULES, token)).body['items'] as { id: string }[]).map(({ id }) => id);
+
+      it('parallel first reports of many files and callers make one group', async () => {
+        await made(here());
+        const found = await Promise.all(
+          Array.from({ length: 40 }, (_, i) => report(here(), `timeout of db, call ${i}`, `f${i}.ts`)),
+        );
+        expect(new Set(found).size).to.equal(1);
+      });
+
+      it('a second process is told within two seconds, and both write and group together', async function () {
+        // The embedded store has one process.
+        if (engine.name !== 'mongodb') this.skip();
+        const other = await started();
+        const before = await report(other, 'timeout of db', 'a.ts');
+        const rule = await made(here());
+        const ruled = await report(here(), 'timeout of db', 'a.ts');
+        expect(ruled).not.to.equal(before);
+        await until('the rule there', async () => (await report(other, 'timeout of db', 'a.ts')) === ruled);
+        const both = await Promise.all(
+          Array.from({ length: 40 }, (_, i) => report(i % 2 ? other : here(), 'timeout of mail', `f${i}.ts`)),
+        );
+        expect(new Set(both).size).to.equal(1);
+        const written = await Promise.all(
+          Array.from({ length: 20 }, (_, i) => made(i % 2 ? other : here(), { message: `m${i}`, title: 't' })),
+        );
+        expect(await ids(other)).to.have.members([rule, ...written]);
+        const { status } = await other.request('DELETE', `${RULES}/${rule}`, token);
+        expect(status).to.equal(200);
+        expect(await report(other, 'timeout of db', 'a.ts')).to.equal(before);
+        await until('the rule gone here', async () => (await report(here(), 'timeout of db', 'a.ts')) === before);
+      });
+    });
+  }
+});
