@@ -51,11 +51,9 @@ export class Figures implements ReleaseHealth {
     const first = hourOf(Date.parse(since));
     const filter: Filter = { project, version_key: versionKey(version), hour: { gte: first } };
     const sum = { started: 0, crashed: 0 };
-    const senders = new Set<string>();
     const ofCrashes = new Set<string>();
     for await (const docs of pages(this.hours, { filter, sort: [['hour', 'asc']], limit: PAGE })) {
       for (const { hour, minutes = {}, ...known } of docs) {
-        for (const sender of Object.keys(known.senders ?? {})) senders.add(sender);
         for (const sender of Object.keys(known.crash_senders ?? {})) ofCrashes.add(sender);
         for (const [minute, { started = 0, crashed = 0 }] of Object.entries(minutes)) {
           if (hour === first && minute < minuteOf(since)) continue;
@@ -64,8 +62,8 @@ export class Figures implements ReleaseHealth {
         }
       }
     }
-    const confirmed = ofCrashes.has('token') || ofCrashes.size > 1 || ofCrashes.size === senders.size;
-    return { ...sum, confirmed };
+    const crashes_by_token = ofCrashes.delete('token');
+    return { ...sum, crash_addresses: ofCrashes.size, crashes_by_token };
   }
 
   /** The beginnings of the last hours, the running one last. */

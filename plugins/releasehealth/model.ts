@@ -23,7 +23,6 @@ export interface HourDoc extends Doc, Partial<SessionCounts> {
   people?: string;
   crashed_people?: string;
   /** Who reported sessions, and who crashes: `token`, or one of a few numbers that an address falls on. */
-  senders?: Readonly<Record<string, number>>;
   crash_senders?: Readonly<Record<string, number>>;
 }
 

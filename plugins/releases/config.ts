@@ -14,6 +14,7 @@ export interface ReleasesConfig {
   halt_window_seconds: number;
   halt_sessions: number;
   halt_crash_free_points: number;
+  halt_addresses: number;
 }
 
 /** Refuses an address with a query, a fragment or credentials, which belong to a request. */
@@ -115,5 +116,14 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .default(2)
     .description(
       'It stops when the share of its sessions that are free of crashes is so many percentage points, or more, below that of the version before.',
+    ),
+  halt_addresses: joi
+    .number()
+    .integer()
+    .min(1)
+    .max(50)
+    .default(2)
+    .description(
+      'It stops only when sessions that crashed came from so many different addresses, or by a token that is no intake key. 1: where all installations have one address; then whoever knows the intake key can stop a rollout.',
     ),
 });

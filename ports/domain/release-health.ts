@@ -81,10 +81,12 @@ export interface SessionWindow {
   started: number;
   crashed: number;
   /**
-   * The crashes are more than one stranger's word: two addresses reported some, or a token that is not public, or the
-   * only address from which any session came.
+   * Different addresses from which crashes were reported with a public key, about: some share a number, so that there
+   * may be more, and never fewer.
    */
-  confirmed: boolean;
+  crash_addresses: number;
+  /** A token that is not public reported crashes. */
+  crashes_by_token: boolean;
 }
 
 export interface HealthQuestion {

@@ -80,9 +80,7 @@ export class HourIntake implements SessionIntake {
       raise(delta, `minutes.${minuteOf(began)}.${name}`, counts[name] ?? 0);
     }
     const crashes = (counts.crashed ?? 0) > 0;
-    const from = this.#senderOf(project, sender);
-    delta.marks.add(`senders.${from}`);
-    if (crashes) delta.marks.add(`crash_senders.${from}`);
+    if (crashes) delta.marks.add(`crash_senders.${this.#senderOf(project, sender)}`);
     const print = user === null ? null : this.#printOf(project, user);
     if (print !== null) delta.people.push(print);
     if (print !== null && crashes) delta.crashed.push(print);

@@ -29,10 +29,12 @@ export class CrashCheck {
   async reason(doc: ReleaseDoc, since: string): Promise<string | null> {
     const health = this.deps.health();
     if (health === undefined) return null;
-    const { halt_sessions: least, halt_crash_free_points: points } = this.deps.config;
+    const { halt_sessions: least, halt_crash_free_points: points, halt_addresses } = this.deps.config;
     const own = await health.since(doc.product, doc.version, firstMinute(doc, since));
     // However good the version before was, this one cannot be so many points below it.
-    if (own.started < least || !own.confirmed || percentOf(own) > 100 - points + ROUNDING) return null;
+    if (own.started < least || percentOf(own) > 100 - points + ROUNDING) return null;
+    // One stranger with a public key must not stop a release, also where nobody else reports sessions.
+    if (!own.crashes_by_token && own.crash_addresses < halt_addresses) return null;
     const base = await this.#base(health, doc, least);
     if (base === null || percentOf(base) - percentOf(own) < points - ROUNDING) return null;
     return (

@@ -96,14 +96,21 @@ for (const engine of stores.all) {
       const { take, figures } = processOn(store, clock);
       const at = (minutes: number): string => new Date(clock.now() - minutes * MINUTE).toISOString();
       await take([totals(10, 1, at(90)), totals(20, 2, at(10)), totals(40, 4, at(5))]);
-      expect(await figures.since('shop', '1.4', at(5))).to.deep.equal({ started: 44, crashed: 4, confirmed: true });
+      expect(await figures.since('shop', '1.4', at(5))).to.deep.equal({
+        started: 44,
+        crashed: 4,
+        crash_addresses: 1,
+        crashes_by_token: false,
+      });
       expect(await figures.since('shop', '1.4.0', at(60))).to.include({ started: 66, crashed: 6 });
       expect(await figures.since('shop', '1.4.0', at(120))).to.include({ started: 77, crashed: 7 });
-      // Now others report sessions without a crash: the crashes are one stranger's word.
+      // Others report sessions without a crash: the crashes are one address's word still.
       await take([totals(5)], '198.51.100.7');
-      expect(await figures.since('shop', '1.4.0', at(120))).to.include({ started: 82, confirmed: false });
+      expect(await figures.since('shop', '1.4.0', at(120))).to.include({ started: 82, crash_addresses: 1 });
+      await take([totals(0, 1)], '198.51.100.7');
+      expect(await figures.since('shop', '1.4.0', at(120))).to.include({ crash_addresses: 2, crashes_by_token: false });
       await take([totals(0, 1)], '203.0.113.9', false);
-      expect(await figures.since('shop', '1.4.0', at(120))).to.include({ crashed: 8, confirmed: true });
+      expect(await figures.since('shop', '1.4.0', at(120))).to.include({ crash_addresses: 2, crashes_by_token: true });
     });
 
     it('an update of a session that began long ago does not count; old figures and notes leave', async () => {

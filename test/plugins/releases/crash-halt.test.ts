@@ -4,11 +4,11 @@ import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release
 import { CI, memoryFixture, type Fixture } from './fixture.js';
 
 const MINUTE = 60_000;
-const windowOf = (started: number, crashed: number, confirmed = true): SessionWindow => ({
-  started,
-  crashed,
-  confirmed,
-});
+const windowOf = (
+  started: number,
+  crashed: number,
+  { crash_addresses = 2, crashes_by_token = false }: Partial<SessionWindow> = {},
+): SessionWindow => ({ started, crashed, crash_addresses, crashes_by_token });
 
 describe('releases: halt by crashes', () => {
   let sessions: Record<string, SessionWindow>;
@@ -49,9 +49,21 @@ describe('releases: halt by crashes', () => {
   it('not with fewer sessions than releases.halt_sessions, and not by one stranger’s word', async () => {
     sessions['1.1'] = windowOf(99, 99);
     expect(await halted()).to.equal(false);
-    sessions['1.1'] = windowOf(5_000, 2_000, false);
+    sessions['1.1'] = windowOf(5_000, 2_000, { crash_addresses: 1 });
     expect(await halted()).to.equal(false);
     sessions['1.1'] = windowOf(100, 3);
+    expect(await halted()).to.equal(true);
+  });
+
+  it('by one address where a token reports, or where releases.halt_addresses says that one is enough', async () => {
+    sessions['1.1'] = windowOf(100, 50, { crash_addresses: 0, crashes_by_token: true });
+    expect(await halted()).to.equal(true);
+    await one.publish('1.2', 'c', { rollout_percent: 50 });
+    sessions['1.0'] = windowOf(1_000, 10);
+    sessions['1.1'] = windowOf(1_000, 10);
+    sessions['1.2'] = windowOf(100, 50, { crash_addresses: 1 });
+    expect(await halted()).to.equal(false);
+    one.deps.config.halt_addresses = 1;
     expect(await halted()).to.equal(true);
   });
 

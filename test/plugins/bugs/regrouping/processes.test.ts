@@ -3,9 +3,12 @@
  * the other process within two seconds, parallel first reports make one group, and writers of both lose nothing.
  */
 import { expect } from 'chai';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { until } from '../../../harness.js';
 import { engines } from '../../../support/engines.js';
-import { TestService } from '../../../support/service.js';
+import { aosJson, serviceEnv, TestService } from '../../../support/service.js';
 
 const NO_LIMITS = {
   SVC_LIMITS__INTAKE_PER_MINUTE: '0',
@@ -65,6 +68,33 @@ describe('grouping rules in the real program', function () {
           Array.from({ length: 40 }, (_, i) => report(here(), `timeout of db, call ${i}`, `f${i}.ts`)),
         );
         expect(new Set(found).size).to.equal(1);
+      });
+
+      it('a backup and an export bring the rules along', async function () {
+        // `aos backup` is of the embedded store.
+        if (engine.name !== 'sqlite') this.skip();
+        const rule = await made(here());
+        const folder = await mkdtemp(join(tmpdir(), 'aos-rules-'));
+        try {
+          for (const [write, read] of [
+            ['backup', 'restore'],
+            ['export', 'import'],
+          ] as const) {
+            const file = join(folder, `${write}.tar.gz`);
+            await aosJson(here().env, [write, file]);
+            const target = join(folder, read);
+            for (const key of read === 'import' ? ['data-key', 'license-key', 'release-key.pem'] : [])
+              await cp(join(here().env['SVC_DATA_DIR'] ?? '', key), join(target, key));
+            await aosJson(serviceEnv(target), [read, file]);
+            const moved = await TestService.started(NO_LIMITS, target);
+            services.push(moved);
+            expect(await ids(moved), read).to.deep.equal([rule]);
+            const [a, b] = [await report(moved, 'timeout of x', 'a.ts'), await report(moved, 'timeout of x', 'b.ts')];
+            expect(a, read).to.equal(b);
+          }
+        } finally {
+          await rm(folder, { recursive: true, force: true });
+        }
       });
 
       it('a second process is told within two seconds, and both write and group together', async function () {
