@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { markdowns } from '../../web/helpers/markdown.js';
 import type { Html } from '../../web/helpers/html.js';
-import { staysLinear } from '../support/work.js';
+import { staysLinear, usedMs } from '../support/work.js';
 
 const render = markdowns['markdown'] as (...args: unknown[]) => Html;
 const outside = (text: string): string => render(text, { hash: {} }).toString();
@@ -41,6 +41,49 @@ describe('markdown from outside', () => {
       expect(html).not.to.match(/<[^>]+\son\w+=/i);
       for (const [, href = ''] of html.matchAll(/href="([^"]*)"/g)) expect(href).to.match(/^https?:/);
     });
+
+  /** Texts that cost the most for their length, each as long as one text of an item's page may be. */
+  const LONGEST = 4096;
+  const HOSTILE: Record<string, string> = {
+    'a wide table of short rows': `|${'a|'.repeat(60)}\n|${'-|'.repeat(60)}\n${'|\n'.repeat(LONGEST)}`,
+    'a wide heading of a table': `|${'a|'.repeat(1_000)}\n|${'-|'.repeat(1_000)}\n|x|`,
+    'a table of two columns': `a|b\n-|-\n${'a\n'.repeat(LONGEST)}`,
+    'many tables': 'a|b\n-|-\n\n'.repeat(LONGEST),
+    'tables without a space': 'a|b\n-|-\n'.repeat(LONGEST),
+    'empty headings': '#\n'.repeat(LONGEST),
+    'short paragraphs': '*a*\n\n'.repeat(LONGEST),
+    items: '- a\n'.repeat(LONGEST),
+    'items of items': '- - '.repeat(LONGEST),
+    quotes: '> a\n\n'.repeat(LONGEST),
+    emphasis: '*a **b'.repeat(LONGEST),
+    'open brackets': '[a]('.repeat(LONGEST),
+    ticks: '`a ``b '.repeat(LONGEST),
+    strikes: '~~a~'.repeat(LONGEST),
+  };
+  for (const [what, whole] of Object.entries(HOSTILE))
+    it(`makes no more markup than a reader can use, and takes no time: ${what}`, () => {
+      const text = whole.slice(0, LONGEST);
+      expect(outside(text).length).to.be.below(16 * LONGEST);
+      // The description and all comments of a page are 12,288 characters at most; the best of some runs is the work itself.
+      const runs = Array.from({ length: 7 }, () => {
+        const began = usedMs();
+        for (let n = 0; n < 3; n++) outside(text);
+        return usedMs() - began;
+      });
+      expect(Math.min(...runs)).to.be.below(20);
+    });
+
+  it('a table of a page’s size stays a table, a larger one is shown as it is written', () => {
+    const rows = (n: number): string => `|a|b|\n|-|-|\n${'|1|2|\n'.repeat(n)}`;
+    expect(outside(rows(100)))
+      .to.include('<table')
+      .and.to.include('<td>2</td>');
+    const large = outside(`before\n\n${rows(400)}\nafter *that*`);
+    expect(large).not.to.include('<table');
+    expect(large).to.include('|1|2|<br>|1|2|').and.to.include('<em>that</em>');
+    expect(outside('a|b\n\n' + 'line\n'.repeat(300))).to.include('<p>line');
+    expect(guide(rows(400))).to.include('<table');
+  });
 
   it('holds only markup of its own, whatever the text', () => {
     const piece = fc.constantFrom(

@@ -60,6 +60,33 @@ markdown.core.ruler.before('inline', 'lengths', ({ tokens, env }) => {
     token.type = 'text_whole';
   }
 });
+/** Cells of one table: a row of a single `|` has as many as its heading, and each costs some microseconds. */
+const MOST_CELLS = 500;
+const DELIMITERS = /^[|: \t]*-[|:\- \t]*$/;
+
+// A table that is too large is shown as it is written, up to its next empty line.
+markdown.block.ruler.before(
+  'table',
+  'large_table',
+  (state, startLine, endLine, silent) => {
+    const lineOf = (line: number): string => state.src.slice(state.bMarks[line], state.eMarks[line]);
+    if (originOf(state.env).base !== null || startLine + 2 > endLine) return false;
+    const delimiters = lineOf(startLine + 1);
+    if (!DELIMITERS.test(delimiters) || !lineOf(startLine).includes('|')) return false;
+    const most = MOST_CELLS / (delimiters.match(/-+/g) ?? ['']).length;
+    let end = startLine + 2;
+    while (end < endLine && !state.isEmpty(end)) end += 1;
+    if (end - startLine <= most) return false;
+    if (silent) return true;
+    const token = state.push('text_whole', '', 0);
+    token.content = state.getLines(startLine, end, state.blkIndent, false);
+    token.block = true;
+    state.line = end;
+    return true;
+  },
+  { alt: ['paragraph', 'reference'] },
+);
+
 markdown.renderer.rules['text_whole'] = (tokens, at) => escape(tokens[at]?.content ?? '').replaceAll('\n', '<br>');
 
 /** Before anything is written: links and headings are what the environment makes of them. */

@@ -8,7 +8,7 @@ import { BASE, MANAGE, READ } from './paths.js';
 const RULES = `${BASE}/projects/{project}/grouping-rules`;
 const projectOf = ({ params }: HttpRequest): string => params['project'] ?? '';
 const idOf = ({ params }: HttpRequest): string => params['id'] ?? '';
-const fieldsOf = ({ body }: HttpRequest): GroupingRuleFields => (body ?? {}) as GroupingRuleFields;
+const fieldsOf = ({ body }: HttpRequest): GroupingRuleFields => body ?? {};
 
 export const groupingRuleRoutes = ({ regrouping }: Pick<BugServices, 'regrouping'>): RouteSpec[] => [
   ...listRoutes(regrouping),

@@ -106,14 +106,19 @@ export function effectOf(
 
 function groupedBy<T>(all: readonly T[], nameOf: (one: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
-  for (const one of all) groups.set(nameOf(one), [...(groups.get(nameOf(one)) ?? []), one]);
+  for (const one of all) {
+    const name = nameOf(one);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [one]);
+    else group.push(one);
+  }
   return groups;
 }
 
 function destinationOf(occurrences: readonly TriedOccurrence[], group: NamedGroup | null): TrialDestination {
-  const [first] = occurrences as readonly [TriedOccurrence];
+  const first = occurrences[0] as TriedOccurrence;
   const sources = [...groupedBy(occurrences, ({ item }) => item.id).values()]
-    .map((own) => ({ ...namedOf(own[0] as TriedOccurrence), occurrences: own.length }))
+    .map((own) => Object.assign(namedOf(own[0] as TriedOccurrence), { occurrences: own.length }))
     .toSorted((a, b) => b.occurrences - a.occurrences);
   return {
     group: group && { ref: group.ref, title: group.title },

@@ -70,19 +70,28 @@ export class GroupingRules {
   async change(principal: Principal, project: string, id: string, fields: GroupingRuleFields): Promise<GroupingRule> {
     await this.get(principal, project, id);
     await this.secrets.refuse({ ...fields });
-    let before: GroupingRule | null = null;
-    let after: GroupingRule | null = null;
-    await this.#write(project, (rules) => {
-      before = needed(rules, id);
-      after = { ...merged(before, fields), updated_at: this.deps.clock.iso() };
+    let was: GroupingRule | null = null;
+    const rules = await this.#write(project, (before) => {
+      was = needed(before, id);
+      const after = { ...merged(was, fields), updated_at: this.deps.clock.iso() };
       checkRule(after);
-      return rules.map((rule) => (rule.id === id && after !== null ? after : rule));
+      return before.map((rule) => (rule.id === id ? after : rule));
     });
-    const [was, is] = [before as unknown as GroupingRule, after as unknown as GroupingRule];
-    const changed = Object.keys(fields).filter((name) => !isSame(name, was, is));
+    await this.#recordChange(principal, project, was, needed(rules, id), Object.keys(fields));
+    return needed(rules, id);
+  }
+
+  async #recordChange(
+    principal: Principal,
+    project: string,
+    was: GroupingRule | null,
+    is: GroupingRule,
+    given: readonly string[],
+  ): Promise<void> {
+    if (was === null) return;
+    const changed = given.filter((name) => !isSame(name, was, is));
     if (changed.length > 0)
       await this.#record(principal, actionOf(changed, is), project, is, changedFields(was, is, changed));
-    return is;
   }
 
   /** Groups that it made stay; later reports are grouped without it. @throws ServiceError not_found */
@@ -258,7 +267,7 @@ function checkRule(rule: GroupingRule): void {
   try {
     compileRule(rule);
   } catch (error) {
-    if (error instanceof RuleProblem) throw invalid(error.fields as Record<string, string>);
+    if (error instanceof RuleProblem) throw invalid(error.fields);
     throw error;
   }
 }
