@@ -1,9 +1,9 @@
 /**
  * Tries a change of a project's grouping rules on the occurrences that are kept: of the groups seen last, a bounded
- * number of each, for a bounded time. It reads and stores nothing else.
+ * number of each, for a bounded time. It stores nothing.
  *
- * What a report said beside what is kept (a fingerprint of its own, a template of its message) is not known any more, so
- * a rule with `{{ default }}` or `{{ message }}` may make other keys of such reports than are told here.
+ * What a report said beside what is kept (a fingerprint of its own, a template of its message) is not known any more,
+ * so a rule with `{{ default }}` or `{{ message }}` may make other keys of such reports than are told here.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
