@@ -1,9 +1,17 @@
 /**
- * /system/audit: every administrative action with filters, names instead of ids, and what was before and after
+ * /audit: every administrative action with filters, names instead of ids, and what was before and after
  * (contract 80).
  */
 import joi from 'joi';
-import { View, type HttpRequest, type PageSpec } from '../../kernel/contract.js';
+import {
+  localOf,
+  Redirect,
+  utcOfLocal,
+  View,
+  type Clock,
+  type HttpRequest,
+  type PageSpec,
+} from '../../kernel/contract.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';
 import type { AuditEntry, AuditFields, AuditQuery, AuditReader } from '../../ports/domain/audit.js';
 
@@ -52,7 +60,20 @@ const day = joi
   .string()
   .pattern(/^\d{4}-\d\d-\d\d$/)
   .empty('');
+const PERIODS = [
+  ['today', 'Today'],
+  ['yesterday', 'Yesterday'],
+  ['week', '7 days'],
+  ['all', 'All'],
+] as const;
+type Period = (typeof PERIODS)[number][0];
+
 const query = joi.object({
+  period: joi
+    .string()
+    .valid(...PERIODS.map(([name]) => name))
+    .empty(''),
+  logins: joi.string().valid('true').empty(''),
   actor: text(200),
   action: text(100),
   target: text(300),
@@ -92,20 +113,78 @@ const NOUNS = [
   'webhook',
 ].map((noun) => ({ value: `${noun}.`, label: noun.replaceAll('_', ' ') }));
 
-export const auditPage = (reader: AuditReader): PageSpec => ({
-  path: '/system/audit',
-  title: 'Audit log',
-  access: { session: 'member' },
-  input: { query },
-  handle: async (request: HttpRequest) => {
-    const { cursor = null, ...filters } = request.query as Partial<Record<string, string>>;
-    const page = await reader.search(queryOf(filters), PAGE, cursor);
-    return new View('audit', {
-      items: await Promise.all(page.items.map((entry) => auditRow(reader, entry))),
-      next_cursor: page.next,
-      nouns: NOUNS,
-      filtered: Object.keys(filters).length > 0,
-      crumbs: [{ label: 'System', href: '/system' }, { label: 'Audit log' }],
-    });
+export interface AuditPageServices {
+  reader: AuditReader;
+  clock: Pick<Clock, 'now'>;
+  /** IANA name of the zone that days are of. */
+  timezone: string;
+}
+
+/** Days of the zone that the pages are in. */
+function periodOf(period: Period, { clock, timezone }: AuditPageServices): Pick<AuditQuery, 'since' | 'until'> {
+  const midnight = (days: number): string => {
+    const day = localOf(clock.now() - days * DAY_MS, timezone).slice(0, 10);
+    return utcOfLocal(`${day}T00:00`, timezone) ?? isoOf(clock.now() - days * DAY_MS);
+  };
+  if (period === 'all') return {};
+  if (period === 'yesterday') return { since: midnight(1), until: midnight(0) };
+  return { since: midnight(period === 'today' ? 0 : 6) };
+}
+
+async function listView(services: AuditPageServices, request: HttpRequest): Promise<View> {
+  const { cursor = null, period: chosen, logins, ...filters } = request.query as Partial<Record<string, string>>;
+  const filtered = Object.keys(filters).length > 0;
+  // Somebody who looks for something means the whole log; somebody who only looks, what was done of late.
+  const period = (chosen ?? (filtered ? 'all' : 'week')) as Period;
+  const hidden = logins === undefined && filters['action']?.startsWith('login') !== true;
+  const asked = { ...periodOf(period, services), ...queryOf(filters), ...(hidden && { without: 'login.' }) };
+  const page = await services.reader.search(asked, PAGE, cursor);
+  const items = await Promise.all(page.items.map((entry) => auditRow(services.reader, entry)));
+  const address = (change: Record<string, string | undefined>): string => {
+    const all = { ...filters, ...(chosen && { period: chosen }), ...(logins && { logins }), ...change };
+    const search = new URLSearchParams(Object.entries(all).filter((pair): pair is [string, string] => !!pair[1]));
+    return `/audit?${search.toString()}`;
+  };
+  return new View('audit', {
+    items: items.map((row) => ({ ...row, by_href: address({ actor: row.actor }) })),
+    actors: [...new Set(items.map(({ actor }) => actor))].toSorted(),
+    next_cursor: page.next,
+    nouns: NOUNS,
+    filtered,
+    period: chosen,
+    tabs: PERIODS.map(([name, label]) => ({
+      label,
+      href: address({ period: name, from: undefined, to: undefined }),
+      active: period === name && filters['from'] === undefined && filters['to'] === undefined,
+    })),
+    logins: { shown: !hidden, href: address({ logins: hidden ? 'true' : undefined }) },
+  });
+}
+
+export const auditPages = (services: AuditPageServices): PageSpec[] => [
+  {
+    path: '/audit',
+    title: 'Audit log',
+    nav: {
+      section: 'administration',
+      label: 'Audit',
+      icon: 'history',
+      order: 85,
+      also: ['audit log', 'who', 'changes', 'logins', 'history', 'actions'],
+    },
+    access: { session: 'member' },
+    input: { query },
+    handle: (request) => listView(services, request),
   },
-});
+  {
+    // Where it was before it had an entry of its own.
+    path: '/system/audit',
+    title: 'Audit log',
+    access: { session: 'member' },
+    input: { query },
+    handle: ({ query: given }) => {
+      const search = new URLSearchParams(given as Record<string, string>).toString();
+      return new Redirect(search === '' ? '/audit' : `/audit?${search}`);
+    },
+  },
+];

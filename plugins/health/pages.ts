@@ -1,6 +1,6 @@
 /** /migrations and /system (contract 80). Everyone who may sign in reads them; only administrators run migrations. */
-import { auditPage, auditRow } from './audit-page.js';
-import { Redirect, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
+import { auditPages, auditRow } from './audit-page.js';
+import { Redirect, View, type Clock, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { AuditLog, AuditReader } from '../../ports/domain/audit.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { JobInfo, Jobs } from '../../ports/jobs.js';
@@ -17,6 +17,9 @@ export interface SystemPageServices {
   jobs: Pick<Jobs, 'list'>;
   audit: AuditLog;
   reader: AuditReader;
+  clock: Pick<Clock, 'now'>;
+  /** IANA name of the zone that days are of. */
+  timezone: string;
   /** Undefined while the watchdog is switched off. */
   watchdog: () => Pick<WatchdogApi, 'runs'> | undefined;
 }
@@ -38,6 +41,7 @@ async function migrationsView({ runtime, schema, run }: SystemPageServices, requ
     pending,
     current,
     engine: runtime.engine,
+    crumbs: [{ label: 'System', href: '/system' }, { label: 'Migrations' }],
     may_run: isAdmin(request),
     running: run.state && { ...run.state, total, done: total - pending.length },
     failure: run.failure,
@@ -168,6 +172,7 @@ export function pages(services: SystemPageServices): PageSpec[] {
         label: 'Migrations',
         icon: 'migration',
         order: 80,
+        within: '/system',
         also: ['database', 'schema'],
         badge: async () => (await schema.migrations()).pending.length || null,
       },
@@ -189,12 +194,12 @@ export function pages(services: SystemPageServices): PageSpec[] {
         label: 'System',
         icon: 'system',
         order: 90,
-        also: ['audit log', 'backup', 'disk', 'health', 'jobs', 'plugins', 'settings', 'status', 'version'],
+        also: ['backup', 'disk', 'health', 'jobs', 'plugins', 'settings', 'status', 'version'],
       },
       access: { session: 'member' },
       handle: () => systemView(services),
     },
-    auditPage(services.reader),
+    ...auditPages(services),
   ];
 }
 

@@ -64,6 +64,8 @@ export default definePlugin<HealthConfig>({
         jobs,
         audit,
         reader: ctx.resolve(AUDIT_READER),
+        clock: ctx.clock,
+        timezone: ctx.app.timezone,
         watchdog: () => ctx.find(WATCHDOG),
       }),
       panels: panels({ schema }),

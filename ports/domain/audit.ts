@@ -60,6 +60,8 @@ export interface AuditQuery {
   actor?: string;
   /** An action, or its noun with a dot: `project.`. */
   action?: string;
+  /** A noun with a dot, whose actions are left out: `login.`. */
+  without?: string;
   /** The target, as it is recorded. */
   target?: string;
   /** From then on, and before then. */

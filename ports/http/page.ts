@@ -28,6 +28,11 @@ export interface PageSpec {
     /** Name of an icon in web/assets/icons. */
     icon: string;
     order: number;
+    /**
+     * The path of another entry, on whose page this one is found: the bar at the side shows that one alone, with the
+     * badges of both; the search finds each.
+     */
+    within?: string;
     /** Other words that people use for the page; the search finds it by them. */
     also?: readonly string[];
     /** A number to show beside the label; null hides it. */

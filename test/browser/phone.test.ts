@@ -41,7 +41,7 @@ const LISTS: readonly [string, string][] = [
   ['/tokens', 'tbody tr'],
   ['/notifications', 'tbody tr'],
   ['/migrations', 'tbody tr'],
-  ['/system/audit', 'tbody tr'],
+  ['/audit', 'tbody tr'],
   ['/search?q=shop', '.list-group-item'],
 ];
 

@@ -87,7 +87,7 @@ describe('web: the search in a real browser', function () {
       mute: 'Ignore rules',
       downtime: 'Monitors',
       tree: 'Hierarchy',
-      installers: 'Releases',
+      installers: 'Machines',
       seats: 'Licenses',
       htaccess: 'Access protection',
       sentry: 'Projects',
@@ -96,7 +96,7 @@ describe('web: the search in a real browser', function () {
       hooks: 'Webhooks',
       email: 'Notifications',
       database: 'Migrations',
-      'audit log': 'System',
+      'audit log': 'Audit',
       openapi: 'Docs',
     };
     const found: Record<string, string[]> = {};

@@ -48,10 +48,10 @@ const PAGES = [
   '/notifications',
   '/migrations',
   '/system',
-  '/system/audit',
-  '/system/audit?actor=admin',
-  '/system/audit?actor=nobody',
-  '/system/audit?action=webhook.changed',
+  '/audit',
+  '/audit?actor=admin',
+  '/audit?actor=nobody',
+  '/audit?action=webhook.changed',
   '/search?q=shop3',
 ];
 

@@ -147,6 +147,18 @@ async function countAgain() {
 }
 document.addEventListener('aos:changed', () => void countAgain());
 
+// Counts of pages that do not follow by themselves. After half an hour without a key or a pointer they rest, so that an
+// open tab keeps no session alive.
+const COUNT_MS = 20_000;
+const REST_MS = 30 * 60_000;
+let touched = Date.now();
+for (const name of ['pointermove', 'keydown', 'visibilitychange'])
+  document.addEventListener(name, () => (touched = Date.now()), { passive: true });
+if (document.querySelector('[data-badge]'))
+  setInterval(() => {
+    if (!document.hidden && Date.now() - touched < REST_MS) void countAgain();
+  }, COUNT_MS);
+
 // "All events" and single ones are told apart while they are ticked: the last tick counts.
 for (const all of document.querySelectorAll('input[name="events"][value="*"]')) {
   const others = () => [...all.form.querySelectorAll('input[name="events"]')].filter((box) => box !== all);

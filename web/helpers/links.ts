@@ -100,11 +100,13 @@ const firstOf = (given: unknown): string => listed(given)[0] ?? '';
 /** `{{count-of query.status}}`: how many values. */
 const countOf = (given: unknown): number => listed(given).length;
 
-/** Where a navigation entry leads is where we are, or above it. */
+/** Where a navigation entry leads is where we are, or above it. @param target one path or several */
 export function current(target: unknown, path: unknown): boolean {
-  const to = plain(target);
   const at = plain(path);
-  return at === to || (to !== '/' && at.startsWith(`${to}/`));
+  return [target]
+    .flat()
+    .map(plain)
+    .some((to) => at === to || (to !== '/' && at.startsWith(`${to}/`)));
 }
 
 export const links: Record<string, Helper> = {

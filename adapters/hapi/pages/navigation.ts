@@ -12,6 +12,8 @@ export interface NavItem {
   label: string;
   icon: string;
   badge: number | null;
+  /** Its own path, and those of the entries within it. */
+  at: string[];
 }
 export interface NavSection {
   section: (typeof SECTIONS)[number];
@@ -60,9 +62,18 @@ export class Navigation {
   async for(role: Role): Promise<NavSection[]> {
     const shown = this.#entries.filter(({ page }) => page.ready() && mayOpen(page.spec.access, role));
     const badges = await Promise.all(shown.map((entry) => this.#fresh(entry)));
-    const items = shown.map(({ page, nav }, i) => ({
+    const listed = shown.map(({ page, nav }, i) => ({ href: page.spec.path, nav, badge: badges[i] ?? null }));
+    const own = (href: string): typeof listed => listed.filter(({ nav }) => nav.within === href);
+    const top = listed.filter(({ nav }) => !listed.some(({ href }) => href === nav.within));
+    const items = top.map(({ href, nav, badge }) => ({
       section: nav.section,
-      item: { href: page.spec.path, label: nav.label, icon: nav.icon, badge: badges[i] ?? null },
+      item: {
+        href,
+        label: nav.label,
+        icon: nav.icon,
+        badge: own(href).reduce((sum, one) => (sum ?? 0) + (one.badge ?? 0), badge) || null,
+        at: [href, ...own(href).map((one) => one.href)],
+      },
     }));
     return SECTIONS.map((section) => ({
       section,

@@ -66,13 +66,18 @@ async function namesOf(
   }
 }
 
-function filterOf({ actor, action, target, since, until }: AuditQuery): Filter {
+function filterOf({ actor, action, without, target, since, until }: AuditQuery): Filter {
   return {
     ...(actor !== undefined && { actor: { prefix: actor } }),
     ...(action !== undefined && { action: action.endsWith('.') ? { prefix: action } : action }),
+    // A prefix ends before its last character's successor.
+    ...(without !== undefined && { or: [{ action: { lt: without } }, { action: { gte: after(without) } }] }),
     ...(target !== undefined && { target }),
     ...((since !== undefined || until !== undefined) && {
       at: { ...(since !== undefined && { gte: since }), ...(until !== undefined && { lt: until }) },
     }),
   };
 }
+
+/** The first text behind all that begin so. @param prefix ends with a dot */
+const after = (prefix: string): string => `${prefix.slice(0, -1)}/`;

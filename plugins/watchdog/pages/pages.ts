@@ -149,6 +149,7 @@ export function pages(services: WatchdogServices, deferred: boolean): PageSpec[]
         label: 'Hierarchy',
         icon: 'hierarchy',
         order: 20,
+        within: '/monitors',
         also: ['dependencies', 'parents', 'tree'],
       },
       access,

@@ -2,7 +2,8 @@
 import joi from 'joi';
 import { View, type PageSpec } from '../../../kernel/contract.js';
 import type { EventQuery } from '../deliveries/log.js';
-import { eventView } from '../model/event.js';
+import { eventPage } from '../../../ports/domain/event-page.js';
+import { eventView, type EventView } from '../model/event.js';
 import { crumb, cursor, PAGE, pretty, reading, type WebhookPageParts } from './shown.js';
 
 export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
@@ -32,7 +33,7 @@ export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
           ...(after !== undefined && { cursor: after }),
         };
         const page = await log.events(request.principal, query);
-        const items = page.items.map((stored) => ({ ...eventView(stored), body: pretty(stored.body) }));
+        const items = page.items.map((stored) => ({ ...aboutOf(eventView(stored)), body: pretty(stored.body) }));
         const names = choices.names().map(({ name }) => ({ value: name, label: name }));
         const crumbs = [crumb, { label: 'Event log' }];
         return new View('events', {
@@ -45,4 +46,18 @@ export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
       },
     },
   ];
+}
+
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+
+/** The event with the name of what it is about, and its page: the ref and title of an item, a monitor, a version. */
+function aboutOf(event: EventView): EventView & { about: string; href: string | null } {
+  const data = (typeof event.data === 'object' && event.data !== null ? event.data : {}) as Record<string, unknown>;
+  const [ref, title] = [textOf(data['ref']), textOf(data['title'])];
+  const [product, version] = [textOf(data['product']), textOf(data['version'])];
+  const release = version === null ? null : [product, version, textOf(data['channel'])].filter(Boolean).join(' ');
+  const license = textOf(data['client_ref']) ?? product;
+  const named = title ?? textOf(data['name']) ?? textOf(data['source']) ?? release ?? license ?? textOf(data['id']);
+  const about = [ref, named].filter((part) => part !== null).join(' ') || event.event;
+  return { ...event, about, href: eventPage(event.event, data) };
 }

@@ -166,6 +166,7 @@ export function fixtureOf(system: SystemInfo, jobs: readonly JobInfo[] = []) {
     runtime: system,
     schema: system,
     clock,
+    timezone: 'UTC',
     recorded,
     audit,
     reader,

@@ -305,7 +305,7 @@ for (const engine of engines) {
       const refusedLogo = await admin.sendForm(`${at}/logo`, none);
       expect([refusedLogo.status, refusedLogo.text.includes('Picture is required.')]).to.deep.equal([422, true]);
       expect((await admin.sendForm(`${at}/publish`, form)).status, 'a form without files').to.equal(403);
-      const audit = (await admin.get('/system/audit')).text;
+      const audit = (await admin.get('/audit')).text;
       for (const what of [
         'status_page.created',
         'status_page.published',
