@@ -23,6 +23,10 @@ const PAIRS: Pair[] = [
   ['line-2', 'tblr-body-bg', 3],
   ['accent', 'surface', 3],
   ['accent', 'tblr-body-bg', 3],
+  // What is drawn: columns, bands' edges, and columns of which nothing is known.
+  ...['chart-good', 'chart-fair', 'chart-bad', 'chart-info', 'chart-none'].flatMap((drawn) =>
+    ['surface', 'tblr-body-bg'].map((ground): Pair => [drawn, ground, 3]),
+  ),
 ];
 
 function luminance(hex: string): number {
