@@ -60,7 +60,15 @@ describe('web: licenses in a real browser', function () {
     await page.getByRole('button', { name: 'Create license' }).click();
     expect(await page.locator('main').innerText()).to.include('must be a JSON object');
     await page.getByLabel('Features').fill('{"edition": "pro"}');
-    await page.getByLabel('Valid until').fill('2030-12-31');
+    const end = page.getByLabel('Valid until', { exact: true });
+    expect(await end.getAttribute('type')).to.equal('date');
+    await end.fill('2030-01-31');
+    const later = page.getByRole('group', { name: 'Valid until: later' });
+    await later.getByRole('button', { name: '+1 month' }).click();
+    expect(await end.inputValue(), 'a month after the last of January').to.equal('2030-02-28');
+    await later.getByRole('button', { name: '+1 year' }).click();
+    expect(await end.inputValue()).to.equal('2031-02-28');
+    await end.fill('2030-12-31');
     await shot('license-new');
     await page.getByRole('button', { name: 'Create license' }).click();
     const key = KEY.exec(await page.locator('main').innerText())?.[0] ?? '';

@@ -125,6 +125,25 @@ async function copyText(button, text) {
   }
 }
 
+/** A day so many months later, in its own month: a month after 31 January is the last of February. */
+function laterBy(day, months) {
+  const [year, month, date] = day.split('-').map(Number);
+  const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
+  return new Date(Date.UTC(year, month - 1 + months, Math.min(date, last))).toISOString().slice(0, 10);
+}
+for (const steps of document.querySelectorAll('[data-date-steps]')) {
+  const field = document.getElementById(steps.dataset.dateSteps);
+  if (field?.type !== 'date') continue;
+  steps.hidden = false;
+  steps.addEventListener('click', ({ target }) => {
+    const months = Number(target.closest('[data-months]')?.dataset.months ?? 0);
+    if (months === 0) return;
+    field.value = laterBy(field.value || new Date().toISOString().slice(0, 10), months);
+    field.dispatchEvent(new Event('change', { bubbles: true }));
+    say(field.value);
+  });
+}
+
 // A form that was kept over the login is sent by itself (pages/resume.ts); without scripts its button does.
 for (const form of document.querySelectorAll('form[data-send]')) form.requestSubmit();
 

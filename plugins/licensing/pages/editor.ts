@@ -2,13 +2,13 @@
 import { formPage, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { changeBody, createBody } from '../model/fields.js';
-import { licenseOf, typed } from './form.js';
+import { dayOf, licenseOf, textOf, typed } from './form.js';
 import { acting, crumb, idOf, params, products, shown, to, type LicensePageParts } from './parts.js';
 
 async function editor(parts: LicensePageParts, request: HttpRequest, problem?: Problem): Promise<View> {
   const id = request.params['id'];
   const known = id === undefined ? null : await parts.licenses.show(request.principal, id);
-  const kept = known && { ...known, features: JSON.stringify(known.features), expires_at: known.expires_at ?? '' };
+  const kept = known && { ...known, features: JSON.stringify(known.features), expires_at: dayOf(known.expires_at) };
   return new View('license-form', {
     known: known === null ? null : shown(known),
     form: problem === undefined ? (kept ?? {}) : typed(request),
@@ -54,6 +54,9 @@ export function editPages(parts: LicensePageParts): PageSpec[] {
       edit,
       async (request) => {
         const { product: _product, ...fields } = licenseOf(request, changeBody);
+        const { expires_at: end } = await parts.licenses.show(request.principal, idOf(request));
+        // The form shows a day: the same day keeps the minute that the interface gave it.
+        if (end !== null && textOf(request, 'expires_at') === dayOf(end)) delete fields.expires_at;
         await parts.licenses.change(request.principal, idOf(request), fields);
         return to(idOf(request), 'License saved.');
       },

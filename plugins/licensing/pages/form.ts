@@ -23,6 +23,9 @@ export function endOf(request: HttpRequest, name = 'expires_at'): string | null 
   return DAY.test(text) ? `${text}T23:59:59.000Z` : text;
 }
 
+/** The day of an end, in UTC, as a field of type date has it. @param end RFC 3339, or null for none */
+export const dayOf = (end: string | null): string => end?.slice(0, 10) ?? '';
+
 function numberOf(request: HttpRequest, name: string): unknown {
   const text = textOf(request, name);
   if (text === '') return null;

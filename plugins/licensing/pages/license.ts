@@ -14,7 +14,7 @@ import { MACHINE_MOVES, machineMovesOf, type MachineMove } from '../machines/act
 import { changeBody } from '../model/fields.js';
 import { movesOf, type LicenseMove } from '../model/states.js';
 import { activationView } from '../model/view.js';
-import { endOf, licenseOf, textOf } from './form.js';
+import { dayOf, endOf, licenseOf, textOf, typed } from './form.js';
 import {
   acting,
   crumb,
@@ -56,6 +56,7 @@ async function detailView(
     license: shown(license),
     products: names,
     features: JSON.stringify(license.features, null, 2),
+    end_day: dayOf(license.expires_at),
     has_features: Object.keys(license.features).length > 0,
     admin,
     can: Object.fromEntries(moves.map((move) => [move, admin])),
@@ -78,7 +79,11 @@ async function detailView(
 
 const actionsOf = (parts: LicensePageParts): ReturnType<typeof pageActions> =>
   pageActions({ path: '/licenses/{id}', title, access: acting, input: { params } }, (request, problem) =>
-    detailView(parts, request, { problem: problemText(problem) }),
+    detailView(parts, request, {
+      problem: problemText(problem),
+      errors: problem.errors,
+      typed: typed(request),
+    }),
   );
 
 const DONE: Readonly<Record<Exclude<LicenseMove, 'extend'>, string>> = {
