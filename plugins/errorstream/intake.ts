@@ -19,6 +19,7 @@ import type { TokenPrincipal } from '../../ports/http.js';
 import { answerOf, publicAnswerOf } from './answer.js';
 import { element, type ErrorBody } from './body.js';
 import { feedbackBug, feedbackText } from './feedback.js';
+import { MinifiedTraces } from './minified.js';
 import { reportOf } from './report.js';
 
 /** What a part of a list weighs at the most, about as many characters. */
@@ -48,6 +49,7 @@ interface ReadElement extends ListedReport {
 export class ErrorReportIntake implements ErrorIntake {
   constructor(
     @inject(BUGS) private readonly bugs: BugsApi,
+    @inject(MinifiedTraces) private readonly minified: MinifiedTraces,
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
@@ -56,7 +58,9 @@ export class ErrorReportIntake implements ErrorIntake {
    * @throws ServiceError insufficient_scope (another project than the token's), unknown_project, validation_failed
    */
   async one(body: ErrorBody, caller: TokenCaller): Promise<IntakeAnswer> {
-    return this.record(body, senderOf(body, caller));
+    const sender = senderOf(body, caller);
+    const readable = this.minified.readable(body);
+    return this.record(readable === null ? body : await readable, sender);
   }
 
   /** Adds a comment to the error's item, or else makes a bug (ports/domain/errors.ts). */
@@ -94,11 +98,15 @@ export class ErrorReportIntake implements ErrorIntake {
     caller: TokenCaller,
     faults: unknown[],
   ): Promise<(IntakeAnswer | Failed)[]> {
-    const read: (ReadElement | Failed)[] = [];
+    const reading: Promise<ReadElement | Failed>[] = [];
     for (const value of elements) {
       await turn();
-      read.push(this.#read(value, caller));
+      // Those that wait for source maps wait side by side. A fault is thrown below, and not before anybody looks.
+      const one = this.#read(value, caller);
+      one.catch(() => undefined);
+      reading.push(one);
     }
+    const read = await Promise.all(reading);
     const reports = read.flatMap((one) => ('report' in one ? [one] : []));
     const done = (await this.bugs.recordAll(reports)).values();
     return read.map((one) => {
@@ -109,7 +117,7 @@ export class ErrorReportIntake implements ErrorIntake {
     });
   }
 
-  #read(value: unknown, caller: TokenCaller): ReadElement | Failed {
+  async #read(value: unknown, caller: TokenCaller): Promise<ReadElement | Failed> {
     const given = element(value);
     if ('fields' in given) {
       this.refused('app');
@@ -117,7 +125,8 @@ export class ErrorReportIntake implements ErrorIntake {
     }
     try {
       const sender = senderOf(given.body, caller);
-      return { ...reportOf(given.body, sender), sender };
+      const readable = this.minified.readable(given.body);
+      return { ...reportOf(readable === null ? given.body : await readable, sender), sender };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return this.#refusal(error);

@@ -7,11 +7,13 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
+import { FRAME_REWRITER } from '../../ports/domain/frames.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { ERRORS } from './errors.js';
 import { firstErrorCommand } from './first-error.js';
+import { FIND_REWRITER } from './minified.js';
 import { ErrorReportIntake } from './intake.js';
 import { pages, panels, type ErrorPageDeps } from './pages.js';
 import { routes } from './routes.js';
@@ -29,7 +31,7 @@ export default definePlugin({
   api: 1,
   title: 'Error stream',
   needs: [BUGS.name, ERROR_GROUPS.name, MUTING.name, PROJECTS.name],
-  uses: [AUDIT.name],
+  uses: [AUDIT.name, FRAME_REWRITER.name],
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
   extends: [REPORT_FILTERS.point, SEARCH_PROVIDERS.point, ITEM_ACTIONS.point, FIRST_STEPS.point, AUDIT_TARGETS.point],
@@ -44,6 +46,7 @@ export default definePlugin({
       clock: ctx.clock,
       baseUrl: () => ctx.app.base_url,
     };
+    ctx.bind(FIND_REWRITER, () => ctx.find(FRAME_REWRITER));
     const { intake } = ctx.services({ intake: ErrorReportIntake });
     const rules = buildRules(ctx, ruleDeps(ctx));
     return {

@@ -184,7 +184,29 @@ suite('source maps of real builds', function () {
     await expectSources(found.find((one) => itemOf(one)['first_build'] === '1.4.2'));
     const other = itemOf(found.find((one) => itemOf(one)['first_build'] === '1.4.3'));
     expect(other['file_path']).to.equal(`${address}/older/dist/app.js`);
+    await reportAsText(older, contextOf(found.find((one) => itemOf(one)['first_build'] === '1.4.2')));
   });
+
+  /** The same error by an application's own handler: its raw frames as the text of a trace. */
+  async function reportAsText({ slug, token }: Shop, context: Loose): Promise<void> {
+    const raw = (context['frames'] as Loose[]).map((frame) => frame['raw'] as Loose);
+    const lines = raw.map(
+      ({ function: name, filename, lineno, colno }) =>
+        `    at ${String(name)} (${String(filename)}:${String(lineno)}:${String(colno)})`,
+    );
+    const reporter = await service.token('bugtracker:report', slug);
+    const { body } = await service.request('POST', '/api/errors/v1/report', reporter, {
+      project: slug,
+      error_level: 'error',
+      error_message: 'told as text',
+      app_version: '1.4.2',
+      stack_trace: ['Error: told as text', ...lines].join('\n'),
+    });
+    const told = await service.request('GET', `/api/bugtracker/v1/bugs/${String(body['id'])}`, token);
+    const item = told.body['item'] as Loose;
+    expect(item).to.include({ file_path: 'src/cart.mjs' });
+    expect(item['stack_trace']).to.match(/^Error: told as text\n    at Cart\.total \(src\/cart\.mjs:\d+:\d+\)\n/);
+  }
 
   it('takes those of the plugin for Vite', async () => {
     const vite = await shop('vite');

@@ -35,8 +35,13 @@ export class Fixture {
     readonly server: TestServer,
   ) {}
 
-  static async create(options: HarnessOptions = {}, server: Partial<HapiServerOptions> = {}): Promise<Fixture> {
-    const service = await boot([fakeAccess, projects, bugs, errorstream], options);
+  /** @param more plugins beside its own */
+  static async create(
+    options: HarnessOptions = {},
+    server: Partial<HapiServerOptions> = {},
+    more: Parameters<typeof boot>[0] = [],
+  ): Promise<Fixture> {
+    const service = await boot([fakeAccess, projects, bugs, ...more, errorstream], options);
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => bound(spec));
     return new Fixture(service, await TestServer.create({ routes }, server));
   }

@@ -1,0 +1,83 @@
+/**
+ * Stack traces of minified scripts in reports of the application's own handler (contract 21, Beyond the specification:
+ * what JavaScript and releases need). A text states no debug ids, so its maps are found by version and address. Frames
+ * of a known map are rewritten in the text, before the error is grouped; the trace as it came is kept in the context.
+ */
+import { inject, injectable, token } from '../../kernel/contract.js';
+import type { FrameRewriter } from '../../ports/domain/frames.js';
+import type { SourcePosition } from '../../ports/source-maps/reader.js';
+import type { Json } from '../../ports/store.js';
+import type { ErrorBody } from './body.js';
+import { framesIn, writtenBack, type TextFrame } from './trace-lines.js';
+
+/** Who rewrites frames; undefined where nobody does. */
+export const FIND_REWRITER = token<() => FrameRewriter | undefined>('errorstream.frames');
+
+/** Characters of the raw trace that are kept. */
+const RAW = 8_192;
+
+@injectable()
+export class MinifiedTraces {
+  constructor(@inject(FIND_REWRITER) private readonly rewriter: () => FrameRewriter | undefined) {}
+
+  /** Null, at once: the report stays as it is. Never rejects. */
+  readable(body: ErrorBody): Promise<ErrorBody> | null {
+    const trace = body.stack_trace ?? '';
+    const rewriter = trace === '' ? undefined : this.rewriter();
+    if (rewriter === undefined || rewriter.hasNone(body.project)) return null;
+    const frames = framesIn(trace);
+    return frames.length === 0 ? null : this.#rewritten(rewriter, body, trace, frames);
+  }
+
+  async #rewritten(
+    rewriter: FrameRewriter,
+    body: ErrorBody,
+    trace: string,
+    frames: readonly TextFrame[],
+  ): Promise<ErrorBody> {
+    for (const release of releasesOf(body)) {
+      const { project } = body;
+      const found = await rewriter.rewrite({ project, release, dist: null, debugIds: new Map(), frames });
+      if (found?.frames.some((position) => position !== null))
+        return { ...body, ...fieldsOf(body, trace, frames, found.frames) };
+    }
+    return body;
+  }
+}
+
+/** A build uploads its maps under its version, or as `shop@1.4.2`. */
+function releasesOf({ project, app_version, build, release }: ErrorBody): string[] {
+  const version = [app_version, build, release].find((text) => typeof text === 'string' && text.trim() !== '');
+  if (!version) return [];
+  return version.includes('@') ? [version] : [version, `${project}@${version}`];
+}
+
+function fieldsOf(
+  body: ErrorBody,
+  trace: string,
+  frames: readonly TextFrame[],
+  positions: readonly (SourcePosition | null)[],
+): Partial<ErrorBody> {
+  const given = body.file ?? body.file_path ?? null;
+  // The caller's own file decides the group: where it is a script's address, its frame's source takes its place.
+  const at = given === null || given === '' ? 0 : frames.findIndex(({ file }) => file === given);
+  const shown = positions[at] ?? null;
+  const { context } = body;
+  return {
+    stack_trace: writtenBack(trace, frames, positions),
+    context: {
+      ...context,
+      raw_stack_trace: trace.slice(0, RAW),
+      ...(shown !== null && context?.['source'] === undefined && sourceOf(shown)),
+    },
+    ...(shown !== null && { file: shown.file, file_path: null, line: shown.line, line_no: null }),
+  };
+}
+
+/** Lines of source by their numbers, as the intake of SDKs has them. */
+function sourceOf({ line, source }: SourcePosition): { source?: Json } {
+  if (source === null) return {};
+  const first = line - source.before.length;
+  const lines = [...source.before, source.line, ...source.after];
+  return { source: Object.fromEntries(lines.map((text, i) => [String(first + i), text])) };
+}

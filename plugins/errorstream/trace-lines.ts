@@ -1,0 +1,66 @@
+/** Frames of scripts in the text of a stack trace, in the forms of V8, Firefox and Safari. Pure. */
+import type { ScriptFrame } from '../../ports/domain/frames.js';
+import type { SourcePosition } from '../../ports/source-maps/reader.js';
+
+/** A frame, and where it stands. */
+export interface TextFrame extends ScriptFrame {
+  /** Index of its line. */
+  at: number;
+  form: 'v8' | 'at';
+  indent: string;
+  /** As the engine names it; '': none. */
+  function: string;
+}
+
+const MOST_LINES = 200;
+const LONGEST = 2_000;
+const PLACE = /:(\d{1,9}):(\d{1,9})\)?\s{0,4}$/;
+const SCRIPT = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s()]{1,1900}\.[cm]?js$/i;
+
+/** The frames whose script has an address. */
+export function framesIn(trace: string): TextFrame[] {
+  return trace.split('\n', MOST_LINES).flatMap((line, at) => frameOf(line, at) ?? []);
+}
+
+function frameOf(text: string, at: number): TextFrame | null {
+  const place = text.length > LONGEST ? null : PLACE.exec(text);
+  if (place === null) return null;
+  const head = text.slice(0, place.index);
+  const body = head.trimStart();
+  const indent = head.slice(0, head.length - body.length);
+  const [name, file] = body.startsWith('at ') ? ofV8(body.slice(3)) : ofOthers(body);
+  const [line, column] = [Number(place[1]), Number(place[2])];
+  if (!SCRIPT.test(file.split(/[?#]/, 1)[0] ?? '') || line < 1 || column < 1) return null;
+  return { at, form: body.startsWith('at ') ? 'v8' : 'at', indent, function: name, file, line, column };
+}
+
+/** `total (https://…`, or the address alone. */
+function ofV8(body: string): [name: string, file: string] {
+  const open = body.lastIndexOf(' (');
+  return open < 0 ? ['', body.replace(/^async /, '')] : [body.slice(0, open), body.slice(open + 2)];
+}
+
+/** `total@https://…` */
+function ofOthers(body: string): [name: string, file: string] {
+  const sign = body.indexOf('@');
+  return [body.slice(0, Math.max(0, sign)), body.slice(sign + 1)];
+}
+
+/** The trace with its frames where the sources have them; null leaves a frame as it is. */
+export function writtenBack(
+  trace: string,
+  frames: readonly TextFrame[],
+  positions: readonly (SourcePosition | null)[],
+): string {
+  const lines = trace.split('\n');
+  frames.forEach(({ at, form, indent, function: named }, i) => {
+    const position = positions[i] ?? null;
+    if (position === null) return;
+    const place = `${position.file}:${position.line}:${position.column}`;
+    // The engine's name is the minified one.
+    const name = position.function ?? (named.startsWith('async ') ? 'async' : '');
+    lines[at] =
+      form === 'v8' ? `${indent}at ${name === '' ? place : `${name} (${place})`}` : `${indent}${name}@${place}`;
+  });
+  return lines.join('\n');
+}

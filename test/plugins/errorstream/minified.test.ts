@@ -1,0 +1,128 @@
+/** Minified traces of the application's own reports become readable before they are grouped (contract 21). */
+import { expect } from 'chai';
+import { definePlugin } from '../../../kernel/contract.js';
+import { framesIn, writtenBack } from '../../../plugins/errorstream/trace-lines.js';
+import { FRAME_REWRITER, type FrameQuestion, type FrameRewriter } from '../../../ports/domain/frames.js';
+import type { SourcePosition } from '../../../ports/source-maps/reader.js';
+import { staysLinear } from '../../support/work.js';
+import type { Loose } from '../../adapters/hapi/support.js';
+import { error, Fixture } from './fixture.js';
+
+const APP = 'https://shop.example/assets/app.js';
+const SOURCE = { before: ['// cart', ''], line: 'throw new Error()', after: ['}'] };
+const TOTAL: SourcePosition = { file: 'src/cart.ts', line: 9, column: 5, function: 'total', source: SOURCE };
+const PAGE: SourcePosition = { file: 'src/main.ts', line: 3, column: 1, function: null, source: null };
+
+const V8 = [
+  'RangeError: no price',
+  `    at t.x (${APP}:1:100)`,
+  `    at async ${APP}?v=2:1:200`,
+  `    at e (${APP}:1:300)`,
+  '    at Array.forEach (<anonymous>)',
+].join('\n');
+
+describe('errorstream: minified traces', () => {
+  it('are found in the forms of the engines, and written back in them', () => {
+    const forms = `${V8}\nt@${APP}:1:100\n@${APP}:1:200\nglobal code@${APP}:2:1\n   at shop.Cart.total(Cart.java:12)`;
+    const frames = framesIn(forms);
+    expect(frames.map(({ function: name, line, column }) => [name, line, column])).to.deep.equal([
+      ['t.x', 1, 100],
+      ['', 1, 200],
+      ['e', 1, 300],
+      ['t', 1, 100],
+      ['', 1, 200],
+      ['global code', 2, 1],
+    ]);
+    const positions = [TOTAL, PAGE, null, TOTAL, PAGE, null];
+    expect(writtenBack(forms, frames, positions).split('\n')).to.deep.equal([
+      'RangeError: no price',
+      '    at total (src/cart.ts:9:5)',
+      '    at src/main.ts:3:1',
+      `    at e (${APP}:1:300)`,
+      '    at Array.forEach (<anonymous>)',
+      'total@src/cart.ts:9:5',
+      '@src/main.ts:3:1',
+      `global code@${APP}:2:1`,
+      '   at shop.Cart.total(Cart.java:12)',
+    ]);
+  });
+
+  it('take a hostile text in linear time', () => {
+    const pieces = [':1:1', '(', ' (', 'at ', '@', 'https://', '.js', '/', '\n', ':', 'a'];
+    staysLinear(() => {
+      for (const piece of pieces) framesIn(`    at ${piece.repeat(60_000)}:1:1`);
+    });
+  });
+
+  describe('over HTTP', () => {
+    let fixture: Fixture;
+    let asked: FrameQuestion[];
+    /** The project `alpha` has maps of one release. */
+    const rewriter: FrameRewriter = {
+      hasNone: (project) => project !== 'alpha',
+      rewrite: async (question) => {
+        asked.push(question);
+        const known = question.release === 'alpha@1.4.2';
+        return {
+          frames: question.frames.map(({ column }) =>
+            known ? (column === 100 ? TOTAL : column === 200 ? PAGE : null) : null,
+          ),
+          missing: [],
+        };
+      },
+    };
+    const maps = definePlugin({
+      id: 'maps',
+      version: '1.0.0',
+      api: 1,
+      title: 'Maps',
+      provides: [FRAME_REWRITER.name],
+      setup: () => ({ services: { [FRAME_REWRITER.name]: rewriter } }),
+    });
+    beforeEach(async () => {
+      asked = [];
+      fixture = await Fixture.create({}, {}, [maps]);
+    });
+    afterEach(() => fixture.stop());
+    const minified = (fields: object = {}): object =>
+      error({ file: null, app_version: '1.4.2', stack_trace: V8, ...fields });
+    const shown = async (id: unknown): Promise<{ item: Loose; context: Loose }> => {
+      const { item, occurrences } = await fixture.detail(String(id));
+      return { item, context: occurrences[0]?.['context'] as Loose };
+    };
+
+    it('are read by the maps of the version, and keep the trace as it came', async () => {
+      const { body } = await fixture.post(minified());
+      expect(asked.map(({ release }) => release)).to.deep.equal(['1.4.2', 'alpha@1.4.2']);
+      const { item, context } = await shown(body['id']);
+      expect(item).to.include({ file_path: 'src/cart.ts', line_no: 9 });
+      expect(item['stack_trace']).to.include('    at total (src/cart.ts:9:5)\n    at src/main.ts:3:1\n');
+      expect(context).to.deep.equal({
+        raw_stack_trace: V8,
+        source: { 7: '// cart', 8: '', 9: 'throw new Error()', 10: '}' },
+      });
+    });
+
+    it('are one group with what the sources name, alone and in a list', async () => {
+      const { body } = await fixture.post(minified());
+      const stated = await fixture.post(error({ file: 'src/cart.ts' }));
+      const own = minified({ file: APP, line: 1 });
+      const list = await fixture.post([own, minified(), error({ file: null, stack_trace: 'x' })]);
+      const results = list.body['results'] as unknown as Loose[];
+      expect([stated.body['id'], ...results.slice(0, 2).map(({ id }) => id)]).to.deep.equal(
+        Array.from({ length: 3 }, () => body['id']),
+      );
+      expect(results).to.have.length(3);
+    });
+
+    it('stay as they are without a version, of other files, and in other projects', async () => {
+      const unversioned = await fixture.post(minified({ app_version: null }));
+      expect((await shown(unversioned.body['id'])).item['stack_trace']).to.equal(V8);
+      const other = await fixture.post(minified({ file: 'lib/own.ts', error_message: 'another' }));
+      expect((await shown(other.body['id'])).item).to.include({ file_path: 'lib/own.ts' });
+      asked = [];
+      await fixture.post(minified({ project: 'beta' }));
+      expect(asked).to.deep.equal([]);
+    });
+  });
+});
