@@ -5,7 +5,7 @@
 import joi from 'joi';
 import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract.js';
 import { ACCOUNTS } from '../../ports/domain/access.js';
-import { AUDIT } from '../../ports/domain/audit.js';
+import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import {
   BUG_CREATED,
@@ -35,6 +35,7 @@ import { ERRORS } from './errors.js';
 import { MIGRATIONS } from './migrations.js';
 import { groupingSettings } from './grouping/settings.js';
 import { OverviewNumbers } from './pages/shared/numbers.js';
+import { ruleUrl } from './pages/grouping/rule-links.js';
 import { pages } from './pages/pages.js';
 import { panels } from './pages/panels.js';
 import { routes } from './http/routes.js';
@@ -110,7 +111,7 @@ export default definePlugin<BugsConfig>({
     VERSION_FAULT_WATCHERS.point,
     PULL_REQUESTS.point,
   ],
-  extends: [PROJECT_USAGE.point, PROJECT_PARTS.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point],
+  extends: [PROJECT_USAGE.point, PROJECT_PARTS.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point],
   config,
   tags: {
     bugtracker:
@@ -199,6 +200,13 @@ export default definePlugin<BugsConfig>({
         extend(PROJECT_USAGE, {
           noun: 'grouping rules',
           inUse: async (slug) => ((await deps.ruleLists.get(slug))?.rules.length ?? 0) > 0,
+        }),
+        extend(AUDIT_TARGETS, {
+          noun: 'grouping_rule',
+          describe: async (id) => {
+            const found = services.groupingRules.find(id);
+            return found && { name: found.rule.name, href: ruleUrl(found.project, id) };
+          },
         }),
         extend(SEARCH_PROVIDERS, itemSearch(deps)),
         extend(LIVE_TOPICS, itemTopic(deps)),

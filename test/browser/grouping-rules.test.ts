@@ -1,4 +1,6 @@
 /** Grouping rules in a real browser against the real service: written, tried, saved, ordered, switched off, deleted; without scripts too. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { ADMIN, TestService } from '../support/service.js';
@@ -13,12 +15,14 @@ describe('web: grouping rules in a real browser', function () {
   let browser: Browser;
   let token: string;
   let tab: Tab | undefined;
+  let axe: string;
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
     service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     for (const slug of ['shop-1280', 'shop-360']) await service.project(slug);
     token = await service.token('bugtracker:report,bugtracker:manage');
+    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     browser = await launch(CHROMIUM);
   });
   after(async () => {
@@ -45,6 +49,15 @@ describe('web: grouping rules in a real browser', function () {
     tab = await Tab.open(browser, service.url, width);
     await tab.signIn(ADMIN.username, ADMIN.password);
     return tab;
+  }
+  /** Nothing that axe-core finds on the page as it is, filled in and tried too. */
+  async function judged(): Promise<void> {
+    await tab?.page.evaluate(axe);
+    const found = await tab?.page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+      'axe.run(document, { resultTypes: ["violations"] }).then((one) => one.violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))',
+    );
+    expect(found).to.deep.equal([]);
+    expect(tab?.faults.filter((one) => !one.includes('status of 422'))).to.deep.equal([]);
   }
   const shot = async (name: string): Promise<void> => {
     if (SHOTS !== undefined && tab !== undefined)
@@ -76,6 +89,7 @@ describe('web: grouping rules in a real browser', function () {
       expect(tried).to.include('Timeout of db');
       for (const ref of db) expect(tried).to.include(ref);
       await shot(`rule-tried-${width}`);
+      await judged();
       await page.click('button:has-text("Save")');
       expect(await page.textContent('.alert[role=status], [role=status]')).to.include('Saved “timeout of (\\w+)”');
 
@@ -86,6 +100,7 @@ describe('web: grouping rules in a real browser', function () {
       const order = (): Promise<string[]> => page.locator('tbody .cell-main a').allTextContents();
       expect(await order()).to.deep.equal(['timeout of (\\w+)', 'All timeouts']);
       await shot(`rules-${width}`);
+      await judged();
       expect(await tab?.overflow()).to.equal(0);
 
       await page.click('button:has-text("Later")');

@@ -54,6 +54,15 @@ export class GroupingRuleBook {
     return this.#lists?.get(project)?.rules ?? [];
   }
 
+  /** A rule of any project, with its project, as this process knows them. */
+  find(id: string): { project: string; rule: GroupingRule } | null {
+    for (const { id: project, rules } of this.#lists?.values() ?? []) {
+      const rule = rules.find((one) => one.id === id);
+      if (rule !== undefined) return { project, rule };
+    }
+    return null;
+  }
+
   /** Rules of all projects. */
   get size(): number {
     return [...(this.#lists?.values() ?? [])].reduce((sum, { rules }) => sum + rules.length, 0);

@@ -8,15 +8,22 @@ export const crumb = { label: TITLE, href: '/grouping-rules' };
 
 export const rulesUrl = (project: string): string => `/grouping-rules?${new URLSearchParams({ project }).toString()}`;
 
+export const ruleUrl = (project: string, id: string): string =>
+  `/grouping-rules/${encodeURIComponent(project)}/${id}/edit`;
+
+/** Characters that the form takes; a longer text, which may be cut, would fit nothing. */
+const LONGEST_CLASS = 200;
+const LONGEST_ORIGIN = 299;
+
 /** The form of a new rule, filled in from a group. @param origin as its grouping key has it */
-export function ruleUrl(
+export function newRuleUrl(
   { project, exception_class }: Pick<Item, 'project' | 'exception_class'>,
   origin: string | null,
 ): string {
   const given = {
     project,
-    ...(exception_class !== null && { exception_class }),
-    ...(origin !== null && { origin }),
+    ...(exception_class !== null && exception_class.length <= LONGEST_CLASS && { exception_class }),
+    ...(origin !== null && origin.length <= LONGEST_ORIGIN && { origin }),
   };
   return `/grouping-rules/new?${new URLSearchParams(given).toString()}`;
 }

@@ -1,5 +1,5 @@
 /** Why the item's reports are one group, what repeats it, what it repeats, and what it may be merged into. */
-import { ruleUrl } from '../grouping/rule-links.js';
+import { newRuleUrl } from '../grouping/rule-links.js';
 import { queryText, type About } from './about.js';
 
 export async function merging({
@@ -26,7 +26,7 @@ export async function merging({
     candidates,
     alike,
     reasons: says,
-    rule_link: item.type === 'error' ? ruleUrl(item, keys[0]?.origin ?? null) : null,
+    rule_link: item.type === 'error' ? newRuleUrl(item, keys[0]?.origin ?? null) : null,
     // What was merged into another item is split from that one first.
     may_split: item.status !== 'duplicate' && keys.some(({ kept }) => kept > 0),
   };

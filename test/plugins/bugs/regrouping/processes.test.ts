@@ -70,6 +70,44 @@ describe('grouping rules in the real program', function () {
         expect(new Set(found).size).to.equal(1);
       });
 
+      it('every way in is asked: a Sentry SDK’s envelope, OpenTelemetry’s logs, both reports', async () => {
+        await made(here());
+        const keys = '/api/projects/v1/projects/shop/intake-keys';
+        const manager = await here().token('projects:manage');
+        const dsn = new URL(String((await here().request('POST', keys, manager, {})).body['dsn']));
+        const message = 'timeout of every way';
+        const stacktrace = { frames: [{ filename: 'src/sdk.ts', function: 'call', in_app: true }] };
+        const event = {
+          event_id: 'e'.repeat(32),
+          exception: { values: [{ type: 'SdkError', value: message, stacktrace }] },
+          fingerprint: ['of the client', '{{ default }}'],
+        };
+        const lines = [{ event_id: event.event_id }, { type: 'event' }, event].map((one) => JSON.stringify(one));
+        const envelope = await fetch(`${here().url}/api${dsn.pathname}/envelope/?sentry_key=${dsn.username}`, {
+          method: 'POST',
+          body: lines.join('\n'),
+        });
+        expect(envelope.status).to.equal(200);
+        const attributes = [
+          { key: 'exception.type', value: { stringValue: 'OtlpError' } },
+          { key: 'exception.message', value: { stringValue: message } },
+          { key: 'code.file.path', value: { stringValue: 'otlp/main.go' } },
+        ];
+        const resourceLogs = [
+          {
+            resource: { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] },
+            scopeLogs: [{ logRecords: [{ severityNumber: 17, body: { stringValue: message }, attributes }] }],
+          },
+        ];
+        const bound = await here().token('bugtracker:report', 'shop');
+        expect((await here().request('POST', '/v1/logs', bound, { resourceLogs })).status).to.equal(200);
+        const reported = { project: 'shop', type: 'error', title: message, error_message: message };
+        expect((await here().request('POST', '/api/bugtracker/v1/report', token, reported)).status).to.equal(200);
+        await report(here(), message, 'a.ts');
+        const { body } = await here().request('GET', '/api/bugtracker/v1/bugs?project=shop', token);
+        expect((body['items'] as { hit_count: number }[]).map(({ hit_count }) => hit_count)).to.deep.equal([4]);
+      });
+
       it('a backup and an export bring the rules along', async function () {
         // `aos backup` is of the embedded store.
         if (engine.name !== 'sqlite') this.skip();
