@@ -1,0 +1,36 @@
+/** Suspect commits as agents read them. */
+import { expect } from 'chai';
+import { detail, taken } from '../../../../plugins/bugs/http/tool-answers.js';
+
+const commit = (id: string, touched: string | null): object => ({
+  id: id.repeat(40),
+  author_name: 'Ada',
+  timestamp: null,
+  message: 'Round prices',
+  files: ['src/cart.js'],
+  touched,
+});
+const LINE = 'aaaaaaaaaaaa · src/cart.js · Ada · Round prices';
+
+describe('bugs: suspect commits for agents', () => {
+  for (const [name, answer] of [
+    ['get', detail],
+    ['next', taken],
+  ] as const)
+    it(`are a line each in ${name}, before code and spread, and named as text from outside`, () => {
+      const suspect_commits = [commit('a', 'src/cart.js'), commit('b', null)];
+      const told = answer({ item: { ref: 'shop-1' }, suspect_commits, code_url: 'https://forge.test/x' });
+      expect(told['suspects']).to.deep.equal({ commits: [LINE], untrusted_fields: ['commits'] });
+      const names = Object.keys(told);
+      expect(names.indexOf('suspects')).to.be.below(names.indexOf('code_url'));
+    });
+
+  it('are at most three, and nothing where none touched a file of the trace', () => {
+    const many = Array.from({ length: 9 }, () => commit('a', 'src/cart.js'));
+    expect(detail({ item: {}, suspect_commits: many })['suspects']).to.deep.equal({
+      commits: [LINE, LINE, LINE],
+      untrusted_fields: ['commits'],
+    });
+    expect(detail({ item: {}, suspect_commits: [commit('b', null)] })).to.not.have.property('suspects');
+  });
+});
