@@ -59,5 +59,5 @@ export function assemble(ctx: PluginContext<AccessConfig>) {
   const projects = new KnownProjects(() => ctx.extensions(TOKEN_PROJECTS));
   const masters = new MasterTokens(tokens, audit, projects);
   const first = firstStart(ctx.collection<Account>('accounts'), accounts, ctx.ids, ctx.config);
-  return { ...services, projects, masters, first, system: ctx.resolve(CATALOG), clock: ctx.clock };
+  return { ...services, projects, masters, first, system: ctx.resolve(CATALOG), clock: ctx.clock, app: ctx.app };
 }

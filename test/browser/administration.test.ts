@@ -93,6 +93,8 @@ describe('web: administration in a real browser', function () {
         .evaluateAll((all) => all.map((one) => one.getAttribute('value') ?? ''));
       expect(ticked, name).to.have.members(scopes);
     }
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.match(/^monitoring/);
+    expect(await page.locator('input[name="scopes"]').first().isVisible(), 'scopes are folded').to.equal(false);
     await page.getByLabel('Name', { exact: true }).fill('grafana');
     await page.getByLabel('Project', { exact: true }).selectOption({ label: 'Online shop' });
     await page.getByRole('button', { name: /^Create/ }).click();
@@ -100,6 +102,7 @@ describe('web: administration in a real browser', function () {
       .getByText(/^svc_live_/)
       .first()
       .waitFor();
+    expect(await page.getByRole('main').innerText()).to.match(/scrape_configs:[^]*credentials: svc_live_/);
     await go('/tokens');
     const row = page.locator('tr', { hasText: 'grafana' });
     expect(await row.locator('[data-label="Project"]').innerText()).to.equal('Online shop');

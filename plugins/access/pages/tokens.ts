@@ -6,6 +6,7 @@ import type { TokenKind } from '../../../ports/http.js';
 import type { AccessServices } from '../assemble.js';
 import { isLive } from '../model/token.js';
 import { field, fields, formPage, signedIn } from './form.js';
+import { tokenSnippets } from './token-snippets.js';
 import { presetsOf, scopeGroups } from './scopes.js';
 
 const access = { session: 'admin' } as const;
@@ -60,10 +61,19 @@ export function tokenPages(services: AccessServices): PageSpec[] {
   const form = async (request: HttpRequest, problem: Partial<Problem> = {}): Promise<View> => {
     const again = request.body !== null;
     const presets = presetsOf(system.scopes());
-    const preset = presets.find(({ id }) => id === request.query['preset']);
+    const named = again ? field(request, 'preset') : request.query['preset'];
+    const preset = presets.find(({ id }) => id === named);
     const chosen = again ? fields(request, 'scopes') : (preset?.scopes ?? []);
     const projects = await services.projects.options();
-    const typed = (name: string): string => (again ? field(request, name) : '');
+    // One project is the one that is meant.
+    const only = projects.length === 1 ? projects[0]?.value : undefined;
+    const asked = request.query['project'] as string | undefined;
+    const project = projects.find(({ value }) => value === asked)?.value ?? (preset && only) ?? '';
+    const begun: Readonly<Record<string, string>> = {
+      name: preset === undefined ? '' : [preset.id, project].filter((part) => part !== '').join(' '),
+      project,
+    };
+    const typed = (name: string): string => (again ? field(request, name) : (begun[name] ?? ''));
     const values = {
       name: typed('name'),
       project: typed('project'),
@@ -75,6 +85,10 @@ export function tokenPages(services: AccessServices): PageSpec[] {
     return new View('token-new', {
       groups: scopeGroups(system.scopes(), chosen),
       presets: presets.map(({ id, label, text }) => ({ id, label, text, active: id === preset?.id })),
+      preset: preset?.id,
+      chosen,
+      // What a preset has ticked is told in a line; what somebody wants to choose, or to mend, lies open.
+      folded: preset !== undefined && problem.errors?.['scopes'] === undefined,
       projects,
       lives: LIVES,
       form: values,
@@ -95,7 +109,14 @@ export function tokenPages(services: AccessServices): PageSpec[] {
       expires_in_seconds: seconds === null ? null : Number(seconds),
       created_by: signedIn(request).username,
     });
-    return new View('token-created', { title: 'Token created', secret: made.token, token: made.record }).shownOnce({
+    const { project, scopes } = made.record;
+    const given = { baseUrl: services.app.base_url.replace(/\/$/, ''), secret: made.token, project };
+    return new View('token-created', {
+      title: 'Token created',
+      secret: made.token,
+      token: made.record,
+      snippets: tokenSnippets(field(request, 'preset'), scopes, given),
+    }).shownOnce({
       label: 'Tokens',
       href: '/tokens',
     });
@@ -144,7 +165,8 @@ export function tokenPages(services: AccessServices): PageSpec[] {
       path: '/tokens/new',
       title: 'New token',
       access,
-      input: { query: joi.object({ preset: joi.string().max(32) }) },
+      projectQuery: 'project',
+      input: { query: joi.object({ preset: joi.string().max(32), project: joi.string().max(64).empty('') }) },
       handle: (request) => form(request),
     },
     formPage(

@@ -1,0 +1,84 @@
+/** Lines that use a new token for what it was made for, ready to be copied (contract 80). Pure. */
+
+interface TokenSnippet {
+  label: string;
+  text: string;
+}
+
+/** What the lines are made of. */
+interface SnippetGiven {
+  /** Without a slash at its end. */
+  baseUrl: string;
+  secret: string;
+  /** Null: the token is for every project, and the lines name an example. */
+  project: string | null;
+}
+
+const JSON_TYPE = `-H 'Content-Type: application/json'`;
+
+const heartbeat = ({ baseUrl, secret }: SnippetGiven): TokenSnippet => ({
+  label: 'A heartbeat, for example from cron',
+  text: `curl -fsS -m 10 --retry 3 -o /dev/null ${baseUrl}/ping/${secret}`,
+});
+
+const SNIPPETS: Readonly<Record<string, (given: SnippetGiven) => TokenSnippet[]>> = {
+  application: (given) => {
+    const error = { project: given.project ?? 'shop', error_level: 'error', error_message: 'it works' };
+    const ping = { source: `${given.project ?? 'shop'}-1`, interval: 60 };
+    const call = (path: string, body: object): string =>
+      [
+        `curl ${given.baseUrl}${path} \\`,
+        `  -H "Authorization: Bearer ${given.secret}" ${JSON_TYPE} \\`,
+        `  -d '${JSON.stringify(body)}'`,
+      ].join('\n');
+    return [
+      { label: 'Report an error', text: call('/api/errors/v1/report', error) },
+      { label: 'Send a heartbeat', text: call('/api/watchdog/v1/ping', ping) },
+    ];
+  },
+  agent: ({ baseUrl, secret }) => [
+    {
+      label: 'Claude Code',
+      text: `claude mcp add --transport http aos ${baseUrl}/mcp --header "Authorization: Bearer ${secret}"`,
+    },
+    {
+      label: 'Other agents: their list of MCP servers',
+      text: JSON.stringify(
+        {
+          mcpServers: { aos: { type: 'http', url: `${baseUrl}/mcp`, headers: { Authorization: `Bearer ${secret}` } } },
+        },
+        null,
+        2,
+      ),
+    },
+  ],
+  ci: ({ baseUrl, secret, project }) => [
+    {
+      label: 'Variables of the build; the token is a masked one',
+      text: `SVC_URL=${baseUrl}\nSVC_TOKEN=${secret}`,
+    },
+    {
+      label: 'Publish the build',
+      text: `packager --project ${project ?? 'shop'} --version 1.0.0 --publish-dir dist`,
+    },
+  ],
+  monitoring: (given) => [
+    {
+      label: 'Prometheus',
+      text: [
+        'scrape_configs:',
+        '  - job_name: aos',
+        '    authorization:',
+        `      credentials: ${given.secret}`,
+        '    static_configs:',
+        `      - targets: ['${new URL(given.baseUrl).host}']`,
+      ].join('\n'),
+    },
+    { label: 'Health in full', text: `curl -H "Authorization: Bearer ${given.secret}" ${given.baseUrl}/api/health` },
+  ],
+};
+
+/** @param preset what it was made for; unknown: a heartbeat where it may send one, else nothing */
+export function tokenSnippets(preset: string, scopes: readonly string[], given: SnippetGiven): TokenSnippet[] {
+  return SNIPPETS[preset]?.(given) ?? (scopes.includes('watchdog:ping') ? [heartbeat(given)] : []);
+}
