@@ -4,6 +4,8 @@
  */
 import { suspectsOf } from './tool-suspects.js';
 
+import { compact } from './tool-occurrence.js';
+
 type Data = Readonly<Record<string, unknown>>;
 type Answer = Record<string, unknown>;
 
@@ -84,7 +86,9 @@ const IDLE = [
 ];
 
 function itemOf(item: Data): Answer {
-  const { app_version, claim, ...rest } = told(without(item, IDLE));
+  const { app_version, claim, ...rest } = told(
+    without(item, item['source'] === 'sdk' ? [...IDLE, 'client_ref'] : IDLE),
+  );
   return {
     ...rest,
     ...(app_version !== undefined && app_version !== item['first_build'] && { app_version }),
@@ -106,14 +110,18 @@ const wordOf = (value: unknown): string =>
 function crashOf(item: Data, occurrence: Data): Answer {
   const context = dataOf(occurrence['context']);
   const line = occurrence['line_no'] ?? item['line_no'];
+  const file = occurrence['file_path'] ?? item['file_path'] ?? null;
+  const lines = dataOf(context['source']);
   const callers = listOf(context['frames']).flatMap((frame) => {
     const source = sourceText(frame['source'], frame['lineno']);
     if (source === null && frame['locals'] === undefined) return [];
     const place = [frame['filename'] ?? frame['module'], frame['lineno']].map(wordOf).join(':');
-    return [told({ place, function: frame['function'] ?? null, source, locals: frame['locals'] ?? null })];
+    // Lines that stand around the place of the failure are told there.
+    const shown = frame['filename'] === file && wordOf(frame['lineno']) in lines ? null : source;
+    return [told({ place, function: frame['function'] ?? null, source: shown, locals: frame['locals'] ?? null })];
   });
   const crash = told({
-    file: occurrence['file_path'] ?? item['file_path'] ?? null,
+    file,
     line: line ?? null,
     source: sourceText(context['source'], line),
     locals: context['locals'] ?? null,
@@ -164,9 +172,7 @@ function wholeOf(occurrence: Data, item: Data): Answer {
 /** Values of one kind that are told, and keys of tags. */
 const MOST_SHARES = 3;
 
-/**
- * Where it happens, of what differs: `1.4.0 ×12, 1.3.9 ×2`. One value alone tells nothing that the item does not.
- */
+/** Where it happens, of what differs: `1.4.0 ×12, 1.3.9 ×2`. One value alone tells nothing that the item does not. */
 function spreadOf(spread: unknown): Answer {
   const { tags, ...kinds } = dataOf(spread);
   const shares = (list: unknown): string[] => {
@@ -190,7 +196,7 @@ const placesOf = (data: Data): Answer => ({
 /** A claimed item: the place of the failure comes first. */
 export const taken = (data: Data): Answer => {
   const item = dataOf(data['item']);
-  const occurrence = dataOf(data['occurrence']);
+  const occurrence = compact(dataOf(data['occurrence']), item);
   if (!isData(data['item'])) return { item: null, ...(isData(data['waiting']) && { waiting: told(data['waiting']) }) };
   return {
     ...crashOf(item, occurrence),
@@ -276,7 +282,7 @@ function entryOf({ at, action, actor, data }: Data): Answer {
 /** An item with its newest occurrence whole; the others show only fields that differ. */
 export const detail = (data: Data): Answer => {
   const item = dataOf(data['item']);
-  const [newest, ...others] = listOf(data['occurrences']);
+  const [newest, ...others] = listOf(data['occurrences']).map((one) => compact(one, item));
   const history = listOf(data['activity']).filter(({ action }) => !ROUTINE.has(String(action)));
   return {
     ...crashOf(item, newest ?? {}),
