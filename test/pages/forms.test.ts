@@ -72,6 +72,27 @@ function formsOf(from: string, html: string): FoundForm[] {
   });
 }
 
+/** What a page says is wrong: below its fields and in its alert. */
+const SAID =
+  /<div class="invalid-feedback">(?:<svg[^]*?<\/svg>)?([^]*?)<\/div>|<div class="alert alert-danger"[^>]*>([^]*?)<\/div>/g;
+/** Names of fields and codes, paths of JSON, and sentences of the library that judges values. */
+const RAW =
+  /\b[a-z]+_[a-z_]+\b|\b[a-z]+\[\d+\]|^&quot;|required pattern|is not allowed to be|\bregex\b|\bundefined\b|\bNaN\b/i;
+
+/** Texts of the refusals on a page. */
+const saidOn = (html: string): string[] =>
+  [...html.matchAll(SAID)].map(([, field, alert]) =>
+    (field ?? alert ?? '')
+      .replaceAll(/<[^>]*>/g, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  );
+/** Those that are no words of a person. */
+const rawWords = (html: string): string[] =>
+  saidOn(html)
+    .filter((text) => RAW.test(text))
+    .map((text) => text.slice(0, 160));
+
 describe('web: every form with good and bad input', function () {
   this.timeout(300_000);
   let planted: PlantedService;
@@ -96,6 +117,7 @@ describe('web: every form with good and bad input', function () {
     ...(status < 500 ? [] : [`status ${status}`]),
     ...(headers.get('content-security-policy') === POLICY ? [] : ['another policy']),
     ...(/<script>globalThis|onerror="globalThis/.test(text) ? ['a planted script'] : []),
+    ...rawWords(text).map((said) => `says to a person “${said}”`),
   ];
   const sent = (form: FoundForm, value: string): Promise<Page> =>
     planted.admin.post(
@@ -103,6 +125,13 @@ describe('web: every form with good and bad input', function () {
       { ...form.filled, ...Object.fromEntries(form.texts.map((name) => [name, value])) },
       form.from,
     );
+
+  it('raw words are told from those of a person', () => {
+    const below = (text: string): string => `<div class="invalid-feedback"><svg></svg> ${text}</div>`;
+    const raw = ['Field expires_at is wrong.', 'Roles[0] must be a text.', '&quot;name&quot; is required', 'NaN days'];
+    expect(rawWords(raw.map(below).join(''))).to.have.length(4);
+    expect(rawWords(below('Reason is required.') + below('Valid until must be a date.'))).to.deep.equal([]);
+  });
 
   it('there are forms on these pages', () => {
     expect(forms.filter(({ texts }) => texts.length > 0).length).to.be.greaterThan(20);
@@ -121,14 +150,20 @@ describe('web: every form with good and bad input', function () {
     ['8 KB of letters and a script', PLANTED],
     ['control characters', 'a\u0000b\u0007c\u202ed'],
     ['nothing', ''],
+    ['a word where a number, a date or an address belongs', 'Tuesday-ish'],
+    ['a number below everything', '-1'],
     ['half a surrogate and a formula', '\ud800=cmd|calc'],
   ] as const)
     it(`every text field with ${what}`, async () => {
       const faults: string[] = [];
+      let refusals = 0;
       for (const form of forms) {
         if (form.texts.length === 0) continue;
-        for (const fault of faultsOf(await sent(form, value))) faults.push(`${form.from} → ${form.action}: ${fault}`);
+        const answer = await sent(form, value);
+        refusals += saidOn(answer.text).length;
+        for (const fault of faultsOf(answer)) faults.push(`${form.from} → ${form.action}: ${fault}`);
       }
       expect(faults).to.deep.equal([]);
+      expect(refusals, 'refusals that were read').to.be.greaterThan(5);
     });
 });

@@ -284,7 +284,13 @@ export class PlantedService {
       body: packageWith(`${'W'.repeat(90)}/a.sh`, '#!/bin/sh\n'),
     });
     if (!response.ok) throw new Error(`publish → ${response.status}: ${await response.text()}`);
-    const commit = { id: 'a'.repeat(40), author_name: PLANTED, message: PLANTED, files: [PLANTED, 'w'.repeat(200)] };
+    // At once as long as it may be: halving a commit would halve its hash too.
+    const commit = {
+      id: 'a'.repeat(40),
+      author_name: PLANTED.slice(0, 500),
+      message: PLANTED.slice(0, 4_000),
+      files: [PLANTED.slice(0, 4_000), 'w'.repeat(200)],
+    };
     const told = { product: 'shop', version: '1.2.3', range: PLANTED.slice(0, 200), commits: [commit] };
     await this.#call('POST', '/api/updateservice/v1/commits', told);
     const list = await this.admin.get('/releases');
