@@ -290,6 +290,28 @@ describe('mcp: tools', () => {
     }
   });
 
+  it('tells where else it happens, and the code in its repository, in the fence', async () => {
+    const place = { repo_url: 'https://github.com/acme/shop', commit_sha: 'a'.repeat(40), line_no: 7 };
+    for (const [app_version, host] of [
+      ['1.4.0', 'web-1'],
+      ['1.4.0', 'web-2'],
+      ['1.5.0', 'web-2'],
+    ] as const)
+      await fixture.bugs.record(errorReport({ ...place, app_version, host, tags: ['region:eu'] }));
+    for (const name of ['next', 'get']) {
+      const { data, text } = await call(name, name === 'get' ? { id: 'alpha-1' } : {});
+      const { nonce } = data['untrusted'] as { nonce: string };
+      const fenced = (value: string): string => `<untrusted-${nonce}>${value}</untrusted-${nonce}>`;
+      // One value alone, as of the environment and the tag, tells nothing new.
+      const spread = JSON.stringify({ versions: '1.4.0 ×2, 1.5.0 ×1', hosts: 'web-2 ×2, web-1 ×1' });
+      expect(data['spread'], name).to.equal(fenced(spread));
+      const address = `https://github.com/acme/shop/blob/${'a'.repeat(40)}/src/cart.ts#L7`;
+      expect(data['code_url'], name).to.equal(fenced(address));
+      expect(text.split('\n')[0]).to.not.include('github.com');
+      expect(text).to.include(`code_url]\n${address}`).and.include(`spread]\n${spread}`);
+    }
+  });
+
   it('finds similar items', async () => {
     await fixture.bugs.record(errorReport());
     await fixture.bugs.record(errorReport({ error_message: 'other', title: 'E: other' }));
