@@ -23,6 +23,7 @@ import { Fallback } from './fallback.js';
 import { Front } from './front.js';
 import { textOf } from './wire/failure.js';
 import { requestId, standardHeaders } from './wire/headers.js';
+import { closeBehindProxy } from './transport/closing.js';
 import { DirectRoutes } from './transport/direct.js';
 import { COMPRESSED_FROM, Sending } from './transport/send.js';
 import { StreamPlaces } from './limits/stream-places.js';
@@ -78,6 +79,7 @@ const EVERY_PATH = '/{path*}';
 export class HapiServer implements HttpServer {
   readonly #server: Server;
   readonly #inFlight: RequestsInFlight;
+  #closing = false;
   readonly #eventStreams: EventStreams;
   readonly #paths = new KnownPaths();
   readonly #handlers = new Handlers();
@@ -181,7 +183,7 @@ export class HapiServer implements HttpServer {
       requests: this.#requests,
       sending: new Sending({
         requests: this.#requests,
-        stopping: () => this.#inFlight.stopping,
+        stopping: () => this.#closing,
         budget,
         stallMs: options.stallMs ?? STALL_MS,
         addressOf,
@@ -264,14 +266,20 @@ export class HapiServer implements HttpServer {
   }
 
   async stop(timeoutMs: number): Promise<void> {
-    this.#inFlight.stopping = true;
+    this.#closing = true;
     // The listener closes first, whatever is under way (contract 95, shutdown).
-    this.#server.listener.close();
-    this.#eventStreams.close();
     const began = performance.now();
+    const left = (): number => Math.max(0, timeoutMs - (performance.now() - began));
+    const kept = this.options.trusted_proxies.length > 0 ? closeBehindProxy(this.#server.listener) : null;
+    if (kept === null) this.#server.listener.close();
+    this.#eventStreams.close();
+    // What comes on connections that a proxy has kept is still served.
+    await kept;
+    this.#inFlight.stopping = true;
+    this.#eventStreams.close();
     // Drained before hapi stops: hapi closes connections whose requests it has never seen.
-    await this.#requests.drained(timeoutMs);
-    await this.#server.stop({ timeout: Math.max(0, timeoutMs - (performance.now() - began)) });
+    await this.#requests.drained(left());
+    await this.#server.stop({ timeout: left() });
   }
 
   openapi(): Promise<object> {

@@ -49,6 +49,29 @@ describe('start: stopping', function () {
     expect(await ended).to.equal(0);
   });
 
+  it('answers what a proxy sends on a connection that it has kept, for the last time', async () => {
+    service = await TestService.create({ SVC_SERVER__TRUSTED_PROXIES: '["127.0.0.1"]' });
+    await service.start();
+    const port = Number(new URL(service.url).port);
+    const kept = connect(port, '127.0.0.1');
+    let answers = '';
+    kept.setEncoding('latin1').on('data', (text: string) => (answers += text));
+    const closed = new Promise<void>((resolve) => kept.once('close', () => resolve()));
+    const ask = (): boolean => kept.write('GET /api/health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+    ask();
+    await until('the first answer', () => answers.includes('HTTP/1.1 200'));
+    expect(answers.toLowerCase()).not.to.include('connection: close');
+    answers = '';
+    const passed = watch();
+    const ended = service.end('SIGTERM');
+    await until('new connections are refused', () => refuses(port), 8_000);
+    ask();
+    await closed;
+    expect(answers).to.match(/^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/i);
+    expect(await ended).to.equal(0);
+    expect(passed()).to.be.below(15_000);
+  });
+
   it('gives downloads and uploads 10 s on SIGTERM, then cuts them; a download goes on from where it was', async () => {
     service = await TestService.create();
     const size = 24 * 1024 * 1024;

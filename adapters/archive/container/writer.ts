@@ -91,6 +91,10 @@ export async function refuseExisting(path: string): Promise<void> {
     throw sentenceOf(error, path);
   });
   if (there) throw new Error(`${path} is there already: name another file.`);
+  // Before what fills it: a store that is copied beside it would say less.
+  await stat(dirname(path)).catch((error: unknown) => {
+    throw sentenceOf(error, path);
+  });
 }
 
 /** What the system says, in words that help. */
