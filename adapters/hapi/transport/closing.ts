@@ -1,6 +1,6 @@
 /**
  * How a listener closes while a proxy is in front of it: a proxy sends a request on a connection that it has kept, and
- * can not repeat a POST whose connection ends just then. So kept connections stay for a moment: whoever uses one is told
+ * cannot repeat a POST whose connection ends just then. So kept connections stay for a moment: whoever uses one learns
  * that it was for the last time, and closes it. Node's own `close` of an HTTP server ends them at once.
  */
 import type { Server } from 'node:http';
