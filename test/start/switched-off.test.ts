@@ -1,6 +1,10 @@
 /**
- * Every plugin that is not critical can be switched off: the real service starts without it, takes reports, and no page
- * has a link that leads nowhere.
+ * Every plugin that is not critical can be switched off: the service starts without it, for the first time, takes reports,
+ * and no page has a link that leads nowhere. The whole service runs in this process; with nothing off, and without the
+ * error stream, it is the program.
+ *
+ * The guides are two thirds of all pages, and tell of every plugin whether or not it runs. So each is read when nothing is
+ * off; without a plugin its links are followed as they were read, and every so many-th guide is fetched and must be the same.
  */
 import { expect } from 'chai';
 import { BUILTIN } from '../../main.js';
@@ -13,9 +17,17 @@ const HREF = /<a\b[^>]*?\shref="([^"]*)"/g;
 const unescaped = (text: string): string =>
   text.replaceAll('&amp;', '&').replaceAll('&#x3D;', '=').replaceAll('&quot;', '"').replaceAll('&#x27;', "'");
 
+/** What a guide says, without the navigation around it. */
+const guideOf = (html: string): string => /<main\b[\s\S]*<\/main>/.exec(html)?.[0] ?? '';
+/** Not the interface, which is that of what runs. */
+const isGuide = (path: string): boolean => path.startsWith('/docs/') && !path.startsWith('/docs/api');
+const linksOf = (html: string): string[] => [...html.matchAll(HREF)].map(([, href = '']) => unescaped(href));
+
 /** A signed-in person who follows every link. */
 class Visitor {
   #cookies = new Map<string, string>();
+  /** Guides that this person has read. */
+  readonly guides = new Map<string, string>();
   constructor(private readonly url: string) {}
 
   async #fetch(path: string, body?: URLSearchParams): Promise<{ status: number; html: string; to: string | null }> {
@@ -39,8 +51,15 @@ class Visitor {
     expect(status, 'login').to.be.oneOf([302, 303]);
   }
 
-  /** Every path that was visited, and the dead ones as `page → link: status`. */
-  async crawl(): Promise<{ visited: Set<string>; dead: string[] }> {
+  /**
+   * Every path that was visited, and the dead ones as `page → link: status`.
+   * @param known guides as they were read before
+   * @param fetched which of them are fetched all the same
+   */
+  async crawl(
+    known: ReadonlyMap<string, string> = new Map(),
+    fetched = (_guide: string) => true,
+  ): Promise<{ visited: Set<string>; dead: string[] }> {
     const visited = new Set<string>();
     const forms = new Map<string, number>();
     const dead: string[] = [];
@@ -52,10 +71,12 @@ class Visitor {
       if (visited.has(path) || (forms.get(form) ?? 0) >= FORMS) continue;
       visited.add(path);
       forms.set(form, (forms.get(form) ?? 0) + 1);
-      const { status, html, to } = await this.#fetch(path);
+      const kept = known.get(path);
+      const { status, html, to } =
+        kept === undefined || fetched(path) ? await this.#fetch(path) : { status: 200, html: kept, to: null };
       if (status >= 400) dead.push(`${from} → ${path}: ${status}`);
-      const links = [...html.matchAll(HREF)].map(([, href = '']) => unescaped(href));
-      for (const link of to === null ? links : [to]) {
+      if (isGuide(path) && status === 200) this.guides.set(path, guideOf(html));
+      for (const link of to === null ? linksOf(html) : [to]) {
         const target = new URL(link, this.url + path);
         if (target.origin === this.url) waiting.push({ path: target.pathname + target.search, from: path });
       }
@@ -72,12 +93,12 @@ describe('start: plugins switched off', function () {
     service = undefined;
   });
 
-  async function crawled(
-    off: readonly string[],
-  ): Promise<{ visited: Set<string>; dead: string[]; running: TestService }> {
-    const running = await TestService.first({ SVC_PLUGINS_OFF: JSON.stringify(off) });
+  /** As they are read with nothing off. */
+  let guides: ReadonlyMap<string, string>;
+  let crawl: Awaited<ReturnType<Visitor['crawl']>>;
+
+  async function visitorOf(running: TestService): Promise<Visitor> {
     service = running;
-    await running.start();
     await running.project('shop');
     const token = await running.token('bugtracker:report,bugtracker:manage');
     for (const type of ['error', 'bug']) {
@@ -87,11 +108,25 @@ describe('start: plugins switched off', function () {
     }
     const visitor = new Visitor(running.url);
     await visitor.signIn();
-    return { ...(await visitor.crawl()), running };
+    return visitor;
   }
 
-  it('follows the links of every page when nothing is off', async () => {
-    const { visited, dead } = await crawled([]);
+  async function program(off: readonly string[]): Promise<TestService> {
+    const running = await TestService.first({ SVC_PLUGINS_OFF: JSON.stringify(off) });
+    service = running;
+    await running.start();
+    return running;
+  }
+
+  before(async () => {
+    const visitor = await visitorOf(await program([]));
+    crawl = await visitor.crawl();
+    guides = visitor.guides;
+    await service?.dispose();
+  });
+
+  it('follows the links of every page when nothing is off', () => {
+    const { visited, dead } = crawl;
     expect(dead).to.deep.equal([]);
     const paths = [...visited].map((path) => path.split('?')[0]);
     expect(paths).to.include.members([
@@ -103,13 +138,21 @@ describe('start: plugins switched off', function () {
       '/monitors',
       '/system',
     ]);
+    expect(guides.size).to.be.greaterThan(50);
+    expect([...guides.values()]).to.not.include('');
   });
 
-  for (const id of OPTIONAL) {
+  for (const [turn, id] of OPTIONAL.entries()) {
     it(`${id}: the service starts, takes reports, and no link is dead`, async () => {
-      const { visited, dead, running } = await crawled([id]);
+      const running = await TestService.firstHere({ SVC_PLUGINS_OFF: JSON.stringify([id]) });
+      const visitor = await visitorOf(running);
+      // Together the plugins fetch every guide.
+      const ofThisTurn = new Set([...guides.keys()].filter((_, i) => i % OPTIONAL.length === turn));
+      const { visited, dead } = await visitor.crawl(guides, (path) => ofThisTurn.has(path));
       expect(dead).to.deep.equal([]);
       expect(visited.size).to.be.greaterThan(10);
+      const changed = [...visitor.guides].filter(([path, text]) => guides.get(path) !== text);
+      expect(changed.map(([path]) => path)).to.deep.equal([]);
       const { body } = await running.request('GET', '/api/health', SHARED_KEY);
       const { checks, healthy } = body as { healthy: boolean; checks: { plugins: Record<string, { state: string }> } };
       expect(checks.plugins[id]?.state).to.equal('off');
@@ -118,7 +161,8 @@ describe('start: plugins switched off', function () {
   }
 
   it('without the error stream an item has no “ignore like this”, and the Sentry intake is off with it', async () => {
-    const { visited, running } = await crawled(['errorstream']);
+    const running = await program(['errorstream']);
+    const { visited } = await (await visitorOf(running)).crawl();
     // The guides of this version tell of every plugin, whether or not it runs.
     const pages = [...visited].filter((path) => !path.startsWith('/docs/'));
     expect(pages.filter((path) => /ignore|^\/errors/.test(path))).to.deep.equal([]);

@@ -105,6 +105,9 @@ export interface Answer {
   headers: Headers;
 }
 
+/** The log of a service in this process would come between the lines of the runner. */
+const QUIET = { SVC_LOG_LEVEL: 'error', SVC_LOG__SLOW_MS: '60000' };
+
 export class TestService {
   /** Services run without the options of short tests. */
   static asUsersRunIt = false;
@@ -149,9 +152,15 @@ export class TestService {
    * program. A start of the program costs three times as much.
    */
   static async here(extra: Record<string, string> = {}): Promise<TestService> {
-    // Its log would come between the lines of the runner.
-    const quiet = { SVC_LOG_LEVEL: 'error', SVC_LOG__SLOW_MS: '60000' };
-    const one = await TestService.create({ ...quiet, ...extra });
+    return TestService.#inThisProcess(await TestService.create({ ...QUIET, ...extra }));
+  }
+
+  /** The same in an empty directory: its start is the first. */
+  static async firstHere(extra: Record<string, string> = {}): Promise<TestService> {
+    return TestService.#inThisProcess(await TestService.first({ ...QUIET, ...extra }));
+  }
+
+  static async #inThisProcess(one: TestService): Promise<TestService> {
     const service = await compose('serve', { configuration: await loadConfig({ env: one.env }) });
     one.#here = service;
     one.url = (await service.boot()).address ?? '';
