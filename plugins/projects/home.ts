@@ -9,6 +9,13 @@ const LINES = 8;
 
 type ShownPart = (ProjectPart & { id: string }) | { id: string; failed: true };
 
+const shown = (id: string, part: ProjectPart): ShownPart => ({
+  ...part,
+  id,
+  figures: part.figures.slice(0, FIGURES),
+  lines: part.lines.slice(0, LINES),
+});
+
 /** By rising order. A part that fails leaves its place to a sentence, and the others as they are. */
 export function partsOf(
   added: readonly ProjectParts[],
@@ -18,10 +25,10 @@ export function partsOf(
   return Promise.all(
     added
       .toSorted((a, b) => a.order - b.order)
-      .map(async ({ id, of }) => {
+      .map(async (one) => {
+        const { id } = one;
         try {
-          const part = await of(project);
-          return { ...part, id, figures: part.figures.slice(0, FIGURES), lines: part.lines.slice(0, LINES) };
+          return shown(id, await one.of(project));
         } catch (err) {
           log.warn({ err, part: id, project: project.slug }, 'a part of a project page could not be made');
           return { id, failed: true } as const;

@@ -23,7 +23,7 @@ const isVerb = ({ verb, also = [] }: SearchAct, word: string): boolean => begins
 
 const isPlain = (act: SearchAct): act is PlainAct => 'noun' in act;
 
-function plainHit(act: PlainAct, words: readonly string[]): SearchHit[] {
+async function plainHit(act: PlainAct, words: readonly string[]): Promise<SearchHit[]> {
   const { verb, noun, nouns = [], href } = act;
   return words.every((word) => begins(word, noun, ...nouns)) ? [{ title: `${verb} ${noun}`, href }] : [];
 }

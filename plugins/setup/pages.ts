@@ -59,11 +59,12 @@ async function ofProject(
     versions: adoption
       .filter((one) => one.version !== null)
       .slice(0, VERSIONS)
-      .map((one) => ({
-        ...one,
-        href: `${address}&version=${encodeURIComponent(one.version ?? '')}`,
-        active: one.version === version,
-      })),
+      .map((one) =>
+        Object.assign({}, one, {
+          href: `${address}&version=${encodeURIComponent(one.version ?? '')}`,
+          active: one.version === version,
+        }),
+      ),
     items: page.items.map((monitor) => ({ ...monitor, href: hrefOf(monitor.source) })),
     next_cursor: page.next,
   };

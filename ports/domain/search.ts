@@ -47,7 +47,7 @@ export interface PlainAct extends Act {
 /** Something to do with a thing that the words after the verb name: `Silence web-1`. */
 export interface ActOn extends Act {
   /** The things, best first, each with the address of its form. `words` and `text` are those after the verb. */
-  on(question: SearchQuestion): Promise<readonly SearchHit[]>;
+  readonly on: (question: SearchQuestion) => Promise<readonly SearchHit[]>;
 }
 
 export type SearchAct = PlainAct | ActOn;

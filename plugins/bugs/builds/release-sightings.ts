@@ -39,6 +39,11 @@ type Seen = Pick<
   'project' | 'first_build' | 'first_seen_at' | 'regressed_in_build' | 'regressed_at' | 'file_path' | 'stack_trace'
 >;
 
+const suspectView = (commit: Omit<SuspectView, 'untrusted_fields'>): SuspectView => ({
+  ...commit,
+  untrusted_fields: OUTSIDE,
+});
+
 @injectable()
 export class ReleaseSightings {
   constructor(
@@ -72,6 +77,6 @@ export class ReleaseSightings {
   async #suspects({ project, file_path, stack_trace }: Seen, brought: Sighting | null): Promise<SuspectView[]> {
     const told = brought === null ? null : await this.history.of(project, brought.version);
     const suspects = suspectsOf(told?.commits ?? [], pathsOf(file_path, stack_trace)).slice(0, SHOWN);
-    return suspects.map((commit) => ({ ...commit, untrusted_fields: OUTSIDE }));
+    return suspects.map(suspectView);
   }
 }

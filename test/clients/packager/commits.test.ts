@@ -123,8 +123,7 @@ describe('packager: commits of a release', function () {
       it(what, async () => {
         const answer = await ask('POST', path, token, body);
         expect(answer['code']).to.equal(status);
-        if (field !== undefined)
-          expect(Object.keys(((answer['error'] as Loose)['fields'] ?? {}) as Loose)).to.deep.equal([field]);
+        if (field !== undefined) expect(Object.keys((answer['error'] as Loose)['fields'] ?? {})).to.deep.equal([field]);
       });
 
     it('is for those who may publish the product', async () => {

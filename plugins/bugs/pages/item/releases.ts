@@ -37,8 +37,7 @@ export function spanOf(seconds: number): string {
   return `${n} ${name}${n === 1 ? '' : 's'}`;
 }
 
-const shownCommit = ({ files: _, ...commit }: SuspectView, repository: string | null): object => ({
-  ...commit,
-  short: commit.id.slice(0, 10),
-  url: commitUrl(repository, commit.id),
-});
+function shownCommit(suspect: SuspectView, repository: string | null): object {
+  const { files: _files, ...commit } = suspect;
+  return { ...commit, short: commit.id.slice(0, 10), url: commitUrl(repository, commit.id) };
+}
