@@ -3,10 +3,10 @@
  */
 import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
-import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
+import type { ErrorGroup, ErrorGroupQuery, ErrorGroups, MuteForm } from '../../ports/domain/bugs.js';
 import { headlineOf } from '../../lib/text/error-title.js';
 import { firstErrorCommand } from './first-error.js';
-import { ignoreLink, patternOf } from './rules/ignore-link.js';
+import { muteForm } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 
 export interface ErrorPageDeps {
@@ -116,13 +116,6 @@ function tabs(given: Query): object[] {
 const number = new Intl.NumberFormat('en-GB');
 
 /** `50 of 2,060 groups`, `37 groups`; without a total `50 groups shown, more follow`. */
-/** How long a group is muted from its row, in days. */
-const SPANS = [
-  { value: '1', label: '24 hours' },
-  { value: '7', label: 'a week' },
-  { value: '30', label: '30 days' },
-];
-
 function found(shown: number, total: number | null): string {
   if (total === null) return `${shown} groups shown, more follow`;
   const groups = total === 1 ? '1 group' : `${number.format(total)} groups`;
@@ -130,15 +123,13 @@ function found(shown: number, total: number | null): string {
 }
 
 interface Row extends ErrorGroup, ReturnType<typeof headlineOf> {
-  ignore_url: string;
-  mute: ReturnType<typeof patternOf>;
+  mute: MuteForm | null;
 }
 
 const rowOf = (group: ErrorGroup): Row => ({
   ...group,
   ...headlineOf(group.title, group.exception_class),
-  ignore_url: ignoreLink(group),
-  mute: patternOf(group.title),
+  mute: muteForm(group),
 });
 
 async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
@@ -163,7 +154,6 @@ async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, req
     filtered: muted !== undefined || Object.values(filters).some((value) => value !== undefined && value.length > 0),
     more_open: sort !== undefined || Boolean(filters.environment?.length) || filters.regression !== undefined,
     live: { mark: changes.mark, query: searchOf(given), from, first: cursor === undefined },
-    spans: SPANS,
     levels: LEVELS,
     statuses: STATUSES,
     sorts: SORTS,

@@ -18,7 +18,7 @@ import { ErrorReportIntake } from './intake.js';
 import { pages, panels, type ErrorPageDeps } from './pages.js';
 import { routes } from './routes.js';
 import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
-import { ignoreLink } from './rules/ignore-link.js';
+import { ignoreLink, muteForm } from './rules/ignore-link.js';
 import { rulePages } from './rules/pages.js';
 import type { IgnoreRule } from './rules/rule.js';
 import { ruleSearch } from './rules/search.js';
@@ -70,6 +70,7 @@ export default definePlugin({
           icon: 'filter-off',
           shortcut: 'i',
           href: (item) => (item.type === 'error' && !item.muted ? ignoreLink(item) : null),
+          mute: muteForm,
         }),
         extend(FIRST_STEPS, {
           id: 'first-error',

@@ -151,6 +151,18 @@ export interface ItemAction {
   shortcut?: string;
   /** The path of a page; null where there is nothing to do with this item. */
   href(item: Item): string | null;
+  /** The same for a while, from the item's row in a list; null as for `href`. */
+  mute?(item: Item): MuteForm | null;
+}
+
+/** What the row of a list posts as a form, beside how long and why. */
+export interface MuteForm {
+  /** The path that it is posted to, with `expires` and `reason`. */
+  action: string;
+  fields: Readonly<Record<string, string>>;
+  spans: readonly { value: string; label: string }[];
+  /** The path of the page with everything else that can be said. */
+  more: string;
 }
 
 export const ITEM_ACTIONS = extensionPoint<ItemAction>('bugs.item_actions');

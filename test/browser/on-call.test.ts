@@ -4,11 +4,13 @@
  */
 import { expect } from 'chai';
 import type { Browser, Locator, Page } from 'playwright-core';
+import { packageWith } from '../../clients/demo/package-file.js';
 import { until } from '../harness.js';
 import { ADMIN, SHARED_KEY, TestService } from '../support/service.js';
 import { CHROMIUM, launch } from './chromium.js';
 
 const MOST_TAPS = 4;
+const SCOPES = 'bugtracker:report,bugtracker:manage,watchdog:ping,watchdog:manage,license:manage,updateservice:publish';
 
 describe('web: on call, with a phone', function () {
   this.timeout(180_000);
@@ -17,7 +19,12 @@ describe('web: on call, with a phone', function () {
   let page: Page;
   let token: string;
   let ref: string;
+  let shelf: string;
+  let key = '';
   let taps = 0;
+  const machine = (name: string): object => {
+    return { license_key: key, product: 'shop', machine_id: `machine-of-${name}`, machine_name: name };
+  };
 
   const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const answer = await service.request('POST', path, token, body);
@@ -29,7 +36,7 @@ describe('web: on call, with a phone', function () {
     if (CHROMIUM === undefined) this.skip();
     service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     await service.project('shop');
-    token = await service.token('bugtracker:report,bugtracker:manage,watchdog:ping,license:manage');
+    token = await service.token(SCOPES);
     const reported = await post('/api/errors/v1/report', {
       project: 'shop',
       error_level: 'fatal',
@@ -37,9 +44,31 @@ describe('web: on call, with a phone', function () {
       error_message: 'The voucher of this customer is not valid for a cart that holds goods of several branches',
     });
     ref = String(reported['ref']);
+    const second = await post('/api/errors/v1/report', {
+      project: 'shop',
+      error_level: 'error',
+      exception_class: 'acme.stock.ShelfError',
+      error_message: 'The shelf is empty',
+    });
+    shelf = String(second['ref']);
     await post('/api/watchdog/v1/ping', { source: 'queue', interval: 0.05, metrics: { length: 7 } });
     const license = { product: 'shop', licensee: 'Kettleworth', max_activations: 1, require_approval: true };
     await post('/api/license/v1/licenses', license);
+    // Another, whose second machine waits.
+    const other = await post('/api/license/v1/licenses', { ...license, licensee: 'Brandt' });
+    const { id } = other['license'] as { id: string };
+    await post(`/api/license/v1/licenses/${id}/approve`, {});
+    key = String(other['key']);
+    for (const name of ['till-1', 'till-2'])
+      await service.request('POST', '/api/license/v1/validate', null, machine(name));
+    await post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
+    await post('/api/watchdog/v1/ping', { source: 'till-1', interval: 60_000, app_version: '1.4.0' });
+    const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=1.4.0`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+      body: packageWith('app/start.sh', '#!/bin/sh\n'),
+    });
+    expect(published.status, await published.text()).to.equal(201);
     await until(
       'the monitor is down',
       async () => {
@@ -105,17 +134,41 @@ describe('web: on call, with a phone', function () {
       const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
       return (body['item'] as { assignee: string | null }).assignee === ADMIN.username;
     });
+    await page.getByRole('button', { name: 'Give it back' }).waitFor();
     expect(taps).to.equal(2);
   });
 
-  it('approve: three taps', async () => {
+  it('halt a rollout: three taps, from the card of the newest release', async () => {
+    await tap(main().getByRole('link', { name: 'Machines on shop 1.4.0' }));
+    await tap(main().locator('summary', { hasText: 'Halt now' }));
+    await page.locator('#reason-halt').fill('It loses carts');
+    await tap(page.getByRole('button', { name: 'Halt now' }));
+    await page.getByText('It loses carts').first().waitFor();
+    const asked = `${service.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=any&version=1.3.0`;
+    expect(await (await fetch(asked)).text()).not.to.contain('"1.4.0"');
+    expect(taps).to.equal(3);
+  });
+
+  it('approve a license: three taps', async () => {
     await tap(page.getByLabel('Navigation'));
     await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Approvals/ }));
-    await tap(page.getByRole('button', { name: /^Approve/ }));
+    const waiting = main().locator('section[aria-labelledby="pending-licenses"]');
+    await tap(waiting.getByRole('button', { name: /^Approve/ }));
     await page
       .getByText(/approved/i)
       .first()
       .waitFor();
+    expect(taps).to.equal(3);
+  });
+
+  it('approve a machine: three taps', async () => {
+    await tap(page.getByLabel('Navigation'));
+    await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Approvals/ }));
+    const waiting = main().locator('section[aria-labelledby="pending-machines"]');
+    await tap(waiting.locator('tr', { hasText: 'till-2' }).getByRole('button', { name: 'Approve', exact: true }));
+    await page.getByText('till-2').waitFor({ state: 'detached' });
+    const answer = await service.request('POST', '/api/license/v1/validate', null, machine('till-2'));
+    expect(answer.body).to.include({ valid: true });
     expect(taps).to.equal(3);
   });
 
@@ -141,6 +194,22 @@ describe('web: on call, with a phone', function () {
       await page.touchscreen.tap(box.x + box.width / 2, box.y + box.height - 12);
       await page.waitForURL(`${service.url}${leads}`);
     });
+
+  it('mute a group for a while, from its row in the queue: four taps', async () => {
+    await tap(page.getByLabel('Navigation'));
+    await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Bugs/ }));
+    await tap(main().locator(`tr[data-ref="${shelf}"] .cell-actions summary`));
+    const menu = main().locator('details[open] .dropdown-menu');
+    expect(await menu.evaluate((one) => one.getBoundingClientRect().right)).to.be.at.most(360);
+    await menu.getByLabel('Reason').fill('The shop is told.');
+    await tap(menu.getByRole('button', { name: 'Mute', exact: true }));
+    await page.waitForURL(/ignore-rules/);
+    await until('the item is muted', async () => {
+      const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${shelf}`, token);
+      return (body['item'] as { muted: boolean }).muted;
+    });
+    expect(taps).to.equal(4);
+  });
 
   it('what can be pressed within a row is no part of its link', async () => {
     await page.goto(`${service.url}/bugs?view=all`);

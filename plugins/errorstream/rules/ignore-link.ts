@@ -1,6 +1,6 @@
-/** The address of the form for a new ignore rule, filled in from a group (contract 80). Pure, linear. */
+/** The form for a new ignore rule, filled in from a group: its address, and what a row posts (contract 80). Linear. */
 import { GUID } from '../../../lib/text/guid.js';
-import type { Item } from '../../../ports/domain/bugs.js';
+import type { Item, MuteForm } from '../../../ports/domain/bugs.js';
 
 /** Characters of a pattern (contract 21, ignore rules). */
 const LONGEST = 500;
@@ -39,4 +39,18 @@ export function patternOf(title: string): ReturnType<typeof patternLike> {
 export function ignoreLink({ title, project }: Pick<Item, 'title' | 'project'>): string {
   const search = new URLSearchParams({ ...patternLike(title), project });
   return `/ignore-rules/new?${search.toString()}`;
+}
+
+/** How long a group is muted from its row, in days. */
+const SPANS = [
+  { value: '1', label: '24 hours' },
+  { value: '7', label: 'a week' },
+  { value: '30', label: '30 days' },
+];
+
+/** Of the row of a list: this group, for a while. Null for what cannot be muted, or is. */
+export function muteForm(item: Pick<Item, 'type' | 'title' | 'project' | 'muted'>): MuteForm | null {
+  if (item.type !== 'error' || item.muted) return null;
+  const fields = { ...patternOf(item.title), project: item.project, enabled: 'true', action: 'apply' };
+  return { action: '/ignore-rules', fields, spans: SPANS, more: ignoreLink(item) };
 }
