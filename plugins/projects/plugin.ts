@@ -34,7 +34,7 @@ export default definePlugin({
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
   collections: [
-    { name: 'projects', indexes: [{ fields: ['number'], unique: true }] },
+    { name: 'projects', indexes: [{ fields: ['number'], unique: true }, { fields: ['archived'] }] },
     { name: 'counters', indexes: [] },
   ],
   from: import.meta.url,

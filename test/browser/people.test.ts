@@ -221,7 +221,7 @@ describe('web: pages of errors and bugs as people meet them', function () {
     const { context, page } = await scriptless();
     await page.goto(`${service.url}/bugs`);
     await page.getByRole('link', { name: 'New', exact: true }).click();
-    await page.getByLabel('Project').selectOption('shop');
+    await page.locator('#f-project').selectOption('shop');
     await page.getByLabel('Title').fill('Prices are rounded twice');
     await page.getByLabel('Description').fill('Buy three of one.');
     await page.getByLabel('Tags').fill('prices, cart');

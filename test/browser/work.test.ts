@@ -228,7 +228,7 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.getByRole('link', { name: 'Ignore like this' }).click();
     expect(await page.getByLabel('Pattern').inputValue()).to.equal('TypeError: order .* has no lines');
     expect(await page.getByRole('radio', { name: 'Regular expression' }).isChecked()).to.equal(true);
-    expect(await page.getByLabel('Project').inputValue()).to.equal('shop');
+    expect(await page.locator('#f-project').inputValue()).to.equal('shop');
     await mine.go('/errors?q=has+no+lines');
     await page.keyboard.press('j');
     await page.keyboard.press('i');
@@ -297,7 +297,7 @@ describe('web: work on errors and bugs in a real browser', function () {
     const other = await error('plain', 'the other');
     const { context, page } = await scriptless();
     await page.goto(`${service.url}/bugs`);
-    await page.locator('summary', { hasText: 'Project' }).click();
+    await page.getByRole('search', { name: 'Bugs' }).locator('summary', { hasText: 'Project' }).click();
     await page.getByRole('checkbox', { name: /^plain/ }).check();
     await page.getByRole('button', { name: 'Filter' }).click();
     expect(await page.getByRole('group', { name: 'Filters that are set' }).innerText()).to.include('plain');

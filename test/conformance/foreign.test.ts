@@ -15,6 +15,7 @@ const SCOPES = [
 /** Bodies of the calls that want one. */
 const BODIES: Readonly<Record<string, object>> = {
   changeProject: { name: 'x' },
+  orderGroupingRules: { ids: [] },
   changeLicense: { notes: 'x' },
   extendLicense: { expires_at: '2099-01-01T00:00:00.000Z' },
   extendLicenseByRef: { expires_at: '2099-01-01T00:00:00.000Z' },
@@ -103,6 +104,8 @@ describe('conformance: an object of another project', function () {
       (await ask(service, 'GET', path, { token: master })).json['items'] as { id: string }[];
     const pattern = { match_type: 'contains', pattern: 'zzz', reason: 'noise', project: 'blog' };
     const rule = (await made('POST', '/api/errors/v1/ignore-rules', pattern)).rule.id;
+    const grouping = { exception_class: 'Zzz*', fingerprint: ['zzz'] };
+    const grouped = await made('POST', '/api/bugtracker/v1/projects/blog/grouping-rules', grouping);
     await made('POST', '/api/watchdog/v1/monitors', { source: 'blog-web', project: 'blog' });
     const beats = await token('--scopes', 'watchdog:ping', '--source', 'blog-web');
     expect((await fetch(`${service.url}/ping/${beats}/fail`)).status).to.equal(200);
@@ -133,6 +136,8 @@ describe('conformance: an object of another project', function () {
     const nobody = '0190aaaa-0000-7000-8000-00000000dead';
     foreign = {
       'projects/{slug}': 'blog',
+      'projects/{project}': 'blog',
+      'grouping-rules/{id}': grouped.rule.id,
       'intake-keys/{id}': key,
       'licenses/{id}': license,
       'activations/{aid}': machine,
@@ -196,7 +201,7 @@ describe('conformance: an object of another project', function () {
         ask(service, method, filled(path, missing), { token: bound, ...body }),
       ]);
       // A path that names a project says which one is meant: 403 whether it is there or not.
-      const status = /\{(slug|product)\}/.test(path) ? 403 : 404;
+      const status = /\{(slug|product|project)\}/.test(path) ? 403 : 404;
       const same = seen(there, foreign) === seen(nowhere, missing);
       if (!same || there.status !== status)
         differing.push(`${method} ${path}: ${there.status} ${there.text} / ${nowhere.status} ${nowhere.text}`);

@@ -55,7 +55,7 @@ public class Shop {
     ErrorReported reported = new ErrorsApi(client).reportError(report);
     ItemPage list = new BugtrackerApi(client).listItems(
         null, List.of(ItemType.ERROR), null, null, null, null, List.of("Duke"), null, null, null, null, null, null,
-        null, null, null, null, null, 5, null, null, null, null, null);
+        null, null, null, null, null, null, null, 5, null, null, null, null, null);
     Item first = list.getItems().get(0);
     System.out.println(reported.getCreated() + " " + list.getItems().size() + " " + first.getExceptionClass());
   }

@@ -294,7 +294,7 @@ export class PlantedService {
     const told = { product: 'shop', version: '1.2.3', range: PLANTED.slice(0, 200), commits: [commit] };
     await this.#call('POST', '/api/updateservice/v1/commits', told);
     const list = await this.admin.get('/releases');
-    this.addresses['/releases/{id}'] = /href="(\/releases\/[^"?/]+)"/.exec(list.text)?.[1] ?? '';
+    this.addresses['/releases/{id}'] = /href="(\/releases\/(?!new)[^"?/]+)"/.exec(list.text)?.[1] ?? '';
   }
 
   async #licenses(): Promise<void> {
