@@ -35,9 +35,19 @@ const attribute = (tag: string, name: string): string | undefined => {
   return found === undefined ? undefined : decode(found);
 };
 
+const FIELD = /<input\b[^>]*>|<textarea\b[^>]*>[\s\S]*?<\/textarea>|<select\b[^>]*>[\s\S]*?<\/select>/g;
+/** The form that a field names, which may stand elsewhere on the page. */
+const ownerOf = (field: string): string | undefined => attribute(/^<[^>]*>/.exec(field)?.[0] ?? '', 'form');
+
 /** The forms of a page that post; without a parser, because the pages are ours and every attribute is quoted. */
 function formsOf(from: string, html: string): FoundForm[] {
-  return [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].flatMap(([, head = '', inside = '']) => {
+  const elsewhere = [...html.matchAll(FIELD)].map(([field]) => field).filter((field) => ownerOf(field) !== undefined);
+  return [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].flatMap(([, head = '', between = '']) => {
+    const id = attribute(head, 'id');
+    const inside = [
+      between.replaceAll(FIELD, (field) => (ownerOf(field) === undefined ? field : '')),
+      ...elsewhere.filter((field) => ownerOf(field) === id),
+    ].join('\n');
     const action = attribute(head, 'action')?.replace(/#.*/, '');
     if (attribute(head, 'method') !== 'post' || action === undefined || LEFT_OUT.has(action)) return [];
     const filled: Record<string, string | string[]> = {};
@@ -135,6 +145,18 @@ describe('web: every form with good and bad input', function () {
 
   it('there are forms on these pages', () => {
     expect(forms.filter(({ texts }) => texts.length > 0).length).to.be.greaterThan(20);
+  });
+
+  it('a field belongs to the form that it names', () => {
+    const html = '<form id="a" method="post" action="/a"><input name="one"><input name="two" form="b"></form>';
+    const found = formsOf(
+      '/',
+      `${html}<form id="b" method="post" action="/b"></form><select name="s" form="b"><option value="1"></select>`,
+    );
+    expect(found.map(({ action, filled }) => [action, filled])).to.deep.equal([
+      ['/a', { one: '' }],
+      ['/b', { two: '', s: '1' }],
+    ]);
   });
 
   it('what is filled in already is accepted by every edit form', async () => {

@@ -19,11 +19,14 @@ const END_MS = 5_000;
 /** No phase of these takes longer on a slow machine. */
 const START_MS = 60_000;
 
+/** A command whose plugins are at fault says this before the start that says what is wrong. */
+const BEFORE_A_START = /^commands of plugins are not known: .*\n?/;
+
 interface Run {
   child: ChildProcess;
   stdout: string;
   stderr: string;
-  /** Milliseconds from the first line on stderr to the end. */
+  /** Milliseconds from the first line on stderr about this start to its end. */
   endedAfter: Promise<{ code: number | null; signal: NodeJS.Signals | null; ms: number }>;
 }
 
@@ -46,8 +49,8 @@ function run(env: NodeJS.ProcessEnv, words: string[]): Run {
   };
   child.stdout.on('data', (chunk: Buffer) => (one.stdout += chunk.toString('utf8')));
   child.stderr.on('data', (chunk: Buffer) => {
-    told ??= watch();
     one.stderr += chunk.toString('utf8');
+    if (one.stderr.replace(BEFORE_A_START, '') !== '') told ??= watch();
   });
   return one;
 }
