@@ -46,15 +46,16 @@ export interface Nothing {
   waiting: WaitingItems;
 }
 
-type Reserved = Omit<Fetched, 'handover'>;
+/** With the item read once, for everything that looks into it. */
+interface Reserved extends Omit<Fetched, 'handover'> {
+  read: Item;
+}
 /** The request itself and not its signal: a signal is made when somebody asks for it, and few claims wait. */
 type Call = Pick<HttpRequest, 'signal'>;
 type NamedRequest = LeaseRequest & { agent: string };
 
-const itemOf = ({ item }: Pick<Fetched, 'item'>): Item => item.toJSON() as Item;
-
 /** The id of the item that was reserved. */
-const claimedId = (reserved: Reserved | null): string | null => reserved && itemOf(reserved).id;
+const claimedId = (reserved: Reserved | null): string | null => reserved && reserved.read.id;
 
 @injectable()
 export class NextItem {
@@ -72,7 +73,7 @@ export class NextItem {
   /** Does what `fetch` does, and answers the item as an object. */
   async next(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Handed | Nothing> {
     const fetched = await this.fetch(caller, request, filter, call);
-    return fetched.item === null ? fetched : { ...fetched, item: itemOf(fetched) };
+    return fetched.item === null ? fetched : { ...fetched, item: fetched.item.toJSON() as Item };
   }
 
   /**
@@ -87,7 +88,10 @@ export class NextItem {
     const until = clock.monotonic() + (request.wait_seconds ?? 0) * 1000;
     for (;;) {
       const reserved = await this.#reserve(caller, { ...request, agent }, filter);
-      if (reserved !== null) return { ...reserved, handover: await this.handovers.ofAnswered(itemOf(reserved)) };
+      if (reserved !== null) {
+        const { read, ...answer } = reserved;
+        return { ...answer, handover: await this.handovers.ofAnswered(read) };
+      }
       const left = until - clock.monotonic();
       if (left <= 0 || !(await this.arrivals.next(left, call?.signal))) break;
     }
@@ -116,10 +120,10 @@ export class NextItem {
         const rendering = { ...ITEM_ROW, beside: texts, context: now };
         const options = { sort: [['queue_key', 'asc']] } as const;
         const json = await changeRendered(items, waiting, update, rendering, options);
+        if (json === null) return null;
+        const item = new JsonText(json);
         const { expires_at, lease_seconds } = claim;
-        return json === null
-          ? null
-          : { item: new JsonText(json), lease: { claim_token: secret, expires_at, lease_seconds } };
+        return { item, read: item.toJSON() as Item, lease: { claim_token: secret, expires_at, lease_seconds } };
       });
     const fits = (): Filter =>
       either({ ...filter, ...servedTo(agent, filter), muted: false }, notPassed(holder, this.deps.clock.iso()));
