@@ -25,7 +25,7 @@ export { formPage, orAgain, pageActions, problemText, type PageAction, type Prob
 export { fromForm } from './forms/from-form.js';
 export type { LockHeld } from './locks.js';
 export { LeaseLost } from '../lib/lease.js';
-export { localOf, utcOfLocal } from '../lib/local-time.js';
+export { isZone, localOf, utcOfLocal } from '../lib/local-time.js';
 export { timeParameter } from './parameters.js';
 export {
   conflict,
@@ -111,6 +111,7 @@ export {
   text,
   unlisted,
   View,
+  zoneOf,
 } from '../ports/http.js';
 export type {
   FormFile,

@@ -74,3 +74,12 @@ export function localOf(at: string | number, zone: string): string {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   return isoOf(clockAt(ms, zone)).slice(0, 16);
 }
+
+/** Whether this is the name of a time zone: `Europe/Zurich`, `UTC`. */
+export function isZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}

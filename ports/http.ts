@@ -13,7 +13,14 @@ export { JsonText } from './http/json-text.js';
 export type { ErrorCodes, MountedHosts, MountedPage, MountedPanel, MountedRoute } from './http/mounted.js';
 export type { OwnHosts } from './http/own-hosts.js';
 export type { FormFile, PageResult, PageSpec, PanelSpec } from './http/page.js';
-export type { Principal, Role, SessionPrincipal, TokenKind, TokenPrincipal } from './http/principal.js';
+export {
+  zoneOf,
+  type Principal,
+  type Role,
+  type SessionPrincipal,
+  type TokenKind,
+  type TokenPrincipal,
+} from './http/principal.js';
 export type { ChoosableProject, ProjectChoices } from './http/project-choices.js';
 export type { OpenBucket, RateClass } from './http/rates.js';
 export type { HttpRequest } from './http/request.js';

@@ -1,11 +1,14 @@
 // Copies what tsc leaves behind (views, styles, JSON) beside the compiled code, so that `dist/` runs alone, and makes
-// the style sheets. No page may ask another host, so the kit is served from here. Text files in the asset folders get a
-// `.br` and a `.gz` beside them: compressed once, here, and not at every request.
-import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+// the style sheets and the script of every page: one file of each, without comments and blanks, since a first visit
+// pays for each file and each byte (test/browser/first-visit.test.ts). No page may ask another host, so the kit is
+// served from here. Text files in the asset folders get a `.br` and a `.gz` beside them: compressed once, here, and not
+// at every request.
+import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
+import { stop, transform } from 'esbuild-wasm';
 import { kitStyles, ownStyles } from './styles.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -15,6 +18,8 @@ const styles = join(root, 'web', 'styles');
 const folders = ['plugins', 'web', 'config', 'cli', 'clients', 'adapters', 'testing', 'test'];
 const compiled = /\.(ts|md)$/;
 const text = /\.(css|js|svg)$/;
+/** Scripts of pages with a session, in this order: one file, `page.js`. */
+const PAGE_SCRIPTS = ['keys.js', 'lists.js', 'live.js', 'charts.js', 'follow.js', 'search.js'];
 /** Less than a packet is not worth a second file. */
 const WORTH_COMPRESSING = 1024;
 
@@ -41,9 +46,37 @@ async function compress(folder) {
   }
 }
 
+/** Each keeps to itself what it declares. */
+async function joinScripts(folder) {
+  const sources = await Promise.all(PAGE_SCRIPTS.map((name) => readFile(join(folder, name), 'utf8')));
+  await writeFile(join(folder, 'page.js'), sources.join('\n'));
+  await Promise.all(PAGE_SCRIPTS.map((name) => rm(join(folder, name))));
+}
+
+/** What is there without comments and blanks; the names that scripts share stay. */
+async function minify(folder) {
+  const names = await readdir(folder, { recursive: true }).catch(() => []);
+  await Promise.all(
+    names
+      .filter((name) => /\.(css|js)$/.test(name) && name !== 'kit.css')
+      .map(async (name) => {
+        const loader = name.endsWith('.css') ? 'css' : 'js';
+        const whole = await readFile(join(folder, name), 'utf8');
+        const { code } = await transform(whole, { loader, minify: true, target: 'esnext', legalComments: 'none' });
+        await writeFile(join(folder, name), code);
+      }),
+  );
+}
+
 for (const folder of folders) await copy(join(root, folder));
 const assets = join(dist, 'web', 'assets');
 await writeFile(join(assets, 'aos.css'), await ownStyles(styles));
 await writeFile(join(assets, 'kit.css'), await kitStyles(dist));
-await compress(assets);
-for (const plugin of await readdir(join(dist, 'plugins'))) await compress(join(dist, 'plugins', plugin, 'assets'));
+await joinScripts(assets);
+const places = [
+  assets,
+  ...(await readdir(join(dist, 'plugins'))).map((plugin) => join(dist, 'plugins', plugin, 'assets')),
+];
+await Promise.all(places.map(minify));
+await stop();
+for (const place of places) await compress(place);

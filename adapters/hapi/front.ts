@@ -13,6 +13,9 @@ import { refuse } from './transport/listener.js';
 import { NOT_FOUND, textOf } from './wire/failure.js';
 import { requestId } from './wire/headers.js';
 
+/** The script that shows times by the reader's clock, which every public page has. */
+const TIMES = `${ASSETS}times.js`;
+
 /** The page that a host shows. */
 interface Place {
   plugin: string;
@@ -69,7 +72,7 @@ export class Front {
   #urlAt({ plugin, prefix }: Place, url: string): string | null {
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
-    if (path.startsWith(`${ASSETS}${plugin}/`) && !/\.\.|%/.test(path)) return url;
+    if (path === TIMES || (path.startsWith(`${ASSETS}${plugin}/`) && !/\.\.|%/.test(path))) return url;
     const full = path === prefix || path.startsWith(`${prefix}/`) ? path : `${prefix}${path === '/' ? '' : path}`;
     return this.shared.sharedPages.has(plugin, full) ? full + (mark < 0 ? '' : url.slice(mark)) : null;
   }

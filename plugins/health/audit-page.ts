@@ -8,6 +8,7 @@ import {
   Redirect,
   utcOfLocal,
   View,
+  zoneOf,
   type Clock,
   type HttpRequest,
   type PageSpec,
@@ -82,9 +83,12 @@ const query = joi.object({
   cursor: text(4096),
 });
 
-/** Days are of UTC, the last one whole. */
-function queryOf({ actor, action, target, from, to }: Partial<Record<string, string>>): AuditQuery {
-  const at = (date: string, days = 0): string => isoOf((Date.parse(date) || 0) + days * DAY_MS);
+/** @param zone of the days; the last one is whole */
+function queryOf({ actor, action, target, from, to }: Partial<Record<string, string>>, zone: string): AuditQuery {
+  const at = (date: string, days = 0): string => {
+    const day = isoOf((Date.parse(date) || 0) + days * DAY_MS).slice(0, 10);
+    return utcOfLocal(`${day}T00:00`, zone) ?? `${day}T00:00:00.000Z`;
+  };
   return {
     ...(actor !== undefined && { actor }),
     ...(action !== undefined && { action }),
@@ -116,12 +120,12 @@ const NOUNS = [
 export interface AuditPageServices {
   reader: AuditReader;
   clock: Pick<Clock, 'now'>;
-  /** IANA name of the zone that days are of. */
+  /** `app.timezone`. */
   timezone: string;
 }
 
-/** Days of the zone that the pages are in. */
-function periodOf(period: Period, { clock, timezone }: AuditPageServices): Pick<AuditQuery, 'since' | 'until'> {
+/** Days of the zone in which the page is read. */
+function periodOf(period: Period, { clock }: AuditPageServices, timezone: string): Pick<AuditQuery, 'since' | 'until'> {
   const midnight = (days: number): string => {
     const day = localOf(clock.now() - days * DAY_MS, timezone).slice(0, 10);
     return utcOfLocal(`${day}T00:00`, timezone) ?? isoOf(clock.now() - days * DAY_MS);
@@ -137,7 +141,12 @@ async function listView(services: AuditPageServices, request: HttpRequest): Prom
   // Somebody who looks for something means the whole log; somebody who only looks, what was done of late.
   const period = (chosen ?? (filtered ? 'all' : 'week')) as Period;
   const hidden = logins === undefined && filters['action']?.startsWith('login') !== true;
-  const asked = { ...periodOf(period, services), ...queryOf(filters), ...(hidden && { without: 'login.' }) };
+  const zone = zoneOf(request.principal, services.timezone);
+  const asked = {
+    ...periodOf(period, services, zone),
+    ...queryOf(filters, zone),
+    ...(hidden && { without: 'login.' }),
+  };
   const page = await services.reader.search(asked, PAGE, cursor);
   const items = await Promise.all(page.items.map((entry) => auditRow(services.reader, entry)));
   const address = (change: Record<string, string | undefined>): string => {

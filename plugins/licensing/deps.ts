@@ -11,7 +11,7 @@ import type { Cipher } from '../../ports/cipher.js';
 import type { AttemptThrottle } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LicenseWatcher } from '../../ports/domain/licensing.js';
-import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Signer } from '../../ports/signer.js';
 import type { ActivationDoc, LicenseDoc, OpeningMarkDoc } from './model/documents.js';
@@ -33,6 +33,8 @@ export interface LicensingDeps {
   signer: Signer;
   audit: AuditLog;
   projects: Pick<ProjectDirectory, 'get' | 'accepting' | 'list'>;
+  /** Whose page a customer sees. */
+  brands: Pick<SellerBrands, 'of' | 'common'>;
   throttle: AttemptThrottle;
   /** Listeners for changes of what opens the release store. */
   watchers: () => readonly LicenseWatcher[];

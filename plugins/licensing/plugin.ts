@@ -16,7 +16,7 @@ import {
   LICENSE_WATCHERS,
   LICENSES,
 } from '../../ports/domain/licensing.js';
-import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { COLLECTIONS } from './collections.js';
@@ -61,6 +61,7 @@ function depsOf(ctx: PluginContext<LicensingConfig>): LicensingDeps {
     signer: ctx.ports.signers.licenses,
     audit: ctx.resolve(AUDIT),
     projects: ctx.resolve(PROJECTS),
+    brands: ctx.resolve(SELLER_BRANDS),
     throttle: ctx.resolve(THROTTLE),
     watchers: () => ctx.extensions(LICENSE_WATCHERS),
     emit: (event, data, options) => ctx.emit(event, data, options),
@@ -104,7 +105,7 @@ export default definePlugin<LicensingConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Licenses',
-  needs: [AUDIT.name, PROJECTS.name, THROTTLE.name],
+  needs: [AUDIT.name, PROJECTS.name, SELLER_BRANDS.name, THROTTLE.name],
   provides: [LICENSES.name],
   extensionPoints: [LICENSE_WATCHERS.point],
   extends: [PROJECT_USAGE.point, PROJECT_PARTS.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point, FIRST_STEPS.point],

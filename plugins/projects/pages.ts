@@ -14,6 +14,7 @@ import {
 import type { ProjectParts, ProjectSections } from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import { partsOf, setupOf } from './home.js';
+import { cleared, type Brands } from './brands.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { changeBody, createBody, projectInfo, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
@@ -53,6 +54,7 @@ const MAKES: ReadonlySet<string> = new Set(['/projects', '/projects/{slug}/intak
 export interface PageParts {
   projects: Projects;
   keys: IntakeKeys;
+  brands: Brands;
   catalog: Pick<ServiceCatalog, 'scopes'>;
   /** What other plugins add to a project's page. */
   sections: () => readonly ProjectSections[];
@@ -63,7 +65,7 @@ export interface PageParts {
   baseUrl: () => string;
 }
 
-export function pages({ projects, keys, catalog, sections, parts, log, baseUrl }: PageParts): PageSpec[] {
+export function pages({ projects, keys, brands, catalog, sections, parts, log, baseUrl }: PageParts): PageSpec[] {
   const slugOf = (request: HttpRequest): string => request.params['slug'] ?? '';
   const mayManage = (request: HttpRequest): boolean =>
     request.principal.kind === 'session' && request.principal.role === 'admin';
@@ -79,7 +81,8 @@ export function pages({ projects, keys, catalog, sections, parts, log, baseUrl }
     const crumbs = [{ label: 'Projects', href: '/projects' }, { label: project.slug }];
     const admin = mayManage(request);
     const info = projectInfo(known);
-    const [intake, cards, home] = await Promise.all([
+    const [brand, intake, cards, home] = await Promise.all([
+      brands.view(request.principal, project.slug),
       keys.list(request.principal, project.slug),
       admin ? Promise.all(sections().map((section) => section.of(info))) : [],
       partsOf(parts(), info, log),
@@ -90,6 +93,7 @@ export function pages({ projects, keys, catalog, sections, parts, log, baseUrl }
       live_topics: 'bugs monitors releases',
       title: project.name,
       project,
+      brand,
       intake: intake.slice(0, KEYS),
       hidden_keys: Math.max(0, intake.length - KEYS),
       live,
@@ -189,7 +193,7 @@ export function pages({ projects, keys, catalog, sections, parts, log, baseUrl }
       return to(slugOf(request), 'Project takes reports and publishes again.');
     }),
     post('/projects/{slug}/delete', async (request) => {
-      await projects.remove(request.principal, slugOf(request), (gone) => keys.revokeAll(gone));
+      await projects.remove(request.principal, slugOf(request), (gone) => cleared(gone, keys, brands));
       return new Redirect('/projects', { tone: 'success', message: `Deleted ${slugOf(request)}.` });
     }),
     post('/projects/{slug}/intake-keys', async (request) => {

@@ -9,9 +9,13 @@ import {
   PROJECT_SECTIONS,
   PROJECT_USAGE,
   PROJECTS,
+  SELLER_BRANDS,
 } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { brandPages } from './brand-pages.js';
+import { brandRoutes } from './brand-routes.js';
+import { Brands } from './brands.js';
 import { Choices } from './choices.js';
 import { commands } from './commands.js';
 import { IntakeKeys } from './intake-keys.js';
@@ -28,7 +32,7 @@ export default definePlugin({
   critical: true,
   after: ['access'],
   needs: [AUDIT.name, TOKENS.name, CATALOG.name],
-  provides: [PROJECTS.name, PROJECT_CHOICES.name],
+  provides: [PROJECTS.name, PROJECT_CHOICES.name, SELLER_BRANDS.name],
   extensionPoints: [PROJECT_USAGE.point, PROJECT_SECTIONS.point, PROJECT_PARTS.point],
   extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, STEP_PROJECT.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
   scopes: ['projects:read', 'projects:manage'],
@@ -36,23 +40,32 @@ export default definePlugin({
   collections: [
     { name: 'projects', indexes: [{ fields: ['number'], unique: true }, { fields: ['archived'] }] },
     { name: 'counters', indexes: [] },
+    { name: 'brands', indexes: [{ fields: ['seller'] }] },
   ],
   from: import.meta.url,
   setup(ctx) {
-    const { projects, keys } = ctx.services({ projects: Projects, keys: IntakeKeys });
+    const { projects, keys, brands } = ctx.services({ projects: Projects, keys: IntakeKeys, brands: Brands });
     return {
-      routes: routes(projects, keys),
-      pages: pages({
-        projects,
-        keys,
-        catalog: ctx.resolve(CATALOG),
-        sections: () => ctx.extensions(PROJECT_SECTIONS),
-        parts: () => ctx.extensions(PROJECT_PARTS),
-        log: ctx.log,
-        baseUrl: () => ctx.app.base_url,
-      }),
+      routes: [...routes(projects, keys, brands), ...brandRoutes(brands)],
+      pages: [
+        ...pages({
+          projects,
+          keys,
+          brands,
+          catalog: ctx.resolve(CATALOG),
+          sections: () => ctx.extensions(PROJECT_SECTIONS),
+          parts: () => ctx.extensions(PROJECT_PARTS),
+          log: ctx.log,
+          baseUrl: () => ctx.app.base_url,
+        }),
+        ...brandPages(projects, brands),
+      ],
       commands: commands(projects, keys),
-      services: { [PROJECTS.name]: projects, [PROJECT_CHOICES.name]: new Choices(projects, ctx.clock) },
+      services: {
+        [PROJECTS.name]: projects,
+        [PROJECT_CHOICES.name]: new Choices(projects, ctx.clock),
+        [SELLER_BRANDS.name]: brands,
+      },
       extensions: [
         extend(TOKEN_PROJECTS, {
           has: async (slug) => (await projects.get(slug)) !== null,

@@ -1,6 +1,7 @@
 /** `/api/projects/v1` (contract 15). */
 import joi from 'joi';
 import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../kernel/contract.js';
+import { cleared, type Brands } from './brands.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { changeBody, createBody, projectShape, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
@@ -41,11 +42,11 @@ const keyShape = named(
   }),
 );
 
-export function routes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
-  return [...projectRoutes(projects, keys), ...keyRoutes(keys)];
+export function routes(projects: Projects, keys: IntakeKeys, brands: Brands): RouteSpec[] {
+  return [...projectRoutes(projects, keys, brands), ...keyRoutes(keys)];
 }
 
-function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
+function projectRoutes(projects: Projects, keys: IntakeKeys, brands: Brands): RouteSpec[] {
   const archiving = (action: 'archive' | 'unarchive'): RouteSpec => ({
     method: 'POST',
     path: `${BASE}/{slug}/${action}`,
@@ -131,7 +132,7 @@ function projectRoutes(projects: Projects, keys: IntakeKeys): RouteSpec[] {
       input: { params },
       output: deleted,
       handle: async ({ principal, params: { slug = '' } }) => {
-        await projects.remove(principal, slug, (gone) => keys.revokeAll(gone));
+        await projects.remove(principal, slug, (gone) => cleared(gone, keys, brands));
         return { deleted: true };
       },
     },

@@ -1,7 +1,7 @@
 /** What the services of this plugin are built on, so that a test puts its own in their place. */
 import { token, type Clock, type Collection, type Doc, type Ids, type Logger } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
-import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { WatchdogApi } from '../../ports/domain/watchdog.js';
 import type { AnnouncementDoc } from './model/announcement.js';
 import type { StatusPageDoc } from './model/page.js';
@@ -22,6 +22,8 @@ export interface StatusPagesDeps {
   log: Logger;
   watchdog: Pick<WatchdogApi, 'conditions'>;
   projects: Pick<ProjectDirectory, 'get' | 'list'>;
+  /** What the page of a project shows where it has no name, colour or logo of its own. */
+  brands: Pick<SellerBrands, 'of' | 'logo'>;
   audit: Pick<AuditLog, 'record'>;
   /** `server.base_url` without a slash at its end; with a free port it is known only once the server listens. */
   baseUrl: () => string;

@@ -5,7 +5,7 @@
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
-import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import type { StatusPagesDeps } from './deps.js';
 import { routes } from './http/routes.js';
@@ -18,7 +18,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   title: 'Status pages',
-  needs: [AUDIT, PROJECTS, WATCHDOG].map(({ name }) => name),
+  needs: [AUDIT, PROJECTS, SELLER_BRANDS, WATCHDOG].map(({ name }) => name),
   extends: [AUDIT_TARGETS.point, PROJECT_USAGE.point],
   collections: [
     {
@@ -41,6 +41,7 @@ export default definePlugin({
       log,
       watchdog: ctx.resolve(WATCHDOG),
       projects: ctx.resolve(PROJECTS),
+      brands: ctx.resolve(SELLER_BRANDS),
       audit: ctx.resolve(AUDIT),
       baseUrl: () => app.base_url.replace(/\/$/, ''),
       timezone: app.timezone,

@@ -8,7 +8,7 @@ import { AUTHENTICATOR } from '../../ports/domain/access.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
-import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ALARM_RECEIVERS, MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
@@ -120,7 +120,7 @@ export default definePlugin<WatchdogConfig>({
   version: '1.0.0',
   api: 1,
   title: 'Watchdog',
-  needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS].map(({ name }) => name),
+  needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS, SELLER_BRANDS].map(({ name }) => name),
   provides: [WATCHDOG.name],
   extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point],
   extends: [
@@ -176,6 +176,7 @@ export default definePlugin<WatchdogConfig>({
       authenticator: ctx.resolve(AUTHENTICATOR),
       baseUrl: () => ctx.app.base_url.replace(/\/$/, ''),
       beats: () => beats.inc(),
+      brands: ctx.resolve(SELLER_BRANDS),
       timezone: ctx.app.timezone,
     });
     const { evaluator, outbox, outages, runs } = services;

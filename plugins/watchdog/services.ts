@@ -1,7 +1,7 @@
 /** The plugin's services that its routes, pages and jobs use; what those need follows from their constructors. */
 import type { Clock, Instances, PluginContext } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
-import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { Authenticator } from '../../ports/http.js';
 import { DEPS, type WatchdogDeps } from './deps.js';
 import { Evaluator } from './evaluator/evaluator.js';
@@ -60,6 +60,8 @@ interface Outside {
   clock: Clock;
   /** `server.base_url`; with a free port it is known only once the server listens. */
   baseUrl: () => string;
+  /** Whose public pages of monitors are. */
+  brands: Pick<SellerBrands, 'of'>;
   /** `app.timezone`: of the times in forms. */
   timezone: string;
   /** Counts a heartbeat, for Prometheus. */
@@ -72,7 +74,7 @@ export type WatchdogServices = Instances<typeof SERVICES> & Outside;
 export function buildServices(
   scope: Pick<PluginContext, 'bind' | 'services'>,
   deps: WatchdogDeps,
-  more: Pick<Outside, 'authenticator' | 'baseUrl' | 'beats' | 'timezone'>,
+  more: Pick<Outside, 'authenticator' | 'baseUrl' | 'beats' | 'brands' | 'timezone'>,
 ): WatchdogServices {
   scope.bind(DEPS, deps);
   const { audit, tokens, clock, probes, projects } = deps;

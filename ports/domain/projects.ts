@@ -101,6 +101,27 @@ export interface ProjectParts {
 /** A project's page is made of these. */
 export const PROJECT_PARTS = extensionPoint<ProjectParts>('projects.parts');
 
+/** Whose product it is, as customers see it on public pages. */
+export interface SellerBrand {
+  name: string | null;
+  /** `#0a6640`; null: the service's own. */
+  colour: string | null;
+  /** Address of the style sheet with `--brand` and `--brand-ink`. */
+  css: string;
+  /** Address of the picture; null: there is none. */
+  logo: string | null;
+}
+
+export interface SellerBrands {
+  /** Null: the project has none. */
+  of(slug: string): Promise<SellerBrand | null>;
+  /** The brand of every project that has one, where all of them are of one seller. */
+  common(): Promise<SellerBrand | null>;
+  logo(slug: string): Promise<{ type: string; bytes: Buffer } | null>;
+}
+
+export const SELLER_BRANDS = token<SellerBrands>('projects.brands');
+
 export const PROJECT_CHOICES = token<ProjectChoices>('projects.choices');
 
 export const PROJECTS = token<ProjectDirectory>('projects.directory');

@@ -32,4 +32,15 @@ export interface SessionPrincipal {
   account_id: string;
   username: string;
   role: Role;
+  /** The zone that the person reads and writes times in, IANA; absent: the service's (`app.timezone`). */
+  timezone?: string;
+  /** The person's clock; absent: 24. */
+  hours?: 12 | 24;
 }
+
+/**
+ * The zone in which whoever asks reads and writes times: of forms, of days in filters.
+ * @param own the service's (`app.timezone`)
+ */
+export const zoneOf = (principal: Principal, own: string): string =>
+  (principal.kind === 'session' ? principal.timezone : undefined) ?? own;

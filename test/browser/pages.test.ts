@@ -43,6 +43,8 @@ const NO_PAGES = new Set([
   '/status-page/{slug}/badge.svg',
   '/status-page/{slug}/logo',
   '/status-page/{slug}/brand.css',
+  '/brand/{slug}/logo',
+  '/brand/{slug}/brand.css',
   '/status-page/{slug}/preview/{key}/logo',
   '/status-page/{slug}/preview/{key}/brand.css',
 ]);

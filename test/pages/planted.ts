@@ -40,10 +40,14 @@ export class PlantedService {
     readonly service: TestService,
     private readonly token: string,
     readonly admin: WebSession,
+    private readonly text: string | null,
   ) {}
 
-  /** @param env more of the configuration */
-  static async started(env: Record<string, string> = {}): Promise<PlantedService> {
+  /**
+   * @param env more of the configuration
+   * @param text stands in every field in place of the script and its letters
+   */
+  static async started(env: Record<string, string> = {}, text: string | null = null): Promise<PlantedService> {
     const service = await TestService.here({ ...UNLIMITED, ...env });
     try {
       const admin = new WebSession(service.url);
@@ -54,7 +58,7 @@ export class PlantedService {
       ] as const) {
         await service.command(['user', 'create', '--username', username, '--role', role, '--password-stdin'], password);
       }
-      const planted = new PlantedService(service, await service.token(SCOPES), admin);
+      const planted = new PlantedService(service, await service.token(SCOPES), admin, text);
       await planted.#plant();
       return planted;
     } catch (error) {
@@ -83,12 +87,16 @@ export class PlantedService {
       '/resume/{id}': `/resume/${'0'.repeat(32)}`,
       '/projects/{slug}': '/projects/shop',
       '/projects/{slug}/edit': '/projects/shop/edit',
+      '/projects/{slug}/brand': '/projects/shop/brand',
+      '/brand/{slug}/logo': '/brand/shop/logo',
+      '/brand/{slug}/brand.css': '/brand/shop/brand.css',
       '/docs/{page}': '/docs/operations',
       '/docs/decisions/{page}': '/docs/decisions/README',
       '/docs/spec/{page}': '/docs/spec/README',
       '/docs/images/{file}': '/docs/images/loop.svg',
       '/docs/api/{group}': /href="(\/docs\/api\/[a-z]+)"/.exec((await this.admin.get('/docs/api')).text)?.[1] ?? '',
     });
+    await this.#brand();
     await this.#webhooks();
     await this.#errors();
     await this.#monitors();
@@ -100,7 +108,7 @@ export class PlantedService {
 
   /** What is too long for a field is halved until it fits: the error names the field. */
   async #call(method: string, path: string, body: Body, token: string | null = this.token): Promise<Body> {
-    const given = { ...body };
+    const given = this.#worded(body);
     for (let tries = 0; tries < 60; tries++) {
       const answer: Answer = await this.service.request(method, path, token, given);
       if (answer.status < 300) return answer.body;
@@ -110,6 +118,19 @@ export class PlantedService {
       for (const name of new Set(names)) given[name] = halved(given[name], name);
     }
     throw new Error(`${method} ${path}: no length of its fields is taken`);
+  }
+
+  /** With the text of this service in place of the script. */
+  #worded<T extends Body>(body: T): T {
+    const { text } = this;
+    if (text === null) return { ...body };
+    const worded = (value: unknown): unknown => {
+      if (typeof value === 'string') return value.replace(/<script>[^]*$/, text);
+      if (Array.isArray(value)) return value.map(worded);
+      if (value === null || typeof value !== 'object') return value;
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [String(worded(name)), worded(one)]));
+    };
+    return worded(body) as T;
   }
 
   async #statusPages(): Promise<void> {
@@ -125,11 +146,7 @@ export class PlantedService {
     const { announcement } = (await this.#call('POST', `${path}/planted/announcements`, told)) as {
       announcement: { id: string };
     };
-    await fetch(`${this.url}${path}/planted/logo`, {
-      method: 'PUT',
-      body: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/octet-stream' },
-    });
+    await this.#logo(`${path}/planted/logo`);
     const preview = new URL(page.preview_url).pathname;
     const own = `/status-pages/${page.id}`;
     Object.assign(this.addresses, {
@@ -145,6 +162,21 @@ export class PlantedService {
           [`/status-page/{slug}/preview/{key}/${name}`, `${preview}/${name}`],
         ]),
       ),
+    });
+  }
+
+  async #brand(): Promise<void> {
+    const path = '/api/projects/v1/projects/shop/brand';
+    await this.#call('PATCH', path, { seller: PLANTED, colour: '#ffe066' });
+    await this.#logo(`${path}/logo`);
+  }
+
+  /** The beginning of a picture is one to those who judge it. */
+  async #logo(path: string): Promise<void> {
+    await fetch(`${this.url}${path}`, {
+      method: 'PUT',
+      body: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+      headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/octet-stream' },
     });
   }
 
@@ -264,7 +296,7 @@ export class PlantedService {
   async #incident(): Promise<void> {
     const asked = ['--name', 'fallen', '--scopes', 'watchdog:ping', '--source', 'fallen'];
     const { token } = await this.service.command<{ token: string }>(['token', 'create', ...asked]);
-    await fetch(`${this.service.url}/ping/${token}/fail`, { method: 'POST', body: PLANTED });
+    await fetch(`${this.service.url}/ping/${token}/fail`, { method: 'POST', body: this.text ?? PLANTED });
     const path = '/api/watchdog/v1/incidents';
     const { body } = await this.service.request('GET', path, this.token);
     const [incident] = body['items'] as { id: string }[];
@@ -279,7 +311,7 @@ export class PlantedService {
       headers: {
         authorization: `Bearer ${this.token}`,
         'content-type': 'application/gzip',
-        'x-release-notes': Buffer.from(PLANTED).toString('base64'),
+        'x-release-notes': Buffer.from(this.text ?? PLANTED).toString('base64'),
       },
       body: packageWith(`${'W'.repeat(90)}/a.sh`, '#!/bin/sh\n'),
     });
@@ -312,7 +344,7 @@ export class PlantedService {
         license_key: key,
         product: 'shop',
         machine_id: `machine-${n}-${'W'.repeat(60)}`,
-        machine_name: PLANTED.slice(0, 200),
+        machine_name: this.text ?? PLANTED.slice(0, 200),
         platform: 'win-x64',
         app_version: '1.2.3',
       });
@@ -325,22 +357,26 @@ export class PlantedService {
   async #administration(): Promise<void> {
     const { admin } = this;
     await admin.post('/users', { username: 'W'.repeat(64), role: 'member', password: MEMBER.password }, '/users');
-    await admin.post('/tokens', { name: PLANTED.slice(0, 100), scopes: ['watchdog:ping'] }, '/tokens/new');
+    await admin.post(
+      '/tokens',
+      this.#worded({ name: PLANTED.slice(0, 100), scopes: ['watchdog:ping'] }),
+      '/tokens/new',
+    );
     await admin.post(
       '/bugs/views',
-      { name: PLANTED.slice(0, 60), audience: 'everybody', query: 'status=open' },
+      this.#worded({ name: PLANTED.slice(0, 60), audience: 'everybody', query: 'status=open' }),
       '/bugs',
     );
     const channel = await admin.post(
       '/notifications',
-      {
+      this.#worded({
         name: PLANTED.slice(0, 100),
         kind: 'slack',
         target: `http://127.0.0.1:9/${'W'.repeat(1_900)}`,
         timezone: 'UTC',
         digest_minutes: '0',
         enabled: 'true',
-      },
+      }),
       '/notifications/new',
     );
     this.addresses['/notifications/{id}'] = channel.location ?? '';

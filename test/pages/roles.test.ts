@@ -19,6 +19,7 @@ const ADMINISTRATORS = [
   /^\/projects\/\{slug\}\/edit$/,
   /^\/webhooks\/(?:new|\{id\}\/edit)$/,
   /^\/licenses\/(?:new|\{id\}\/edit)$/,
+  /^\/projects\/\{slug\}\/brand$/,
 ];
 /** What changes something and is for administrators alone: beside all of the areas above. */
 const ADMINISTRATORS_CHANGE = [
@@ -34,7 +35,7 @@ const ADMINISTRATORS_CHANGE = [
 ];
 
 function least({ method, path }: KnownPage): 'public' | 'member' | 'admin' {
-  if (PUBLIC.has(path) || path.startsWith('/status-page/')) return 'public';
+  if (PUBLIC.has(path) || path.startsWith('/status-page/') || path.startsWith('/brand/')) return 'public';
   if (ADMINISTRATORS.some((one) => one.test(path))) return 'admin';
   return method === 'POST' && ADMINISTRATORS_CHANGE.some((one) => one.test(path)) ? 'admin' : 'member';
 }

@@ -43,7 +43,9 @@ describe('time helpers', () => {
   it('show the zone, with UTC and the age in the title', () => {
     const html = call('time', '2026-11-20T08:12:30.123Z');
     expect(html).to.include('datetime="2026-11-20T08:12:30.123Z"');
-    expect(html).to.include('>20 Nov 2026, 09:12 <span class="when-age age">3 min ago</span>');
+    expect(html).to.include(
+      '>20 Nov 2026, 09:12 <span class="when-zone">CET</span> <span class="when-age age">3 min ago</span>',
+    );
     expect(html).to.include('title="20 Nov 2026, 09:12:30 GMT+1 · 2026-11-20 08:12:30.123 UTC · 3 min ago"');
   });
 
@@ -54,13 +56,39 @@ describe('time helpers', () => {
   });
 
   it('skip the hour that does not exist when the clock goes forward', () => {
-    expect(call('local-time', '2026-03-29T00:59:59.000Z')).to.equal('29 Mar 2026, 01:59:59');
-    expect(call('local-time', '2026-03-29T01:00:00.000Z')).to.equal('29 Mar 2026, 03:00:00');
+    expect(call('local-time', '2026-03-29T00:59:59.000Z')).to.equal('29 Mar 2026, 01:59:59 CET');
+    expect(call('local-time', '2026-03-29T01:00:00.000Z')).to.equal('29 Mar 2026, 03:00:00 CEST');
   });
 
   it('know zones with a quarter of an hour, and midnight as 00', () => {
     const nepal = helpers({ timezone: 'Asia/Kathmandu', now: () => NOW })['local-time'] as Helper;
-    expect(nepal('2026-11-20T18:15:00.000Z')).to.equal('21 Nov 2026, 00:00:00');
+    expect(nepal('2026-11-20T18:15:00.000Z')).to.equal('21 Nov 2026, 00:00:00 GMT+5:45');
+  });
+
+  it('go by the clock of whoever reads the page: the zone and the hours that were chosen', () => {
+    const reader = { timezone: 'America/New_York', hours: 12 };
+    const at = '2026-11-20T20:05:09.000Z';
+    expect(render('{{time at}}', { at, reader })).to.include(
+      '>20 Nov 2026, 3:05 pm <span class="when-zone">GMT-5</span>',
+    );
+    expect(render('{{time at mode="stamp"}}', { at, reader })).to.include('>20 Nov 2026, 3:05:09 pm <span');
+    expect(render('{{time at mode="date"}}', { at: '2026-11-20T03:00:00.000Z', reader })).to.include('>19 Nov 2026<');
+    expect(render('{{local-time at}}', { at, reader })).to.equal('20 Nov 2026, 3:05:09 pm GMT-5');
+    expect(render('{{#each (hour-titles 2)}}{{this}};{{/each}}', { reader })).to.equal(
+      '20 Nov, 2:00 am GMT-5;20 Nov, 3:00 am GMT-5;',
+    );
+    expect(render('{{#each (hour-titles 2)}}{{this}};{{/each}}')).to.equal('20 Nov, 08:00 CET;20 Nov, 09:00 CET;');
+    const midnight = render('{{time at}}', { at: '2026-11-20T05:00:00.000Z', reader });
+    expect(midnight).to.include('20 Nov 2026, 12:00 am ');
+  });
+
+  it('leave times of public pages to the browser, and say nothing there that changes by itself', () => {
+    const reader = { timezone: 'Europe/Zurich', hours: 24, public: true };
+    const at = '2026-11-20T08:12:30.123Z';
+    expect(render('{{time at mode="minute"}}', { at, reader })).to.equal(
+      '<time class="when" datetime="2026-11-20T08:12:30.123Z" title="20 Nov 2026, 09:12:30 GMT+1 · 2026-11-20 08:12:30.123 UTC" data-time="minute">20 Nov 2026, 09:12 <span class="when-zone">CET</span></time>',
+    );
+    expect(render('{{time at}}', { at })).not.to.include('data-time');
   });
 
   it('refuse an unknown zone at the start', () => {
@@ -482,7 +510,7 @@ describe('lists', () => {
 
 describe('charts over time', () => {
   it('name the hours in the service’s time zone and the days in UTC, the running one last', () => {
-    expect(zurich['hour-titles']?.(3)).to.deep.equal(['20 Nov, 07:00', '20 Nov, 08:00', '20 Nov, 09:00']);
+    expect(zurich['hour-titles']?.(3)).to.deep.equal(['20 Nov, 07:00 CET', '20 Nov, 08:00 CET', '20 Nov, 09:00 CET']);
     expect(zurich['day-titles']?.(2)).to.deep.equal(['19 Nov', '20 Nov']);
     expect(zurich['hour-titles']?.('x')).to.deep.equal([]);
   });

@@ -144,6 +144,16 @@ for (const steps of document.querySelectorAll('[data-date-steps]')) {
   });
 }
 
+// What the browser knows of its place.
+for (const button of document.querySelectorAll('[data-browser-zone]')) {
+  const field = document.getElementById(button.dataset.browserZone);
+  button.hidden = false;
+  button.addEventListener('click', () => {
+    field.value = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+    say(field.value);
+  });
+}
+
 // A form that was kept over the login is sent by itself (pages/resume.ts); without scripts its button does.
 for (const form of document.querySelectorAll('form[data-send]')) form.requestSubmit();
 

@@ -5,14 +5,14 @@
   const digits = new Intl.NumberFormat('en-GB', { maximumSignificantDigits: 3 });
 
   function dress(plot) {
-    const { first, bucket, from, to, unit = '', zone } = plot.dataset;
+    const { first, bucket, from, to, unit = '', zone, hours } = plot.dataset;
     const clock = new Intl.DateTimeFormat('en-GB', {
       timeZone: zone,
       month: 'numeric',
       day: 'numeric',
-      hour: '2-digit',
+      ...(hours === '12' ? { hour: 'numeric', hourCycle: 'h12' } : { hour: '2-digit', hourCycle: 'h23' }),
       minute: '2-digit',
-      hourCycle: 'h23',
+      timeZoneName: 'short',
     });
     const points = plot.dataset.points.split(' ').map((text) => {
       const [at, avg, min, max] = text.split(',').map(Number);
@@ -21,7 +21,7 @@
     const value = (number) => `${digits.format(number)}${unit && (unit === '%' ? unit : ` ${unit}`)}`;
     const textOf = ({ at, avg, min, max }) => {
       const part = Object.fromEntries(clock.formatToParts(at).map(({ type, value: text }) => [type, text]));
-      const when = `${part.day} ${MONTHS[part.month - 1]}, ${part.hour}:${part.minute}`;
+      const when = `${part.day} ${MONTHS[part.month - 1]}, ${part.hour}:${part.minute}${part.dayPeriod ? ` ${part.dayPeriod}` : ''} ${part.timeZoneName}`;
       return `${when}: ${value(avg)}${min === max ? '' : ` (${digits.format(min)} to ${value(max)})`}`;
     };
 

@@ -28,6 +28,8 @@
     const made = document.createElement(name);
     if (className) made.className = className;
     if (text !== undefined) made.textContent = text;
+    // A title may be in Hebrew or Arabic.
+    if (text !== undefined) made.dir = 'auto';
     return made;
   };
 

@@ -7,6 +7,7 @@ import { scaleLinear } from 'd3-scale';
 import { area, line } from 'd3-shape';
 import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
 import { timeTicks, type TimeTick } from './time-axis.js';
+import { clockOf, formatsOf } from './reader.js';
 import type { TimeOptions } from './time.js';
 
 const WIDTH = 720;
@@ -88,9 +89,10 @@ function readOut(points: readonly Point[], bucket: number): string {
 const seriesChart =
   ({ timezone }: TimeOptions): Helper =>
   (...args) => {
-    const { values, hash } = split(args);
+    const { values, hash, root } = split(args);
     const points = pointsOf(values[0]);
     if (points.length === 0) return new Html('');
+    const clock = clockOf(root, timezone);
     const mean = numeric(hash['mean']);
     const stddev = numeric(hash['stddev']) ?? 0;
     const unit = plain(hash['unit']);
@@ -114,7 +116,7 @@ const seriesChart =
       .y((point) => y(point?.avg ?? 0))
       .digits(2);
     const ticks = y.ticks(TICKS);
-    const times = timeTicks(from, to, timezone);
+    const times = zoned(timeTicks(from, to, clock.timezone, clock.hours), (at) => formatsOf(clock).minute(at).zone);
     const parts = [
       ...bandOf(mean, stddev, y),
       ...ticks.map((tick) => `<path class="series-grid" d="M0 ${two(y(tick))}H${WIDTH}"/>`),
@@ -140,11 +142,16 @@ const seriesChart =
       'data-from': from,
       'data-to': to,
       'data-unit': unit || undefined,
-      'data-zone': timezone,
+      'data-zone': clock.timezone,
+      'data-hours': clock.hours,
     });
     const picture = `<svg${set}>${parts.join('')}</svg>${axis(times, (at) => (x(at) / WIDTH) * 100)}`;
     return new Html(`<div class="series-chart">${labels(ticks, y, unit)}<div${plot}>${picture}</div></div>`);
   };
+
+/** The zone stands beside the first time of the axis, and holds for the others. */
+const zoned = (ticks: readonly TimeTick[], zoneAt: (at: number) => string): TimeTick[] =>
+  ticks.map((tick, i) => (i === 0 ? { ...tick, label: `${tick.label} ${zoneAt(tick.at)}` } : tick));
 
 /** Times below the picture, placed in percent: within it they would be stretched. */
 function axis(times: readonly TimeTick[], place: (at: number) => number): string {

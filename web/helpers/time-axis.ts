@@ -15,7 +15,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 export interface TimeTick {
   /** Milliseconds since 1970. */
   at: number;
-  /** `14:00`, or at midnight `21 Nov`. */
+  /** `14:00` or `2 pm`, and at midnight `21 Nov`. */
   label: string;
 }
 
@@ -23,8 +23,9 @@ export interface TimeTick {
  * At most seven, evenly apart on the zone's clock: on the day of a change of the clock two of them are an hour nearer
  * or farther. None for a span that is not one.
  * @param zone IANA
+ * @param hours of the reader's clock
  */
-export function timeTicks(from: number, to: number, zone: string): TimeTick[] {
+export function timeTicks(from: number, to: number, zone: string, hours: 12 | 24 = 24): TimeTick[] {
   if (!(to > from)) return [];
   const step = STEPS.find((one) => (to - from) / one <= MOST) ?? Math.ceil((to - from) / MOST / DAY) * DAY;
   const ticks: TimeTick[] = [];
@@ -33,12 +34,16 @@ export function timeTicks(from: number, to: number, zone: string): TimeTick[] {
     const text = new Date(local).toISOString().slice(0, 16);
     const instant = utcOfLocal(text, zone);
     if (instant === null || Date.parse(instant) > to) break;
-    if (Date.parse(instant) >= from) ticks.push({ at: Date.parse(instant), label: labelOf(text) });
+    if (Date.parse(instant) >= from) ticks.push({ at: Date.parse(instant), label: labelOf(text, hours) });
   }
   return ticks;
 }
 
-function labelOf(local: string): string {
+function labelOf(local: string, hours: 12 | 24): string {
   const [date = '', time = ''] = local.split('T');
-  return time === '00:00' ? `${Number(date.slice(8))} ${MONTHS[Number(date.slice(5, 7)) - 1]}` : time;
+  if (time === '00:00') return `${Number(date.slice(8))} ${MONTHS[Number(date.slice(5, 7)) - 1]}`;
+  if (hours === 24) return time;
+  const [hour = 0, minute = 0] = time.split(':').map(Number);
+  const past = minute === 0 ? '' : `:${time.slice(3)}`;
+  return `${hour % 12 === 0 ? 12 : hour % 12}${past} ${hour < 12 ? 'am' : 'pm'}`;
 }

@@ -1,12 +1,13 @@
 /**
- * Times: stored in UTC, shown in `app.timezone`, with the UTC value and the relative age at hand (contract 80).
- * Intl carries the zone's rules, daylight saving included; the title names the offset, which
- * distinguishes the hour that comes twice in autumn.
+ * Times: stored in UTC, shown by the reader's clock, with the UTC value and the relative age at hand (contract 80).
+ * Intl carries the zone's rules, daylight saving included (reader.ts).
  */
+import { BoundedMap } from '../../lib/bounded-map.js';
 import { escape, Html, numeric, plain, split, type Helper } from './html.js';
+import { clockOf, formatsOf, type TimeFormats, type ZonedText } from './reader.js';
 
 export interface TimeOptions {
-  /** IANA name, `Europe/Zurich`. */
+  /** `app.timezone`: where no reader's own is known. IANA name, `Europe/Zurich`. */
   timezone: string;
   /** Milliseconds since 1970. */
   now: () => number;
@@ -67,72 +68,89 @@ function utc(at: number): string {
 }
 
 /**
- * Helpers `time`, `hour-titles`, `day-titles`, `age-of`, `local-time`, `utc-time`, `duration`, bound to one zone and
- * clock.
+ * Helpers `time`, `hour-titles`, `day-titles`, `age-of`, `local-time`, `utc-time`, `duration`: by the clock of whoever
+ * looks at the page, else in the zone of the service.
  */
 export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Helper> {
-  const day = { day: 'numeric', month: 'short', year: 'numeric', timeZone: timezone } as const;
-  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
-  const minute = new Intl.DateTimeFormat('en-GB', { ...day, ...clock });
-  const second = new Intl.DateTimeFormat('en-GB', { ...day, ...clock, second: '2-digit' });
-  const full = new Intl.DateTimeFormat('en-GB', { ...day, ...clock, second: '2-digit', timeZoneName: 'shortOffset' });
-  const date = new Intl.DateTimeFormat('en-GB', day);
+  // An unknown zone of the service is refused at the start.
+  formatsOf(clockOf({}, timezone));
+  const formatsFor = (root: Record<string, unknown>): TimeFormats => formatsOf(clockOf(root, timezone));
   const utcDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
-  const hour = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: timezone, ...clock });
-  // Chromium and Node put different spaces into formatted times; one plain space keeps tests and copies simple.
-  const show = (format: Intl.DateTimeFormat, at: number): string => format.format(at).replace(/[\u202f\u00a0]/g, ' ');
 
-  const bodies: Record<string, (at: number, past: string) => string> = {
-    age: (_at, past) => `<span class="age">${past}</span>`,
-    date: (at) => show(date, at),
-    stamp: (at) => show(second, at),
-    both: (at, past) => `${show(minute, at)} <span class="when-age age">${past}</span>`,
+  const bodies: Record<string, (at: number, formats: TimeFormats, past: string) => string> = {
+    age: (_at, _formats, past) => `<span class="age">${past}</span>`,
+    date: (at, { date }) => date(at),
+    stamp: (at, { second }) => marked(second(at)),
+    minute: (at, { minute }) => marked(minute(at)),
+    both: (at, { minute }, past) => `${marked(minute(at))} <span class="when-age age">${past}</span>`,
   };
 
   function time(...args: unknown[]): Html {
-    const { values, hash } = split(args);
+    const { values, hash, root } = split(args);
     const at = instant(values[0]);
     if (at === null) return new Html(`<span class="none">${escape(plain(hash['none']) || '—')}</span>`);
     const past = age(at, now());
-    const body = bodies[plain(hash['mode'])] ?? bodies['both'];
-    const title = `${show(full, at)} · ${utc(at)} · ${past}`;
+    const formats = formatsFor(root);
+    const mode = plain(hash['mode']) in bodies ? plain(hash['mode']) : 'both';
+    // A page for everybody is made again only when it says something new: there the age stands where it is asked for.
+    const aged = !formats.clock.public || mode === 'both' || mode === 'age';
+    const title = `${formats.full(at)} · ${utc(at)}${aged ? ` · ${past}` : ''}`;
     const iso = new Date(at).toISOString();
-    return new Html(`<time class="when" datetime="${iso}" title="${escape(title)}">${body?.(at, past) ?? ''}</time>`);
+    // Where nobody has signed in, the browser shows it by its own clock.
+    const shown = formats.clock.public ? ` data-time="${mode}"` : '';
+    const body = bodies[mode]?.(at, formats, past) ?? '';
+    return new Html(`<time class="when" datetime="${iso}" title="${escape(title)}"${shown}>${body}</time>`);
   }
 
   /** Titles of the last hours or days, made once for all rows of a page. */
-  const titlesOf = (step: number, title: (at: number) => string): ((count: unknown) => readonly string[]) => {
-    let made: { newest: number; titles: readonly string[] } = { newest: NaN, titles: [] };
-    return (count) => {
-      const length = Math.min(Math.max(numeric(count) ?? 0, 0), 1000);
+  const titlesOf = (
+    step: number,
+    titleFor: (root: Record<string, unknown>) => (at: number) => string,
+  ): ((...args: unknown[]) => readonly string[]) => {
+    const made = new BoundedMap<{ newest: number; titles: readonly string[] }>({ most: 100 });
+    return (...args) => {
+      const { values, root } = split(args);
+      const length = Math.min(Math.max(numeric(values[0]) ?? 0, 0), 1000);
       const newest = Math.floor(now() / step) * step;
-      if (made.newest !== newest || made.titles.length !== length) {
-        made = { newest, titles: Array.from({ length }, (_, i) => title(newest - (length - 1 - i) * step)) };
-      }
-      return made.titles;
+      const clock = clockOf(root, timezone);
+      const key = `${clock.timezone} ${clock.hours} ${length}`;
+      const known = made.get(key);
+      if (known?.newest === newest) return known.titles;
+      const title = titleFor(root);
+      const titles = Array.from({ length }, (_, i) => title(newest - (length - 1 - i) * step));
+      made.set(key, { newest, titles });
+      return titles;
     };
   };
 
   /**
-   * `{{hour-titles 24}}`: `20 Nov, 09:00` for each of the last hours, oldest first, the running one last; for a chart's
-   * columns.
+   * `{{hour-titles 24}}`: `20 Nov, 09:00 CET` for each of the last hours, oldest first, the running one last; for a
+   * chart's columns.
    */
-  const hourTitles = titlesOf(HOUR, (at) => show(hour, at));
+  const hourTitles = titlesOf(HOUR, (root) => formatsFor(root).hour);
 
   /** `{{day-titles 30}}`: the last days in UTC, today last. */
-  const dayTitles = titlesOf(DAY, (at) => show(utcDay, at));
+  const dayTitles = titlesOf(DAY, () => (at) => utcDay.format(at));
 
-  const textOf = (value: unknown, render: (at: number) => string): string => {
-    const at = instant(value);
-    return at === null ? '—' : render(at);
+  const textOf = (args: unknown[], render: (at: number, formats: TimeFormats) => string): string => {
+    const { values, root } = split(args);
+    const at = instant(values[0]);
+    return at === null ? '—' : render(at, formatsFor(root));
   };
   return {
     time,
     'hour-titles': hourTitles,
     'day-titles': dayTitles,
-    'age-of': (value) => textOf(value, (at) => age(at, now())),
-    'local-time': (value) => textOf(value, (at) => show(second, at)),
-    'utc-time': (value) => textOf(value, utc),
-    duration,
+    'age-of': (...args) => textOf(args, (at) => age(at, now())),
+    'local-time': (...args) =>
+      textOf(args, (at, { second }) => {
+        const { text, zone } = second(at);
+        return `${text} ${zone}`;
+      }),
+    'utc-time': (...args) => textOf(args, utc),
+    duration: (seconds) => duration(seconds),
   };
 }
+
+/** The zone stands beside every time of day, quieter than it. */
+const marked = ({ text, zone }: ZonedText): string => `${escape(text)} <span class="when-zone">${escape(zone)}</span>`;

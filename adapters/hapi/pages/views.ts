@@ -11,6 +11,7 @@ import { basename, join } from 'node:path';
 import type { Server } from '@hapi/hapi';
 import Vision, { type ServerViewsConfiguration } from '@hapi/vision';
 import Handlebars from 'handlebars';
+import { isolated } from './direction.js';
 import { showUnseen } from './unseen.js';
 
 export interface ViewOptions {
@@ -108,7 +109,7 @@ export class Views {
     const html =
       this.#rendered(folder, template, context, layout) ??
       (await realm.render(template, context, { layout: layout ?? false } as ServerViewsConfiguration));
-    return showUnseen(html);
+    return isolated(showUnseen(html));
   }
 
   /** The HTML, or null when a part is not compiled yet. */

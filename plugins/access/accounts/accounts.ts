@@ -18,6 +18,7 @@ import { StoreConflict } from '../../../ports/store.js';
 import { accountView, checkUsername, ROLES, usernameKey, type Account, type AccountView } from '../model/account.js';
 import { Audit } from '../audit/audit.js';
 import type { Actor } from '../../../ports/domain/audit.js';
+import { isZone } from '../../../lib/local-time.js';
 import { passwordProblem } from '../model/password.js';
 import { Roster } from './roster.js';
 import { Sessions } from '../sessions/sessions.js';
@@ -162,6 +163,17 @@ export class Accounts {
     );
     await this.watchers.changed();
     return accountView(changed.doc);
+  }
+
+  /**
+   * By whose clock the account's pages show times; null: the service's. A choice of the person's own, and no act of
+   * administration.
+   * @throws ServiceError validation_failed, not_found
+   */
+  async setClock(id: string, clock: { timezone: string | null; hours: 12 | 24 | null }): Promise<void> {
+    if (clock.timezone !== null && !isZone(clock.timezone))
+      throw invalid({ timezone: 'is not the name of a time zone: choose one of the list' });
+    if ((await this.rows.change({ id }, { set: clock })) === null) throw notFound(`account ${id}`);
   }
 
   /** For a user who has lost the device and the recovery codes. Ends the account's sessions. */

@@ -31,6 +31,10 @@ export interface Account extends Doc {
   created_at: string;
   last_login_at: string | null;
   password_changed_at: string;
+  /** The zone in which the person reads times, IANA; absent: the service's. */
+  timezone?: string | null;
+  /** The person's clock; absent: 24. */
+  hours?: 12 | 24 | null;
 }
 
 export interface AccountView {

@@ -13,8 +13,13 @@ import { field, orAgain, signedIn } from './form.js';
 const access = { session: 'member' } as const;
 const title = 'Account';
 
+const typedClock = (request: HttpRequest): object => ({
+  timezone: field(request, 'timezone'),
+  hours: field(request, 'hours'),
+});
+
 export function accountPages(services: AccessServices): PageSpec[] {
-  const { accounts, authenticator, credentials, sessions, totp } = services;
+  const { accounts, authenticator, credentials, sessions, totp, app, clock } = services;
   const own = (request: HttpRequest): Promise<Account> => accounts.need(signedIn(request).account_id);
 
   const page = async (request: HttpRequest, problem: Partial<Problem> & { form?: string } = {}): Promise<View> => {
@@ -23,6 +28,10 @@ export function accountPages(services: AccessServices): PageSpec[] {
     return new View('account', {
       account: accountView(account),
       recovery_left: account.totp_recovery.length,
+      clock: problem.form === 'clock' ? typedClock(request) : { timezone: account.timezone, hours: account.hours },
+      own_timezone: app.timezone,
+      zones: Intl.supportedValuesOf('timeZone'),
+      now: clock.iso(),
       sessions: list.map((session) => Object.assign(session, { browser: browserName(session.user_agent) })),
       ...problem,
     });
@@ -79,12 +88,26 @@ export function accountPages(services: AccessServices): PageSpec[] {
     );
   };
 
+  const setClock = async (request: HttpRequest): Promise<Redirect> => {
+    const [timezone, hours] = [field(request, 'timezone').trim(), field(request, 'hours')];
+    if (!['', '12', '24'].includes(hours)) throw invalid({ hours: 'must be 12 or 24' });
+    const clock = { timezone: timezone || null, hours: hours === '' ? null : hours === '12' ? 12 : 24 } as const;
+    await accounts.setClock(signedIn(request).account_id, clock);
+    return new Redirect('/account', { tone: 'success', message: 'Times are shown by your clock from now on.' });
+  };
+
   const post = (path: string, handle: PageSpec['handle'], input?: PageSpec['input']): PageSpec => {
     return { method: 'POST', path, title, access, ...(input && { input }), handle };
   };
 
   return [
     { path: '/account', title, access, handle: (request) => page(request) },
+    post('/account/clock', (request) =>
+      orAgain(
+        () => setClock(request),
+        (problem) => page(request, { ...problem, form: 'clock' }),
+      ),
+    ),
     post('/account/password', (request) =>
       orAgain(
         () => changePassword(request),

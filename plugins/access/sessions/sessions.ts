@@ -85,8 +85,16 @@ export class Sessions {
     if (account === null || account.disabled || account.epoch !== doc.epoch || account.role === 'installer')
       return null;
     this.#touch(doc);
-    const { id: account_id, username, role } = account;
-    return { kind: 'session', session_id: doc.id, account_id, username, role };
+    const { id: account_id, username, role, timezone, hours } = account;
+    return {
+      kind: 'session',
+      session_id: doc.id,
+      account_id,
+      username,
+      role,
+      ...(timezone && { timezone }),
+      ...(hours && { hours }),
+    };
   }
 
   async end(sessionId: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** /bugs: every item, with the filters in the address (contract 80). */
-import { View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import { View, zoneOf, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { headlineOf } from '../../../lib/text/error-title.js';
 import type { ErrorGroup, MuteForm } from '../../../ports/domain/bugs.js';
 import { callerOf } from '../caller.js';
@@ -189,7 +189,7 @@ export async function listView(
   const { sort: _order, cursor: _page, ...ownFilters } = own;
   const said = canonical(ownFilters);
   const from = clock.iso();
-  const query = itemQueryOf(filters, clock.now(), timezone());
+  const query = itemQueryOf(filters, clock.now(), zoneOf(request.principal, timezone()));
   const [changes, page, counts, beside, known, saved, flow] = await Promise.all([
     board.changed(query, null),
     board.rows(query, { sort, cursor }),

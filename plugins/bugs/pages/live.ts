@@ -1,6 +1,6 @@
 /** /bugs/live: changes in a list since a mark, for the counters that move by themselves (web/assets/live.js). */
 import joi from 'joi';
-import { Reply, type PageSpec } from '../../../kernel/contract.js';
+import { Reply, zoneOf, type PageSpec } from '../../../kernel/contract.js';
 import type { PageDeps } from './shared/page-deps.js';
 import { effective, itemQueryOf, listQuery, type ListQuery } from './shared/query.js';
 
@@ -16,7 +16,7 @@ export function livePages({ services: { board }, deps: { clock }, timezone }: Pa
       input: { query },
       handle: async (request) => {
         const { since, sort: _order, cursor: _page, ...given } = request.query as ListQuery & { since: string };
-        const filters = itemQueryOf(effective(given), clock.now(), timezone());
+        const filters = itemQueryOf(effective(given), clock.now(), zoneOf(request.principal, timezone()));
         const { items, mark } = await board.changed(filters, since);
         return new Reply(200, {
           mark,

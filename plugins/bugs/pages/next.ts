@@ -1,6 +1,6 @@
 /** /bugs/{ref}/next: leads to the item that follows in the list from which this one was opened. */
 import joi from 'joi';
-import { Redirect, type PageSpec } from '../../../kernel/contract.js';
+import { Redirect, zoneOf, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
 import { callerOf } from '../caller.js';
 import { contextOf, listOf, listUrl, suffixOf } from './shared/context.js';
@@ -20,7 +20,11 @@ export function nextPages({ services: { board, lists }, deps: { items, clock }, 
         if (doc === null) throw notFound('item with this id');
         const context = contextOf(request);
         const { sort, ...filters } = listOf(context);
-        const next = await board.following(itemQueryOf(filters, clock.now(), timezone()), sort, doc);
+        const next = await board.following(
+          itemQueryOf(filters, clock.now(), zoneOf(request.principal, timezone())),
+          sort,
+          doc,
+        );
         if (next !== null) return new Redirect(`/bugs/${encodeURIComponent(next.ref)}${suffixOf(context)}`);
         return new Redirect(listUrl(context), { tone: 'info', message: `${item.ref} was the last one of this list.` });
       },

@@ -2,10 +2,12 @@
  * The page /license: a customer's own view of a license, without login (contract 50). The key is posted, throttled like
  * a password, and never sent back: a sealed ticket replaces it while the page is used.
  */
+import joi from 'joi';
 import { text, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import { networkOf } from '../../../lib/addresses.js';
 import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
+import type { SellerBrand } from '../../../ports/domain/projects.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { licenseView } from '../model/view.js';
 import { textOf } from './form.js';
@@ -18,6 +20,7 @@ export const MOST_RELEASES = 3;
 const RELEASES_MS = 30 * DAY_MS;
 const MACHINES = 200;
 const title = 'Your license';
+const PRODUCT = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 interface Ticket {
   id: string;
@@ -30,22 +33,28 @@ export function customerPages(parts: LicensePageParts): PageSpec[] {
     path,
     title,
     access: 'public',
-    again: ({ message }) => entry(message),
+    again: ({ message }) => entry({ message }),
     handle: async (request) => {
       const license = await ticketed(parts, textOf(request, 'ticket'));
-      return license === null
-        ? entry('Enter the key again: the page was open for too long.', 401)
-        : run(request, license);
+      if (license !== null) return run(request, license);
+      const seller = await parts.deps.brands.common();
+      return entry({ seller, message: 'Enter the key again: the page was open for too long.' }, 401);
     },
   });
   return [
-    { path: '/license', title, access: 'public', handle: () => entry() },
+    {
+      path: '/license',
+      title,
+      access: 'public',
+      input: { query: joi.object({ product: joi.any() }) },
+      handle: async ({ query }) => entry(await sellerOf(parts, query['product'])),
+    },
     {
       method: 'POST',
       path: '/license',
       title,
       access: 'public',
-      again: ({ message }) => entry(message),
+      again: ({ message }) => entry({ message }),
       handle: (request) => byKey(parts, request),
     },
     page('/license/release', (request, license) => release(parts, request, license)),
@@ -53,17 +62,33 @@ export function customerPages(parts: LicensePageParts): PageSpec[] {
   ];
 }
 
-const entry = (message?: string, status = 200): View =>
-  new View('customer', { title, message }).withStatus(status).header('cache-control', 'no-store');
+interface Entry {
+  /** Whose page it is; null or absent: nobody's in particular. */
+  seller?: SellerBrand | null;
+  /** The product of which a customer was sent here. */
+  product?: string | null;
+  message?: string;
+}
+
+const entry = (what: Entry, status = 200): View =>
+  new View('customer', { title, ...what }).withStatus(status).header('cache-control', 'no-store');
+
+/** Of the product that the address names, else of all products where they have one seller. */
+async function sellerOf({ deps }: LicensePageParts, named: unknown): Promise<Entry> {
+  const product = typeof named === 'string' && PRODUCT.test(named) ? named : null;
+  const own = product === null ? null : await deps.brands.of(product);
+  return own === null ? { seller: await deps.brands.common() } : { seller: own, product };
+}
 
 async function byKey(parts: LicensePageParts, request: HttpRequest): Promise<View> {
   const { throttle } = parts.deps;
+  const who = await sellerOf(parts, textOf(request, 'product'));
   let attempt;
   try {
     attempt = await throttle.enter([`license:${networkOf(request.address)}`]);
   } catch (error) {
     if (!(error instanceof ServiceError) || error.status !== 429) throw error;
-    const view = entry('Too many wrong keys. Try again later.', 429);
+    const view = entry({ ...who, message: 'Too many wrong keys. Try again later.' }, 429);
     for (const [name, value] of Object.entries(error.headers ?? {})) view.header(name, value);
     return view;
   }
@@ -71,7 +96,10 @@ async function byKey(parts: LicensePageParts, request: HttpRequest): Promise<Vie
     const license = await parts.online.byKey(textOf(request, 'license_key'));
     if (license !== null) return await view(parts, license);
     await attempt.failed();
-    return entry('There is no license with this key. Look for a character that was mistyped.', 401);
+    return entry(
+      { ...who, message: 'There is no license with this key. Look for a character that was mistyped.' },
+      401,
+    );
   } finally {
     attempt.leave();
   }
@@ -97,6 +125,7 @@ async function view(parts: LicensePageParts, license: LicenseDoc, more: Record<s
   const { notes: _notes, ...told } = licenseView(license, await licenses.ttlOf(license.product), now);
   return new View('customer-license', {
     title,
+    seller: (await deps.brands.of(license.product)) ?? (await deps.brands.common()),
     license: shown({ ...told, notes: null }),
     machines: page.items.map((one) => ({
       id: one.id,

@@ -15,7 +15,10 @@ export const PAGE = 50;
 export const params = joi.object({ id: joi.string().guid().required() });
 
 export interface LicensePageParts extends LicensingServices {
-  deps: Pick<LicensingDeps, 'audit' | 'projects' | 'throttle' | 'cipher' | 'clock' | 'licenses' | 'activations'>;
+  deps: Pick<
+    LicensingDeps,
+    'audit' | 'projects' | 'throttle' | 'brands' | 'cipher' | 'clock' | 'licenses' | 'activations'
+  >;
 }
 
 /** Products by name. @param archived includes archived ones, whose licenses are still there */

@@ -18,6 +18,7 @@ const look = async () => {
     if (answer.status === 404) return location.reload();
     if (!answer.ok) return;
     const next = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    document.dispatchEvent(new CustomEvent('aos:fetched', { detail: next }));
     const [old, fresh] = [document.getElementById('content'), next.getElementById('content')];
     if (old && fresh && old.innerHTML !== fresh.innerHTML) old.replaceWith(document.adoptNode(fresh));
     if (document.title !== next.title) document.title = next.title;

@@ -2,6 +2,7 @@
 import joi from 'joi';
 import { created, deleted, named, stated, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
+import { LOGO_BYTES } from '../../../lib/brand/logo.js';
 import {
   announcementBody,
   announcementEdit,
@@ -11,7 +12,6 @@ import {
   type AnnouncementFields,
   type AnnouncementState,
 } from '../model/announcement.js';
-import { LOGO_BYTES } from '../model/logo.js';
 import { editBody, pageBody, pageShape, type PageFields } from '../model/page.js';
 import type { StatusPageServices } from '../services.js';
 import type { AnnouncementEdit } from '../store/announcements.js';

@@ -1,6 +1,7 @@
 /** A status page as it is stored, made and changed (contract 30, badges and status pages). */
 import joi from 'joi';
 import { named, whole } from '../../../kernel/contract.js';
+import { COLOUR, COLOUR_WORDS } from '../../../lib/brand/colour.js';
 import { MONITOR_SOURCE } from '../../../ports/domain/watchdog.js';
 import type { Doc } from '../../../ports/store.js';
 
@@ -90,14 +91,14 @@ export const componentBody = named(
 
 const fields = {
   text: optional(2_000).description('Below the title, as plain text'),
-  seller: optional(100).description('Whose page it is'),
+  seller: optional(100).description('Whose page it is. None: its project’s seller'),
   colour: joi
     .string()
-    .pattern(/^#[0-9a-f]{6}$/i)
-    .message('must be a colour such as #0a6640')
+    .pattern(COLOUR)
+    .message(COLOUR_WORDS)
     .allow(null)
     .empty('')
-    .description('Of its head; the text on it is black or white, whichever can be read better'),
+    .description('Of its head; the text on it is black or white, whichever can be read better. None: its project’s'),
   timezone: joi.string().max(64).description('Of the times on it, IANA; absent: `app.timezone`'),
   indexed: joi.boolean().description('Search engines may list it; absent: they may not'),
   published: joi.boolean().description('Absent: it is not, and only its preview shows it'),

@@ -10,9 +10,9 @@ import {
   type Problem,
 } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
+import { LOGO_BYTES, LOGO_TYPES } from '../../../lib/brand/logo.js';
 import { mayNameHost } from '../caller.js';
 import { announcementView } from '../model/announcement.js';
-import { LOGO_BYTES, LOGO_TYPES } from '../model/logo.js';
 import type { Component, ComponentFields, PageFields, StatusPageDoc } from '../model/page.js';
 import { STATE_WORDS } from '../model/words.js';
 import type { StatusPageServices } from '../services.js';

@@ -1,6 +1,14 @@
 /** The pages on which people tell visitors of incidents and planned work. */
 import joi from 'joi';
-import { formPage, Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import {
+  formPage,
+  Redirect,
+  View,
+  zoneOf,
+  type HttpRequest,
+  type PageSpec,
+  type Problem,
+} from '../../../kernel/contract.js';
 import { announcementView, statesOf, type AnnouncementDoc } from '../model/announcement.js';
 import type { StatusPageDoc } from '../model/page.js';
 import { STATE_WORDS } from '../model/words.js';
@@ -38,7 +46,7 @@ export function announcementPages({ pages, announcements, clock, timezone }: Sta
       components: page.components.map(({ name }) => ({ name, checked: chosen.has(name) })),
       action: `${hrefOf(page)}/announcements`,
       back: hrefOf(page),
-      form_timezone: timezone,
+      form_timezone: zoneOf(request.principal, timezone),
       crumbs: crumbsOf(page, 'New announcement'),
       ...problem,
     });
@@ -74,7 +82,11 @@ export function announcementPages({ pages, announcements, clock, timezone }: Sta
       { path: base, title: 'New announcement', access, creates: true, input: { params: idParams } },
       async (request) => {
         const page = await need(request);
-        const made = await announcements.create(page, announcementFields(request, timezone), request.principal);
+        const made = await announcements.create(
+          page,
+          announcementFields(request, zoneOf(request.principal, timezone)),
+          request.principal,
+        );
         const message = page.published ? 'Visitors are told.' : 'Visitors are told once the page is published.';
         return new Redirect(`${hrefOf(page)}/announcements/${made.id}`, { tone: 'success', message });
       },

@@ -5,9 +5,10 @@
 import joi from 'joi';
 import { text, View, type PageSpec } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
+import { brandStyles } from '../../../lib/brand/colour.js';
+import { LOGO_HEADERS } from '../../../lib/brand/logo.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { badgeSvg } from '../../../lib/text/badge.js';
-import { inkOn } from '../model/colour.js';
 import { atom, rss, type Feed } from '../model/feed.js';
 import { viewOf, type StatusPageDoc } from '../model/page.js';
 import { BADGE } from '../model/words.js';
@@ -17,7 +18,6 @@ import type { StatusPageServices } from '../services.js';
 const shared = { maxAgeMs: 1_600 };
 const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const FEED_DAYS = 180;
-const COLOUR = '#0e5f59';
 /** Shown in pages of other hosts too. */
 const ANYWHERE = { 'cross-origin-resource-policy': 'cross-origin', 'access-control-allow-origin': '*' };
 
@@ -80,11 +80,10 @@ export function visitorPages(
       for (const [name, value] of Object.entries(ANYWHERE)) badge.header(name, value);
       return badge;
     }),
-    ...both('/logo', (page) => pictureOf(pages, page)),
-    ...both('/brand.css', async ({ colour }) => {
-      const brand = colour ?? COLOUR;
-      return text(`:root{--brand:${brand};--brand-ink:${inkOn(brand)}}`, 'text/css; charset=utf-8');
-    }),
+    ...both('/logo', (page) => pictureOf(shown, page)),
+    ...both('/brand.css', async (page) =>
+      text(brandStyles((await shown.brand(page)).colour), 'text/css; charset=utf-8'),
+    ),
     preview('', async (page) => {
       const view = new View('shown-page', await shown.context(page, true));
       return view.header('referrer-policy', 'no-referrer');
@@ -92,13 +91,10 @@ export function visitorPages(
   ];
 }
 
-/** With headers under which a picture is a picture and nothing else. */
-async function pictureOf(pages: StatusPageServices['pages'], page: StatusPageDoc): Promise<ReturnType<typeof text>> {
-  const logo = page.logo_type === null ? null : await pages.logo(page.id);
+async function pictureOf(shown: StatusPageServices['shown'], page: StatusPageDoc): Promise<ReturnType<typeof text>> {
+  const logo = await shown.logo(page);
   if (logo === null) throw notFound('such picture');
-  const picture = text(Buffer.from(logo.data, 'base64'), logo.type);
-  return picture
-    .header('content-security-policy', "default-src 'none'; sandbox")
-    .header('content-disposition', 'inline; filename="logo"')
-    .header('x-robots-tag', 'noindex');
+  const picture = text(logo.bytes, logo.type);
+  for (const [name, value] of Object.entries(LOGO_HEADERS)) picture.header(name, value);
+  return picture;
 }

@@ -36,7 +36,7 @@ interface Family {
 @injectable()
 export class ShownPage {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'watchdog' | 'clock'>,
+    @inject(DEPS) private readonly deps: Pick<StatusPagesDeps, 'watchdog' | 'clock' | 'brands' | 'logos'>,
     @inject(Announcements) private readonly announcements: Announcements,
   ) {}
 
@@ -47,16 +47,34 @@ export class ShownPage {
     return worst(states);
   }
 
+  /** Whose page it is, in which colour, and whether it has a logo: its own, else those of its project. */
+  async brand(page: StatusPageDoc): Promise<{ seller: string | null; colour: string | null; logo: boolean }> {
+    const brand = page.project === null ? null : await this.deps.brands.of(page.project);
+    return {
+      seller: page.seller ?? brand?.name ?? null,
+      colour: page.colour ?? brand?.colour ?? null,
+      logo: page.logo_type !== null || (brand?.logo ?? null) !== null,
+    };
+  }
+
+  /** Its own picture, else that of its project. */
+  async logo(page: StatusPageDoc): Promise<{ type: string; bytes: Buffer } | null> {
+    const own = page.logo_type === null ? null : await this.deps.logos.get(page.id);
+    if (own !== null) return { type: own.type, bytes: Buffer.from(own.data, 'base64') };
+    return page.project === null ? null : this.deps.brands.logo(page.project);
+  }
+
   /** The context of its view. @param preview it is looked at before it is published */
   async context(page: StatusPageDoc, preview: boolean): Promise<Record<string, unknown>> {
     const now = this.deps.clock.now();
-    const [{ family, complete }, announcements] = await Promise.all([
+    const [{ family, complete }, brand, announcements] = await Promise.all([
       this.#family(page, DAYS),
+      this.brand(page),
       this.announcements.shown(page, isoOf(now - PAST_DAYS * DAY_MS)),
     ]);
     const today = Math.floor(now / DAY_MS);
     const components = page.components.map((one) => componentOf(one, family, today));
-    const told = announcements.map((one) => announcementOf(one, isoOf(now), page.timezone));
+    const told = announcements.map((one) => announcementOf(one, isoOf(now)));
     const open = told.filter(({ over }) => !over);
     const state = worst(components.map((one) => one.state));
     const incidents = open.filter(({ planned }) => !planned).length;
@@ -64,7 +82,7 @@ export class ShownPage {
     const base = pathOf(page);
     const files = preview ? `${base}/preview/${page.preview_key}` : base;
     return {
-      page: { title: page.title, text: page.text, seller: page.seller },
+      page: { title: page.title, text: page.text, seller: brand.seller },
       indexed: page.indexed && !preview,
       preview,
       published: page.published,
@@ -77,10 +95,11 @@ export class ShownPage {
       upcoming: open.filter(({ upcoming }) => upcoming).toReversed(),
       past: told.filter(({ over }) => over).slice(0, MOST_PAST),
       past_days: PAST_DAYS,
-      timezone: page.timezone,
+      // Without scripts; with them, by the clock of whoever reads it.
+      reader: { timezone: page.timezone, hours: 24, public: true },
       base,
       brand: `${files}/brand.css`,
-      logo: page.logo_type === null ? null : `${files}/logo`,
+      logo: brand.logo ? `${files}/logo` : null,
       days: DAYS,
     };
   }
@@ -120,7 +139,7 @@ function componentOf(component: Component, family: MonitorFamily, today: number)
   };
 }
 
-function announcementOf(doc: AnnouncementDoc, now: string, timezone: string) {
+function announcementOf(doc: AnnouncementDoc, now: string) {
   const { kind, title, components, starts_at, ends_at, updates } = doc;
   const state = stateOf(doc, now);
   const planned = kind === 'maintenance';
@@ -131,24 +150,12 @@ function announcementOf(doc: AnnouncementDoc, now: string, timezone: string) {
     upcoming: state === 'planned',
     word: STATE_WORDS[state],
     about: components.join(', '),
-    starts: stampOf(starts_at, timezone),
-    ends: ends_at === null ? null : stampOf(ends_at, timezone),
+    starts: starts_at,
+    ends: ends_at,
     updates: updates.toReversed().map(({ at, text, state: of }) => ({
       at,
-      stamp: stampOf(at, timezone),
       word: STATE_WORDS[of],
       lines: text.split(/\r?\n/).filter((line) => line.trim() !== ''),
     })),
   };
-}
-
-const stamps = new Map<string, Intl.DateTimeFormat>();
-
-function stampOf(at: string, timeZone: string): { at: string; text: string } {
-  let format = stamps.get(timeZone);
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone });
-    stamps.set(timeZone, format);
-  }
-  return { at, text: format.format(Date.parse(at)) };
 }

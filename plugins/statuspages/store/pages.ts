@@ -1,13 +1,14 @@
 /** Making, changing and finding status pages. */
 import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied, invalid, owned, ServiceError } from '../../../kernel/errors.js';
+import { logoProblem, logoType } from '../../../lib/brand/logo.js';
 import { changedFields } from '../../../lib/changed-fields.js';
+import { isZone } from '../../../lib/local-time.js';
 import { all } from '../../../lib/paging.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import type { AuditFields } from '../../../ports/domain/audit.js';
 import { mayNameHost, nameOfCaller, ownProject } from '../caller.js';
-import { DEPS, type LogoDoc, type StatusPagesDeps } from '../deps.js';
-import { LOGO_BYTES, logoType } from '../model/logo.js';
+import { DEPS, type StatusPagesDeps } from '../deps.js';
 import {
   MOST_MONITORS,
   viewOf,
@@ -111,11 +112,9 @@ export class StatusPages {
   async setLogo(name: string, bytes: Buffer | null, principal: Principal): Promise<StatusPageDoc> {
     const { logos, audit } = this.deps;
     const before = await this.need(name, principal);
+    const problem = bytes === null ? null : logoProblem(bytes);
+    if (problem !== null) throw invalid({ logo: problem });
     const type = bytes === null ? null : logoType(bytes);
-    if (bytes !== null && bytes.length > LOGO_BYTES)
-      throw invalid({ logo: `may have ${LOGO_BYTES / 1024} KiB at most` });
-    if (bytes !== null && type === null)
-      throw invalid({ logo: 'must be a picture of PNG, JPEG or WebP; SVG is not taken' });
     // The picture first: a page never names one that is not there.
     if (bytes !== null && type !== null) {
       const set = { type, data: bytes.toString('base64') };
@@ -126,10 +125,6 @@ export class StatusPages {
     if (type === null) await logos.remove({ id: before.id });
     await audit.record(principal, 'status_page.changed', after.slug, { logo: type });
     return after;
-  }
-
-  logo(id: string): Promise<LogoDoc | null> {
-    return this.deps.logos.get(id);
   }
 
   async #save(before: StatusPageDoc, after: StatusPageDoc, fields: PageFields): Promise<void> {
@@ -224,14 +219,6 @@ const componentOf = ({ name, sources = [], subtree = null, details = false }: Co
 });
 
 const hostOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).hostname : null);
-
-function isZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 /** What the audit log shows of it. */
 const auditedOf = ({ components, preview_key: _key, ...page }: StatusPageDoc): AuditFields => ({

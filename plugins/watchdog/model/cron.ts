@@ -5,6 +5,7 @@
  */
 import { Cron } from 'croner';
 import { BoundedMap } from '../../../lib/bounded-map.js';
+import { isZone } from '../../../lib/local-time.js';
 
 export const NAMES = ['@hourly', '@daily', '@midnight', '@weekly', '@monthly', '@yearly', '@annually'] as const;
 const LONGEST = 200;
@@ -58,14 +59,6 @@ export function checkCron(expression: string, timezone: string): void {
     );
   if (timesOf(expression, timezone).nextRun() === null)
     throw new CronInvalid('schedule', 'names a day that no month has', (fields[2]?.index ?? 0) + 1);
-}
-
-function isZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
 }
 
 function checkField(text: string, i: number, position: number): void {

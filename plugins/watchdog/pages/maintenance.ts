@@ -6,6 +6,7 @@ import {
   Redirect,
   utcOfLocal,
   View,
+  zoneOf,
   type HttpRequest,
   type PageSpec,
   type Problem,
@@ -89,12 +90,13 @@ function windowOf(form: Record<string, unknown>, now: number, timezone: string):
 }
 
 export function maintenancePages(services: WatchdogServices): PageSpec[] {
-  const { windows, evaluator, audit, clock, timezone } = services;
+  const { windows, evaluator, audit, clock } = services;
+  const zone = ({ principal }: HttpRequest): string => zoneOf(principal, services.timezone);
 
   const form = async (request: HttpRequest, problem?: Problem): Promise<View> => {
     const given = problem === undefined ? { sources: request.query['source'], span: 'until' } : typed(request);
     return new View('maintenance-form', {
-      form: { timezone, minutes: 60, ...given },
+      form: { timezone: zone(request), minutes: 60, ...given },
       proposals: await proposed(services),
       crumbs: [crumb, { label: 'New window' }],
       ...problem,
@@ -132,7 +134,10 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
     formPage(
       { path: '/maintenance', title, access, creates: true },
       async (request) => {
-        const made = await windows.create(windowOf(typed(request), clock.now(), timezone), callerOf(request.principal));
+        const made = await windows.create(
+          windowOf(typed(request), clock.now(), zone(request)),
+          callerOf(request.principal),
+        );
         await audit.record(request.principal, 'maintenance.created', made.id, { reason: made.reason ?? '' });
         const { href, label } = rowOf(made);
         const message = made.open ? `${label}: in maintenance.` : `${label}: the window is planned.`;

@@ -37,7 +37,10 @@ interface Part {
 }
 
 /** Names and states of a public monitor and what is below it; nothing that only insiders should read. */
-export async function publicView({ ancestry, clock, projects }: WatchdogServices, top: MonitorDoc): Promise<View> {
+export async function publicView(
+  { ancestry, clock, projects, brands }: WatchdogServices,
+  top: MonitorDoc,
+): Promise<View> {
   const below = await ancestry.below(top.source, SHOWN);
   const parts = partsOf([top, ...below], clock.now());
   const project = top.project === null ? undefined : (await projects.list()).find(({ slug }) => slug === top.project);
@@ -46,6 +49,7 @@ export async function publicView({ ancestry, clock, projects }: WatchdogServices
     title: top.name,
     heading: top.name,
     project: project?.name ?? null,
+    seller: top.project === null ? null : await brands.of(top.project),
     lines: linesOf(parts.slice(0, 1)),
     down,
     all_up: parts.every(({ state }) => state === 'up'),

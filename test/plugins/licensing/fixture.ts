@@ -131,6 +131,7 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
       },
       list: async () => [...projects.values()],
     },
+    brands: { of: async () => null, common: async () => null },
     throttle: {
       enter: async () => ({ failed: async () => undefined, leave: () => undefined }),
       reset: async () => undefined,

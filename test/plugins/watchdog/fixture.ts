@@ -120,6 +120,7 @@ export function fixtureOn(
     authenticator: nobody,
     baseUrl: () => 'http://aos.test',
     beats: () => undefined,
+    brands: { of: async () => null },
     timezone: 'UTC',
   });
   return {

@@ -3,7 +3,14 @@
  * for the values it needs; only its form changes anything. The list has one form for every choice, so it works without
  * scripts.
  */
-import { Redirect, View, type HttpRequest, type PageResult, type PageSpec } from '../../../../kernel/contract.js';
+import {
+  Redirect,
+  View,
+  zoneOf,
+  type HttpRequest,
+  type PageResult,
+  type PageSpec,
+} from '../../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../../kernel/errors.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
@@ -53,8 +60,8 @@ function wantedOf(request: HttpRequest): Wanted | Redirect {
   return { action, ids, filter: null, match };
 }
 
-const queryOf = ({ deps, timezone }: PageDeps, filter: Filters): ItemQuery =>
-  itemQueryOf(filter, deps.clock.now(), timezone());
+const queryOf = ({ deps, timezone }: PageDeps, { principal }: HttpRequest, filter: Filters): ItemQuery =>
+  itemQueryOf(filter, deps.clock.now(), zoneOf(principal, timezone()));
 
 /** Starts a run for more items than an answer can wait for. */
 async function begun(
@@ -77,7 +84,7 @@ async function targets(
 ): Promise<{ items: Item[]; count: number }> {
   const { services, reader } = page;
   if (filter !== null) {
-    const query = queryOf(page, filter);
+    const query = queryOf(page, request, filter);
     const [rows, count] = await Promise.all([
       services.board.rows(query, { limit: NAMED }),
       services.bulk.count(query, callerOf(request.principal)),
@@ -188,7 +195,7 @@ function change(page: PageDeps, request: HttpRequest, wanted: Wanted): Promise<P
     async () => {
       const set = editOf(request, action);
       const expected_count = Number(typedFields(request)['expected_count']);
-      const query = filter === null ? null : queryOf(page, filter);
+      const query = filter === null ? null : queryOf(page, request, filter);
       if (query !== null && expected_count > MOST_MATCHES) return begun(page, request, wanted, query, set);
       const which = query === null ? { ids } : { filter: query, expected_count };
       const since = page.deps.clock.iso();

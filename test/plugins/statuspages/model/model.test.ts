@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { SaxesParser } from 'saxes';
 import type { MonitorCondition, MonitorState } from '../../../../ports/domain/watchdog.js';
 import { stateOf, type AnnouncementDoc } from '../../../../plugins/statuspages/model/announcement.js';
-import { contrast, inkOn } from '../../../../plugins/statuspages/model/colour.js';
+import { contrast, inkOn } from '../../../../lib/brand/colour.js';
 import { conditionOf, familyOf, monitorsOf, worst } from '../../../../plugins/statuspages/model/condition.js';
 import { atom, rss } from '../../../../plugins/statuspages/model/feed.js';
-import { logoType } from '../../../../plugins/statuspages/model/logo.js';
+import { logoType } from '../../../../lib/brand/logo.js';
 
 const TODAY = 20_000;
 const monitor = (source: string, state: MonitorState, more: Partial<MonitorCondition> = {}): MonitorCondition => ({

@@ -1,4 +1,8 @@
-/** Which text can be read on a colour (WCAG 2, contrast ratio). Pure. */
+/** Colours that sellers choose, and which text can be read on one (WCAG 2, contrast ratio). Pure. */
+export const COLOUR = /^#[0-9a-f]{6}$/i;
+export const COLOUR_WORDS = 'must be a colour such as #0a6640';
+/** Where none was chosen. */
+export const OWN_COLOUR = '#0e5f59';
 
 /** 0 for black to 1 for white. */
 function luminance(colour: string): number {
@@ -18,3 +22,9 @@ export function contrast(one: string, other: string): number {
 /** Black or white: one of them has a contrast of more than 4.5 on any colour. @param colour `#0a6640` */
 export const inkOn = (colour: string): '#000000' | '#ffffff' =>
   contrast(colour, '#ffffff') >= contrast(colour, '#000000') ? '#ffffff' : '#000000';
+
+/** A style sheet with the colour and the text that can be read on it. @param chosen null: the service's own */
+export function brandStyles(chosen: string | null): string {
+  const colour = chosen ?? OWN_COLOUR;
+  return `:root{--brand:${colour};--brand-ink:${inkOn(colour)}}`;
+}

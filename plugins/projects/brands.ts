@@ -1,0 +1,135 @@
+/**
+ * Brands of projects: what the customer's page of licenses and status pages show of whose product it is
+ * (contract 80, pages). Kept apart from the project, which every report asks for.
+ */
+import {
+  collection,
+  inject,
+  injectable,
+  PORT,
+  type Clock,
+  type Collection,
+  type Principal,
+} from '../../kernel/contract.js';
+import { invalid } from '../../kernel/errors.js';
+import { logoProblem, logoType } from '../../lib/brand/logo.js';
+import { BoundedMap } from '../../lib/bounded-map.js';
+import { changedFields } from '../../lib/changed-fields.js';
+import { cleanText } from '../../lib/text/clean-text.js';
+import { AUDIT, type AuditFields, type AuditLog } from '../../ports/domain/audit.js';
+import type { SellerBrand, SellerBrands } from '../../ports/domain/projects.js';
+import { brandView, sellerBrand, type Brand, type BrandFields, type BrandView } from './brand.js';
+import type { IntakeKeys } from './intake-keys.js';
+import { Projects } from './service.js';
+
+const BELIEVED_MS = 1_000;
+/** Projects that are looked at for whether all have one seller. */
+const LOOKED_AT = 50;
+
+@injectable()
+export class Brands implements SellerBrands {
+  /** Strangers ask with every look at a page. */
+  readonly #recent = new BoundedMap<{ brand: SellerBrand | null }>({
+    most: 1_000,
+    ttlMs: BELIEVED_MS,
+    now: () => this.clock.monotonic(),
+  });
+
+  constructor(
+    @inject(collection<Brand>('brands')) private readonly rows: Collection<Brand>,
+    @inject(Projects) private readonly projects: Projects,
+    @inject(AUDIT) private readonly audit: AuditLog,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {}
+
+  of(slug: string): Promise<SellerBrand | null> {
+    return this.#remembered(`of ${slug}`, async () => sellerBrand(slug, await this.rows.get(slug)));
+  }
+
+  common(): Promise<SellerBrand | null> {
+    return this.#remembered('common', async () => {
+      const { items } = await this.rows.find({ filter: { seller: { gt: '' } }, limit: LOOKED_AT + 1 });
+      const [first] = items;
+      const same =
+        first !== undefined && items.length <= LOOKED_AT && items.every(({ seller }) => seller === first.seller);
+      return same ? sellerBrand(first.id, first) : null;
+    });
+  }
+
+  async logo(slug: string): Promise<{ type: string; bytes: Buffer } | null> {
+    const brand = await this.rows.get(slug);
+    if (brand === null || brand.logo === null || brand.logo_type === null) return null;
+    return { type: brand.logo_type, bytes: Buffer.from(brand.logo, 'base64') };
+  }
+
+  /** @throws ServiceError not_found, insufficient_scope */
+  async view(principal: Principal, slug: string): Promise<BrandView> {
+    await this.projects.need(principal, slug);
+    return brandView(slug, await this.rows.get(slug));
+  }
+
+  /**
+   * Writes only what is given.
+   * @param logo of the form or the body; null: it has none any more
+   * @throws ServiceError not_found, insufficient_scope, validation_failed
+   */
+  async change(actor: Principal, slug: string, given: BrandFields, logo?: Buffer | null): Promise<BrandView> {
+    await this.projects.need(actor, slug);
+    const problem = logo === undefined || logo === null ? null : logoProblem(logo);
+    if (problem !== null) throw invalid({ logo: problem });
+    const picture =
+      logo === undefined
+        ? {}
+        : { logo_type: logo === null ? null : logoType(logo), logo: logo === null ? null : logo.toString('base64') };
+    const set = {
+      ...(given.seller !== undefined && { seller: cleanText(given.seller ?? '') }),
+      ...(given.colour !== undefined && { colour: given.colour }),
+      ...picture,
+    };
+    const before = await this.rows.get(slug);
+    if (Object.keys(set).length === 0) return brandView(slug, before);
+    const blank = { seller: '', colour: null, logo_type: null, logo: null };
+    const setOnInsert = Object.fromEntries(Object.entries(blank).filter(([name]) => !(name in set)));
+    const at = this.clock.iso();
+    const changed = await this.rows.change(
+      { id: slug },
+      { set: { ...set, updated_at: at }, setOnInsert },
+      { upsert: true },
+    );
+    this.#recent.clear();
+    const after = brandView(slug, changed?.doc ?? null);
+    const audited = (view: BrandView): AuditFields => ({
+      seller: view.seller,
+      colour: view.colour,
+      logo: view.logo_type,
+    });
+    const names = Object.keys(set).filter((name) => name !== 'logo_type');
+    const change = changedFields(audited(brandView(slug, before)), audited(after), names);
+    await this.audit.record(actor, 'project.brand_changed', slug, {}, change);
+    return after;
+  }
+
+  /** With its project. */
+  async remove(slug: string): Promise<void> {
+    await this.rows.remove({ id: slug });
+    this.#recent.clear();
+  }
+
+  async #remembered(key: string, read: () => Promise<SellerBrand | null>): Promise<SellerBrand | null> {
+    const known = this.#recent.get(key);
+    if (known !== undefined) return known.brand;
+    const brand = await read();
+    this.#recent.set(key, { brand });
+    return brand;
+  }
+}
+
+/** Removes what belongs to a project alone. */
+export async function cleared(
+  slug: string,
+  keys: Pick<IntakeKeys, 'revokeAll'>,
+  brands: Pick<Brands, 'remove'>,
+): Promise<void> {
+  await keys.revokeAll(slug);
+  await brands.remove(slug);
+}

@@ -1,0 +1,84 @@
+/** A person's own zone and hours: in every time that a page shows, and in every time that is typed (contract 80, times). */
+import { expect } from 'chai';
+import { WebSession } from '../../../pages/web-session.js';
+import { ADMIN, TestService } from '../../../support/service.js';
+
+const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
+
+describe('the clock of a person', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  let admin: WebSession;
+  let member: WebSession;
+
+  before(async () => {
+    service = await TestService.here({ SVC_APP__TIMEZONE: 'Europe/Zurich' });
+    await service.project('shop');
+    const create = ['user', 'create', '--username', MEMBER.username, '--role', 'member', '--password-stdin'];
+    await service.command(create, MEMBER.password);
+    admin = new WebSession(service.url);
+    member = new WebSession(service.url);
+    expect(await admin.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
+    expect(await member.signIn(MEMBER.username, MEMBER.password)).to.equal(303);
+  });
+  after(() => service?.dispose());
+
+  const choose = (timezone: string, hours: string) => admin.post('/account/clock', { timezone, hours }, '/account');
+  /** The first time on a page, as it is shown. */
+  const shownOn = async (session: WebSession, path: string): Promise<string> =>
+    /<time class="when"[^>]*>(.*?)<\/time>/.exec((await session.get(path)).text)?.[1]?.replaceAll(/<[^>]+>/g, '') ?? '';
+
+  it('is the service’s until one is chosen, and nobody else’s after', async () => {
+    expect(await shownOn(admin, '/account')).to.match(/^\d{1,2} \w{3,4} \d{4}, \d\d:\d\d CES?T$/);
+    const saved = await choose('Asia/Kathmandu', '12');
+    expect([saved.status, saved.location]).to.deep.equal([303, '/account']);
+    expect(await shownOn(admin, '/account')).to.match(/^\d{1,2} \w{3,4} \d{4}, \d{1,2}:\d\d [ap]m GMT\+5:45$/);
+    expect(await shownOn(admin, '/audit')).to.match(/[ap]m GMT\+5:45/);
+    expect((await admin.get('/audit')).text).to.include('Times in Asia/Kathmandu');
+    expect(await shownOn(member, '/account')).to.match(/ CES?T$/);
+    expect((await member.get('/')).text).to.include('Times in Europe/Zurich');
+  });
+
+  it('is kept with the account, for another session too', async () => {
+    await choose('Asia/Kathmandu', '');
+    const other = new WebSession(service.url);
+    await other.signIn(ADMIN.username, ADMIN.password);
+    expect(await shownOn(other, '/account')).to.match(/, \d\d:\d\d GMT\+5:45$/);
+  });
+
+  it('counts for times that are typed', async () => {
+    await choose('Asia/Kathmandu', '24');
+    const form = await admin.get('/maintenance/new');
+    expect(form.text).to.include('Times are those of Asia/Kathmandu.');
+    const token = await service.token('watchdog:manage,watchdog:read');
+    await service.request('POST', '/api/watchdog/v1/monitors', token, { source: 'web-1' });
+    const day = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    const window = { sources: 'web-1', span: 'until', from: `${day}T06:00`, until: `${day}T07:00` };
+    expect((await admin.post('/maintenance', window, '/maintenance/new')).status).to.equal(303);
+    const { body } = await service.request('GET', '/api/watchdog/v1/maintenance', token);
+    const [made] = body['items'] as { from: string; until: string }[];
+    expect([made?.from, made?.until]).to.deep.equal([`${day}T00:15:00.000Z`, `${day}T01:15:00.000Z`]);
+  });
+
+  it('refuses what is no zone and no clock, beside the field, and keeps what was chosen', async () => {
+    await choose('Asia/Kathmandu', '24');
+    for (const [timezone, hours, field] of [
+      ['Mars/Olympus', '24', 'timezone'],
+      ['<b>', '24', 'timezone'],
+      ['UTC', '13', 'hours'],
+    ] as const) {
+      const answer = await choose(timezone, hours);
+      expect(answer.status, timezone).to.equal(422);
+      expect(answer.text).to.match(new RegExp(`id="f-${field}"[^>]*aria-invalid="true"`));
+    }
+    expect(await shownOn(admin, '/account')).to.include('GMT+5:45');
+    expect((await choose('', '')).status).to.equal(303);
+    expect(await shownOn(admin, '/account')).to.match(/ CES?T$/);
+  });
+
+  it('is no matter of files and of the interface', async () => {
+    await choose('Asia/Kathmandu', '12');
+    const { text } = await admin.get('/licenses.csv');
+    expect(text).not.to.match(/GMT|[ap]m\b/);
+  });
+});
