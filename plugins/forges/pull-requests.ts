@@ -9,8 +9,9 @@ import type { PullRequest, PullRequests } from '../../ports/domain/forge-changes
 import type { Clock } from '../../ports/clock.js';
 import { StoreConflict, type Collection, type Doc } from '../../ports/store.js';
 import type { Change } from './payloads/change.js';
+import { pageOf } from './pull-request-page.js';
 
-/** The document's id is a hash of project and address. */
+/** The document's id is a hash of project and page. */
 export interface StoredPullRequest extends Doc, PullRequest {
   project: string;
   heard_at: string;
@@ -19,7 +20,7 @@ export interface StoredPullRequest extends Doc, PullRequest {
 /** Nobody looks at an older one, and a forge tells of it again when it changes. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
-const idOf = (project: string, url: string): string => hash('sha256', `${project}\u001f${url}`).slice(0, 40);
+const idOf = (project: string, url: string): string => hash('sha256', `${project}\u001f${pageOf(url)}`).slice(0, 40);
 
 @injectable()
 export class KnownPullRequests implements PullRequests {

@@ -11,7 +11,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { claimUnread } from '../item/change-set.js';
 import { agentOf, holderOf, leaseFor } from '../item/lease.js';
 import { either, notPassed, servedTo, soleTarget, stretchOf } from '../item/queue.js';
-import { ITEM_ROW } from '../item/row.js';
+import { ITEM_ROW, locatedIn } from '../item/row.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { Arrivals } from './arrivals.js';
@@ -88,14 +88,19 @@ export class NextItem {
     const until = clock.monotonic() + (request.wait_seconds ?? 0) * 1000;
     for (;;) {
       const reserved = await this.#reserve(caller, { ...request, agent }, filter);
-      if (reserved !== null) {
-        const { read, ...answer } = reserved;
-        return { ...answer, handover: await this.handovers.ofAnswered(read) };
-      }
+      if (reserved !== null) return this.#told(reserved);
       const left = until - clock.monotonic();
       if (left <= 0 || !(await this.arrivals.next(left, call?.signal))) break;
     }
     return { item: null, waiting: await this.waiting.of(filter, agent, holderOf({ credential: caller.id, agent })) };
+  }
+
+  async #told({ item, read, lease }: Reserved): Promise<Fetched> {
+    const [handover, located] = await Promise.all([
+      this.handovers.ofAnswered(read),
+      locatedIn(this.deps.projects, read),
+    ]);
+    return { item: located === read ? item : new JsonText(JSON.stringify(located)), lease, handover };
   }
 
   #reserve(caller: BugCaller, request: NamedRequest, filter: Filter): Promise<Reserved | null> {
@@ -117,7 +122,8 @@ export class NextItem {
         const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));
         const update = claimUnread(claim, unfiled);
-        const rendering = { ...ITEM_ROW, beside: texts, context: now };
+        // Its project is known only once it is claimed.
+        const rendering = { ...ITEM_ROW, beside: texts, context: { now, repositories: null } };
         const options = { sort: [['queue_key', 'asc']] } as const;
         const json = await changeRendered(items, waiting, update, rendering, options);
         if (json === null) return null;

@@ -221,6 +221,7 @@ const pullRequest = named(
     author: text,
     commit: text.description('The commit that merged it'),
     at: instant,
+    untrusted_fields,
   }),
 );
 export const detailOutput = named(

@@ -293,7 +293,8 @@ export const detail = (data: Data): Answer => {
     comments: data['comments'],
     activity: history.slice(0, HISTORY).map(entryOf),
     ...linksOf(data),
-    ...(isData(data['pull_request']) && { pull_request: data['pull_request'] }),
+    // Its address stands in the item.
+    ...(isData(data['pull_request']) && { pull_request: without(data['pull_request'], ['url']) }),
     ...handed(data, false),
   };
 };

@@ -5,6 +5,7 @@ import { ReleaseSightings, type ItemTimeline } from '../builds/release-sightings
 import type { ItemDoc } from '../item/model.js';
 import { Items } from '../store/items.js';
 import { codeUrl } from './code-url.js';
+import { Repositories } from './repositories.js';
 import { Spreads, type Spread } from './spread.js';
 
 export interface ItemSurroundings extends ItemTimeline {
@@ -19,6 +20,7 @@ export class ItemPlaces {
     @inject(Items) private readonly items: Items,
     @inject(Spreads) private readonly spreads: Spreads,
     @inject(ReleaseSightings) private readonly timeline: ReleaseSightings,
+    @inject(Repositories) readonly repositories: Repositories,
   ) {}
 
   /** @param stored the item as it is stored, where the caller has it */

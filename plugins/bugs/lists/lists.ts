@@ -23,7 +23,7 @@ import { Items } from '../store/items.js';
 import { MINUTE_MS } from '../../../lib/time.js';
 import type { ItemDoc } from '../item/model.js';
 import { ITEM_ROW } from '../item/row.js';
-import { Handovers, type Handover } from '../claims/handover.js';
+import { Handovers, isUntouched, type Handover } from '../claims/handover.js';
 import { Leases } from '../claims/leases.js';
 import type { LinkView } from '../links/shown.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
@@ -49,14 +49,24 @@ export interface ItemDetail extends ItemSurroundings, Record<'occurrences' | 'co
   links: LinkView[];
   /** As in the item. */
   people: number | null;
-  pull_request: PullRequest | null;
+  pull_request: PullRequestView | null;
   handover: Handover;
 }
 
+/** What a forge said last of the item's pull request. */
+export interface PullRequestView extends PullRequest {
+  untrusted_fields: string[];
+}
+
+/** Texts of a pull request: whoever opened it chose them. */
+const OUTSIDE_OF_PULL_REQUEST = ['url', 'title', 'author'];
 /** Entries of each part in an item's detail. */
 const LAST = 10;
 const DELTA: Sort = [['updated_at', 'asc']];
 const MARKED = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)~(.*)$/s;
+
+/** Reads a page of rows. */
+type Rows = (query: Find) => Promise<Rendered>;
 
 @injectable()
 export class Lists {
@@ -75,9 +85,11 @@ export class Lists {
   async list(caller: BugCaller, request: ListRequest): Promise<ListAnswer> {
     await this.leases.writeExpired();
     const filter = await this.filterOf(caller, request);
+    const projects = caller.project === null ? request.project : [caller.project];
+    const rows = (query: Find): Promise<Rendered> => this.#rows(query, projects);
     return request.updated_since === undefined
-      ? this.#page(filter, request)
-      : this.#delta(filter, request, request.updated_since);
+      ? this.#page(rows, filter, request)
+      : this.#delta(rows, filter, request, request.updated_since);
   }
 
   /** The caller's query as a filter of the store. @throws ServiceError insufficient_scope */
@@ -86,9 +98,9 @@ export class Lists {
     return filterFor(caller, await withNamed(this.deps, own));
   }
 
-  async #page(filter: Filter, request: ListRequest): Promise<ListAnswer> {
+  async #page(rows: Rows, filter: Filter, request: ListRequest): Promise<ListAnswer> {
     const sort = sortOf(request.sort, request.order);
-    const page = await this.#rows({ filter, sort, limit: request.limit ?? 50, after: request.cursor ?? null });
+    const page = await rows({ filter, sort, limit: request.limit ?? 50, after: request.cursor ?? null });
     const answer: ListAnswer = {
       items: new JsonText(page.json),
       next_cursor: page.next,
@@ -97,14 +109,14 @@ export class Lists {
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
   }
 
-  async #delta(query: Filter, request: ListRequest, since: string): Promise<ListAnswer> {
+  async #delta(rows: Rows, query: Filter, request: ListRequest, since: string): Promise<ListAnswer> {
     if (request.sort !== undefined || request.order !== undefined) {
       throw invalidQuery({ sort: 'a delta query is always ordered by updated_at' });
     }
     const marked = request.cursor ? readMarked(request.cursor) : null;
     const server_time = marked?.mark ?? this.watermark.safe();
     const filter: Filter = { ...query, updated_at: { gte: since } };
-    const page = await this.#rows({ filter, sort: DELTA, limit: request.limit ?? 50, after: marked?.after ?? null });
+    const page = await rows({ filter, sort: DELTA, limit: request.limit ?? 50, after: marked?.after ?? null });
     const answer: ListAnswer = {
       items: new JsonText(page.json),
       next_cursor: page.next === null ? null : writeMarked(server_time, page.next),
@@ -114,16 +126,14 @@ export class Lists {
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
   }
 
-  /** Items with their long texts, as the API shows them. */
-  #rows(query: Find): Promise<Rendered> {
+  /** Items with their long texts, as the API shows them. @param projects of the query; undefined: all */
+  async #rows(query: Find, projects: readonly string[] | undefined): Promise<Rendered> {
     const { items, texts, clock } = this.deps;
+    const repositories = await this.around.repositories.of(projects);
     const now = clock.now();
     // A lease that has expired without a write ends within a minute.
-    return findRendered(items, query, {
-      ...ITEM_ROW,
-      beside: texts,
-      context: this.leases.expiredWritten ? minuteOf(now) : now,
-    });
+    const context = { now: this.leases.expiredWritten ? minuteOf(now) : now, repositories };
+    return findRendered(items, query, { ...ITEM_ROW, beside: texts, context });
   }
 
   /** Items near this one, nearest first (similar.ts). @throws ServiceError not_found, insufficient_scope */
@@ -159,17 +169,18 @@ export class Lists {
     return { item, ...surroundings, people, ...parts, pull_request, handover };
   }
 
-  /** An item's code, where else it happens, and its place among the releases. */
-  places(item: Item): Promise<ItemSurroundings> {
-    return this.around.of(item);
+  /** An item's code, where else it happens, and its place among the releases. @param item as it was just claimed */
+  async places(item: Item): Promise<ItemSurroundings> {
+    // An item that was only claimed since it was made was never split.
+    const stored = isUntouched(item) ? null : await this.deps.items.get(item.id);
+    return this.around.of(item, stored ?? {});
   }
 
-  /** What a forge said last of the item's pull request. */
-  async #pullRequest({ project, pr_url }: ItemDoc): Promise<PullRequest | null> {
+  async #pullRequest({ project, pr_url }: ItemDoc): Promise<PullRequestView | null> {
     if (!pr_url) return null;
     for (const known of this.deps.pullRequests()) {
       const found = await known.find(project, pr_url);
-      if (found !== null) return found;
+      if (found !== null) return { ...found, untrusted_fields: OUTSIDE_OF_PULL_REQUEST };
     }
     return null;
   }

@@ -5,6 +5,7 @@ import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
+import { locatedIn } from '../item/row.js';
 import { itemView } from '../item/view.js';
 import { Blocking } from './blocking.js';
 import { LeaseTimes } from './lease-times.js';
@@ -47,9 +48,8 @@ export class Items {
   }
 
   /** Adds the repository that an administrator has entered for the project, where the item names none. */
-  async located(view: Item): Promise<Item> {
-    if (view.repo_url) return view;
-    return { ...view, repo_url: (await this.deps.projects.get(view.project))?.repo_url ?? null };
+  located(view: Item): Promise<Item> {
+    return locatedIn(this.deps.projects, view);
   }
 
   async views(items: readonly ItemDoc[]): Promise<Item[]> {

@@ -68,7 +68,10 @@ function planChange(
   if (!fixes) return 'linked';
   const live = isLive(item.claim, now);
   if (item.status === 'in_progress' && !live) planExpiry(item, plan);
-  if (!allowed(plan.next.status, 'resolved', 'patch')) return 'linked';
+  if (!allowed(plan.next.status, 'resolved', 'patch')) {
+    if (item.status === 'resolved') planCommit(plan, commit);
+    return 'linked';
+  }
   if (live) {
     plan.comment(heldText(change, item));
     return 'commented';
@@ -81,6 +84,13 @@ function planChange(
     trusted: plan.next.trusted.filter((field) => field !== 'fix_commit'),
   });
   return 'resolved';
+}
+
+/** Who resolved it with a pull request could not know the commit that the merge would make. */
+function planCommit(plan: ChangeSet, commit: string | null): void {
+  const { fix_commit: known, trusted } = plan.next;
+  if (commit === null || known) return;
+  plan.assign({ fix_commit: commit, trusted: trusted.filter((field) => field !== 'fix_commit') });
 }
 
 function heldText({ kind, title, url, commit }: Shown, item: ItemDoc): string {
