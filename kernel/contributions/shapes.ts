@@ -79,6 +79,7 @@ const TOOL = Joi.object({
   only: names,
   omit: names,
   fixed: Joi.object(),
+  choices: Joi.object().pattern(Joi.string(), Joi.array().items(Joi.string()).min(1)),
   defaults: Joi.object(),
   describe: Joi.object().pattern(Joi.string(), Joi.string().allow('')),
   untrusted: names,

@@ -22,6 +22,8 @@ export interface ToolSpec {
   omit?: readonly string[];
   /** What it always sends; the agent can neither see nor change it. */
   fixed?: Readonly<Record<string, unknown>>;
+  /** Argument → the only ones of its choices that the tool takes: a choice that is always refused misleads a model. */
+  choices?: Readonly<Record<string, readonly string[]>>;
   /** What it sends when the agent says nothing. */
   defaults?: Readonly<Record<string, unknown>>;
   /** Argument → description, in place of the one in the route's schema; empty: none, since the name says it. */

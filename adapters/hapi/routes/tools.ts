@@ -57,15 +57,20 @@ function orOne(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [one, 'array'] };
 }
 
-function documented(schema: JsonSchema, { describe, defaults }: ToolSpec, name: string): JsonSchema {
+function documented(schema: JsonSchema, { describe, defaults, choices }: ToolSpec, name: string): JsonSchema {
   const { description: own, ...bare } = schema as JsonSchema & { description?: unknown };
   const description = describe?.[name] ?? own;
+  const chosen = choicesOf(choices, name);
   return {
     ...bare,
+    ...(chosen !== undefined && { enum: [...chosen] }),
     ...(description !== undefined && description !== '' && { description }),
     ...(defaults !== undefined && Object.hasOwn(defaults, name) && { default: defaults[name] }),
   };
 }
+
+const choicesOf = (choices: ToolSpec['choices'], name: string): readonly string[] | undefined =>
+  choices !== undefined && Object.hasOwn(choices, name) ? choices[name] : undefined;
 
 class MountedTool {
   readonly listed: RouteTool;
@@ -121,9 +126,11 @@ class MountedTool {
     const args = { ...this.tool.defaults, ...given };
     const unknown = Object.keys(given).filter((name) => !Object.hasOwn(properties, name));
     const missing = required.filter((name) => args[name] === undefined);
-    if (unknown.length + missing.length > 0) {
+    const wrong = Object.entries(given).flatMap(([name, value]) => this.#notChosen(name, value));
+    if (unknown.length + missing.length + wrong.length > 0) {
       const fields = [
         ...missing.map((name) => [name, 'is required']),
+        ...wrong,
         ...unknown.map((name) => [name.slice(0, 200), `is not an argument of ${this.tool.name}`]),
       ];
       const message = `Some arguments of ${this.tool.name} are wrong.`;
@@ -136,6 +143,13 @@ class MountedTool {
     const method = [this.route.method].flat()[0]!;
     const body = this.route.input?.body && method !== 'GET' ? JSON.stringify(Object.fromEntries(at('body'))) : null;
     return { method, url, ...(body !== null && { payload: body }) };
+  }
+
+  /** What is wrong with a text that the route takes and the tool does not; other values are the route's to refuse. */
+  #notChosen(name: string, value: unknown): [name: string, wrong: string][] {
+    const choices = choicesOf(this.tool.choices, name);
+    if (choices === undefined || typeof value !== 'string' || choices.includes(value)) return [];
+    return [[name, `must be one of ${choices.join(', ')}`]];
   }
 
   #url(params: Record<string, unknown>, query: [string, unknown][]): string | Failure {

@@ -3,7 +3,9 @@
  * routes'. Every agent pays for every word here at every start, so descriptions do not repeat what a name already says.
  */
 import type { ToolSpec } from '../../../ports/http.js';
+import { STATUSES } from '../item/transitions.js';
 import { OUTSIDE } from '../item/view.js';
+import { WHERE } from '../lists/facets.js';
 import { detail, linked, listed, parted, reported, taken, written } from './tool-answers.js';
 
 /**
@@ -33,7 +35,7 @@ const untrusted: readonly string[] = [
 /** What the arguments of tools mean, each said once: where a name says enough, nothing is said. */
 const describe: Record<string, string> = {
   agent: 'Your name; default: the token’s',
-  wait_seconds: 'Waits for work, up to 25',
+  wait_seconds: 'For work, up to 25',
   client_ref: 'Your own id: a repeat creates nothing',
   q: 'All of its words; quotes keep together; or a ref',
   assignee: '',
@@ -98,7 +100,7 @@ export const search: ToolSpec = {
 export const get: ToolSpec = {
   name: 'get',
   title: 'Read an item',
-  description: 'One item with newest occurrence, comments and last history. Needs bugtracker:read.',
+  description: 'One item with newest occurrence, comments and last history.',
   readOnly: true,
   defaults: { occurrences: 1 },
   describe: { ...describe, occurrences: 'How many; of older ones what differs' },
@@ -109,7 +111,7 @@ export const get: ToolSpec = {
 export const similar: ToolSpec = {
   name: 'similar',
   title: 'Find similar items',
-  description: 'Items like it, by class, file or words. Needs bugtracker:read.',
+  description: 'Items like it, by class, file or words.',
   readOnly: true,
   describe,
   untrusted,
@@ -144,7 +146,7 @@ export const release: ToolSpec = {
   title: 'Give an item back',
   description: 'Ends your lease and opens the item for others, not for you for 24 hours. Say why.',
   only: ['id', 'claim_token', 'reason', 'comment'],
-  describe,
+  describe: { ...describe, reason: '' },
   untrusted,
   answer: written,
 };
@@ -153,7 +155,7 @@ export const resolve: ToolSpec = {
   name: 'resolve',
   title: 'Resolve an item',
   description:
-    'The item is fixed in the code; ends your live lease. Until it closes you may call it again to correct build, commit or pull request.',
+    'It is fixed in the code; ends your live lease. Until it closes call it again, without claim_token, to correct build, commit or pull request.',
   idempotent: true,
   only: ['id', 'claim_token', 'resolved_in_build', 'fix_commit', 'pr_url', 'comment'],
   fixed: { status: 'resolved' },
@@ -162,11 +164,14 @@ export const resolve: ToolSpec = {
   answer: written,
 };
 
+/** Only a claim leads to `in_progress` (contract 20, transitions). */
+const MOVES = STATUSES.filter((status) => status !== 'in_progress');
+
 export const update: ToolSpec = {
   name: 'update',
   title: 'Change an item',
   description:
-    'Only under your own live lease. Status: `needs_info` (ask in `comment`), `wont_fix` (with reason), `duplicate` (with duplicate_of), `closed`, `open` (also takes back what you resolved).',
+    'Only under your own live lease. `needs_info`: ask in `comment`; `wont_fix` wants reason, `duplicate` duplicate_of; `open` also takes back what you resolved.',
   destructive: true,
   idempotent: true,
   only: [
@@ -192,6 +197,7 @@ export const update: ToolSpec = {
     'push_id',
     'comment',
   ],
+  choices: { status: MOVES },
   describe: { ...describe, resolved_in_build: '' },
   untrusted,
   answer: written,
@@ -230,7 +236,7 @@ export const split: ToolSpec = {
 
 export const report: ToolSpec = {
   name: 'report',
-  title: 'Report a bug or a request',
+  title: 'Report a problem',
   description: 'A bug, error or feature request. A known one is counted. Needs bugtracker:report.',
   only: [
     'project',
@@ -259,9 +265,9 @@ export const report: ToolSpec = {
 export const occurrences: ToolSpec = {
   name: 'occurrences',
   title: 'Occurrences',
-  description: 'Kept occurrences whole, newest first. Needs bugtracker:read.',
+  description: 'Kept occurrences whole, newest first.',
   readOnly: true,
-  only: ['id', 'limit', 'cursor'],
+  only: ['id', ...WHERE, 'limit', 'cursor'],
   defaults: { limit: 5 },
   describe,
   untrusted,
@@ -270,7 +276,7 @@ export const occurrences: ToolSpec = {
 export const comments: ToolSpec = {
   name: 'comments',
   title: 'Comments',
-  description: 'All, newest first. Needs bugtracker:read.',
+  description: 'All, newest first.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
   defaults: { limit: 20 },

@@ -75,7 +75,8 @@ export function alreadyClaimed(lease: ClaimLease, caller: BugCaller, agent?: str
 const SAYS: Record<LeaseEnd | 'unknown', string> = {
   expired: 'The lease ran out.',
   released: 'The item was given back.',
-  resolved: 'The item was resolved, closed or set aside, which ended the lease.',
+  resolved:
+    'The item was resolved, closed or set aside, which ended the lease. Who resolved it corrects that without a claim_token.',
   overridden: 'A person has stopped the work on the item.',
   taken: 'Somebody has taken the item over since, or you claimed it again and have a newer token.',
   unknown: 'This item was never claimed with it, or too long ago.',

@@ -192,6 +192,81 @@ describe('mcp: tools', () => {
     expect((await call('update', { id, status: 'open', comment: 'Not yet.' })).data).to.include({ status: 'open' });
   });
 
+  it('offers no status that is always refused, and says what is possible', async () => {
+    const possible = ['open', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'];
+    const { inputSchema } = toolbox.list().find(({ name }) => name === 'update') ?? {};
+    expect(inputSchema?.properties?.['status']).to.deep.equal({ enum: possible });
+    const { ref: id } = await fixture.bugs.record(report());
+    const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
+    const { error } = await call('update', { id, claim_token, status: 'in_progress' });
+    expect(error).to.deep.include({
+      code: 'validation_failed',
+      fields: { status: `must be one of ${possible.join(', ')}` },
+    });
+    // Nothing was changed, and the lease goes on.
+    expect((await call('renew', { id, claim_token })).data).to.include({ status: 'in_progress' });
+  });
+
+  it('corrects what was resolved without the token, which is dead, and says so to who sends it', async () => {
+    const { ref: id } = await fixture.bugs.record(report());
+    const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
+    await call('resolve', { id, claim_token });
+    const lost = await call('resolve', { id, claim_token, fix_commit: 'abc1234' });
+    expect(lost.error).to.include({ code: 'lease_lost', why: 'resolved' });
+    expect(lost.text).to.include('without a claim_token');
+    expect((await call('resolve', { id, fix_commit: 'abc1234' })).data).to.include({ status: 'resolved' });
+    expect((await fixture.deps.items.find({ filter: { ref: id } })).items[0]).to.include({ fix_commit: 'abc1234' });
+  });
+
+  it('filters occurrences by where they happened', async () => {
+    const agents = ['Mozilla/5.0 (X11; rv:140.0) Gecko/20100101 Firefox/140.0', 'curl/8.5.0'];
+    for (const [i, [app_version, environment, host]] of [
+      ['1.4.0', 'production', 'web-1'],
+      ['1.5.0', 'production', 'web-2'],
+      ['1.5.0', 'staging', 'web-2'],
+    ].entries()) {
+      const details = (): Details => ({
+        context: { request: { headers: { 'User-Agent': agents[i % 2] ?? '' } } },
+        breadcrumbs: null,
+      });
+      await fixture.bugs.record(errorReport({ app_version, environment, host, tags: [`n:${i}`] }), { details });
+      fixture.clock.advance(1_000);
+    }
+    const found = async (where: object): Promise<string> => {
+      const { data, error } = await call('occurrences', { id: 'alpha-1', ...where });
+      expect(error, JSON.stringify(where)).to.equal(null);
+      const plain = JSON.stringify(data['items']).replaceAll(/<\/?untrusted-[0-9a-f]+>/g, '');
+      return (JSON.parse(plain) as { tags: string[] }[]).map(({ tags }) => tags[0]).join();
+    };
+    expect(await found({})).to.equal('n:2,n:1,n:0');
+    expect(await found({ version: '1.5.0' })).to.equal('n:2,n:1');
+    expect(await found({ version: ['1.4.0', '1.5.0'], environment: 'production' })).to.equal('n:1,n:0');
+    expect(await found({ host: 'web-1' })).to.equal('n:0');
+    expect(await found({ browser: 'Firefox' })).to.equal('n:2,n:0');
+    expect(await found({ tag: ['n:0', 'n:1'] })).to.equal('n:1,n:0');
+    expect(await found({ tag: 'n:9' })).to.equal('');
+    const first = await call('occurrences', { id: 'alpha-1', version: '1.5.0', limit: 1 });
+    expect(first.data['items']).to.have.lengthOf(1);
+    expect(await found({ version: '1.5.0', limit: 1, cursor: first.data['next_cursor'] })).to.equal('n:1');
+  });
+
+  it('tells the spread of an item that was split from all that it kept, as `get` does', async () => {
+    // Twelve of staging fill the first slots, and leave them empty.
+    for (let i = 0; i < 15; i++) {
+      const environment = i < 12 ? 'staging' : 'production';
+      await fixture.bugs.record(errorReport({ environment, host: `web-${i % 2}`, app_version: `1.${i % 3}.0` }));
+      fixture.clock.advance(1_000);
+    }
+    await fixture.splitting.split('alpha-1', MANAGER, { by: { field: 'environment', values: ['staging'] } });
+    fixture.clock.advance(60_000);
+    const taken = await call('next', { tag: [], q: 'alpha-1' });
+    const spread = JSON.stringify({ versions: '1.0.0 ×1, 1.1.0 ×1, 1.2.0 ×1', hosts: 'web-0 ×2, web-1 ×1' });
+    for (const answer of [taken, await call('get', { id: 'alpha-1' })]) {
+      expect(answer.error).to.equal(null);
+      expect(String(answer.data['spread']).replaceAll(/<\/?untrusted-[0-9a-f]+>/g, '')).to.equal(spread);
+    }
+  });
+
   it('keeps what a tool wrote untrusted', async () => {
     const { ref: id } = await fixture.bugs.record(report());
     const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };

@@ -47,6 +47,7 @@ const edit: RouteSpec = {
   tool: [
     tool('edit', { omit: ['state'], describe: { title: 'Its name' }, defaults: { note: 'none' }, readOnly: false }),
     tool('close', { only: ['id', 'title'], fixed: { state: 'closed' } }),
+    tool('move', { only: ['id', 'title', 'state'], choices: { state: ['open', 'done'] } }),
   ],
   handle: seen,
 };
@@ -167,6 +168,28 @@ describe('hapi: routes as tools', () => {
     });
   });
 
+  it('takes of an argument’s choices those that the tool offers alone, and says which', async () => {
+    const { server, call } = await stand();
+    const move = server.server
+      .tools()
+      .list()
+      .find(({ name }) => name === 'move');
+    expect((move?.input['properties'] as Record<string, object> | undefined)?.['state']).to.deep.equal({
+      type: 'string',
+      enum: ['open', 'done'],
+    });
+    expect((await call('move', { id: 'a', title: 't', state: 'done' }))?.body['body']).to.include({ state: 'done' });
+    const refused = await call('move', { id: 'a', title: 't', state: 'closed' });
+    expect(refused?.status).to.equal(422);
+    expect(errorOf(refused)).to.deep.include({
+      code: 'validation_failed',
+      fields: { state: 'must be one of open, done' },
+    });
+    expect(errorOf(await call('move', { id: 'a', title: 't', state: 7 })).fields).to.deep.equal({
+      state: 'must be a string',
+    });
+  });
+
   it('names unknown and missing arguments, and leaves every other rule to the route', async () => {
     const { call } = await stand();
     expect(errorOf(await call('edit', { nonsense: 1, __proto__x: 2 })).fields).to.have.keys(
@@ -233,6 +256,6 @@ describe('hapi: routes as tools', () => {
     const { paths } = (await server.server.openapi()) as {
       paths: Record<string, Record<string, Record<string, unknown>>>;
     };
-    expect(paths['/api/things/v1/{id}']?.['patch']?.['x-mcp-tools']).to.deep.equal(['edit', 'close']);
+    expect(paths['/api/things/v1/{id}']?.['patch']?.['x-mcp-tools']).to.deep.equal(['edit', 'close', 'move']);
   });
 });
