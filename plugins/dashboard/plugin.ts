@@ -7,7 +7,7 @@ import { AUDIT } from '../../ports/domain/audit.js';
 import { FIRST_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import { Checklist } from './first-steps/checklist.js';
-import { StepPages } from './first-steps/pages.js';
+import { ofProject, StepPages } from './first-steps/pages.js';
 import { themePage } from './theme.js';
 
 /** What the panels and the first steps are made of. */
@@ -24,6 +24,7 @@ const dashboardPage = (steps: StepPages): PageSpec => ({
     also: ['home', 'overview', 'start', 'first steps', 'getting started'],
   },
   access: { session: 'member' },
+  ...ofProject,
   panels: true,
   handle: async (request) =>
     new View('dashboard', { first: await steps.onDashboard(request), live_topics: LIVE_TOPICS }),
@@ -49,7 +50,7 @@ export default definePlugin({
       checklist,
       // Read when it is used: with a free port it is known only once the server listens.
       baseUrl: () => ctx.app.base_url,
-      project: async () => (await ctx.extensions(STEP_PROJECT)[0]?.slug()) ?? null,
+      project: async (wanted) => (await ctx.extensions(STEP_PROJECT)[0]?.slug(wanted)) ?? null,
       tokens: () => ctx.find(TOKENS),
       audit: () => ctx.find(AUDIT),
     });

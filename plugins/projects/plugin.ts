@@ -10,6 +10,7 @@ import {
   PROJECT_USAGE,
   PROJECTS,
   SELLER_BRANDS,
+  type ProjectInfo,
 } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
@@ -79,9 +80,7 @@ export default definePlugin({
             return found && { name: found.name, href: `/projects/${slug}` };
           },
         }),
-        extend(STEP_PROJECT, {
-          slug: async () => (await projects.list()).find(({ archived }) => !archived)?.slug ?? null,
-        }),
+        extend(STEP_PROJECT, { slug: async (wanted) => stepProject(await projects.list(), wanted) }),
         extend(FIRST_STEPS, {
           id: 'project',
           order: 10,
@@ -96,3 +95,10 @@ export default definePlugin({
     };
   },
 });
+
+/** Somebody new works on what was made last, unless another one is chosen in the bar. */
+function stepProject(all: readonly ProjectInfo[], wanted: string | null): string | null {
+  const open = all.filter(({ archived }) => !archived);
+  const newest = open.toSorted((a, b) => b.number - a.number)[0];
+  return (open.find(({ slug }) => slug === wanted) ?? newest)?.slug ?? null;
+}

@@ -5,7 +5,7 @@ import { extensionPoint } from '../token.js';
 export interface StepGiven {
   /** `server.base_url`, without a slash at its end. */
   baseUrl: string;
-  /** A project that exists, else an example. */
+  /** The project that the steps speak of, else an example. */
   project: string;
   /** The secret of the step's token, else the variable that holds it. */
   token: string;
@@ -31,10 +31,11 @@ export interface FirstStep {
 
 export const FIRST_STEPS = extensionPoint<FirstStep>('dashboard.first_steps');
 
-/** The project that the commands of the steps name; added by the plugin that keeps projects. */
+/** The project that the steps speak of: their commands name it, and their tokens are for it alone. */
 export interface StepProject {
-  /** Null: there is none yet. */
-  slug(): Promise<string | null>;
+  /** That one where it takes reports, else the one that was made last. Null: there is none yet. */
+  slug(wanted: string | null): Promise<string | null>;
 }
 
+/** Added by the plugin that keeps projects. */
 export const STEP_PROJECT = extensionPoint<StepProject>('dashboard.step_project');

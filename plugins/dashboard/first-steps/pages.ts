@@ -1,7 +1,7 @@
 /** `/first-steps`, their place on the dashboard, and the token that a step's command needs (contract 80, look). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type SessionPrincipal } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
+import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
 import type { FirstStep, StepGiven } from '../../../ports/domain/dashboard.js';
 import type { TokenIssuer } from '../../../ports/domain/tokens.js';
@@ -10,8 +10,8 @@ import type { CheckedStep, Checklist } from './checklist.js';
 export interface StepParts {
   checklist: Checklist;
   baseUrl: () => string;
-  /** The slug of a project; null: there is none. */
-  project: () => Promise<string | null>;
+  /** The slug of the project that the steps speak of (`StepProject`); null: there is none. */
+  project: (wanted: string | null) => Promise<string | null>;
   /** Undefined where the plugin that provides it is off: commands then name the variable that holds the token. */
   tokens: () => TokenIssuer | undefined;
   audit: () => AuditLog | undefined;
@@ -30,6 +30,12 @@ const params = joi.object({
     .required(),
 });
 
+/** The steps speak of the project that is chosen in the bar, or that the address names. */
+export const ofProject = {
+  projectQuery: 'project',
+  input: { query: joi.object({ project: joi.array().items(joi.string().max(64).allow('')).max(10).single() }) },
+} as const;
+
 /** What the templates show of the steps. */
 interface ShownSteps {
   steps: object[];
@@ -42,6 +48,13 @@ const sessionOf = ({ principal }: HttpRequest): SessionPrincipal => {
   throw new ServiceError('unauthorized', 'Sign in first.');
 };
 
+/** The project that the request names: a form its own, as it was shown. */
+function wantedIn({ query, body }: HttpRequest): string | null {
+  const typed = ((body ?? {}) as Record<string, unknown>)['project'];
+  const [named] = [typed ?? query['project'] ?? []].flat();
+  return typeof named === 'string' && named !== '' ? named : null;
+}
+
 export class StepPages {
   constructor(private readonly parts: StepParts) {}
 
@@ -50,7 +63,7 @@ export class StepPages {
     const session = sessionOf(request);
     if (await this.parts.checklist.dismissed(session.account_id)) return null;
     const steps = await this.parts.checklist.steps();
-    return steps.every(({ done }) => done) ? null : this.#shown(steps, session);
+    return steps.every(({ done }) => done) ? null : this.#shown(steps, session, wantedIn(request));
   }
 
   get specs(): PageSpec[] {
@@ -61,9 +74,10 @@ export class StepPages {
         path: '/first-steps',
         title,
         access: member,
+        ...ofProject,
         handle: async (request) => {
           const session = sessionOf(request);
-          const shown = await this.#shown(await checklist.steps(), session);
+          const shown = await this.#shown(await checklist.steps(), session, wantedIn(request));
           return new View('first-steps', { title, ...shown, dismissed: await checklist.dismissed(session.account_id) });
         },
       },
@@ -93,7 +107,8 @@ export class StepPages {
         path: '/first-steps/{id}/token',
         title,
         access: admin,
-        input: { params },
+        ...ofProject,
+        input: { params, ...ofProject.input },
         handle: (request) => this.#made(request),
       },
     ];
@@ -107,9 +122,12 @@ export class StepPages {
       throw new ServiceError('not_found', 'There is no such step, or its command needs no token.');
     }
     const { username } = sessionOf(request);
-    const given = await this.#given();
+    const wanted = wantedIn(request);
+    const given = await this.#given(wanted);
     const { name, scopes } = step.token;
     const project = given.bound;
+    if (wanted !== null && project !== wanted)
+      throw conflict('The project of this step is archived or gone: load the page again.');
     const made = await tokens.issue({ kind: 'master', name, scopes, project, created_by: username });
     await this.parts
       .audit()
@@ -124,19 +142,21 @@ export class StepPages {
     }).shownOnce({ label: 'First steps', href: '/first-steps' });
   }
 
-  async #shown(steps: readonly CheckedStep[], { role }: SessionPrincipal): Promise<ShownSteps> {
-    const given = await this.#given();
+  async #shown(steps: readonly CheckedStep[], { role }: SessionPrincipal, wanted: string | null): Promise<ShownSteps> {
+    const given = await this.#given(wanted);
     const mayMake = role === 'admin' && this.parts.tokens() !== undefined;
     const next = steps.find(({ done }) => !done)?.step.id;
     return {
-      steps: steps.map(({ step, done }) => shownStep(step, done, { ...given, token: VARIABLE }, { mayMake, next })),
+      steps: steps.map(({ step, done }) =>
+        shownStep(step, done, { ...given, token: VARIABLE }, { mayMake, next, project: given.bound }),
+      ),
       done: steps.filter(({ done }) => done).length,
       all: steps.length,
     };
   }
 
-  async #given(): Promise<Omit<StepGiven, 'token'> & { bound: string | null }> {
-    const bound = await this.parts.project();
+  async #given(wanted: string | null): Promise<Omit<StepGiven, 'token'> & { bound: string | null }> {
+    const bound = await this.parts.project(wanted);
     return { baseUrl: this.parts.baseUrl().replace(/\/$/, ''), project: bound ?? EXAMPLE, bound };
   }
 }
@@ -145,7 +165,7 @@ const shownStep = (
   step: FirstStep,
   done: boolean,
   given: StepGiven,
-  { mayMake, next }: { mayMake: boolean; next: string | undefined },
+  { mayMake, next, project }: { mayMake: boolean; next: string | undefined; project: string | null },
 ): object => ({
   id: step.id,
   title: step.title,
@@ -156,4 +176,5 @@ const shownStep = (
   open: step.id === next,
   command: step.command?.(given) ?? null,
   makes_token: mayMake && step.token !== null && step.command !== null,
+  project,
 });

@@ -127,6 +127,45 @@ describe('/first-steps', () => {
     expect(ticks(await page(member, '/'))).to.have.property('machine', false);
   });
 
+  it('speaks of the project that is newest or chosen in the bar, and its token is for that one', async () => {
+    /** Of the command and of the token's own answer. */
+    const projectsOf = async (fields: Record<string, string>): Promise<unknown[]> => {
+      const pressed = await admin.post('/first-steps/first-error/token', fields, '/first-steps');
+      expect(pressed.status).to.equal(303);
+      const command = decoded(await page(admin, pressed.headers.get('location') ?? ''));
+      const token = /svc_live_[0-9A-Za-z]{43}/.exec(command)?.[0] ?? '';
+      const { body } = await service.request('GET', '/api/tokens/v1/self', token);
+      return [/"project":\s*"([a-z]+)"/.exec(command)?.[1], body['project']];
+    };
+    const offered = async (path = '/first-steps'): Promise<unknown> =>
+      /<input type="hidden" name="project" value="([a-z]+)">/.exec(await page(admin, path))?.[1];
+    const choose = (project: string): Promise<Response> => admin.post('/project-choice', { project }, '/first-steps');
+    expect(await offered()).to.equal('shop');
+    await admin.post('/projects', { slug: 'atlas', name: 'Atlas' }, '/projects/new');
+    await admin.post('/projects', { slug: 'zebra', name: 'Zebra' }, '/projects/new');
+    // Neither the first nor the last by slug.
+    await admin.post('/projects', { slug: 'mill', name: 'Mill' }, '/projects/new');
+    expect(await offered()).to.equal('mill');
+    expect(await projectsOf({ project: 'mill' })).to.deep.equal(['mill', 'mill']);
+    await choose('atlas');
+    expect([await offered(), await offered('/'), await offered('/first-steps?project=zebra')]).to.deep.equal([
+      'atlas',
+      'atlas',
+      'zebra',
+    ]);
+    expect(await projectsOf({})).to.deep.equal(['atlas', 'atlas']);
+    // A page that was opened before another project was chosen: its button does what it says.
+    expect(await page(admin)).to.include('Make its token for atlas, with the command');
+    await choose('zebra');
+    expect(await projectsOf({ project: 'atlas' })).to.deep.equal(['atlas', 'atlas']);
+    const manage = await service.token('projects:manage');
+    expect((await service.request('POST', '/api/projects/v1/projects/atlas/archive', manage)).status).to.equal(200);
+    const gone = await admin.post('/first-steps/first-error/token', { project: 'atlas' }, '/first-steps');
+    expect(gone.status).to.equal(409);
+    await choose('');
+    expect(await offered()).to.equal('mill');
+  });
+
   it('makes tokens for administrators alone, and only for steps that need one', async () => {
     const member = new Visitor(service);
     await member.signIn(MEMBER);
