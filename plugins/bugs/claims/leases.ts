@@ -197,19 +197,30 @@ export class Leases {
     return { item, lease: { claim_token, expires_at: claim.expires_at, lease_seconds: claim.lease_seconds } };
   }
 
-  /** Clears the news of an item that its holder has just read. @param doc as it was read */
+  /**
+   * Clears the news of an item that its holder has just read. Of a credential that several agents share it stays news:
+   * then it only stops no resolution any more. @param doc as it was read
+   */
   async shown(doc: ItemDoc, caller: BugCaller): Promise<void> {
     const { claim } = doc;
     const now = this.deps.clock.now();
     if (!isLive(claim, now) || claim.credential !== caller.id || !claim.unread?.length) return;
     if (caller.agent !== undefined && caller.agent !== claim.agent) return;
+    const isShared = caller.agent === undefined && (await this.#isShared(claim, now));
     const { token_hash, unread } = claim;
     await this.items.change(doc.id, caller.name, (item, change) => {
       // Entries written after that read stay news.
       const same = item.claim?.token_hash === token_hash && item.claim.unread?.length === unread.length;
       change.by = 'holder';
-      if (same) change.heard();
+      if (same && isShared) change.shown();
+      else if (same) change.heard();
     });
+  }
+
+  /** Whether several agents work with the holder's credential: then nobody knows which of them has read an answer. */
+  async #isShared({ credential, agent }: ClaimLease, now: number): Promise<boolean> {
+    const others = { 'claim.credential': credential, 'claim.agent': { ne: agent } };
+    return (await this.deps.items.count({ 'claim.expires_at': { gt: isoOf(now) }, ...others })) > 0;
   }
 
   /** Records expired leases; called before a claim or a list reads. */

@@ -5,7 +5,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 
 /** Items that match the query but are not handed out to this caller. An item may count under two reasons. */
 export interface WaitingItems {
-  /** Leased by others. */
+  /** Under a live lease, the caller's own included. */
   reserved: number;
   on_hold: number;
   /** Blocked by an unfinished item. */

@@ -1,7 +1,8 @@
 /** A body of `POST /report` as a report for the intake (contract 20, endpoints). Pure. */
+import { isVersion } from '../../../lib/versions.js';
 import type { ErrorLevel, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
-import { storedBuild } from '../item/build-names.js';
+import { checkAbove, storedBuild } from '../item/build-names.js';
 
 export interface ReportBody {
   project: string;
@@ -39,7 +40,10 @@ export const LIMITS = { description: 65_536, error_message: 8192, stack_trace: 6
 /** A text, or null for an empty one. */
 const some = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
 
-/** @throws ServiceError validation_failed for a `resolved_in_build` that names neither a version nor a build */
+/**
+ * @throws ServiceError validation_failed for a `resolved_in_build` that names neither a version nor a build, or one in
+ * which the error was seen (contract 20, transitions)
+ */
 export function reportOf(body: ReportBody, caller: BugCaller): { report: Report; truncated: string[] } {
   const truncated: string[] = [];
   const cut = (field: keyof typeof LIMITS): string | null => {
@@ -49,6 +53,10 @@ export function reportOf(body: ReportBody, caller: BugCaller): { report: Report;
     return text.slice(0, LIMITS[field]);
   };
   const fix = some(body.resolved_in_build);
+  const resolved_in_build = fix === null ? null : storedBuild(fix);
+  const app_version = some(body.app_version) ?? some(body.build) ?? some(body.release);
+  if (body.type !== 'feature' && resolved_in_build !== null && isVersion(resolved_in_build))
+    checkAbove(resolved_in_build, app_version);
   const report: Report = {
     type: body.type ?? 'bug',
     project: body.project,
@@ -72,8 +80,8 @@ export function reportOf(body: ReportBody, caller: BugCaller): { report: Report;
     push_id: some(body.push_id),
     target_agent: some(body.target_agent),
     tags: body.tags ?? [],
-    app_version: some(body.app_version) ?? some(body.build) ?? some(body.release),
-    resolved_in_build: fix === null ? null : storedBuild(fix),
+    app_version,
+    resolved_in_build,
   };
   return { report, truncated };
 }

@@ -49,3 +49,9 @@ export function storedBuild(given: string): string {
 /** Whether a version is at or below the one in which the error was seen; false where they cannot be compared. */
 export const isSeenIn = (version: string | null, seen: string | null): boolean =>
   version !== null && seen !== null && isVersion(seen.trim()) && compareVersions(version, seen.trim()) <= 0;
+
+/** @param version that a fix names @param first in which the error was seen. @throws ServiceError validation_failed */
+export function checkAbove(version: string | null, first: string | null): void {
+  if (isSeenIn(version, first))
+    throw invalid({ resolved_in_build: `must be above ${first}, in which it was seen first` });
+}

@@ -171,6 +171,16 @@ export class ChangeSet {
     return unread;
   }
 
+  /** The news was in an answer, and may have been read by another agent of the same credential: it stays news. */
+  shown(): void {
+    const { claim } = this.next;
+    const unread = claim?.unread ?? [];
+    if (claim === null || unread.every(({ shown }) => shown === true)) return;
+    this.assign({
+      claim: { ...claim, unread: unread.map(({ id, kind, person }) => ({ id, kind, person, shown: true })) },
+    });
+  }
+
   /** The lease that goes on, with the news of this change for its holder. */
   #told(): Partial<ItemDoc> {
     const { claim } = this.next;

@@ -55,6 +55,8 @@ export interface Unread {
   kind: 'comment' | 'activity';
   /** A person wrote it. */
   person?: true;
+  /** It was in an answer to the holder's credential, which several agents share: perhaps another one has read it. */
+  shown?: true;
 }
 
 /** The reason why a lease ended: `error.why` for a caller that still uses its token. */

@@ -22,6 +22,6 @@ export function withUnread(
   return told.length === 0 ? undefined : [...unread, ...told].slice(-MOST);
 }
 
-/** The comments of people. */
+/** The comments of people that were in no answer yet. */
 export const ofPeople = (unread: readonly Unread[]): readonly Unread[] =>
-  unread.filter(({ kind, person }) => kind === 'comment' && person === true);
+  unread.filter(({ kind, person, shown }) => kind === 'comment' && person === true && shown !== true);

@@ -35,6 +35,8 @@ export interface LinkDoc extends LinkEnds {
   created_at: string;
   /** Who makes or removes it. */
   actor: string;
+  /** While it is made or removed by the holder of an end: the hash of the lease's token, to whom it is no news. */
+  lease?: string;
   /** Ids of the history entries about this making or removal, at each end. */
   entries: { from: string; to: string };
 }

@@ -7,7 +7,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { claimRequired } from '../item/claim-rule.js';
-import { isToken, leaseLost, touched } from '../item/lease.js';
+import { hashOfToken, isToken, leaseLost, touched } from '../item/lease.js';
 import type { LinkKind } from '../item/link-kinds.js';
 import type { ItemDoc } from '../item/model.js';
 import { isLive } from '../item/view.js';
@@ -24,6 +24,7 @@ export class LinkLease {
 
   /**
    * @param item the one that is linked; the token is that of the blocked one, where the link blocks
+   * @returns the hash of the lease's token; null: the caller has shown none
    * @throws ServiceError claim_required, lease_lost
    */
   async renew(
@@ -31,11 +32,11 @@ export class LinkLease {
     other: ItemDoc,
     caller: BugCaller,
     { kind, claim_token }: { kind: LinkKind; claim_token?: string | undefined },
-  ): Promise<void> {
+  ): Promise<string | null> {
     const blocks = kind === 'blocks' || kind === 'blocked_by';
     if (claim_token === undefined) {
       if (blocks && caller.by_tool === true) throw claimRequired();
-      return;
+      return null;
     }
     await this.items.change(kind === 'blocks' ? other.id : item.id, caller.name, (now, change) => {
       const at = this.deps.clock.now();
@@ -45,5 +46,6 @@ export class LinkLease {
       const lease = touched(now.claim, at, this.times.mark(at));
       if (lease !== now.claim) change.assign({ claim: lease });
     });
+    return hashOfToken(claim_token);
   }
 }

@@ -39,6 +39,8 @@ export interface LinkRequest {
   claim_token?: string | undefined;
 }
 
+/** Who makes or removes a link. */
+type Maker = Pick<LinkDoc, 'actor' | 'lease'>;
 type Faults = 'circle' | 'many' | 'gone';
 
 @injectable()
@@ -63,8 +65,8 @@ export class Links {
     asked: LinkRequest,
   ): Promise<{ item: ItemDoc; created: boolean }> {
     const { item, other, ends } = await this.#named(name, caller, asked);
-    await this.lease.renew(item, other, caller, asked);
-    const created = await this.#make(ends, caller.name);
+    const lease = await this.lease.renew(item, other, caller, asked);
+    const created = await this.#make(ends, { actor: caller.name, ...(lease !== null && { lease }) });
     if (created)
       await this.deps.audit()?.record(principal, 'bug.linked', item.ref, { kind: asked.kind, ref: other.ref });
     return { item: await this.items.need(item.id, caller), created };
@@ -75,8 +77,8 @@ export class Links {
    */
   async remove(name: string, principal: Principal, caller: BugCaller, asked: LinkRequest): Promise<ItemDoc> {
     const { item, other, ends } = await this.#named(name, caller, asked);
-    await this.lease.renew(item, other, caller, asked);
-    await this.#unmake(linkId(ends), caller.name);
+    const lease = await this.lease.renew(item, other, caller, asked);
+    await this.#unmake(linkId(ends), { actor: caller.name, ...(lease !== null && { lease }) });
     await this.deps.audit()?.record(principal, 'bug.unlinked', item.ref, { kind: asked.kind, ref: other.ref });
     return this.items.need(item.id, caller);
   }
@@ -112,9 +114,9 @@ export class Links {
   }
 
   /** @returns false: the link was there already */
-  async #make(ends: LinkEnds, actor: string): Promise<boolean> {
+  async #make(ends: LinkEnds, by: Maker): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const link = await this.#ask(ends, actor);
+      const link = await this.#ask(ends, by);
       if (link === 'made') return false;
       const fault = link === 'busy' ? null : await this.#fault(link);
       if (link !== 'busy' && fault === null) {
@@ -134,9 +136,9 @@ export class Links {
   }
 
   /** Stores the link as asked; `made`: it is there, `busy`: another caller makes or removes it. */
-  async #ask(ends: LinkEnds, actor: string): Promise<(LinkDoc & { open_at: string }) | 'made' | 'busy'> {
+  async #ask(ends: LinkEnds, by: Maker): Promise<(LinkDoc & { open_at: string }) | 'made' | 'busy'> {
     const { links } = this.deps;
-    const link = { id: linkId(ends), ...ends, state: 'asked' as const, ...this.#opened(actor) };
+    const link = { id: linkId(ends), ...ends, state: 'asked' as const, ...this.#opened(by) };
     try {
       await links.insert(link);
       return link;
@@ -154,11 +156,11 @@ export class Links {
     return state !== 'asked' || (open_at ?? '') < isoOf(this.deps.clock.now() - LEFTOVER_MS);
   }
 
-  #opened(actor: string): Pick<LinkDoc, 'created_at' | 'actor' | 'entries'> & { open_at: string } {
+  #opened(by: Maker): Maker & Pick<LinkDoc, 'created_at' | 'entries'> & { open_at: string } {
     const { clock, ids } = this.deps;
     const at = clock.iso();
     const entries = { from: ids.uuid(), to: ids.uuid() };
-    return { created_at: at, open_at: `${at} ${ids.uuid()}`, actor, entries };
+    return { created_at: at, open_at: `${at} ${ids.uuid()}`, ...by, entries };
   }
 
   /** Null: the link may be made. `settled`: so it is whatever becomes of links that are only asked for. */
@@ -176,10 +178,10 @@ export class Links {
     return circle === 'none' ? null : { what: 'circle', settled: circle === 'made' };
   }
 
-  async #unmake(id: string, actor: string): Promise<void> {
+  async #unmake(id: string, by: Maker): Promise<void> {
     const { links } = this.deps;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const leaving = { state: 'leaving' as const, ...this.#opened(actor) };
+      const leaving = { state: 'leaving' as const, ...this.#opened(by) };
       const { created_at: _, ...update } = leaving;
       const changed = await links.change({ id, state: 'made', open_at: null }, { set: update });
       if (changed !== null) return this.#finish(changed.doc);
@@ -200,17 +202,18 @@ export class Links {
     const told = (await this.#tell(link, 'from')) && (await this.#tell(link, 'to'));
     if (state === 'made' && kind === 'blocks') await this.blocking.decide(to);
     if (state === 'leaving' || !told) await links.remove({ id, open_at });
-    else await links.change({ id, open_at }, { unset: ['open_at'] });
+    else await links.change({ id, open_at }, { unset: ['open_at', 'lease'] });
   }
 
   /** Writes the history of one end; from then on a blocker tells its end. False: the item is gone. */
   async #tell(link: LinkDoc, end: 'from' | 'to'): Promise<boolean> {
-    const { kind, state, actor } = link;
+    const { kind, state, actor, lease } = link;
     const other = await this.deps.items.get(end === 'from' ? link.to : link.from);
     const at = end === 'from' ? link.from : link.to;
     const entry = link.entries[end];
     try {
       await this.items.change(at, actor, async (item, change) => {
+        if (lease !== undefined && item.claim?.token_hash === lease) change.by = 'holder';
         if (state === 'made' && kind === 'blocks' && end === 'from' && item.blocking !== true)
           change.assign({ blocking: true });
         const known = item.outbox.some(({ id }) => id === entry) || (await this.deps.activity.get(entry)) !== null;

@@ -2,7 +2,7 @@
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
-import { isSeenIn, storedBuild, versionOf, type Published } from '../item/build-names.js';
+import { checkAbove, isSeenIn, storedBuild, versionOf, type Published } from '../item/build-names.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { same } from '../item/claim-rule.js';
 import type { Edit } from '../item/edit.js';
@@ -87,8 +87,7 @@ export function buildWarnings(item: ItemDoc, edit: Edit, published: Published): 
   const build = edit.resolved_in_build;
   if (!build || item.type === 'feature') return [];
   const version = versionOf(build, published);
-  if (isSeenIn(version, item.first_build))
-    throw invalid({ resolved_in_build: `must be above ${item.first_build}, in which it was seen first` });
+  checkAbove(version, item.first_build);
   if (!isSeenIn(version, item.last_build)) return [];
   return [`It was still seen in ${item.last_build}, so build ${build} does not close it by itself.`];
 }

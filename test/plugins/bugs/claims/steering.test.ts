@@ -100,6 +100,34 @@ for (const { name, open } of ENGINES)
       await fixture.edits.edit(other, ONE, { status: 'resolved', claim_token: lease.claim_token });
     });
 
+    it('keeps what another agent of the same token may have read instead, and stops nobody twice for it', async () => {
+      const shared = { ...ONE, id: 'tok-shared', name: 'shared' };
+      const [mine, other] = [await made(), await made()];
+      const { lease } = await fixture.leases.claim(mine, shared, { agent: 'first' });
+      const said = async (body: string): Promise<void> => {
+        await fixture.comments.add(mine, ADA, { body });
+        await fixture.lists.detail(mine, shared);
+      };
+      const renewed = async (): Promise<unknown[]> =>
+        (await fixture.leases.renew(mine, shared, { claim_token: lease.claim_token })).news.map(
+          (one) => 'body' in one && one.body,
+        );
+      await said('Alone it is surely read.');
+      expect(await renewed()).to.deep.equal([]);
+      await fixture.leases.claim(other, shared, { agent: 'second' });
+      await said('Not before Monday.');
+      await said('And not on Fridays.');
+      expect(await renewed()).to.deep.equal(['Not before Monday.', 'And not on Fridays.']);
+      expect(await renewed(), 'each once').to.deep.equal([]);
+      await said('Please.');
+      const resolved = await fixture.edits.answered(mine, shared, {
+        status: 'resolved',
+        claim_token: lease.claim_token,
+      });
+      expect(resolved.news).to.have.lengthOf(1);
+      expect(resolved.news?.[0]).to.include({ body: 'Please.' });
+    });
+
     it('a person’s hold ends the lease with its reason, and holds until it is lifted', async () => {
       const id = await made();
       const { claim_token } = (await claim(id)).lease;
