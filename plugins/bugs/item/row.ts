@@ -1,7 +1,7 @@
 /**
- * An item as the API shows it, rendered where the item is read or claimed (ports/rendering.ts), with its repository: the
- * one that an administrator has entered for the project is answered with an item that names none (contract 20, untrusted
- * text), and is no text from outside.
+ * An item as the API shows it, rendered where the item is read or claimed (ports/rendering.ts), with its repository:
+ * the one that an administrator has entered for the project is answered with an item that names none (contract 20,
+ * untrusted text), and is no text from outside.
  */
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
