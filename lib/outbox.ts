@@ -43,6 +43,7 @@ interface Rows<T> {
   get(id: string): Promise<T | null>;
   find(query?: Query): Promise<{ items: T[]; next: string | null }>;
   change(filter: { [path: string]: string }, update: Emptying): Promise<unknown>;
+  changeMany(filter: object, update: Emptying): Promise<number>;
   bulk(ops: readonly { change: { [path: string]: string }; update: Emptying }[]): Promise<readonly object[]>;
 }
 
@@ -57,6 +58,11 @@ export interface OutboxDelivery<T extends OutboxHolder<E>, E extends Entry> {
   place?(doc: T, entries: readonly E[]): Promise<void>;
   /** Entries behind one that may not leave wait for it, so that no later one overtakes it. */
   inOrder: boolean;
+  /**
+   * Deliveries that come within so many milliseconds after one go together, and their documents are emptied by one
+   * write: for stores of which each write is a command of its own. Absent: each goes at once.
+   */
+  gatherMs?: number;
   /** Asked when all is delivered; true: the document itself is gone, and nothing is left to empty. */
   emptied?(doc: T): Promise<boolean>;
   /** Milliseconds since 1970. */
@@ -68,18 +74,36 @@ export interface OutboxDelivery<T extends OutboxHolder<E>, E extends Entry> {
 /** Differs for each entry, so that emptying an outbox never hides one that came meanwhile. */
 export const outboxAt = ({ at, id }: Entry): string => `${at} ${id}`;
 
+/** A document whose entries are all delivered. */
+interface Delivered {
+  id: string;
+  outbox_at: string;
+  resolve: (isEmpty: boolean) => void;
+  reject: (error: unknown) => void;
+}
+
 export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   readonly #inTurn = new KeyedMutex();
   readonly #background = new Set<Promise<void>>();
+  readonly #turns: GatheredTurns | null;
+  #delivered: Delivered[] = [];
+  /** Calls that wait for the end of all: nothing is gathered meanwhile. */
+  #draining = 0;
 
-  constructor(private readonly delivery: OutboxDelivery<T, E>) {}
+  constructor(private readonly delivery: OutboxDelivery<T, E>) {
+    const { gatherMs } = delivery;
+    this.#turns = gatherMs === undefined ? null : new GatheredTurns(gatherMs);
+  }
 
   /**
    * Delivers behind the caller.
    * @param doc as it was written @param entries those that the caller wrote into it, and has placed
    */
   send(doc: T, entries: readonly E[]): void {
-    void this.#run(doc.id, () => this.#deliver(doc, entries));
+    void this.#run(doc.id, async () => {
+      if (this.#draining === 0) await this.#turns?.next();
+      await this.#deliver(doc, entries);
+    });
   }
 
   /**
@@ -117,11 +141,42 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   async #empty(doc: T): Promise<boolean> {
     const { id, outbox_at } = doc;
     if (outbox_at === null || (await this.delivery.emptied?.(doc)) === true) return true;
+    if (this.#turns !== null) return this.#emptyTogether(id, outbox_at);
     // In bulk, because its answer does not bring the document back.
     const [done] = await this.delivery.rows.bulk([
       { change: { id, outbox_at }, update: { set: { outbox: [], outbox_at: null } } },
     ]);
     return done !== undefined && 'n' in done && done.n !== 0;
+  }
+
+  /** With all whose deliveries end in this turn of the event loop. */
+  #emptyTogether(id: string, outbox_at: string): Promise<boolean> {
+    return new Promise((resolve, reject) => {
+      this.#delivered.push({ id, outbox_at, resolve, reject });
+      if (this.#delivered.length === 1) setImmediate(() => this.#emptyAll());
+    });
+  }
+
+  #emptyAll(): void {
+    const delivered = this.#delivered;
+    this.#delivered = [];
+    for (let i = 0; i < delivered.length; i += BATCH) void this.#emptyThese(delivered.slice(i, i + BATCH));
+  }
+
+  async #emptyThese(delivered: readonly Delivered[]): Promise<void> {
+    const { rows } = this.delivery;
+    try {
+      const ids = delivered.map(({ id }) => id);
+      // Names an entry, so it can only be the one of its own document.
+      const newest = delivered.map(({ outbox_at }) => outbox_at);
+      const mine = { id: { in: ids }, outbox_at: { in: newest } };
+      const n = await rows.changeMany(mine, { set: { outbox: [], outbox_at: null } });
+      const left = n === ids.length ? [] : (await rows.find({ filter: { id: { in: ids } }, limit: BATCH })).items;
+      const full = new Set(left.flatMap((doc) => (doc.outbox_at === null ? [] : [doc.id])));
+      for (const { id, resolve } of delivered) resolve(!full.has(id));
+    } catch (error) {
+      for (const { reject } of delivered) reject(error);
+    }
   }
 
   /**
@@ -158,6 +213,38 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
 
   /** Resolves when all that this process has begun is done. */
   async drain(): Promise<void> {
+    this.#draining += 1;
+    this.#turns?.release();
     while (this.#background.size > 0) await Promise.all(this.#background);
+    this.#draining -= 1;
+  }
+}
+
+/**
+ * Lets work that comes in rows go together, so that what it asks of a store travels in few commands: the first goes at
+ * once, and all that come within `everyMs` after it go together at the end of this time.
+ */
+class GatheredTurns {
+  #waiting: (() => void)[] = [];
+  #timer: NodeJS.Timeout | null = null;
+
+  /** @param everyMs milliseconds; the longest that anybody waits */
+  constructor(private readonly everyMs: number) {}
+
+  /** Null: it is the caller's turn now; else resolves when it is. */
+  next(): Promise<void> | null {
+    if (this.#timer !== null) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.#timer = setTimeout(() => this.#end(), this.everyMs);
+    return null;
+  }
+
+  /** Ends the wait of all. */
+  release(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #end(): void {
+    this.#timer = this.#waiting.length === 0 ? null : setTimeout(() => this.#end(), this.everyMs);
+    this.release();
   }
 }

@@ -26,7 +26,7 @@ import { StoreJobRepository } from './repository.js';
 export { JOBS_COLLECTION } from './job-document.js';
 
 export interface AgendaJobsOptions {
-  /** Default 2,000. */
+  /** Default 4,000. */
   pollMs?: number;
   /** Enqueued jobs of one name that run at once in this process. Default 5. */
   concurrency?: number;
@@ -73,7 +73,7 @@ export class AgendaJobs implements Jobs {
 
   constructor(ports: AgendaJobsPorts, options: AgendaJobsOptions = {}) {
     this.options = {
-      pollMs: 2_000,
+      pollMs: 4_000,
       concurrency: 5,
       maxConcurrency: 20,
       marginMs: 1_000,

@@ -50,7 +50,7 @@ export interface RingOptions {
   freshMs: number;
 }
 
-const WATCH_MS = 5_000;
+const WATCH_MS = 15_000;
 /** How long the sealed key stays after a rotation, once a process was started with the new one. */
 const HANDOVER_MS = 3_600_000;
 

@@ -26,6 +26,7 @@ import type {
 import type { StoredOccurrence } from './item/occurrence-documents.js';
 import type {
   BulkRunDoc,
+  CatchUpDoc,
   CommitsDoc,
   CounterDoc,
   LinkDoc,
@@ -70,6 +71,7 @@ export interface BugDeps {
   views: Collection<SavedViewDoc>;
   bulks: Collection<BulkRunDoc>;
   waiting: Collection<WaitingDoc>;
+  catchUps: Collection<CatchUpDoc>;
   /** The grouping rules of each project. */
   ruleLists: Collection<RuleListDoc>;
   ruleRevisions: Collection<RuleRevisionDoc>;

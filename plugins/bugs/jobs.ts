@@ -13,6 +13,7 @@ import { Alarms } from './muting/alarms.js';
 import { Blocking } from './store/blocking.js';
 import { ClientRefs } from './store/client-refs.js';
 import { ItemOutbox } from './store/item-outbox.js';
+import { OlderWrites } from './store/older-writes.js';
 import { Words } from './store/words.js';
 import { Removal } from './work/removal.js';
 
@@ -64,6 +65,7 @@ export class BugsJobs {
     @inject(Alarms) private readonly alarms: Alarms,
     @inject(Removal) private readonly removal: Removal,
     @inject(Words) private readonly words: Words,
+    @inject(OlderWrites) private readonly older: OlderWrites,
   ) {}
 
   /** At the start: finishes all work that a crash left half done. */
@@ -72,7 +74,7 @@ export class BugsJobs {
     await this.finish(signal);
   }
 
-  /** Every 10 s, and at once: events come soon after a crash. */
+  /** Every 30 s, and at the start: events come soon after a crash. */
   tell(signal?: AbortSignal): Promise<void> {
     return this.repairs.tell(signal);
   }
@@ -98,6 +100,11 @@ export class BugsJobs {
     }
     const { retention_days: days } = this.deps.config;
     if (days !== null) await this.removal.retain(days, signal);
+  }
+
+  /** Hourly: makes findable what a process of an earlier version has written since. */
+  catchUp(signal?: AbortSignal): Promise<void> {
+    return this.older.catchUp(signal);
   }
 
   /** Before the store closes: finishes the background work of answered calls. */

@@ -1,6 +1,7 @@
 /** Changes of the bug tracker's stored data, by number. */
 import type { Migration } from '../../kernel/contract.js';
 import { olderWords } from './store/older-words.js';
+import { beginCatchUp } from './store/older-writes.js';
 import { markPlaces } from './store/place-marks.js';
 import { publicRefsApart } from './store/public-refs.js';
 
@@ -28,6 +29,11 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     number: 3,
     name: 'place-marks',
-    run: (ctx) => markPlaces(ctx.collection('items'), ctx.collection('occurrences')),
+    run: (ctx) => markPlaces(ctx.collection('items'), ctx.collection('occurrences'), ctx.log),
+  },
+  {
+    number: 4,
+    name: 'older-writes',
+    run: (ctx) => beginCatchUp(ctx.collection('catchups'), ctx.clock.iso()),
   },
 ];

@@ -151,6 +151,7 @@ export default definePlugin<BugsConfig>({
       views: ctx.collection('views'),
       bulks: ctx.collection('bulks'),
       waiting: ctx.collection('waiting'),
+      catchUps: ctx.collection('catchups'),
       ruleLists: ctx.collection('rulelists'),
       ruleRevisions: ctx.collection('rulerevisions'),
       transact: ctx.transact,
@@ -224,13 +225,14 @@ export default definePlugin<BugsConfig>({
       }),
       panels: panels(board, numbers, deps.projects),
       jobs: [
-        // A process that dies in a run keeps the job from all others for the run's time, and events must not wait a
-        // minute.
-        { name: 'outbox', everyMs: 10_000, timeoutMs: 15_000, run: ({ signal }) => jobs.tell(signal) },
+        // What a dead process left waits for the job, and for its lock where the process died in a run: together less
+        // than a minute. The same period as others have: jobs that are due together share their locks.
+        { name: 'outbox', everyMs: 30_000, timeoutMs: 15_000, run: ({ signal }) => jobs.tell(signal) },
         { name: 'reconcile', everyMs: 30_000, run: ({ signal }) => jobs.finish(signal) },
         { name: 'sweep', everyMs: 30_000, run: () => jobs.sweep() },
-        { name: 'bulk', everyMs: 15_000, run: () => bulkRuns.resume() },
+        { name: 'bulk', everyMs: 30_000, run: () => bulkRuns.resume() },
         { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => jobs.forget(signal) },
+        { name: 'older_writes', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => jobs.catchUp(signal) },
       ],
       listens: [
         listen(RELEASE_PUBLISHED, (event) => bugs.released(event), { durable: true }),

@@ -36,7 +36,7 @@ import { licenseTargets } from './pages/audit-targets.js';
 import { licenseSearch, machineSearch } from './pages/search.js';
 
 /** A quarter of the delay that the contract allows between a license's end and its access files. */
-const EXPIRE_MS = 15 * SECOND_MS;
+const EXPIRE_MS = 30 * SECOND_MS;
 
 const config = joi.object({
   expiring_days: joi
@@ -77,7 +77,7 @@ function jobs(
     { name: 'expire', everyMs: EXPIRE_MS, run: async ({ signal }) => void (await expiry.run(signal)) },
     {
       name: 'reconcile',
-      everyMs: 10 * SECOND_MS,
+      everyMs: 30 * SECOND_MS,
       run: async () => {
         for (const outbox of outboxes) await outbox.reconcile();
         if (await marks.reconcile()) await watchers.tell(null);

@@ -145,7 +145,7 @@ export default definePlugin<NotificationsConfig>({
         handle: async (happened) => dispatcher.wake(await queue.take(happened)),
       })),
       jobs: [
-        { name: 'send', everyMs: 15_000, run: () => dispatcher.due() },
+        { name: 'send', everyMs: 30_000, run: () => dispatcher.due() },
         {
           name: 'forget',
           everyMs: 3_600_000,

@@ -11,6 +11,7 @@ export class OfferedReleases implements ReleaseDirectory {
 
   async channels(product: string, platform: string): Promise<CatalogChannel[]> {
     if (!isPlatform(platform)) return [];
+    await this.index.current();
     return this.index.channelsOf(product).flatMap((channel) => {
       const release = latestOf(this.index.channel(product, channel).views[platform]);
       if (release === null) return [];
@@ -21,6 +22,7 @@ export class OfferedReleases implements ReleaseDirectory {
   }
 
   async products(): Promise<string[]> {
+    await this.index.current();
     const offers = (product: string): boolean =>
       this.index
         .channelsOf(product)

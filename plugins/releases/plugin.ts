@@ -82,7 +82,7 @@ function jobs({ reconciler, resigning, halting, latest }: ReleaseServices): JobS
   return [
     {
       name: 'reconcile',
-      everyMs: 10 * SECOND_MS,
+      everyMs: 30 * SECOND_MS,
       timeoutMs: 10 * MINUTE_MS,
       run: ({ signal }) => reconciler.run(signal),
     },
@@ -92,7 +92,7 @@ function jobs({ reconciler, resigning, halting, latest }: ReleaseServices): JobS
       timeoutMs: 5 * MINUTE_MS,
       run: ({ signal }) => latest.mend({ signal }),
     },
-    { name: 'halt', everyMs: 15 * SECOND_MS, run: async ({ signal }) => void (await halting.run(signal)) },
+    { name: 'halt', everyMs: 30 * SECOND_MS, run: async ({ signal }) => void (await halting.run(signal)) },
     {
       name: 'state',
       everyMs: 60 * MINUTE_MS,

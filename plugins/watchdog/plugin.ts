@@ -231,7 +231,7 @@ export default definePlugin<WatchdogConfig>({
         ...(ctx.config.scheduler ? [scheduled] : []),
         {
           name: 'reconcile',
-          everyMs: 10_000,
+          everyMs: 30_000,
           run: async ({ signal }) => void (await outbox.reconcile(undefined, signal)),
         },
       ],

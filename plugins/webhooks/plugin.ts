@@ -143,7 +143,7 @@ export default definePlugin<WebhooksConfig>({
       ],
       listens: [{ event: '*', durable: true, handle: (event) => fanout.store(event) }],
       jobs: [
-        { name: 'reconcile', everyMs: 10_000, run: reconcile },
+        { name: 'reconcile', everyMs: 30_000, run: reconcile },
         {
           name: 'forget',
           everyMs: 3_600_000,

@@ -61,6 +61,30 @@ describe('outbox', () => {
     expect(await rows.get('a')).to.deep.equal(row('a'));
   });
 
+  it('gathers deliveries that come in a row, and empties their documents by one write', async () => {
+    let writes = 0;
+    const counted = new Proxy(rows, {
+      get: (target, name) =>
+        name === 'changeMany'
+          ? (...args: Parameters<Collection<Row>['changeMany']>) => ((writes += 1), target.changeMany(...args))
+          : (Reflect.get(target, name) as () => unknown).bind(target),
+    });
+    const box = outbox({ rows: counted, gatherMs: 60_000 });
+    const docs = [];
+    for (const id of ['a', 'b', 'c', 'd']) docs.push(await written(row(id, entry(id))));
+    const [first, ...others] = docs;
+    if (first !== undefined) box.send(first, first.outbox);
+    while ((await rows.get('a'))?.outbox_at !== null) await new Promise((resolve) => setImmediate(resolve));
+    for (const doc of others) box.send(doc, doc.outbox);
+    expect([told, writes]).to.deep.equal([['a'], 1]);
+    // One that got another entry meanwhile keeps it.
+    const joined = { push: { outbox: { each: [{ ...entry('e') }] } }, set: { outbox_at: outboxAt(entry('e')) } };
+    await rows.change({ id: 'c' }, joined);
+    await box.drain();
+    expect([told, writes]).to.deep.equal([['a', 'b', 'c', 'd'], 2]);
+    expect((await rows.find()).items).to.deep.equal([row('a'), row('b'), row('c', entry('e')), row('d')]);
+  });
+
   it('leaves an entry alone that joined meanwhile', async () => {
     const box = outbox();
     const doc = await written(row('a', entry('1')));

@@ -258,6 +258,14 @@ const PARTS: Record<string, () => Promise<void>> = {
       bodies: errorBodies('bench', 200, 4_000),
       unlimited: UNLIMITED,
     }),
+  million: () =>
+    backupFigures({
+      say,
+      items: Number(process.env['BENCH_ITEMS'] ?? 1_000_000),
+      bodies: [],
+      unlimited: UNLIMITED,
+      onlyTimes: true,
+    }),
 };
 const named = process.argv.slice(2);
 for (const name of named.length > 0 ? named : ['intake', 'heartbeats', 'reads', 'lists']) {

@@ -88,7 +88,7 @@ async function validations(say: Say, rounds: number, seconds: number): Promise<v
 }
 
 /** Resolves when the keys of all licenses are hashed: bcrypt takes a whole core until then. */
-async function hashed(dataDir: string): Promise<void> {
+export async function hashed(dataDir: string): Promise<void> {
   const connection = new Connection({ path: join(dataDir, 'aos.db'), durability: 'normal' });
   try {
     const due = connection.prepare(

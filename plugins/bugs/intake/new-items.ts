@@ -57,7 +57,8 @@ export class NewItems {
     const { ref: own } = accepted;
     const ref = own && { id: own.id, along: prepared.opened ? [] : prepared.along, helper: false };
     const incoming = incomingOf(accepted, place, ref);
-    const predicted = this.numbers.predicted(project);
+    // A number that is counted by a write of its own is asked for: it costs no more, and no other process spoils it.
+    const predicted = this.commit.isTogether ? this.numbers.predicted(project) : null;
     const n = predicted?.n ?? (await this.numbers.next(project));
     const doc = await this.watermark.write(id, async (stamp) => {
       const kept = this.sampler.first(id, incoming);

@@ -24,7 +24,8 @@ const markOf = (text: string): string => hash('sha256', text, 'base64url').slice
 export const versionMark = (version: string): string => markOf(canonical(version));
 export const hostMark = (host: string): string => markOf(host.trim());
 
-interface Seen {
+/** Where an occurrence was. */
+export interface SeenPlace {
   app_version?: string | null;
   host?: string | null;
 }
@@ -32,7 +33,7 @@ interface Seen {
 const isNamed = (text: string | null | undefined): text is string => typeof text === 'string' && text.trim() !== '';
 
 /** The marks of several occurrences, oldest first. */
-export function marksOf(seen: readonly Seen[]): Required<PlaceMarks> {
+export function marksOf(seen: readonly SeenPlace[]): Required<PlaceMarks> {
   const versions = seen.flatMap(({ app_version }) => (isNamed(app_version) ? [versionMark(app_version)] : []));
   const hosts = seen.flatMap(({ host }) => (isNamed(host) ? [hostMark(host)] : []));
   return {
@@ -44,7 +45,7 @@ export function marksOf(seen: readonly Seen[]): Required<PlaceMarks> {
 /** What an occurrence adds to its item; null: nothing. */
 export function addedMarks(
   { version_marks = [], host_marks = [] }: PlaceMarks,
-  { app_version, host }: Seen,
+  { app_version, host }: SeenPlace,
 ): NonNullable<Update['push']> | null {
   const version = isNamed(app_version) ? versionMark(app_version) : null;
   const isNew = version !== null && !version_marks.includes(version);

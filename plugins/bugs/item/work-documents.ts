@@ -165,6 +165,14 @@ export interface WordsDoc {
   n: number;
 }
 
+/** How far the writes of earlier versions were looked through (store/older-writes.ts). */
+export interface CatchUpDoc {
+  id: string;
+  /** The change of an item, and the arrival of an occurrence, that was reached. RFC 3339. */
+  items_until?: string;
+  occurrences_until?: string;
+}
+
 /** The last number given out per project. */
 export interface CounterDoc {
   id: string;

@@ -15,6 +15,9 @@ import type { ActivityDoc, CommentDoc, ItemDoc, ItemOutboxEntry } from '../item/
 import { UNFILED_CLAIM, UNFILED_CREATION } from '../item/stored-names.js';
 import { Commit, type Write } from './commit.js';
 
+/** Where each write is a command of its own, a row of new groups tells its events together; the first at once. */
+const GATHER_MS = 500;
+
 @injectable()
 export class ItemOutbox {
   readonly #outbox: Outbox<ItemDoc, ItemOutboxEntry>;
@@ -28,6 +31,7 @@ export class ItemOutbox {
       place: (item, entries) => this.#place(item, entries),
       deliver: (item, entry) => this.#deliver(item, entry),
       inOrder: false,
+      ...(commit.isTogether ? {} : { gatherMs: GATHER_MS }),
       now: () => deps.clock.now(),
       failed: (err, item) =>
         deps.log.error({ err, item }, 'the outbox of an item could not be emptied; a job repeats it'),

@@ -31,7 +31,10 @@ export async function olderWords(deps: OlderDeps): Promise<void> {
 }
 
 /** Adds file and transaction to the items' own texts. */
-async function tellPlaces(deps: OlderDeps, items: readonly ItemDoc[]): Promise<void> {
+export async function tellPlaces(
+  deps: Pick<OlderDeps, 'items' | 'occurrences' | 'log'>,
+  items: readonly ItemDoc[],
+): Promise<void> {
   if (items.length === 0) return;
   const routes = await transactionsOf(deps, items);
   await deps.items.bulk(
@@ -44,7 +47,7 @@ async function tellPlaces(deps: OlderDeps, items: readonly ItemDoc[]): Promise<v
   );
 }
 
-async function transactionsOf({ occurrences, log }: OlderDeps, items: readonly ItemDoc[]) {
+async function transactionsOf({ occurrences, log }: Pick<OlderDeps, 'occurrences' | 'log'>, items: readonly ItemDoc[]) {
   const ids = items.map(({ id }) => slotId(id, 0));
   const first = await occurrences.find({ filter: { id: { in: ids } }, limit: ids.length });
   const routes = new Map<string, string | null>();
@@ -60,7 +63,10 @@ async function transactionsOf({ occurrences, log }: OlderDeps, items: readonly I
 }
 
 /** Ids of the items with a description or comments. */
-async function withSaid({ texts, comments }: OlderDeps, items: readonly ItemDoc[]): Promise<Set<string>> {
+export async function withSaid(
+  { texts, comments }: Pick<OlderDeps, 'texts' | 'comments'>,
+  items: readonly ItemDoc[],
+): Promise<Set<string>> {
   const ids = items.map(({ id }) => id);
   if (ids.length === 0) return new Set();
   const described = await texts.find({ filter: { id: { in: ids }, description: { exists: true } }, limit: ids.length });

@@ -42,6 +42,11 @@ export class Words {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await this.#made(id)) return;
   }
 
+  /** Makes the text of an item anew where it is not what is stored, as after a process that knows no such texts. */
+  async renew(id: string): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) if (await this.#made(id, true)) return;
+  }
+
   /** Makes the texts that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
@@ -52,8 +57,11 @@ export class Words {
     }
   }
 
-  /** False: another one was made meanwhile, of which nobody knows what it has read. */
-  async #made(id: string): Promise<boolean> {
+  /**
+   * @param ifOther a text that is right already stays; only for callers that have changed nothing themselves
+   * @returns false: another one was made meanwhile, of which nobody knows what it has read
+   */
+  async #made(id: string, ifOther = false): Promise<boolean> {
     const { items, texts, words } = this.deps;
     // Read first: a text that is made behind it refuses this one.
     const before = await words.get(id);
@@ -66,6 +74,7 @@ export class Words {
     const [doc, comments] = await Promise.all([texts.get(id), this.#comments(item)]);
     const description = doc?.description ?? null;
     const text = wordsText(item.search_text, description, comments);
+    if (ifOther && before?.text === text) return true;
     if (before !== null) {
       if ((await words.change({ id, n: before.n }, { set: { text }, inc: { n: 1 } })) === null) return false;
     } else if (description !== null || comments.length > 0) {

@@ -40,32 +40,26 @@ export class RuleReconciler {
   /** The job: marked rules and expired rules. */
   async run(signal?: AbortSignal): Promise<void> {
     const now = this.deps.clock.now();
-    const due = await this.deps.rules.find({
-      filter: { settle_at: { gt: '' } },
-      sort: [['settle_at', 'asc']],
-      limit: 200,
-    });
-    for (const rule of due.items) {
-      await this.#pass(rule, signal);
-      if (Date.parse(rule.settle_at as string) + STALE_MS > now) continue;
-      if (rule.deleted_at !== null) await this.deps.rules.remove({ id: rule.id, deleted_at: rule.deleted_at });
-      else await this.deps.rules.change({ id: rule.id, settle_at: rule.settle_at }, { set: { settle_at: null } });
+    const expired = { gt: '', lte: isoOf(now) };
+    const due: Find = { filter: { or: [{ settle_at: { gt: '' } }, { expires_at: expired }] }, limit: BATCH };
+    for await (const rule of each(this.deps.rules, due)) {
+      if (rule.settle_at) await this.#settle(rule, rule.settle_at, now, signal);
+      if (rule.deleted_at === null && rule.expires_at !== null && rule.expires_at <= expired.lte)
+        await this.#expire(rule, rule.expires_at, now, signal);
     }
-    await this.#expiries(now, signal);
   }
 
-  async #expiries(now: number, signal?: AbortSignal): Promise<void> {
-    const expired: Find = {
-      filter: { expires_at: { gt: '', lte: isoOf(now) } },
-      sort: [['expires_at', 'asc']],
-      limit: BATCH,
-    };
-    for await (const rule of each(this.deps.rules, expired)) {
-      const at = rule.expires_at as string;
-      if (this.#expired.get(rule.id) === at) continue;
-      await this.#pass(rule, signal);
-      if (Date.parse(at) + STALE_MS <= now) this.#expired.set(rule.id, at);
-    }
+  async #settle(rule: IgnoreRule, settle_at: string, now: number, signal?: AbortSignal): Promise<void> {
+    await this.#pass(rule, signal);
+    if (Date.parse(settle_at) + STALE_MS > now) return;
+    if (rule.deleted_at !== null) await this.deps.rules.remove({ id: rule.id, deleted_at: rule.deleted_at });
+    else await this.deps.rules.change({ id: rule.id, settle_at }, { set: { settle_at: null } });
+  }
+
+  async #expire(rule: IgnoreRule, at: string, now: number, signal?: AbortSignal): Promise<void> {
+    if (this.#expired.get(rule.id) === at) return;
+    await this.#pass(rule, signal);
+    if (Date.parse(at) + STALE_MS <= now) this.#expired.set(rule.id, at);
   }
 
   async #pass(rule: IgnoreRule, signal?: AbortSignal): Promise<void> {

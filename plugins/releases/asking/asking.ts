@@ -41,12 +41,18 @@ export class Asking {
 
   /** @throws ServiceError not_found for an unknown product */
   check(question: CheckQuestion): Reply | Promise<Reply> {
+    const behind = this.index.current();
+    return behind === null ? this.#check(question) : behind.then(() => this.#check(question));
+  }
+
+  #check(question: CheckQuestion): Reply | Promise<Reply> {
     const project = this.index.project(question.product);
     return project === null ? this.#checkYoung(question) : this.#answer(question, project);
   }
 
   /** @throws ServiceError not_found for an unknown product */
   async latest(product: string, channel: string, platform: Platform): Promise<Reply> {
+    await this.index.current();
     if (this.index.project(product) === null) await this.#young(product);
     const shown = this.index.channel(product, channel);
     const latest = latestOf(shown.views[platform]);

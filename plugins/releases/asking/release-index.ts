@@ -3,6 +3,8 @@
  * (contract 40, asking). A change of this process shows at once, a change of another within two seconds: every one and
  * a half seconds the index reads what was written since its last look. Each look reaches some time further back,
  * because clocks differ and writes take time. A release shows only together with its texts.
+ *
+ * Where nobody asks, it looks seldom: the next question then waits for a look of its own (`current`).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -16,6 +18,11 @@ import { StoredManifests } from './manifest-texts.js';
 import { ReleaseJson } from './release-json.js';
 
 const POLL_MS = 1.5 * SECOND_MS;
+/** Nobody has asked for this long: it is looked every `QUIET_POLL_MS`. */
+const QUIET_MS = MINUTE_MS;
+const QUIET_POLL_MS = 30 * SECOND_MS;
+/** A question waits no longer for a look: an answer of what is known is better than none. */
+const PATIENCE_MS = SECOND_MS;
 /** A write may become visible this long after its stamp. */
 const MARGIN_MS = MINUTE_MS;
 /**
@@ -63,6 +70,10 @@ export class ReleaseIndex {
   #timer: NodeJS.Timeout | null = null;
   #polling: Promise<void> = Promise.resolve();
   #open = false;
+  #askedAt = -Infinity;
+  /** It looks seldom. */
+  #quiet = false;
+  #waking: Promise<void> | null = null;
 
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
@@ -74,6 +85,26 @@ export class ReleaseIndex {
     await this.refresh();
     this.#open = true;
     this.#later();
+  }
+
+  /**
+   * Before an answer from memory. Null: that is at most two seconds behind the store; else resolves when it is, or when
+   * the store takes too long.
+   */
+  current(): Promise<void> | null {
+    this.#askedAt = this.deps.clock.monotonic();
+    if (this.#quiet && this.#open) this.#waking ??= this.#wake();
+    return this.#waking;
+  }
+
+  async #wake(): Promise<void> {
+    this.#quiet = false;
+    const looked = (this.#polling = this.#polling.then(() => this.#look()));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)));
+    await Promise.race([looked, late]);
+    clearTimeout(timer);
+    this.#waking = null;
   }
 
   async stop(): Promise<void> {
@@ -211,7 +242,9 @@ export class ReleaseIndex {
 
   #later(): void {
     const look = (): void => void (this.#polling = this.#look());
-    this.#timer = setTimeout(look, POLL_MS);
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#quiet = this.deps.clock.monotonic() - this.#askedAt >= QUIET_MS;
+    this.#timer = setTimeout(look, this.#quiet ? QUIET_POLL_MS : POLL_MS);
     this.#timer.unref();
   }
 

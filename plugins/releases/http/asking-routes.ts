@@ -188,9 +188,10 @@ export function askingRoutes({ asking, index, channels, lists, deps }: ReleaseSe
       input: { query: joi.object({ product, channel }) },
       output: freshnessAnswer,
       errors: ['not_found'],
-      handle: ({ query }) => {
+      handle: async ({ query }) => {
         const asked = query as unknown as ProductQuery;
         const slug = productOf(asked.product);
+        await index.current();
         const stated = index.statement(slug, checkChannel(asked.channel));
         if (stated === null || Date.parse(stated.expires_at) < clock.now() - DAY_MS) {
           throw notFound(`freshness statement of ${slug} in ${asked.channel}`);

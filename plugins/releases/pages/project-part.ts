@@ -20,7 +20,7 @@ export function adoptedBy(adoption: readonly VersionAdoption[], version: string)
 }
 
 export function projectPart(
-  index: Pick<ReleaseIndex, 'channelsOf' | 'channel'>,
+  index: Pick<ReleaseIndex, 'channelsOf' | 'channel' | 'current'>,
   docs: Pick<ReleaseDocs, 'get'>,
   { watchdog }: Pick<ReleaseDeps, 'watchdog'>,
 ): ProjectParts {
@@ -29,6 +29,7 @@ export function projectPart(
     order: 20,
     of: async ({ slug }) => {
       const adoption = (await watchdog()?.adoption(slug)) ?? [];
+      await index.current();
       const newest = index.channelsOf(slug).flatMap((channel) => {
         for (const release of index.channel(slug, channel).releases.all()) {
           if (release.withdrawn_at === null) return [release];

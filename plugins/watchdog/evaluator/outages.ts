@@ -60,12 +60,15 @@ export class Outages {
   async stamp(): Promise<void> {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();
+    const set = { at: isoOf(now) };
+    // Nearly always another sign lies less than a gap behind: one write tells and renews it.
+    if ((await marks.change({ id: ALIVE, at: { gte: isoOf(now - GAP_MS) } }, { set })) !== null) return;
     const last = await marks.get(ALIVE);
     if (last !== null && now - Date.parse(last.at) > GAP_MS) {
-      const set = { setOnInsert: { from: last.at }, max: { to: isoOf(now) } };
-      await outages.change({ id: `gap:${last.at}` }, set, { upsert: true });
+      const gap = { setOnInsert: { from: last.at }, max: { to: isoOf(now) } };
+      await outages.change({ id: `gap:${last.at}` }, gap, { upsert: true });
     }
-    await marks.change({ id: ALIVE }, { set: { at: isoOf(now) } }, { upsert: true });
+    await marks.change({ id: ALIVE }, { set }, { upsert: true });
   }
 
   /** Every gap, including an open one. `open`: no process has stamped for longer than a gap takes. */

@@ -1,7 +1,7 @@
 /**
  * Looks for work that no event announces: every second for deliveries that are due, and every five for leases and
  * markers of processes that are gone, which are taken over after several times as long. Where there is no webhook,
- * nobody waits for either, and it looks every five seconds whether there is one.
+ * nobody waits for either, and it looks every fifteen seconds whether there is one.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DeliveryQueue } from './delivery-queue.js';
@@ -13,6 +13,8 @@ import { Fanout } from './fanout.js';
 const POLL_MS = 1_000;
 /** Polls from one look for what others left to the next. */
 const LEFT_EVERY = 5;
+/** Polls from one look for a webhook to the next, where there is none. */
+const ANY_EVERY = 15;
 
 @injectable()
 export class Poller {
@@ -62,9 +64,9 @@ export class Poller {
   /** Never rejects. */
   async #pollOnce(): Promise<void> {
     try {
-      const isTurn = this.#polls++ % LEFT_EVERY === 0;
-      if (isTurn && this.#any) await this.poll();
-      else if (isTurn || this.#any) await this.#due();
+      const turn = this.#polls++;
+      if (this.#any && turn % LEFT_EVERY === 0) await this.poll();
+      else if (this.#any || turn % ANY_EVERY === 0) await this.#due();
     } catch (err) {
       this.deps.log.error({ err }, 'looking for due deliveries failed; it is repeated');
     }

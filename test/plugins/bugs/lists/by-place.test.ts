@@ -80,8 +80,8 @@ for (const { name, open } of ENGINES)
       expect(await found({ version: ['1.6.0'] })).to.deep.equal(['before']);
       await fixture.deps.items.change({ id }, { unset: ['version_marks', 'host_marks'] });
       await settled(fixture);
-      await markPlaces(fixture.deps.items, fixture.deps.occurrences);
-      await markPlaces(fixture.deps.items, fixture.deps.occurrences);
+      await markPlaces(fixture.deps.items, fixture.deps.occurrences, fixture.log);
+      await markPlaces(fixture.deps.items, fixture.deps.occurrences, fixture.log);
       for (const version of ['1.4.0', '1.5.0', '1.6.0']) expect(await found({ version: [version] })).to.have.length(1);
       expect(await found({ host: ['web-2'] })).to.deep.equal(['before']);
       expect((await fixture.deps.items.get(other.id))?.version_marks).to.deep.equal([]);

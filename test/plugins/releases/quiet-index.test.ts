@@ -1,0 +1,41 @@
+/** Where nobody asks, the index looks seldom; the first question waits for a look (contract 95, several processes). */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { WatchedStore } from '../../support/watched.js';
+import { ensured, fixtureOn, memoryPackages } from './fixture.js';
+
+describe('the index of releases that nobody asks', function () {
+  this.timeout(20_000);
+
+  it('answers the first question from a look of its own, and the next from memory', async () => {
+    const [store, packages] = [await ensured(new MemoryStore()), memoryPackages()];
+    const maker = fixtureOn(store, packages);
+    const asked = fixtureOn(store, packages, maker.clock);
+    await asked.index.start();
+    try {
+      await maker.publish('1.1.0');
+      expect((await asked.check('1.0.0')).release?.version).to.equal('1.1.0');
+      // From now on it looks by itself: what another process did just now may be two seconds away.
+      await maker.publish('1.2.0');
+      expect(asked.index.current()).to.equal(null);
+      expect((await asked.check('1.0.0')).release?.version).to.equal('1.1.0');
+    } finally {
+      await asked.index.stop();
+    }
+  });
+
+  it('shares the look between questions that come at once', async () => {
+    const store = new WatchedStore();
+    const f = fixtureOn(await ensured(store));
+    await f.publish('1.1.0');
+    await f.index.start();
+    try {
+      const before = store.asked.length;
+      await Promise.all(Array.from({ length: 20 }, () => f.check('1.0.0')));
+      const looks = store.asked.slice(before).filter((query) => JSON.stringify(query).includes('updated_at'));
+      expect(looks.length).to.be.within(1, 2);
+    } finally {
+      await f.index.stop();
+    }
+  });
+});
