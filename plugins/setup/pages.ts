@@ -54,7 +54,8 @@ async function ofProject(
   const address = `/machines?project=${encodeURIComponent(slug)}`;
   return {
     project: { slug, name },
-    version,
+    // Not `version`: at the foot of every page that is the service’s own.
+    only_version: version,
     parts: partsOf(adoption),
     versions: adoption
       .filter((one) => one.version !== null)

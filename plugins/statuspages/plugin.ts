@@ -59,6 +59,13 @@ export default definePlugin({
             return page && { name: page.title, href: `/status-pages/${page.id}` };
           },
         }),
+        extend(AUDIT_TARGETS, {
+          noun: 'announcement',
+          describe: async (id) => {
+            const told = await deps.announcements.get(id);
+            return told && { name: told.title, href: `/status-pages/${told.page_id}/announcements/${id}` };
+          },
+        }),
         extend(PROJECT_USAGE, {
           noun: 'status pages',
           inUse: async (project) => (await deps.pages.find({ filter: { project }, limit: 1 })).items.length > 0,

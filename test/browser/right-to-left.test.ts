@@ -1,6 +1,6 @@
 /**
  * Every page with Hebrew and Arabic in every field that takes text: each such text stands in an element with `dir="auto"`,
- * so that it moves nothing beside it (contract 80, look). Code and raw traces go from left to right. Skipped where there is
+ * so that it moves nothing beside it, and times in their longest form fit (contract 80, look). Code and raw traces go from left to right. Skipped where there is
  * no Chromium.
  */
 import { expect } from 'chai';
@@ -55,6 +55,9 @@ describe('web: right-to-left text', function () {
     browser = await launch(CHROMIUM);
     tab = await Tab.open(browser, planted.url);
     await tab.signIn(ADMIN.username, ADMIN.password);
+    // The longest times there are.
+    const clock = { timezone: 'Asia/Kathmandu', hours: '12' };
+    expect((await planted.admin.post('/account/clock', clock, '/account')).status).to.equal(303);
   });
   after(async () => {
     await browser?.close();
@@ -62,12 +65,16 @@ describe('web: right-to-left text', function () {
   });
 
   for (const { path } of PAGES)
-    it(`${path}: is isolated`, async () => {
+    it(`${path}: is isolated, and nothing overflows`, async () => {
       const address = planted.addressOf(path);
       if (!address) throw new Error('this page has no address in the planted service');
       await tab.go(path === '/search' ? `/search?q=${encodeURIComponent('תקלה')}` : address);
       const { seen, faults } = await tab.page.evaluate<{ seen: number; faults: string[] }>(FAULTS);
       expect(faults, faults.slice(0, 5).join('\n')).to.deep.equal([]);
+      for (const width of [360, 1440]) {
+        await tab.page.setViewportSize({ width, height: 900 });
+        expect(await tab.overflow(), `${width} pixels`).to.equal(0);
+      }
       if (SHOWS.has(path)) expect(seen, 'texts in these letters').to.be.above(0);
     });
 
