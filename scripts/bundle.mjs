@@ -38,14 +38,24 @@ const fresh = async () => {
   return times[0] >= Math.max(...times);
 };
 
+/**
+ * Text of other alphabets, in comments and regular expressions, as escapes: with one such letter V8 holds the whole
+ * text of the program, which it keeps for as long as the process lives, in two bytes a letter.
+ */
+const inAscii = (path, text) => {
+  if (/String\.raw\s*`[^`]*[^\0-\x7f]/.test(text)) throw new Error(`${path}: a raw text in other letters than ASCII`);
+  return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+};
+
 /** Each of our modules knows its own place. No plugin from outside is loaded from here, see cli/program.ts. */
 const places = {
   name: 'places',
   setup(bundle) {
-    bundle.onLoad({ filter: /\.js$/ }, async ({ path }) => {
+    bundle.onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
       const inside = relative(DIST, path).split(sep).join('/');
-      if (inside.startsWith('..')) return undefined;
-      const text = (await readFile(path, 'utf8')).replaceAll(/\bimport\((?=[^'"])/g, '__load(');
+      const written = inAscii(path, await readFile(path, 'utf8'));
+      if (inside.startsWith('..')) return { contents: written, loader: 'js' };
+      const text = written.replaceAll(/\bimport\((?=[^'"])/g, '__load(');
       const own = /\bimport\.meta\.(url|dirname)\b/.test(text)
         ? `const __url = new URL(${JSON.stringify(inside)}, __dist).href, __folder = __folderOf(__url);`
         : '';
@@ -64,6 +74,9 @@ async function writeBundle() {
     format: 'cjs',
     external: EXTERNAL,
     keepNames: true,
+    // Without comments; still with lines, which a stack trace names.
+    minifyWhitespace: true,
+    lineLimit: 120,
     // A script has no `import()`.
     supported: { 'dynamic-import': false },
     sourcemap: 'linked',

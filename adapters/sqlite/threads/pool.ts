@@ -22,10 +22,14 @@ interface Call {
 interface Thread {
   worker: Worker;
   calls: Call[];
+  /** Ends it; null while it works, and for the first. */
+  leaves: NodeJS.Timeout | null;
 }
 
 /** A request that has waited so long for a busy thread makes the pool start another one, in milliseconds. */
 const PATIENCE_MS = 50;
+/** How long a thread that was started for a slow query waits for its next one before it ends (each holds 8 MB). */
+const IDLE_MS = 30_000;
 /** A worker's requests and answers die young and are small: V8's own choice lets them grow to 48 MB before it looks. */
 const YOUNG_MB = 8;
 
@@ -38,6 +42,8 @@ export interface PoolOptions {
   /** Threads at most; it begins with one. */
   threads: number;
   send: 'one' | 'stream';
+  /** How long a thread besides the first waits without work before it ends, in milliseconds. */
+  idleMs?: number | undefined;
   /** Called for each request when its answer has come, before its caller learns of it. */
   answered?: (request: Request) => void;
 }
@@ -45,6 +51,7 @@ export interface PoolOptions {
 export class Pool {
   readonly #options: PoolOptions;
   readonly #threads: Thread[] = [];
+  readonly #leaving = new Set<Promise<void>>();
   #queue: Call[] = [];
   #scheduled = false;
   #refusal: Error | null = null;
@@ -64,7 +71,7 @@ export class Pool {
       workerData: connection,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    const thread: Thread = { worker, calls: [] };
+    const thread: Thread = { worker, calls: [], leaves: null };
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
       throw new Error(
         `cannot open ${connection.path}: ${reasonOf(thrown) ?? errorOf(thrown).message}; aos doctor says what to do`,
@@ -76,8 +83,15 @@ export class Pool {
     if (hello !== READY) throw new Error('a storage worker did not start');
     worker.on('message', (outcomes: readonly Outcome[]) => this.#answer(thread, outcomes));
     worker.on('error', (error) => this.#fail(error));
-    worker.on('exit', () => this.#fail(new Error('a storage worker ended')));
+    worker.on('exit', () => {
+      if (this.#threads.includes(thread)) this.#fail(new Error('a storage worker ended'));
+    });
     this.#threads.push(thread);
+  }
+
+  /** Threads that take requests. */
+  get size(): number {
+    return this.#threads.length;
   }
 
   call(request: Request): Promise<unknown> {
@@ -106,10 +120,20 @@ export class Pool {
     this.#refusal ??= new Error('the store is closed');
     if (this.#patience !== null) clearTimeout(this.#patience);
     await this.#starting;
-    await Promise.all(this.#threads.map((thread) => this.#end(thread)));
+    const threads = this.#threads.splice(0);
+    await Promise.all([...this.#leaving, ...threads.map((thread) => this.#end(thread))]);
   }
 
-  async #end({ worker }: Thread): Promise<void> {
+  /** Ends a thread that has nothing to do. */
+  #dismiss(thread: Thread): void {
+    if (this.#refusal) return;
+    this.#threads.splice(this.#threads.indexOf(thread), 1);
+    const left = this.#end(thread).finally(() => this.#leaving.delete(left));
+    this.#leaving.add(left);
+  }
+
+  async #end({ worker, leaves }: Thread): Promise<void> {
+    clearTimeout(leaves ?? undefined);
     const exit = once(worker, 'exit');
     worker.postMessage(CLOSE, []);
     await exit;
@@ -126,6 +150,8 @@ export class Pool {
       if (!stream && thread.calls.length > 0) continue;
       const calls = this.#queue.splice(0, stream ? this.#queue.length : 1);
       thread.calls.push(...calls);
+      clearTimeout(thread.leaves ?? undefined);
+      thread.leaves = null;
       thread.worker.postMessage(
         calls.map((call) => call.request),
         [],
@@ -158,6 +184,8 @@ export class Pool {
     const { answered } = this.#options;
     if (answered !== undefined) for (const { request } of calls) answered(request);
     this.#dispatch();
+    if (thread.calls.length === 0 && thread !== this.#threads[0])
+      thread.leaves = setTimeout(() => this.#dismiss(thread), this.#options.idleMs ?? IDLE_MS).unref();
     for (const [i, { resolve, reject }] of calls.entries()) {
       try {
         resolve(unwrap(outcomes[i] as Outcome));

@@ -5,7 +5,7 @@
  */
 
 /** The start of a number: never the tail of a word, a version or a longer number. */
-const START = String.raw`(?<![\p{L}\p{N}_]|\d[.,:'])(?:(?<=^|[\s([=:,])[-+−])?`;
+const START = String.raw`(?<![\p{L}\p{N}_]|\d[.,:'])(?:(?<=^|[\s([=:,])[-+\u2212])?`;
 /** A number: `1673`, `1.5`, `1,234.5`, `1_000`, `2e3`. */
 const NUMBER = String.raw`${START}\d{1,20}(?:[.,'_]\d{1,20}){0,8}(?:[eE][+-]?\d{1,3})?`;
 const END = String.raw`(?![\p{L}\p{N}_])`;
@@ -17,7 +17,7 @@ const TIME_UNITS = [
   '(?:milli)?sekunden?|minuten|stunden?|tagen?|tage',
 ].join('|');
 /** A duration as Go writes it: `1h2m3.5s`. */
-const COMPOUND = String.raw`(?:\d{1,9}(?:\.\d{1,9})?(?:[nuµμm]s|[hms])){1,5}`;
+const COMPOUND = String.raw`(?:\d{1,9}(?:\.\d{1,9})?(?:[nu\u00b5\u03bcm]s|[hms])){1,5}`;
 const SIZE_UNITS =
   '[kmgtpe]i?b|[kmgt]i?bits?|[kmgt]bps|(?:kilo|mega|giga|tera|kibi|mebi|gibi)?(?:bytes?|bits?)|octets?';
 
@@ -28,7 +28,7 @@ const DURATION = new RegExp(
 const SIZE = new RegExp(String.raw`${NUMBER}[ \u00a0\u202f-]?(?:${SIZE_UNITS})${END}`, 'giu');
 /** A short size: `512 B`, `64k`, `512M`. Upper or lower case decides the meaning. */
 const SHORT_SIZE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0]?B|(?<=\d\d)[kKMG])${END}`, 'gu');
-const SHARE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0\u202f]?[%‰]|[ \u00a0]percent)(?![\p{L}\p{N}_%])`, 'giu');
+const SHARE = new RegExp(String.raw`${NUMBER}(?:[ \u00a0\u202f]?[%\u2030]|[ \u00a0]percent)(?![\p{L}\p{N}_%])`, 'giu');
 /** Durations in a row: `1 minute 30 seconds`, `1h 30m`. */
 const DURATIONS = /<duration>(?:(?:,? and |,? )<duration>)+/g;
 

@@ -1,14 +1,15 @@
 /** The pool begins with one thread, and a slow query holds up no others. */
 import { expect } from 'chai';
+import { until } from '../../../harness.js';
 import { Pool } from '../../../../adapters/sqlite/threads/pool.js';
 
 const SLOW_MS = 3_000;
 
 describe('sqlite pool', function () {
   this.timeout(20_000);
-  const opened = async (threads: number): Promise<Pool> => {
+  const opened = async (threads: number, idleMs?: number): Promise<Pool> => {
     const module = new URL('../support/slow-worker.js', import.meta.url);
-    const pool = new Pool({ module, connection: { path: '', durability: 'full' }, threads, send: 'one' });
+    const pool = new Pool({ module, connection: { path: '', durability: 'full' }, threads, send: 'one', idleMs });
     await pool.start();
     return pool;
   };
@@ -30,6 +31,23 @@ describe('sqlite pool', function () {
     const waiting = pool.call(['count', '', '1']);
     await pool.close();
     expect(await Promise.all([slow, waiting])).to.deep.equal(['200', '1']);
+  });
+
+  it('ends the other thread when it has had nothing to do for a while, and starts one again', async () => {
+    const pool = await opened(2, 50);
+    for (let turn = 0; turn < 2; turn++) {
+      await Promise.all([pool.call(['count', '', String(SLOW_MS)]), pool.call(['count', '', '0'])]);
+      await until('one thread', () => pool.size === 1);
+      expect(await pool.call(['count', '', '7'])).to.equal('7');
+    }
+    await pool.close();
+  });
+
+  it('closes while a thread ends', async () => {
+    const pool = await opened(2, 1);
+    await Promise.all([pool.call(['count', '', String(SLOW_MS)]), pool.call(['count', '', '0'])]);
+    await until('one thread', () => pool.size === 1);
+    await pool.close();
   });
 
   it('has no more threads than it may', async () => {
