@@ -55,12 +55,13 @@ export default definePlugin<McpConfig>({
           id: 'agent',
           order: 30,
           title: 'Connect a coding agent',
-          text: 'It claims items, reads them, and says what mended them. This is the line for Claude Code; others take the same address.',
+          text: 'It claims items, reads them, says what mended them, and reports what else it finds. This is the line for Claude Code; others take the same address.',
           page: null,
           done: () => firstCall.happened(),
           command: ({ baseUrl, token }) =>
             `claude mcp add --transport http aos ${baseUrl}/mcp --header "Authorization: Bearer ${token}"`,
-          token: { name: 'coding agent', scopes: ['bugtracker:read', 'bugtracker:manage'] },
+          // Its guide asks it to report what it finds on the way.
+          token: { name: 'coding agent', scopes: ['bugtracker:read', 'bugtracker:manage', 'bugtracker:report'] },
         }),
       ],
       routes: [

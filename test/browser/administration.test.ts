@@ -77,7 +77,7 @@ describe('web: administration in a real browser', function () {
     const page = await signedIn(ADMIN.username);
     const presets: [string, string[]][] = [
       ['Application', ['bugtracker:report', 'watchdog:ping']],
-      ['Coding agent', ['bugtracker:manage', 'projects:read']],
+      ['Coding agent', ['bugtracker:manage', 'bugtracker:report', 'projects:read']],
       ['CI', ['updateservice:publish', 'bugtracker:report', 'projects:read']],
       ['Monitoring', ['watchdog:ping', 'watchdog:read', 'bugtracker:read', 'system:read']],
     ];

@@ -46,8 +46,8 @@ const PRESETS: readonly Preset[] = [
   {
     id: 'agent',
     label: 'Coding agent',
-    text: 'takes work, comments and resolves it',
-    scopes: ['bugtracker:manage', 'projects:read'],
+    text: 'takes work, comments and resolves it, reports what else it finds',
+    scopes: ['bugtracker:manage', 'bugtracker:report', 'projects:read'],
   },
   {
     id: 'ci',

@@ -11,6 +11,7 @@ import { expect } from 'chai';
 import { until } from '../../harness.js';
 import { ADMIN, aos, TestService } from '../../support/service.js';
 import { Visitor } from '../../support/visitor.js';
+import { Agent } from '../mcp/fixture.js';
 
 const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
 const run = promisify(execFile);
@@ -95,17 +96,14 @@ describe('/first-steps', () => {
 
   it('sees a coding agent with its first call', async () => {
     const token = /Bearer (svc_live_\w+)/.exec(await commandOf('agent'))?.[1] ?? '';
-    const call = await fetch(`${service.url}/mcp`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${token}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
-    });
-    expect(call.status).to.equal(200);
+    const agent = await Agent.connect(service.url, token);
     await until('the agent is seen', async () => ticks(await page(admin))['agent'] === true);
+    // Every tool of its guide is its own: it takes work, and reports what it finds on the way.
+    const found = await agent.call('report', { project: 'shop', title: 'Found on the way' });
+    expect(found.error, found.text).to.equal(null);
+    const taken = await agent.call('claim', { id: found.data['ref'] });
+    expect(taken.error, taken.text).to.equal(null);
+    await agent.close();
   });
 
   it('sees a webhook, and a channel of notifications', async () => {
