@@ -280,12 +280,12 @@ describe('conformance: the error stream', function () {
         { app_version: '2.9' },
         { status: 'resolved', regression_count: 0, late_count: 1 },
       ],
-      ['no version', { resolved_in_build: '2.0' }, {}, { status: 'resolved', regression_count: 0, late_count: 0 }],
+      ['no version', { resolved_in_build: '2.0' }, {}, { status: 'resolved', regression_count: 0, late_count: 1 }],
       [
         'text for a version',
         { resolved_in_build: '2.0' },
         { app_version: 'not one!' },
-        { status: 'resolved', regression_count: 0, late_count: 0 },
+        { status: 'resolved', regression_count: 0, late_count: 1 },
       ],
       ['a minute’s grace', {}, { app_version: '9.9' }, { status: 'resolved', regression_count: 0, late_count: 0 }],
     ];

@@ -28,7 +28,9 @@ export function judge(
     const fixedAt = Date.parse(item.resolved_at ?? item.closed_at ?? '');
     return occurredAt - fixedAt > GRACE_MS ? 'regression' : 'counted';
   }
+  // Nothing says that it came from an installation with the fix.
+  if (version === null || !isVersion(version)) return 'late';
   const fixedIn = versionOf(build, published);
-  if (version === null || !isVersion(version) || fixedIn === null) return 'counted';
+  if (fixedIn === null) return 'counted';
   return compareVersions(version, fixedIn) >= 0 ? 'regression' : 'late';
 }

@@ -11,7 +11,7 @@ import { derived } from './derived.js';
 import type { EventName, ItemDoc, ClaimLease, LeaseEnd, ItemOutboxEntry, Unread } from './model.js';
 import { UNFILED_CLAIM, UNFILED_CREATION } from './stored-names.js';
 import { isFinished } from './transitions.js';
-import { withUnread } from './unread.js';
+import { joined, withUnread } from './unread.js';
 
 /** Ended claim tokens that are remembered, so that their holders learn the reason. */
 const ENDED_LEASES = 10;
@@ -169,6 +169,13 @@ export class ChangeSet {
     const unread = this.item.claim?.unread ?? [];
     if (claim !== null && unread.length > 0) this.assign({ claim: { ...claim, unread: [] } });
     return unread;
+  }
+
+  /** Tells the holder of the lease of an entry that is stored by itself. */
+  news(entry: Unread): void {
+    const { claim } = this.next;
+    if (claim === null || claim.unread?.some(({ id }) => id === entry.id) === true) return;
+    this.assign({ claim: { ...claim, unread: joined(claim.unread, [entry]) } });
   }
 
   /** The news was in an answer, and may have been read by another agent of the same credential: it stays news. */

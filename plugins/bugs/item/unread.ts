@@ -19,8 +19,11 @@ export function withUnread(
   const told = entries.flatMap(({ id, kind, name }): Unread[] =>
     kind === 'event' || UNTOLD.has(name) ? [] : [{ id, kind, ...(person && { person }) }],
   );
-  return told.length === 0 ? undefined : [...unread, ...told].slice(-MOST);
+  return told.length === 0 ? undefined : joined(unread, told);
 }
+
+export const joined = (unread: readonly Unread[] = [], more: readonly Unread[]): Unread[] =>
+  [...unread, ...more].slice(-MOST);
 
 /** The comments of people that were in no answer yet. */
 export const ofPeople = (unread: readonly Unread[]): readonly Unread[] =>

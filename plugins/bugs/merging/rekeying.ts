@@ -5,9 +5,9 @@
  * through chains too.
  *
  * Order: a `moves` document (marker) → the item becomes, or stops being, a duplicate → its keys and those of its own
- * duplicates → the people of the items concerned → history of the other item → the marker goes. After a crash the job
- * `bugs.reconcile` finishes the rest. Until then a merged item forwards the reports that still reach it, so nothing is
- * ever counted at a duplicate.
+ * duplicates → the people of the items concerned → history of the other item, of which its holder is told → the marker
+ * goes. After a crash the job `bugs.reconcile` finishes the rest. Until then a merged item forwards the reports that
+ * still reach it, so nothing is ever counted at a duplicate.
  *
  * The stored items decide where a key leads, not the caller's wish, and the result is checked again after the write: of
  * two simultaneous moves, the last writer sees both.
@@ -16,11 +16,14 @@
  * of several documents (the store has none).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
 import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Keys } from '../groups/keys.js';
+import { isLive } from '../item/view.js';
 import type { MoveDoc } from '../item/work-documents.js';
+import { Items } from '../store/items.js';
 import { chainFrom, ledTo } from './chain.js';
 import { MergedPeople } from './merged-people.js';
 
@@ -34,6 +37,7 @@ export class Rekeying {
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Keys) private readonly keys: Keys,
     @inject(MergedPeople) private readonly people: MergedPeople,
+    @inject(Items) private readonly items: Items,
   ) {}
 
   /**
@@ -110,7 +114,21 @@ export class Rekeying {
       data: { item_id, ref },
     };
     await this.deps.activity.bulk([{ insert: mirrored }]);
+    await this.#tellHolder(other, actor, id);
   }
+
+  /** Who works on the other item learns of it (contract 20, leases: `news`). */
+  async #tellHolder(itemId: string, actor: string, entry: string): Promise<void> {
+    const other = await this.deps.items.get(itemId);
+    if (other === null || !isLive(other.claim, this.deps.clock.now())) return;
+    try {
+      await this.items.change(itemId, actor, (_, change) => change.news({ id: entry, kind: 'activity' }));
+    } catch (error) {
+      // It was deleted meanwhile, and nobody works on it.
+      if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
+    }
+  }
+
   /** Whether the entry exists: first in the item's outbox, then in the history. */
   async #happened(itemId: string, entry: string | null): Promise<boolean> {
     if (entry === null) return false;

@@ -38,7 +38,7 @@ export function factsOf(item: Item, project: string, pull: PullRequest | null): 
     { label: 'Fixed in version', value: item.resolved_in_build, mono: true },
     { label: 'Regressed', at: item.regressed_at },
     { label: 'Regressed in version', value: item.regressed_in_build, mono: true },
-    { label: 'From older versions since', value: item.late_count > 0 ? item.late_count : null },
+    { label: 'From older or unnamed versions since', value: item.late_count > 0 ? item.late_count : null },
     { label: 'Further messages by the flood rule', value: item.flooded_count > 0 ? item.flooded_count : null },
     { label: 'File', value: placeOf(item), mono: true },
     { label: 'Commit that failed', value: item.commit_sha, mono: true },

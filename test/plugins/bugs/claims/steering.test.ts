@@ -100,6 +100,21 @@ for (const { name, open } of ENGINES)
       await fixture.edits.edit(other, ONE, { status: 'resolved', claim_token: lease.claim_token });
     });
 
+    it('tells the holder what is merged into its item, and taken out of it again', async () => {
+      const [id, other] = [await made(), await made()];
+      const { claim_token } = (await claim(id)).lease;
+      const told = async (): Promise<unknown[]> =>
+        (await fixture.leases.renew(id, ONE, { claim_token })).news.map((one) => {
+          const { action, actor, data } = one as { action: string; actor: string; data: { item_id: string } };
+          return [action, actor, data.item_id];
+        });
+      await fixture.merging.merge(other, id, ADA);
+      expect(await told()).to.deep.equal([['merged', 'ada', other]]);
+      await fixture.merging.split(other, ADA);
+      expect(await told()).to.deep.equal([['split', 'ada', other]]);
+      expect(await told()).to.deep.equal([]);
+    });
+
     it('keeps what another agent of the same token may have read instead, and stops nobody twice for it', async () => {
       const shared = { ...ONE, id: 'tok-shared', name: 'shared' };
       const [mine, other] = [await made(), await made()];
