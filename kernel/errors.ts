@@ -1,38 +1,70 @@
 /**
  * Errors that reach a caller, each with its stable code (contract 00, error codes). `CODES` are those that several
- * parts of the service share; a plugin declares its own in its manifest. docs/errors.md is made from both. Any other
+ * parts of the service share; a plugin declares its own in its manifest. docs/errors.md is made from both; pages take the words for people from here, and from nowhere else. Any other
  * thrown value is a fault of the service: 500 `internal_error`, logged, its text hidden unless `app.debug`.
  */
 import type { ErrorCodes } from '../ports/http.js';
 
 export const CODES = {
-  invalid_request: [400, 'A query parameter is unknown, malformed or out of range; `fields` names it.'],
-  invalid_json: [400, 'The body is not JSON, or not a JSON object.'],
-  invalid_cursor: [400, 'The cursor was not made by this list with this sort. Start again without it.'],
-  unauthorized: [401, 'The credential is missing, unknown, expired or revoked.'],
-  invalid_credentials: [401, 'The user name or the password is wrong, or the account is disabled.'],
-  insufficient_scope: [403, 'The token lacks the scope, or belongs to another project.'],
-  role_not_allowed: [403, 'The account’s role may not do this here.'],
-  csrf_failed: [403, 'The form’s `csrf_token` is missing or stale. Load the page again.'],
-  not_found: [404, 'There is nothing under this path or id.'],
-  method_not_allowed: [405, 'The path exists, the method does not; `Allow` lists those that do.'],
-  invalid_transition: [409, 'The item’s status does not allow this change.'],
-  conflict: [409, 'Something with this name exists, or the state changed meanwhile.'],
-  precondition_failed: [412, '`If-Match` names another revision than the current one.'],
-  payload_too_large: [413, 'The body is larger than the limit.'],
-  unsupported_media_type: [415, 'The content type or encoding is not one that this path takes.'],
-  validation_failed: [422, 'The body has wrong fields; `fields` names each and what is wrong.'],
-  reason_required: [422, 'This change needs a `reason`.'],
-  unknown_project: [422, 'There is no project with this slug, or it is archived.'],
-  rate_limited: [429, 'Too many calls; `Retry-After` says when to come back.'],
-  internal_error: [500, 'A fault of the service; the log has it under the request id.'],
-  totp_not_supported: [501, 'The account is protected by TOTP, which this path cannot ask for.'],
-  overloaded: [503, 'Too much at once; `Retry-After` says when to come back.'],
-  not_ready: [503, 'The part of the service behind this path is starting, stopping or failed, or the store is away.'],
-  insufficient_storage: [507, 'The disk is full, or less is free than `health.min_free_bytes`; reads go on.'],
+  invalid_request: [
+    400,
+    'A query parameter is unknown, malformed or out of range; `fields` names it.',
+    'The request is wrong',
+  ],
+  invalid_json: [400, 'The body is not JSON, or not a JSON object.', 'What was sent cannot be read'],
+  invalid_cursor: [
+    400,
+    'The cursor was not made by this list with this sort. Start again without it.',
+    'This part of the list is gone',
+  ],
+  unauthorized: [401, 'The credential is missing, unknown, expired or revoked.', 'Sign in first'],
+  invalid_credentials: [
+    401,
+    'The user name or the password is wrong, or the account is disabled.',
+    'The user name or the password is wrong',
+  ],
+  insufficient_scope: [403, 'The token lacks the scope, or belongs to another project.', 'Not for this account'],
+  role_not_allowed: [403, 'The account’s role may not do this here.', 'Not for this account'],
+  csrf_failed: [403, 'The form’s `csrf_token` is missing or stale. Load the page again.', 'The form has expired'],
+  not_found: [404, 'There is nothing under this path or id.', 'Not found'],
+  method_not_allowed: [405, 'The path exists, the method does not; `Allow` lists those that do.', 'Not possible here'],
+  invalid_transition: [409, 'The item’s status does not allow this change.', 'Its status does not allow this'],
+  conflict: [409, 'Something with this name exists, or the state changed meanwhile.', 'This does not go together'],
+  precondition_failed: [412, '`If-Match` names another revision than the current one.', 'It has changed meanwhile'],
+  payload_too_large: [413, 'The body is larger than the limit.', 'Too large'],
+  unsupported_media_type: [
+    415,
+    'The content type or encoding is not one that this path takes.',
+    'Wrong kind of content',
+  ],
+  validation_failed: [
+    422,
+    'The body has wrong fields; `fields` names each and what is wrong.',
+    'Some fields are wrong',
+  ],
+  reason_required: [422, 'This change needs a `reason`.', 'A reason is needed'],
+  unknown_project: [422, 'There is no project with this slug, or it is archived.', 'There is no such project'],
+  rate_limited: [429, 'Too many calls; `Retry-After` says when to come back.', 'Too many requests'],
+  internal_error: [500, 'A fault of the service; the log has it under the request id.', 'The service failed'],
+  totp_not_supported: [
+    501,
+    'The account is protected by TOTP, which this path cannot ask for.',
+    'A second factor is needed',
+  ],
+  overloaded: [503, 'Too much at once; `Retry-After` says when to come back.', 'Too much at once'],
+  not_ready: [
+    503,
+    'The part of the service behind this path is starting, stopping or failed, or the store is away.',
+    'Not available at the moment',
+  ],
+  insufficient_storage: [
+    507,
+    'The disk is full, or less is free than `health.min_free_bytes`; reads go on.',
+    'The disk is full',
+  ],
 } as const satisfies Catalogue;
 
-/** Codes with the status that each answers and what it means, in one sentence. */
+/** Codes with the status that each answers, what it means in one sentence, and what a page calls it for a person. */
 export type Catalogue = ErrorCodes;
 
 export type ErrorCode = keyof typeof CODES;

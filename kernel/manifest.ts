@@ -122,7 +122,11 @@ const manifest = Joi.object({
   errors: Joi.object().pattern(
     errorCode,
     Joi.array()
-      .ordered(Joi.number().integer().min(400).max(599).required(), Joi.string().max(300).required())
+      .ordered(
+        Joi.number().integer().min(400).max(599).required(),
+        Joi.string().max(300).required(),
+        Joi.string().max(50),
+      )
       .required(),
   ),
   tags: Joi.object().pattern(Joi.string(), Joi.string().max(500).required()),

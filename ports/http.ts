@@ -29,4 +29,4 @@ export { named, stated, unlisted } from './http/schema.js';
 export { SharedBytes } from './http/shared-bytes.js';
 export type { ToolSpec } from './http/tool.js';
 export type { StreamedInput, UploadedBody } from './http/uploaded-body.js';
-export { Redirect, View, type Flash } from './http/view.js';
+export { Redirect, View, type Flash, type FormRefusal } from './http/view.js';

@@ -9,11 +9,11 @@ const sectionOf = (title, codes) =>
   [
     `## ${title}`,
     '',
-    '| HTTP | code | meaning |',
-    '| ---: | --- | --- |',
+    '| HTTP | code | meaning | on a page |',
+    '| ---: | --- | --- | --- |',
     ...Object.entries(codes)
       .sort(([a, [x]], [b, [y]]) => x - y || (a < b ? -1 : 1))
-      .map(([code, [status, meaning]]) => `| ${status} | \`${code}\` | ${meaning} |`),
+      .map(([code, [status, meaning, words = '']]) => `| ${status} | \`${code}\` | ${meaning} | ${words} |`),
     '',
   ].join('\n');
 
@@ -26,7 +26,8 @@ export function errorsPage() {
     'Made from `kernel/errors.ts` and the manifests of the plugins by `node scripts/errors-doc.mjs`; do not edit.',
     '',
     'Every error answers `{"status":"error","error":{"code","message","fields"?,"request_id"}}`. `code` is stable, `message` is',
-    'one sentence for a person, `fields` names what is wrong and how to mend it. The license endpoints `validate`,',
+    'one sentence for a person, `fields` names what is wrong and how to mend it. On a page, `message` stands below the',
+    'words of the last column, and each of `fields` below its control. The license endpoints `validate`,',
     '`deactivate`, `file` and `pubkey` answer `{"status":"<code>","message","fields"?}` without the envelope.',
     '',
     'A field that a call does not know is no error, so that older servers and newer clients meet: it is left out, and `warnings`',

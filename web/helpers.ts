@@ -12,6 +12,7 @@ import { links } from './helpers/links.js';
 import { logic } from './helpers/logic.js';
 import { markdowns } from './helpers/markdown.js';
 import { seriesCharts } from './helpers/series.js';
+import { refusals } from './helpers/refusals.js';
 import { timeHelpers, type TimeOptions } from './helpers/time.js';
 import { traces } from './helpers/trace.js';
 import { trees } from './helpers/tree.js';
@@ -23,6 +24,7 @@ export type { Helper } from './helpers/html.js';
 export function helpers(options: TimeOptions): Record<string, Helper> {
   return {
     ...logic,
+    ...refusals,
     ...format,
     ...links,
     ...badges,

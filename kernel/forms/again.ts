@@ -29,7 +29,7 @@ export async function orAgain(
     const { message, code, fields: errors = {} } = error;
     const page = await again({ message, code, errors });
     if (!(page instanceof View)) return page;
-    const view = page.withStatus(error.status);
+    const view = page.withRefusal(error.status, { code, message, fields: errors });
     for (const [name, value] of Object.entries(error.headers ?? {})) view.header(name, value);
     return view;
   }

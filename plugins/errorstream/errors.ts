@@ -2,7 +2,11 @@
 import { refusals, type Catalogue } from '../../kernel/contract.js';
 
 export const ERRORS = {
-  invalid_pattern: [422, 'The regular expression cannot be computed by the linear-time engine.'],
+  invalid_pattern: [
+    422,
+    'The regular expression cannot be computed by the linear-time engine.',
+    'The pattern cannot be used',
+  ],
 } as const satisfies Catalogue;
 
 export const refusal = refusals(ERRORS);

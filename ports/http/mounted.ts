@@ -4,7 +4,7 @@ import type { PageSpec, PanelSpec } from './page.js';
 import type { RouteSpec } from './route.js';
 
 /** Codes with the status that each answers and what it means, in one sentence. */
-export type ErrorCodes = Readonly<Record<string, readonly [status: number, meaning: string]>>;
+export type ErrorCodes = Readonly<Record<string, readonly [status: number, meaning: string, words?: string]>>;
 
 export interface MountedRoute {
   plugin: string;

@@ -1,8 +1,18 @@
 /** What a page answers with: a view in its layout, or the way to another page. */
 import { Answer, type Cookie } from './answer.js';
 
+/** What was refused of the form that a page shows again. */
+export interface FormRefusal {
+  code: string;
+  message: string;
+  /** Control → text. */
+  fields: Record<string, string>;
+}
+
 export class View extends Answer {
   status = 200;
+  /** Told to scripts that ask for JSON, in place of the page. */
+  refusal: FormRefusal | null = null;
   holdsSecret = false;
   onceThen: { label: string; href: string } | null = null;
   /** @param template file name in the plugin's `views/`, without `.hbs`. */
@@ -15,6 +25,11 @@ export class View extends Answer {
   withStatus(status: number): this {
     this.status = status;
     return this;
+  }
+  /** The page of a form that was refused. */
+  withRefusal(status: number, refusal: FormRefusal): this {
+    this.refusal = refusal;
+    return this.withStatus(status);
   }
   /**
    * The page shows a secret that it will show again. It is sent uncompressed: beside text that somebody else can

@@ -47,6 +47,30 @@ describe('web: licenses in a real browser', function () {
     return (await service.request('POST', '/api/license/v1/validate', null, body)).body['status'];
   };
 
+  it('an edit that leaves the day alone keeps the minute that the interface gave; another day ends with itself', async () => {
+    const { id } = await create({ expires_at: '2028-03-04T14:30:00.000Z', licensee: 'Kettleworth' });
+    const end = async (): Promise<unknown> => {
+      const { body } = await service.request('GET', `/api/license/v1/licenses/${id}`, token);
+      return (body['license'] as { expires_at: unknown }).expires_at;
+    };
+    tab = await Tab.open(browser, service.url, 1440);
+    const { page } = tab;
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    const save = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('License saved.').waitFor();
+    };
+    await tab.go(`/licenses/${id}/edit`);
+    expect(await page.locator('#f-expires_at').inputValue()).to.equal('2028-03-04');
+    await page.getByLabel('Licensee').fill('Kettleworth & Daughters');
+    await save();
+    expect(await end()).to.equal('2028-03-04T14:30:00.000Z');
+    await tab.go(`/licenses/${id}/edit`);
+    await page.getByRole('button', { name: '+1 month' }).click();
+    await save();
+    expect(await end()).to.equal('2028-04-04T23:59:59.000Z');
+  });
+
   it('an administrator makes a license, sees its key, and follows it to its end', async () => {
     tab = await Tab.open(browser, service.url, 1440);
     const { page } = tab;

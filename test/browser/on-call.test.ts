@@ -110,9 +110,18 @@ describe('web: on call, with a phone', function () {
     expect(taps).to.equal(0);
   });
 
-  it('acknowledge an incident, with a word to the others: three taps', async () => {
+  it('acknowledge: one tap on the dashboard, and the others see who is on it', async () => {
+    await tap(main().getByRole('button', { name: /^I’m on it *: queue$/ }));
+    await main().getByText(`${ADMIN.username} is on it`).waitFor();
+    const { body } = await service.request('GET', '/api/watchdog/v1/incidents?open=true', SHARED_KEY);
+    expect(body['items']).to.have.length(1);
+    expect((body['items'] as object[])[0]).to.include({ source: 'queue', acknowledged_by: ADMIN.username });
+    expect(taps).to.equal(1);
+  });
+
+  it('a word to the others on the incident: three taps', async () => {
     await tap(main().getByRole('link', { name: 'queue' }));
-    await tap(main().locator('a[href^="/incidents/"]'));
+    await tap(main().locator('.on-it a[href^="/incidents/"]'));
     await page.getByLabel('Comment', { exact: true }).fill('I am looking at it.');
     await tap(page.getByRole('button', { name: 'Comment' }));
     await main().getByText('I am looking at it.').waitFor();

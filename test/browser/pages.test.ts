@@ -11,6 +11,7 @@ import { everyPage } from '../pages/every-page.js';
 import { PlantedService } from '../pages/planted.js';
 import { ADMIN } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
+import { NO_PAGES } from './no-pages.js';
 
 const WIDTHS = [360, 1440];
 const THEMES = ['light', 'dark'] as const;
@@ -28,27 +29,6 @@ const RULES = [
   'heading-order',
   'image-alt',
 ];
-/** Answers that are no page: JSON of the live lists, a file; and what one session alone has (browser/forms.test.ts). */
-const NO_PAGES = new Set([
-  '/bugs/live',
-  '/errors/live',
-  '/search/live',
-  '/licenses.csv',
-  '/incidents.csv',
-  '/docs/images/{file}',
-  '/resume/{id}',
-  '/bugs/{ref}/trace.txt',
-  '/status-page/{slug}/feed.xml',
-  '/status-page/{slug}/feed.atom',
-  '/status-page/{slug}/badge.svg',
-  '/status-page/{slug}/logo',
-  '/status-page/{slug}/brand.css',
-  '/brand/{slug}/logo',
-  '/brand/{slug}/brand.css',
-  '/status-page/{slug}/preview/{key}/logo',
-  '/status-page/{slug}/preview/{key}/brand.css',
-]);
-
 const WIDEST = `(() => {
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide <= 0) return null;

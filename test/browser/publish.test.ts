@@ -72,6 +72,38 @@ describe('web: publishing by the page', function () {
     tab.faults.length = 0;
   });
 
+  it('a package that is dropped is taken; one that is too large is refused before it is sent', async () => {
+    await tab.go('/releases/new?product=shop');
+    const { page } = tab;
+    const dropped = (bytes: number): Promise<unknown> =>
+      page.evaluate(`(() => {
+        const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array(${bytes})], 'dropped.tar.gz'));
+        const drop = document.querySelector('[data-upload-drop]');
+        drop.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+      })()`);
+    await dropped(10);
+    expect(await page.evaluate('document.getElementById("f-package").files[0].name')).to.equal('dropped.tar.gz');
+    await dropped(25 * 1024 * 1024);
+    await page.locator('#f-version').fill('3.0.0');
+    let posts = 0;
+    page.on('request', (request) => (posts += Number(request.method() === 'POST')));
+    await send(page);
+    const below = page.locator('#f-package-help .invalid-feedback');
+    await below.waitFor();
+    expect(await below.innerText()).to.equal('The package is larger than 24 MiB.');
+    expect(await page.locator('#f-package').getAttribute('aria-invalid')).to.equal('true');
+    expect(posts).to.equal(0);
+    await page.locator('#f-package').setInputFiles(join(folder, 'b.tar.gz'));
+    await page.locator('#f-version').fill('no version');
+    await send(page);
+    await page.locator('#f-version-help .invalid-feedback').waitFor();
+    expect(await page.locator('#f-package-help .invalid-feedback').count()).to.equal(0);
+    expect(await page.evaluate('document.activeElement.id')).to.equal('f-version');
+    expect(posts).to.equal(1);
+    tab.faults.length = 0;
+  });
+
   it('an upload is cancelled, and nothing of it is published', async () => {
     await tab.go('/releases/new?product=shop');
     const slow = await tab.page.context().newCDPSession(tab.page);

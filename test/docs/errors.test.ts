@@ -3,9 +3,21 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { CODES } from '../../kernel/errors.js';
+import type { ErrorCodes } from '../../ports/http.js';
+import { BUILTIN } from '../../main.js';
 import { packageRoot } from '../../config/load.js';
 
 describe('the table of error codes', () => {
+  it('says each code in a person’s words, which are no words of programs', () => {
+    const all: ErrorCodes = Object.assign({}, CODES, ...BUILTIN.map(({ errors }) => errors ?? {}));
+    expect(Object.keys(all)).to.include.members(['conflict', 'final_state', 'on_hold']);
+    const wrong = Object.entries(all).filter(
+      ([, [, , words = '']]) => !/^[A-Z][^_`{}]{4,50}$/.test(words) || /[.!]$/.test(words),
+    );
+    expect(wrong).to.deep.equal([]);
+  });
+
   it('is current (else: node scripts/errors-doc.mjs)', async () => {
     const script = pathToFileURL(join(packageRoot(), 'scripts', 'errors-doc.mjs')).href;
     const { errorsPage } = (await import(script)) as { errorsPage: () => string };

@@ -4,6 +4,7 @@
  */
 import { expect } from 'chai';
 import { everyPage } from './every-page.js';
+import { controlsOf, notBeside } from './beside.js';
 import { PLANTED, PlantedService } from './planted.js';
 import type { Form, Page } from './web-session.js';
 
@@ -19,6 +20,8 @@ interface FoundForm {
   texts: string[];
   /** As a browser would send it. */
   filled: Form;
+  /** It may hold a file. */
+  multipart: boolean;
 }
 
 const decode = (text: string): string =>
@@ -78,8 +81,18 @@ function formsOf(from: string, html: string): FoundForm[] {
       const chosen = all.find((option) => /\sselected\b/.test(option)) ?? all[0];
       if (name !== undefined && chosen !== undefined) add(name, attribute(chosen, 'value') ?? '');
     }
-    return [{ from, action, texts, filled }];
+    return [{ from, action, texts, filled, multipart: attribute(head, 'enctype') === 'multipart/form-data' }];
   });
+}
+
+/** A form as a browser sends it where it may hold a file: the file stands last. */
+function withFile(values: Form): FormData {
+  const form = new FormData();
+  const files = new Set(['package', 'logo']);
+  for (const [name, value] of Object.entries(values))
+    if (!files.has(name)) for (const one of [value].flat()) form.append(name, one as string);
+  for (const name of files) if (name in values) form.append(name, new Blob(['no file of its kind']), 'some.bin');
+  return form;
 }
 
 /** What a page says is wrong: below its fields and in its alert. */
@@ -107,6 +120,8 @@ describe('web: every form with good and bad input', function () {
   this.timeout(300_000);
   let planted: PlantedService;
   let forms: FoundForm[];
+  /** Controls whose fault was looked for. */
+  let judged = 0;
 
   before(async () => {
     planted = await PlantedService.started();
@@ -135,6 +150,16 @@ describe('web: every form with good and bad input', function () {
       { ...form.filled, ...Object.fromEntries(form.texts.map((name) => [name, value])) },
       form.from,
     );
+
+  /** The same once more as a script sends it, which is told the fields: each has its fault beside its control. */
+  const besideOf = async (form: FoundForm, values: Form, token: Form): Promise<string[]> => {
+    const body: Form | FormData = form.multipart ? withFile({ ...token, ...values }) : { ...token, ...values };
+    const { status, text } = await planted.admin.sendForm(form.action, body);
+    if (status !== 409 && status !== 422) return [];
+    const fields = await planted.admin.faultsOf(form.action, body);
+    judged += controlsOf(text, form.action, values).filter(({ name }) => fields !== null && name in fields).length;
+    return fields === null ? [] : notBeside(text, { action: form.action, sent: values }, fields);
+  };
 
   it('raw words are told from those of a person', () => {
     const below = (text: string): string => `<div class="invalid-feedback"><svg></svg> ${text}</div>`;
@@ -167,6 +192,37 @@ describe('web: every form with good and bad input', function () {
       expect(answer.status, `${form.action} ${/alert[^]*?<p>([^<]*)/.exec(answer.text)?.[1]}`).to.equal(303);
     }
   });
+
+  it('a fault that is not beside its control is found', () => {
+    const a = { action: '/a', sent: {} };
+    const html = (control: string): string => `<form action="/a"><input name="b" ${control}></form>`;
+    const below = '<div id="h"><div class="invalid-feedback">No.</div></div>';
+    expect(notBeside(html('') + below, a, { b: 'No.' })).to.deep.equal(['b: its fault is not below it']);
+    const right = html('aria-invalid="true" aria-describedby="h"') + below;
+    expect(notBeside(right, a, { b: 'No.', elsewhere: 'No.' })).to.deep.equal([]);
+    expect(notBeside(`<details>${right}</details>`, a, { b: 'No.' })).to.deep.equal([
+      'b: its fault is seen 0 times, and folded 1',
+    ]);
+  });
+
+  for (const [what, value] of [
+    ['a word', 'Tuesday-ish'],
+    ['8 KB', PLANTED],
+    ['nothing', ''],
+  ] as const)
+    it(`each text field alone with ${what}: its fault stands below it`, async () => {
+      const faults = new Set<string>();
+      judged = 0;
+      for (const form of forms) {
+        if (form.texts.length === 0) continue;
+        const token = await planted.admin.tokenOf(form.from);
+        for (const name of form.texts)
+          for (const fault of await besideOf(form, { ...form.filled, [name]: value }, token))
+            faults.add(`${form.from} → ${form.action}: ${fault}`);
+      }
+      expect([...faults]).to.deep.equal([]);
+      expect(judged, 'faults that have a control').to.be.greaterThan(20);
+    });
 
   for (const [what, value] of [
     ['8 KB of letters and a script', PLANTED],

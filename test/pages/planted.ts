@@ -10,6 +10,9 @@ import { WebSession } from './web-session.js';
 export const SCRIPT = '<script>globalThis.owned=1</script><img src=x onerror="globalThis.owned=1">"\'>';
 const LETTERS = 'W'.repeat(8_192);
 export const PLANTED = SCRIPT + LETTERS;
+/** As people write: emoji of several code points, both directions of writing, a word that no line holds. */
+export const WRITTEN =
+  'طلبات المتجر 🛒 👩‍👩‍👧‍👦 הזמנות Rechtsschutzversicherungsgesellschaften und Donaudampfschifffahrtskapitäne — '.repeat(60);
 export const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
 export const INSTALLER = { username: 'fitter', password: 'quiet-lantern-harbour' };
 
@@ -344,7 +347,7 @@ export class PlantedService {
         license_key: key,
         product: 'shop',
         machine_id: `machine-${n}-${'W'.repeat(60)}`,
-        machine_name: this.text ?? PLANTED.slice(0, 200),
+        machine_name: cut(this.text ?? PLANTED, 200),
         platform: 'win-x64',
         app_version: '1.2.3',
       });
@@ -357,26 +360,22 @@ export class PlantedService {
   async #administration(): Promise<void> {
     const { admin } = this;
     await admin.post('/users', { username: 'W'.repeat(64), role: 'member', password: MEMBER.password }, '/users');
-    await admin.post(
-      '/tokens',
-      this.#worded({ name: PLANTED.slice(0, 100), scopes: ['watchdog:ping'] }),
-      '/tokens/new',
-    );
+    await admin.post('/tokens', { name: cut(this.text ?? PLANTED, 100), scopes: ['watchdog:ping'] }, '/tokens/new');
     await admin.post(
       '/bugs/views',
-      this.#worded({ name: PLANTED.slice(0, 60), audience: 'everybody', query: 'status=open' }),
+      { name: cut(this.text ?? PLANTED, 60), audience: 'everybody', query: 'status=open' },
       '/bugs',
     );
     const channel = await admin.post(
       '/notifications',
-      this.#worded({
-        name: PLANTED.slice(0, 100),
+      {
+        name: cut(this.text ?? PLANTED, 100),
         kind: 'slack',
         target: `http://127.0.0.1:9/${'W'.repeat(1_900)}`,
         timezone: 'UTC',
         digest_minutes: '0',
         enabled: 'true',
-      }),
+      },
       '/notifications/new',
     );
     this.addresses['/notifications/{id}'] = channel.location ?? '';
@@ -386,8 +385,11 @@ export class PlantedService {
   }
 }
 
+/** At most so long, with no half of a character at its end. */
+const cut = (text: string, most: number): string => text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
+
 function halved(value: unknown, name: string): unknown {
-  if (typeof value === 'string' && value.length > 1) return value.slice(0, Math.floor(value.length / 2));
+  if (typeof value === 'string' && value.length > 1) return cut(value, Math.floor(value.length / 2));
   if (Array.isArray(value)) return value.map((one) => halved(one, name));
   if (value !== null && typeof value === 'object') {
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [halved(key, name), halved(one, name)]));

@@ -25,28 +25,43 @@ export class WebSession {
 
   /** @param from the page that the form is on */
   async post(path: string, form: Form, from = path): Promise<Page> {
+    return this.send(path, { ...form, ...(await this.tokenOf(from)) });
+  }
+
+  /** What every form of this page sends along. */
+  async tokenOf(from: string): Promise<Record<string, string>> {
     const page = await this.get(from);
     const token = /name="csrf_token" value="([^"]+)"/.exec(page.text)?.[1];
     if (token === undefined) throw new Error(`${from} (${page.status}) has no form token`);
     const id = /name="form_id" value="([^"]+)"/.exec(page.text)?.[1];
-    return this.send(path, { ...form, csrf_token: token, ...(id !== undefined && { form_id: id }) });
+    return { csrf_token: token, ...(id !== undefined && { form_id: id }) };
+  }
+
+  /** What a script is told of a form: the refusal's fields with their faults; null where it was taken. */
+  async faultsOf(path: string, form: Form | FormData): Promise<Record<string, string> | null> {
+    const { status, text } = await this.#send(path, { method: 'POST', body: encoded(form) }, 'application/json');
+    if (status < 400) return null;
+    const told = JSON.parse(text) as { error?: { fields?: Record<string, string> }; fields?: Record<string, string> };
+    return told.error?.fields ?? told.fields ?? {};
   }
 
   /** Posts as it is. */
   async send(path: string, form: Form): Promise<Page> {
-    const body = new URLSearchParams();
-    for (const [name, values] of Object.entries(form)) for (const value of [values].flat()) body.append(name, value);
-    return this.#send(path, { method: 'POST', body });
+    return this.#send(path, { method: 'POST', body: encoded(form) });
   }
 
   /** Posts a form that may hold files. */
-  sendForm(path: string, body: FormData): Promise<Page> {
-    return this.#send(path, { method: 'POST', body });
+  sendForm(path: string, form: Form | FormData): Promise<Page> {
+    return this.#send(path, { method: 'POST', body: encoded(form) });
   }
 
-  async #send(path: string, init: { method?: string; body?: URLSearchParams | FormData }): Promise<Page> {
+  async #send(
+    path: string,
+    init: { method?: string; body?: URLSearchParams | FormData },
+    accept = 'text/html',
+  ): Promise<Page> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(this.origin + path, { ...init, redirect: 'manual', headers: { cookie } });
+    const response = await fetch(this.origin + path, { ...init, redirect: 'manual', headers: { cookie, accept } });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (/max-age=0\b/i.test(line)) this.#cookies.delete(name);
@@ -55,4 +70,11 @@ export class WebSession {
     const { status, headers } = response;
     return { status, headers, location: headers.get('location'), text: await response.text() };
   }
+}
+
+function encoded(form: Form | FormData): URLSearchParams | FormData {
+  if (form instanceof FormData) return form;
+  const body = new URLSearchParams();
+  for (const [name, values] of Object.entries(form)) for (const value of [values].flat()) body.append(name, value);
+  return body;
 }

@@ -1,6 +1,6 @@
 /**
- * `npm run pictures [folder]`: takes the pictures of the guides from a service that the story has filled (serve.ts), into
- * docs/images. With a folder in which the story has been told already it is done within a minute.
+ * `npm run pictures [folder]`: takes the pictures of the guides from a service that the story has filled (serve.ts), in light and
+ * dark into docs/images. With a folder in which the story has been told already it is done within a minute.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -52,23 +52,36 @@ const PICTURES: readonly Picture[] = [
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
+/** The same moment in both themes: `name.png` and `name-dark.png`. */
+async function inBoth(page: Page, name: string): Promise<void> {
+  for (const [colorScheme, end] of [
+    ['light', ''],
+    ['dark', '-dark'],
+  ] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    // A colour that fades in would be taken half way.
+    await page.evaluate('for (const one of document.getAnimations()) one.finish()');
+    await page.screenshot({ path: join(IMAGES, `${name}${end}.png`) });
+    say(`${name}${end}.png`);
+  }
+}
+
 async function taken(service: TestService, chromium: string): Promise<void> {
   const browser = await launchAlone(chromium);
   try {
     const tab = await Tab.open(browser, service.url, WIDTH);
     await tab.page.setViewportSize({ width: WIDTH, height: HEIGHT });
-    await tab.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
     await tab.signIn(ADMIN.username, ADMIN.password);
     for (const { name, path, first } of PICTURES) {
       await tab.go(path);
       await first?.(tab.page);
-      await tab.page.screenshot({ path: join(IMAGES, `${name}.png`) });
-      say(`${name}.png`);
+      await inBoth(tab.page, name);
     }
     const { body } = await service.request('GET', '/api/watchdog/v1/monitors/gateway-graz', SHARED_KEY);
     const stranger = await Tab.open(browser, service.url, WIDTH);
     await stranger.go(`/status/${(body['monitor'] as { id: string }).id}`);
-    await stranger.page.screenshot({ path: join(IMAGES, 'status.png') });
+    await stranger.page.setViewportSize({ width: WIDTH, height: HEIGHT });
+    await inBoth(stranger.page, 'status');
   } finally {
     await browser.close();
   }

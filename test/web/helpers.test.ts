@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { barPath } from '../../web/helpers/charts.js';
 import { timeTicks } from '../../web/helpers/time-axis.js';
 import fc from 'fast-check';
 import { helpers, type Helper } from '../../web/helpers.js';
@@ -321,6 +322,20 @@ describe('charts', () => {
     expect(axis({ stddev: 140, unit: '%' })).to.deep.equal(['0', '20', '40', '60', '80', '100 %']);
     expect(axis({ stddev: 140 })[0]).to.equal('0');
     expect(axis({ p: [{ ...p[0], avg: -5 }, p[3]], stddev: 1 })[0]).to.equal('−20');
+  });
+
+  it('columns of a row share the scale of its list; the least of them is seen', () => {
+    expect(barPath([0, 1, 500, 1000], 40, 20, 1000)).to.equal('M10,20v-2h7v2zM20,20v-10h7v10zM30,20v-20h7v20z');
+    expect(barPath([-5, 2000], 20, 20, 1000), 'none below zero, none above the whole').to.equal('M10,20v-20h7v20z');
+    expect(barPath([], 20, 20, 1)).to.equal('');
+    const row = render('{{sparkline counts top=1000 label="Hits"}}', { counts: [0, 1000] });
+    expect(row)
+      .to.contain('class="spark-bars"')
+      .and.contain('aria-label="Hits"')
+      .and.not.match(/NaN|Infinity/);
+    expect(render('{{sparkline counts top=0}}', { counts: [0, 0] }))
+      .to.contain('spark-base')
+      .and.not.contain('bars');
   });
 
   it('round times of the zone, also on the day the clock is put back', () => {

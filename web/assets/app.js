@@ -44,6 +44,14 @@ if (named) {
   if (field?.matches('input, select, textarea')) field.focus();
 }
 
+// A refused form: what is wrong is seen, and ready to be mended.
+const fault = document.querySelector('.invalid-feedback');
+if (fault) {
+  for (let one = fault.closest('details'); one; one = one.parentElement.closest('details')) one.open = true;
+  const group = fault.closest('.field, fieldset, form');
+  (group?.querySelector('[aria-invalid="true"]') ?? group?.querySelector('input:not([type=hidden])'))?.focus();
+}
+
 const menus = () => document.querySelectorAll('details[data-menu][open], details.drawer[open]');
 document.addEventListener('click', (event) => {
   for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;
@@ -125,20 +133,32 @@ async function copyText(button, text) {
   }
 }
 
+/** Now as the clock of a zone shows it, for a field of day and time; without a zone the day in UTC. */
+function nowIn(zone) {
+  const now = new Date();
+  if (!zone) return now.toISOString().slice(0, 10);
+  return now.toLocaleString('sv-SE', { timeZone: zone }).replace(' ', 'T').slice(0, 16);
+}
 /** A day so many months later, in its own month: a month after 31 January is the last of February. */
 function laterBy(day, months) {
   const [year, month, date] = day.split('-').map(Number);
   const last = new Date(Date.UTC(year, month + months, 0)).getUTCDate();
   return new Date(Date.UTC(year, month - 1 + months, Math.min(date, last))).toISOString().slice(0, 10);
 }
+/** A day, or a day and a time, that much later by the clock on the wall. */
+function later(value, { months = 0, hours = 0 }) {
+  const [day, time] = value.split('T');
+  if (months > 0) return [laterBy(day, Number(months)), ...(time ? [time] : [])].join('T');
+  return new Date(Date.parse(`${value}Z`) + hours * 3_600_000).toISOString().slice(0, 16);
+}
 for (const steps of document.querySelectorAll('[data-date-steps]')) {
   const field = document.getElementById(steps.dataset.dateSteps);
-  if (field?.type !== 'date') continue;
+  if (field?.type !== 'date' && field?.type !== 'datetime-local') continue;
   steps.hidden = false;
   steps.addEventListener('click', ({ target }) => {
-    const months = Number(target.closest('[data-months]')?.dataset.months ?? 0);
-    if (months === 0) return;
-    field.value = laterBy(field.value || new Date().toISOString().slice(0, 10), months);
+    const step = target.closest('[data-months], [data-hours]')?.dataset;
+    if (!step) return;
+    field.value = later(field.value || nowIn(steps.dataset.zone), step);
     field.dispatchEvent(new Event('change', { bubbles: true }));
     say(field.value);
   });

@@ -116,7 +116,11 @@ markdown.renderer.rules.image = (tokens, at, _options, env) => {
   const src = valueOf(tokens[at], 'src');
   const path = SCHEME.test(src) ? null : resolved(folder, src);
   if (base === null || path === null) return escape(alt);
-  return `<img${attributes({ src: `${base}${path}`, alt, loading: 'lazy' })}>`;
+  const img = (more: Record<string, string>): string =>
+    `<img${attributes({ src: `${base}${path}`, alt, ...more, loading: 'lazy' })}>`;
+  // Of each screen there are two pictures (`npm run pictures`); the one that is not shown is not loaded.
+  if (!path.endsWith('.png')) return img({});
+  return `${img({ class: 'when-light' })}${img({ src: `${base}${path.slice(0, -4)}-dark.png`, class: 'when-dark' })}`;
 };
 markdown.renderer.rules.table_open = () => '<div class="table-responsive"><table class="table table-vcenter">';
 markdown.renderer.rules.table_close = () => '</table></div>';

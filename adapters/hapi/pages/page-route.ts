@@ -23,7 +23,7 @@ import { senderOf } from '../routes/sender.js';
 import { whoIs } from '../transport/open-requests.js';
 import type { Observe } from '../transport/request-metrics.js';
 import { withChosen } from './project-choice.js';
-import { refusalPage, wantsJson, wordsOf } from './refusal-page.js';
+import { refusalPage, refusedForm, refusedOf, wantsJson, wordsOf } from './refusal-page.js';
 import {
   contextOf,
   cookieHeader,
@@ -82,6 +82,7 @@ export class PageRoute {
         tellRefusal(this.shared.authenticator, result, this.mounted.spec.path, call);
         return await this.#refused(result, request, call, visitor);
       }
+      if (result instanceof View && result.refusal !== null && wantsJson(request)) return refusedForm(result, call.id);
       return await this.#render(result, call, visitor);
     } catch (thrown) {
       return await this.#failed(thrown, request, call, visitor);
@@ -248,6 +249,7 @@ export class PageRoute {
       {
         ...context,
         styles,
+        refused: refusedOf(view, call),
         ...(panels && { panels }),
         ...view.context,
         ...own,

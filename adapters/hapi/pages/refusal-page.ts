@@ -1,7 +1,9 @@
 /** A refusal as a page: what happened, to which field, who may, what to do. Clients that want JSON get the envelope. */
 import type { Request } from '@hapi/hapi';
+import type { View } from '../../../ports/http.js';
 import { failureResponse } from '../wire/envelope.js';
 import { Failure, textOf } from '../wire/failure.js';
+import { checkedHeaders } from '../wire/headers.js';
 import { IncomingRequest } from '../wire/incoming-request.js';
 import type { HttpResponse } from '../wire/http-response.js';
 import {
@@ -36,20 +38,19 @@ export function wantsJson(request: Request): boolean {
   return typeof accept === 'string' && accept.includes('application/json') && !accept.includes('text/html');
 }
 
-const HEADINGS: Record<number, string> = {
-  400: 'The request is wrong',
-  401: 'Sign in first',
-  403: 'Not for this account',
-  404: 'Not found',
-  405: 'Not possible here',
-  409: 'This does not go together',
-  413: 'Too large',
-  415: 'Wrong kind of content',
-  422: 'Some fields are wrong',
-  429: 'Too many requests',
-  500: 'The service failed',
-  503: 'Not available at the moment',
-};
+/** The refusal of a form as scripts are told it: the page that shows the form again is for people. */
+export function refusedForm({ refusal, status, headers }: View, requestId: string): HttpResponse {
+  const { code = 'validation_failed', message = '', fields = {} } = refusal ?? {};
+  const failure = new Failure(code, message, { fields, headers: checkedHeaders(headers) }, status);
+  return failureResponse(failure, requestId);
+}
+
+/** The same for the helpers `wrong` and `typed-in` of its page: which form it was, by the path that it was sent to. */
+export const refusedOf = (
+  { refusal }: View,
+  { path, body }: Pick<IncomingRequest, 'path' | 'body'>,
+): { at: string; fields: Record<string, string>; typed: unknown } | null =>
+  refusal && { at: path, fields: refusal.fields, typed: body };
 
 export async function refusalPage(
   shared: PageServices,
@@ -61,7 +62,7 @@ export async function refusalPage(
 ): Promise<HttpResponse> {
   if (wantsJson(request)) return failureResponse(failure, call.id);
   const { status, code, message } = failure;
-  const heading = code === 'csrf_failed' ? 'The form has expired' : (HEADINGS[status] ?? 'The request failed');
+  const heading = shared.codes.wordsOf(code);
   const forRoles = code === 'role_not_allowed' || code === 'insufficient_scope';
   const error = {
     status,

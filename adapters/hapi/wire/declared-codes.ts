@@ -3,7 +3,7 @@
  * documentation names any other code, so using one is a fault of its plugin: 500, and a line in the log with the
  * remedy.
  */
-import { ServiceError } from '../../../kernel/errors.js';
+import { CODES, ServiceError } from '../../../kernel/errors.js';
 import type { ErrorCodes } from '../../../ports/http.js';
 import { failureOf, type Failure } from './failure.js';
 
@@ -22,6 +22,12 @@ export class UndeclaredCode extends Error {
 export class DeclaredCodes {
   /** @param codes null: any code is taken */
   constructor(private readonly codes: ErrorCodes | null) {}
+
+  /** What a page calls a refusal; a plugin from outside may have left its words out. */
+  wordsOf(code: string): string {
+    const known: ErrorCodes = this.codes ?? CODES;
+    return (Object.hasOwn(known, code) ? known[code]?.[2] : undefined) ?? 'The request failed';
+  }
 
   /** The caller's failure, or the fault to log: the thrown value itself, or the error of an undeclared code. */
   judge(thrown: unknown, plugin: string): { failure: Failure } | { fault: unknown } {

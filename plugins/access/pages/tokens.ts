@@ -1,6 +1,7 @@
 /** /tokens: tokens are made, revoked and deleted here by administrators (contract 10, tokens; contract 80). */
 import joi from 'joi';
 import { Redirect, View, type HttpRequest, type PageSpec, type Problem } from '../../../kernel/contract.js';
+import { secondsUntil } from '../../../kernel/contract.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind } from '../../../ports/http.js';
 import type { AccessServices } from '../assemble.js';
@@ -80,6 +81,7 @@ export function tokenPages(services: AccessServices): PageSpec[] {
       source: typed('source'),
       agent: typed('agent'),
       expires: typed('expires_in_seconds'),
+      expires_on: typed('expires_on'),
     };
     const crumbs = [{ label: 'Tokens', href: '/tokens' }, { label: 'New token' }];
     return new View('token-new', {
@@ -99,14 +101,15 @@ export function tokenPages(services: AccessServices): PageSpec[] {
 
   const create = async (request: HttpRequest): Promise<View> => {
     const optional = (name: string): string | null => field(request, name) || null;
-    const seconds = optional('expires_in_seconds');
+    const chosen = optional('expires_in_seconds');
+    const until = secondsUntil(field(request, 'expires_on'), clock.now());
     const made = await masters.create(signedIn(request), {
       name: field(request, 'name'),
       scopes: fields(request, 'scopes'),
       project: optional('project'),
       source: optional('source'),
       agent: optional('agent'),
-      expires_in_seconds: seconds === null ? null : Number(seconds),
+      expires_in_seconds: until ?? (chosen === null ? null : Number(chosen)),
       created_by: signedIn(request).username,
     });
     const { project, scopes } = made.record;

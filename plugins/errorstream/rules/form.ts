@@ -1,8 +1,8 @@
 /** Turns the posted form of a rule into the API's body, and shows the form again with its errors. */
 import type joi from 'joi';
-import { fromForm, type HttpRequest } from '../../../kernel/contract.js';
+import { fromForm, secondsUntil, type HttpRequest } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { DAY_MS } from '../../../lib/time.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { compile } from './pattern.js';
 import type { Matching, IgnoreRuleFields } from './rule.js';
 
@@ -54,6 +54,7 @@ export function bodyOf(
   now: number,
 ): IgnoreRuleFields & Pick<Matching, 'match_type' | 'pattern'> {
   const days = Number(form['expires']);
+  const seconds = secondsUntil(form['expires_on'] ?? '', now);
   const given = {
     name: form['name'],
     match_type: form['match_type'],
@@ -64,9 +65,9 @@ export function bodyOf(
     reason: form['reason'] ?? '',
     alarm_threshold: form['alarm_threshold']?.trim() ? Number(form['alarm_threshold']) : null,
     enabled: form['enabled'] === 'true',
-    ...(form['expires'] !== 'keep' && {
-      expires_at: days > 0 && days < 10_000 ? new Date(now + days * DAY_MS).toISOString() : null,
-    }),
+    ...(seconds !== null
+      ? { expires_at: isoOf(now + seconds * 1000) }
+      : form['expires'] !== 'keep' && { expires_at: days > 0 && days < 10_000 ? isoOf(now + days * DAY_MS) : null }),
   };
   return fromForm(schema, given) as ReturnType<typeof bodyOf>;
 }

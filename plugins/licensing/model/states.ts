@@ -4,7 +4,7 @@ import { conflict, ServiceError } from '../../../kernel/errors.js';
 
 /** The error codes of licensing (contract 50, states). */
 export const ERRORS = {
-  final_state: [409, 'The license is revoked; this is final.'],
+  final_state: [409, 'The license is revoked; this is final.', 'The license is revoked'],
 } as const satisfies Catalogue;
 
 const refusal = refusals(ERRORS);

@@ -27,6 +27,38 @@ function tell(text) {
   if (text !== '') problem.scrollIntoView({ block: 'nearest' });
 }
 
+/** Puts each fault below its control; answers those that have none. */
+function tellBeside(faults) {
+  const rest = [];
+  for (const [name, text] of Object.entries(faults)) {
+    const control = form.elements.namedItem(name);
+    const help = control?.id && document.getElementById(`${control.id}-help`);
+    if (!help) {
+      rest.push(text);
+      continue;
+    }
+    const below = document.createElement('div');
+    below.className = 'invalid-feedback d-block';
+    below.dataset.uploadFault = '';
+    below.textContent = text;
+    help.prepend(below);
+    control.classList.add('is-invalid');
+    control.setAttribute('aria-invalid', 'true');
+  }
+  form.querySelector('[aria-invalid="true"]')?.focus();
+  return rest;
+}
+
+/** Takes the faults of the last try away. */
+function clear() {
+  tell('');
+  for (const below of form.querySelectorAll('.invalid-feedback')) below.remove();
+  for (const control of form.querySelectorAll('[aria-invalid]')) {
+    control.removeAttribute('aria-invalid');
+    control.classList.remove('is-invalid');
+  }
+}
+
 function idle() {
   sending = null;
   run.hidden = true;
@@ -36,8 +68,8 @@ function idle() {
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (sending) return;
-  tell('');
-  if (file.files[0].size > most) return tell(`The package is larger than ${size(most)}.`);
+  clear();
+  if (file.files[0].size > most) return tellBeside({ package: `The package is larger than ${size(most)}.` });
   sending = new XMLHttpRequest();
   sending.open('POST', form.getAttribute('action'));
   sending.setRequestHeader('accept', 'application/json');
@@ -51,8 +83,8 @@ form.addEventListener('submit', (event) => {
     if (status === 200 && response?.location) return location.assign(response.location);
     idle();
     const { message, fields } = response?.error ?? response ?? {};
-    const about = Object.entries(fields ?? {}).map(([name, text]) => `${name}: ${text}`);
-    tell([message ?? 'The service refused it.', ...about].join(' '));
+    const rest = tellBeside(fields ?? {});
+    tell([message ?? 'The service refused it.', ...rest].join(' '));
   });
   sending.addEventListener('error', () => {
     idle();

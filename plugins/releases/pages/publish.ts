@@ -3,6 +3,7 @@ import joi from 'joi';
 import { Redirect, Reply, View, type HttpRequest, type PageResult, type PageSpec } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { PLATFORMS } from '../../../formats/platform.js';
+import { sentenceOf } from '../../../lib/sentence.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { checkChannel, checkPlatform, checkVersion } from '../place.js';
 import { NOTES_BYTES } from '../publishing/package-intake.js';
@@ -45,7 +46,7 @@ async function form(services: ReleaseServices, said: Said, problem: object = {})
     title,
     crumbs: [crumb, { label: title }],
     products,
-    platforms: PLATFORMS,
+    platforms: PLATFORMS.map((value) => ({ value, label: value })),
     channels: channelsOf(services.index, product),
     form: { channel: 'stable', platform: 'any', rollout_percent: '100', ...said, product },
     ways: waysOf(deps.baseUrl(), product ?? 'shop'),
@@ -53,6 +54,17 @@ async function form(services: ReleaseServices, said: Said, problem: object = {})
     ...problem,
   });
 }
+
+const LABELS: Readonly<Record<string, string>> = { rollout_percent: 'The share', notes: 'The text' };
+
+/** Faults as the script of the page shows them, each below its control. */
+const sentences = (faults: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(faults).map(([name, text]) => [
+      name,
+      sentenceOf(text, LABELS[name] ?? sentenceOf(name).slice(0, -1)),
+    ]),
+  );
 
 /** What the script of the page is answered. */
 const asJson = ({ headers }: HttpRequest): boolean => headers['accept']?.includes('application/json') === true;
@@ -78,8 +90,9 @@ async function publish(services: ReleaseServices, request: HttpRequest): Promise
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { message, fields: errors = {} } = error;
-    if (asJson(request)) return new Reply(error.status, { message, fields: errors });
-    return (await form(services, said, { message, errors })).withStatus(error.status);
+    if (asJson(request)) return new Reply(error.status, { message, fields: sentences(errors) });
+    const again = await form(services, said, { message, errors });
+    return again.withRefusal(error.status, { code: error.code, message, fields: errors });
   }
 }
 

@@ -46,6 +46,8 @@ const incident = named(
     suppressed_by: words,
     cause: words.description('What people found out'),
     comments: joi.array().items(whole({ at: instant, by: joi.string(), text: joi.string() })),
+    acknowledged_by: words.description('Who is on it'),
+    acknowledged_at: at,
   }),
 );
 const receiver = named(
@@ -157,6 +159,22 @@ export function incidentRoutes({ incidents, monitors, audit, clock }: WatchdogSe
       handle: async ({ params: { id = '' }, body, principal }) =>
         created({ incident: await incidents.comment(id, (body as { text: string }).text, callerOf(principal)) }),
     },
+    ...([true, false] as const).map((taken): RouteSpec => ({
+      method: taken ? 'POST' : 'DELETE',
+      path: `${PATH}/{id}/acknowledge`,
+      operationId: taken ? 'acknowledgeIncident' : 'handBackIncident',
+      errors: ['not_found', 'conflict'],
+      summary: taken ? 'Say that you are on it; from another it is taken over' : 'Say that nobody is on it any more',
+      access: MANAGE,
+      input: { params },
+      output: answer,
+      handle: async ({ params: { id = '' }, principal }) => {
+        const incident = await incidents.acknowledge(id, taken, callerOf(principal));
+        const act = taken ? 'incident.acknowledged' : 'incident.handed_back';
+        await audit.record(principal, act, id, { source: incident.source });
+        return { incident };
+      },
+    })),
     {
       method: 'GET',
       path: `${BASE}/monitors/{source}/uptime`,

@@ -7,6 +7,7 @@ import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { incidentView, type IncidentDoc, type IncidentView } from '../model/incident.js';
+import { Timeline } from '../timeline/timeline.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { masked, Visibility } from '../tree/visibility.js';
 
@@ -35,6 +36,7 @@ export class Incidents {
     @inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'incidents' | 'clock' | 'receivers'>,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(Visibility) private readonly visibility: Visibility,
+    @inject(Timeline) private readonly timeline: Pick<Timeline, 'annotate'>,
   ) {}
 
   /** Newest first. */
@@ -68,6 +70,35 @@ export class Incidents {
   async view(id: string, caller: WatchdogCaller): Promise<IncidentView> {
     const view = incidentView(await this.need(id, caller), this.deps.clock.now());
     return masked(view, await this.visibility.hiddenIn([{ suppressed_by: view.suppressed_by }], caller));
+  }
+
+  /** The incidents that go on of these, by id. */
+  async goingOn(ids: readonly string[]): Promise<Map<string, IncidentView>> {
+    if (ids.length === 0) return new Map();
+    await this.outbox.stored();
+    const { items } = await this.deps.incidents.find({ filter: { id: { in: [...ids] } }, limit: ids.length });
+    const open = items.filter(({ ended_at }) => ended_at === null);
+    return new Map(open.map((doc) => [doc.id, incidentView(doc, this.deps.clock.now())]));
+  }
+
+  /**
+   * Says that the caller is on it, so that nobody else begins as well; another's word takes it over. The same word
+   * twice changes nothing.
+   * @param taken false: nobody is on it any more
+   * @throws ServiceError not_found, insufficient_scope, conflict (it is over)
+   */
+  async acknowledge(id: string, taken: boolean, caller: WatchdogCaller): Promise<IncidentView> {
+    const { acknowledged_by = null, ended_at, source } = await this.need(id, caller);
+    const by = taken ? caller.name : null;
+    if (acknowledged_by !== by || ended_at !== null) {
+      const set = { acknowledged_by: by, acknowledged_at: taken ? this.deps.clock.iso() : null };
+      const changed = await this.deps.incidents.change({ id, ended_at: null }, { set });
+      if (changed === null) throw conflict('The incident is over.');
+      const message = taken ? `${caller.name} is on it` : `${caller.name} has handed it back: nobody is on it`;
+      const type = taken ? 'incident.acknowledged' : 'incident.handed_back';
+      await this.timeline.annotate({ source, type, message }, caller);
+    }
+    return this.view(id, caller);
   }
 
   /** Who was told of its alarm, and of the end of that. */

@@ -5,7 +5,7 @@ import type { Principal } from '../../../ports/http.js';
 
 /** The error codes of the watchdog (contract 30, heartbeat). */
 export const ERRORS = {
-  source_mismatch: [403, 'A `wd_live_` token was used for another source than its own.'],
+  source_mismatch: [403, 'A `wd_live_` token was used for another source than its own.', 'Not for this monitor'],
 } as const satisfies Catalogue;
 
 const refusal = refusals(ERRORS);

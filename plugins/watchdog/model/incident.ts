@@ -32,6 +32,9 @@ export interface IncidentDoc extends Doc {
   /** What people found out. */
   cause: string | null;
   comments: IncidentComment[];
+  /** Who is on it, and since when; null: nobody. Absent in those of earlier versions. */
+  acknowledged_by?: string | null;
+  acknowledged_at?: string | null;
 }
 
 const FRESH: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' | 'message' | 'note'> = {
@@ -46,6 +49,8 @@ const FRESH: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' | 'messa
   suppressed_by: null,
   cause: null,
   comments: [],
+  acknowledged_by: null,
+  acknowledged_at: null,
 };
 
 /** Writes of one bulk are made in any order; each is of the incident that it names. */
@@ -91,8 +96,19 @@ function changesOf({ kind, type, id, at, to, data, suppressed_by }: TimelineOutb
 
 /** As the interface shows it. @param now in ms */
 export function incidentView(doc: IncidentDoc, now: number) {
-  const { alarm_event: _alarm, recovered_event: _recovered, ...shown } = doc;
+  const {
+    alarm_event: _alarm,
+    recovered_event: _recovered,
+    acknowledged_by = null,
+    acknowledged_at = null,
+    ...shown
+  } = doc;
   const until = doc.ended_at === null ? now : Date.parse(doc.ended_at);
-  return { ...shown, duration_seconds: Math.max(0, Math.round((until - Date.parse(doc.began_at)) / 1000)) };
+  return {
+    ...shown,
+    acknowledged_by,
+    acknowledged_at,
+    duration_seconds: Math.max(0, Math.round((until - Date.parse(doc.began_at)) / 1000)),
+  };
 }
 export type IncidentView = ReturnType<typeof incidentView>;

@@ -85,6 +85,7 @@ export async function detailView(
     services.incidents.page({ source: doc.source, limit: INCIDENTS }, caller),
   ]);
   const down = await services.explanations.explain(doc, probe !== null);
+  const open = doc.state === 'down' ? incidents.items.find(({ id }) => id === doc.incident_id) : undefined;
   const view = viewOf(doc);
   const row = { ...rowOf(doc, clock.now()), uptime: longUptimeView(doc, clock.now()) };
   const here = hrefOf(doc.source);
@@ -123,6 +124,7 @@ export async function detailView(
     form: typed(request),
     errors,
     incidents: incidents.items.map(incidentRow),
+    open_incident: open && Object.assign(incidentRow(open), { is_mine: open.acknowledged_by === caller.name }),
     incidents_href: incidents.has_more ? `/incidents?source=${encodeURIComponent(doc.source)}` : null,
     down: down && { ...down, changes: down.changes.map(changeRow) },
     probe: probe && { ...probe, summary: probes?.summary(probe) },

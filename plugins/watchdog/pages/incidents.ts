@@ -31,6 +31,12 @@ export const incidentRow = (incident: IncidentView): IncidentRow => ({
   alarm: incident.alarm_at !== null ? 'open' : incident.suppressed_by !== null ? 'suppressed' : 'none',
 });
 
+/** Where one who acknowledges came from: nobody loses the list that is worked through. */
+function placeOf(back: unknown, id: string, source: string): string {
+  if (back === 'dashboard') return '/';
+  return back === 'monitor' ? hrefOf(source) : incidentHref(id);
+}
+
 const textOf = (request: HttpRequest, name: string, most: number): string => {
   const value = typed(request)[name];
   const given = typeof value === 'string' ? value.trim() : '';
@@ -48,7 +54,11 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
   };
   const idOf = (request: HttpRequest): string => request.params['id'] ?? '';
 
-  const detail = async (request: HttpRequest, errors: Record<string, string> = {}): Promise<View> => {
+  const detail = async (
+    request: HttpRequest,
+    errors: Record<string, string> = {},
+    problem: string | null = null,
+  ): Promise<View> => {
     const caller = callerOf(request.principal);
     const doc = await incidents.need(idOf(request), caller);
     const [incident, told] = await Promise.all([incidents.view(doc.id, caller), incidents.told(doc)]);
@@ -59,6 +69,8 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
       incident: incidentRow(incident),
       told,
       errors,
+      problem,
+      is_mine: incident.acknowledged_by === caller.name,
       form: { cause: incident.cause, ...form },
       here: incidentHref(incident.id),
     });
@@ -129,6 +141,21 @@ export function incidentPages(services: WatchdogServices): PageSpec[] {
         return new Redirect(incidentHref(idOf(request)), { tone: 'success', message: 'Cause saved.' });
       },
       (request, { errors }) => detail(request, errors),
+    ),
+    ...(['acknowledge', 'hand-back'] as const).map((act) =>
+      formPage(
+        { path: `/incidents/{id}/${act}`, title: 'Incident', access, input: { params } },
+        async (request) => {
+          const id = idOf(request);
+          const taken = act === 'acknowledge';
+          const { source } = await incidents.acknowledge(id, taken, callerOf(request.principal));
+          await audit.record(request.principal, `incident.${taken ? 'acknowledged' : 'handed_back'}`, id, { source });
+          const message = taken ? `You are on it: ${source}.` : `Nobody is on ${source} any more.`;
+          const undo = taken ? { action: { label: 'Hand it back', post: `${incidentHref(id)}/hand-back` } } : {};
+          return new Redirect(placeOf(typed(request)['back'], id, source), { tone: 'success', message, ...undo });
+        },
+        (request, { message }) => detail(request, {}, message),
+      ),
     ),
     formPage(
       { path: '/incidents/{id}/comments', title: 'Incident', access, creates: true, input: { params } },

@@ -7,7 +7,7 @@ import type { WatchdogServices } from '../services.js';
 const SHOWN = 6;
 const SYSTEM = { name: 'dashboard', token: null, project: null, source: null };
 
-export function panels({ status, runs, clock }: WatchdogServices): PanelSpec[] {
+export function panels({ status, runs, incidents, clock }: WatchdogServices): PanelSpec[] {
   return [
     {
       id: 'watchdog.down',
@@ -17,8 +17,11 @@ export function panels({ status, runs, clock }: WatchdogServices): PanelSpec[] {
         const [counts, health] = await Promise.all([status.counts(), runs.health()]);
         if (counts.down === 0 && health.ok) return null;
         const page = await status.page({ state: ['down'], limit: SHOWN }, SYSTEM);
+        const open = await incidents.goingOn(page.docs.flatMap(({ incident_id }) => incident_id ?? []));
         return new View('panel-down', {
-          items: page.docs.map((doc) => rowOf(doc, clock.now())),
+          items: page.docs.map((doc) =>
+            Object.assign(rowOf(doc, clock.now()), { incident: open.get(doc.incident_id ?? '') ?? null }),
+          ),
           total: counts.down,
           more: counts.down - page.docs.length,
           late: !health.ok,

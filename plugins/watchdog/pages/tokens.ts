@@ -2,7 +2,15 @@
  * Tokens of one source, on its monitor's page: administrators make and revoke them (contract 10, tokens; contract 80).
  */
 import joi from 'joi';
-import { fromForm, formPage, Redirect, View, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
+import {
+  fromForm,
+  formPage,
+  Redirect,
+  secondsUntil,
+  View,
+  type HttpRequest,
+  type PageSpec,
+} from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { TokenRecord } from '../../../ports/domain/tokens.js';
 import { callerOf } from '../model/caller.js';
@@ -26,11 +34,13 @@ const form = joi.object({
     .valid(...LIVES.map(({ value }) => Number(value)))
     .empty('')
     .default(null),
+  expires_on: joi.string().max(20).empty('').default(''),
 });
 
 interface TokenForm {
   name: string;
   expires_in_seconds: number | null;
+  expires_on: string;
 }
 
 /** Active and past ones, newest first; null for a reader who is no administrator. */
@@ -49,20 +59,20 @@ export async function tokensOf(
 
 /** @param again the monitor's page, with what was wrong */
 export function tokenPages(
-  { monitors, tokens, audit, baseUrl }: WatchdogServices,
+  { monitors, tokens, audit, clock, baseUrl }: WatchdogServices,
   again: (request: HttpRequest, errors: Record<string, string>) => Promise<View>,
 ): PageSpec[] {
   const need = (request: HttpRequest) => monitors.need(request.params['source'] ?? '', callerOf(request.principal));
 
   const issue = async (request: HttpRequest): Promise<View> => {
     const doc = await need(request);
-    const { name, expires_in_seconds } = fromForm(form, typed(request)) as TokenForm;
+    const { name, expires_in_seconds, expires_on } = fromForm(form, typed(request)) as TokenForm;
     const made = await tokens.issue({
       kind: 'watchdog',
       name,
       scopes: ['watchdog:ping'],
       source: doc.source,
-      expires_in_seconds,
+      expires_in_seconds: secondsUntil(expires_on, clock.now()) ?? expires_in_seconds,
       created_by: callerOf(request.principal).name,
     });
     await audit.record(request.principal, 'token.created', name, { kind: 'watchdog', source: doc.source });

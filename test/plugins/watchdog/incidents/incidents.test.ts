@@ -148,6 +148,37 @@ for (const engine of STORES) {
       const error: unknown = await fixture.incidents.need(id, caller).catch((fault: unknown) => fault);
       expect(error).to.have.property('status').that.is.oneOf([403, 404]);
     });
+
+    it('somebody is on it, takes it over, hands it back; one that is over is nobody’s', async () => {
+      await fail('a', 'x');
+      await fixture.settled();
+      const [{ id } = { id: '' }] = await all();
+      const mia = { ...ANYONE, name: 'mia' };
+      const at = fixture.clock.iso();
+      const taken = await fixture.incidents.acknowledge(id, true, ANYONE);
+      expect(taken).to.include({ acknowledged_by: 'tester', acknowledged_at: at, ended_at: null });
+      fixture.clock.advance(MINUTE);
+      expect(await fixture.incidents.acknowledge(id, true, ANYONE)).to.include({ acknowledged_at: at });
+      const over = await fixture.incidents.acknowledge(id, true, mia);
+      expect(over).to.include({ acknowledged_by: 'mia', acknowledged_at: fixture.clock.iso() });
+      const { incident_id } = await fixture.monitors.need('a', ANYONE);
+      expect((await fixture.incidents.goingOn([String(incident_id)])).get(id)?.acknowledged_by).to.equal('mia');
+      expect((await fixture.monitor('a')).alarm, 'the alarm stays as it was').to.equal('open');
+      const back = await fixture.incidents.acknowledge(id, false, mia);
+      expect(back).to.include({ acknowledged_by: null, acknowledged_at: null });
+      const told = await fixture.timeline.page({ type: ['incident.acknowledged', 'incident.handed_back'] }, ANYONE);
+      expect(told.items.map(({ message }) => message)).to.have.members([
+        'mia has handed it back: nobody is on it',
+        'mia is on it',
+        'tester is on it',
+      ]);
+      fixture.clock.advance(MINUTE);
+      await fixture.beat('a');
+      await fixture.settled();
+      const refused: unknown = await fixture.incidents.acknowledge(id, true, mia).catch((fault: unknown) => fault);
+      expect(refused).to.include({ status: 409, code: 'conflict' });
+      expect(await fixture.incidents.goingOn([id])).to.have.property('size', 0);
+    });
   });
 }
 

@@ -1,0 +1,123 @@
+/**
+ * What is wrong with how a page is laid out at the window's width, as a script of the page: it scrolls sideways, text is cut
+ * off without a sign, controls lie over one another or beside the window, an opened menu sticks out. What is folded or hidden
+ * does not count. Answers sentences; none: all is well.
+ */
+const MEASURE = `(() => {
+  const faults = [];
+  const width = document.documentElement.clientWidth;
+  const name = (one) => {
+    const text = (one.getAttribute('aria-label') ?? one.textContent ?? '').trim().replace(/\\s+/g, ' ').slice(0, 24);
+    const kind = (one.getAttribute('class') ?? '').split(' ').slice(0, 3).join('.');
+    return one.tagName.toLowerCase() + (kind && '.' + kind) + (text && ' “' + text + '”');
+  };
+  const seen = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+  const hiddenAway = (one) => one.closest('.visually-hidden, .visually-hidden-focusable, svg, [hidden]') !== null;
+  /** May be scrolled by hand, inside of the page. */
+  const scroller = (one) => {
+    for (let at = one; at && at !== document.body; at = at.parentElement) {
+      const { overflowX } = getComputedStyle(at);
+      if (overflowX === 'auto' || overflowX === 'scroll') return at;
+    }
+    return null;
+  };
+  const all = [...document.querySelectorAll('body *')].filter((one) => !hiddenAway(one) && seen(one));
+
+  // Sideways.
+  const wide = document.documentElement.scrollWidth - width;
+  if (wide > 0) {
+    const over = all.filter((one) => one.getBoundingClientRect().right > width + 1 && !scroller(one));
+    const inner = over.filter((one) => ![...one.children].some((child) => over.includes(child)));
+    faults.push('scrolls sideways by ' + wide + ': ' + inner.slice(0, 3).map(name).join(' | '));
+  }
+  for (const one of all) {
+    const { overflowX } = getComputedStyle(one);
+    if (overflowX !== 'auto' && overflowX !== 'scroll') continue;
+    if (one.scrollWidth <= one.clientWidth + 1 || one.matches('pre, textarea, .code-block, .code-block *')) continue;
+    faults.push('a part scrolls sideways: ' + name(one));
+  }
+
+  // Beside the window, where no scrolling leads.
+  for (const one of all) {
+    const { left, right, width: own } = one.getBoundingClientRect();
+    if (own > 1 && left < -1 && right > -own && !scroller(one) && one.matches('a, button, input, select, textarea, p, h1, h2, h3, td'))
+      faults.push('begins beside the window: ' + name(one));
+  }
+
+  // Cut off.
+  for (const one of all) {
+    if (one.matches('input, select, textarea, progress, img, html, body')) continue;
+    const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '');
+    if (!own) continue;
+    const { overflowX, overflowY, textOverflow, webkitLineClamp } = getComputedStyle(one);
+    const titled = one.closest('[title]') !== null || one.querySelector('[title]') !== null;
+    const clips = (value) => value === 'hidden' || value === 'clip';
+    if (clips(overflowX) && one.scrollWidth > one.clientWidth + 1 && textOverflow !== 'ellipsis' && !titled)
+      faults.push('is cut off: ' + name(one));
+    else if (clips(overflowY) && one.scrollHeight > one.clientHeight + 2 && one.clientHeight > 0 && webkitLineClamp === 'none' && !titled)
+      faults.push('is cut off below: ' + name(one));
+    // Its letters stick out of a box that people take for theirs.
+    if (one.matches('.btn, .badge, .tag, td, th, .dropdown-item, .nav-link')) {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      const [letters, box] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
+      if (letters.width > 0 && (letters.right > box.right + 2 || letters.left < box.left - 2) && !clips(overflowX))
+        faults.push('its text sticks out: ' + name(one));
+    }
+  }
+
+  // Over one another.
+  const floats = (one) => {
+    for (let at = one; at && at !== document.body; at = at.parentElement) {
+      const { position } = getComputedStyle(at);
+      if (position === 'fixed' || position === 'sticky') return at;
+    }
+    return null;
+  };
+  const controls = all
+    .filter((one) => one.matches('a[href], button, input:not([type=hidden]), select, textarea, summary'))
+    .map((one) => ({ one, floats: floats(one), boxes: [...one.getClientRects()].filter((box) => box.width > 2 && box.height > 2) }))
+    .filter(({ boxes }) => boxes.length > 0)
+    .sort((a, b) => a.boxes[0].top - b.boxes[0].top);
+  for (let i = 0; i < controls.length; i++) {
+    const a = controls[i];
+    const bottom = Math.max(...a.boxes.map((box) => box.bottom));
+    for (let j = i + 1; j < controls.length && controls[j].boxes[0].top < bottom; j++) {
+      const b = controls[j];
+      if (a.floats !== b.floats || a.one.contains(b.one) || b.one.contains(a.one)) continue;
+      const over = a.boxes.some((x) => b.boxes.some((y) =>
+        Math.min(x.right, y.right) - Math.max(x.left, y.left) > 3 && Math.min(x.bottom, y.bottom) - Math.max(x.top, y.top) > 3));
+      if (over) faults.push('lie over one another: ' + name(a.one) + ' and ' + name(b.one));
+    }
+  }
+
+  // Menus, one of each kind.
+  const kinds = new Set();
+  for (const menu of document.querySelectorAll('details.dropdown:not([open])')) {
+    const kind = (menu.querySelector('summary')?.textContent ?? '').replace(/\\d|\\s/g, '').slice(0, 12);
+    if (kinds.has(kind) || !seen(menu)) continue;
+    kinds.add(kind);
+    menu.open = true;
+    const box = menu.querySelector('.dropdown-menu')?.getBoundingClientRect();
+    if (box && box.width > 0 && (box.left < -1 || box.right > width + 1))
+      faults.push('an opened menu sticks out, ' + Math.round(box.left) + ' to ' + Math.round(box.right) + ': ' + name(menu.querySelector('summary')));
+    menu.open = false;
+  }
+  return [...new Set(faults)].slice(0, 6);
+})()`;
+
+/** Every count of a page as if there were a million of it: numbers that stand alone, where they are written in full. */
+const MILLION = `(() => {
+  for (const one of document.querySelectorAll('main *, aside *')) {
+    const [only, ...more] = one.childNodes;
+    if (more.length > 0 || only?.nodeType !== 3 || one.closest('pre, code, svg, [data-badge], option, textarea')) continue;
+    if (one.closest('.nav-link, .figures b')) {
+      if (/^\\s*\\d{1,3}\\s*$/.test(only.textContent)) only.textContent = '1M';
+      continue;
+    }
+    const counted = only.textContent.replace(/^(\\s*)\\d{1,3}(\\s+[a-z]+s?)?(\\s*)$/, (_, a, noun, b) => a + '1,000,000' + (noun ?? '') + b);
+    if (counted !== only.textContent) only.textContent = counted;
+  }
+})()`;
+
+export { MEASURE, MILLION };
