@@ -3,7 +3,7 @@
  * off without a sign, controls lie over one another or beside the window, an opened menu sticks out. What is folded or hidden
  * does not count. Answers sentences; none: all is well.
  */
-const MEASURE = `(() => {
+const MEASURE = `(async () => {
   const faults = [];
   const width = document.documentElement.clientWidth;
   const name = (one) => {
@@ -33,8 +33,13 @@ const MEASURE = `(() => {
   for (const one of all) {
     const { overflowX } = getComputedStyle(one);
     if (overflowX !== 'auto' && overflowX !== 'scroll') continue;
-    if (one.scrollWidth <= one.clientWidth + 1 || one.matches('pre, textarea, .code-block, .code-block *')) continue;
-    faults.push('a part scrolls sideways: ' + name(one));
+    const hidden = one.scrollWidth - one.clientWidth;
+    if (hidden <= 1 || one.matches('pre, textarea')) continue;
+    // It fades out where it goes on.
+    if (getComputedStyle(one).getPropertyValue('--fade') !== '0px' && !one.matches('.table-card')) continue;
+    const inner = [...one.querySelectorAll('*')].filter((part) => part.getBoundingClientRect().right > one.getBoundingClientRect().right + 1);
+    const last = inner.filter((part) => !inner.some((other) => part !== other && part.contains(other)));
+    faults.push('a part scrolls sideways by ' + hidden + ': ' + name(one) + ' for ' + last.slice(0, 3).map(name).join(' | '));
   }
 
   // Beside the window, where no scrolling leads.
@@ -58,10 +63,15 @@ const MEASURE = `(() => {
       faults.push('is cut off below: ' + name(one));
     // Its letters stick out of a box that people take for theirs.
     if (one.matches('.btn, .badge, .tag, td, th, .dropdown-item, .nav-link')) {
-      const range = document.createRange();
-      range.selectNodeContents(one);
-      const [letters, box] = [range.getBoundingClientRect(), one.getBoundingClientRect()];
-      if (letters.width > 0 && (letters.right > box.right + 2 || letters.left < box.left - 2) && !clips(overflowX))
+      const box = one.getBoundingClientRect();
+      const out = [...one.childNodes].some((node) => {
+        if (node.nodeType !== 3 || node.textContent.trim() === '') return false;
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        const letters = range.getBoundingClientRect();
+        return letters.width > 0 && (letters.right > box.right + 2 || letters.left < box.left - 2);
+      });
+      if (out && !clips(overflowX))
         faults.push('its text sticks out: ' + name(one));
     }
   }
@@ -74,9 +84,21 @@ const MEASURE = `(() => {
     }
     return null;
   };
+  /** What of a box its surroundings leave to be seen. */
+  const shown = (one, box) => {
+    let { left, right, top, bottom } = box;
+    for (let at = one.parentElement; at && at !== document.body; at = at.parentElement) {
+      const { overflowX, overflowY } = getComputedStyle(at);
+      if (overflowX === 'visible' && overflowY === 'visible') continue;
+      const edge = at.getBoundingClientRect();
+      [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
+      [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
+    }
+    return { left, right, top, bottom };
+  };
   const controls = all
     .filter((one) => one.matches('a[href], button, input:not([type=hidden]), select, textarea, summary'))
-    .map((one) => ({ one, floats: floats(one), boxes: [...one.getClientRects()].filter((box) => box.width > 2 && box.height > 2) }))
+    .map((one) => ({ one, floats: floats(one), boxes: [...one.getClientRects()].map((box) => shown(one, box)).filter((box) => box.right - box.left > 2 && box.bottom - box.top > 2) }))
     .filter(({ boxes }) => boxes.length > 0)
     .sort((a, b) => a.boxes[0].top - b.boxes[0].top);
   for (let i = 0; i < controls.length; i++) {
@@ -92,12 +114,15 @@ const MEASURE = `(() => {
   }
 
   // Menus, one of each kind.
-  const kinds = new Set();
+  const kinds = new Map();
   for (const menu of document.querySelectorAll('details.dropdown:not([open])')) {
     const kind = (menu.querySelector('summary')?.textContent ?? '').replace(/\\d|\\s/g, '').slice(0, 12);
-    if (kinds.has(kind) || !seen(menu)) continue;
-    kinds.add(kind);
-    menu.open = true;
+    if (!kinds.has(kind) && seen(menu)) kinds.set(kind, menu);
+  }
+  for (const menu of kinds.values()) menu.open = true;
+  // The page is told of it in a task of its own.
+  if (kinds.size > 0) await new Promise((done) => setTimeout(done, 0));
+  for (const menu of kinds.values()) {
     const box = menu.querySelector('.dropdown-menu')?.getBoundingClientRect();
     if (box && box.width > 0 && (box.left < -1 || box.right > width + 1))
       faults.push('an opened menu sticks out, ' + Math.round(box.left) + ' to ' + Math.round(box.right) + ': ' + name(menu.querySelector('summary')));

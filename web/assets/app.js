@@ -52,6 +52,23 @@ if (fault) {
   (group?.querySelector('[aria-invalid="true"]') ?? group?.querySelector('input:not([type=hidden])'))?.focus();
 }
 
+// A menu that would reach beside the window is moved into it.
+const BESIDE = 8;
+function fit(menu) {
+  menu.style.translate = 'none';
+  const { left, right } = menu.getBoundingClientRect();
+  const over = right - (document.documentElement.clientWidth - BESIDE);
+  const by = left < BESIDE ? BESIDE - left : over > 0 ? -Math.min(over, left - BESIDE) : 0;
+  if (by !== 0) menu.style.translate = `${by}px`;
+}
+document.addEventListener(
+  'toggle',
+  ({ target }) => {
+    if (target.open && target.matches?.('details.dropdown')) fit(target.querySelector('.dropdown-menu'));
+  },
+  true,
+);
+
 const menus = () => document.querySelectorAll('details[data-menu][open], details.drawer[open]');
 document.addEventListener('click', (event) => {
   for (const menu of menus()) if (!menu.contains(event.target)) menu.open = false;
