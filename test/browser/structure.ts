@@ -36,7 +36,7 @@ const MEASURE = `(async () => {
     const hidden = one.scrollWidth - one.clientWidth;
     if (hidden <= 1 || one.matches('pre, textarea')) continue;
     // It fades out where it goes on.
-    if (getComputedStyle(one).getPropertyValue('--fade') !== '0px' && !one.matches('.table-card')) continue;
+    if (getComputedStyle(one).animationName === 'fades' && !one.matches('.table-card')) continue;
     const inner = [...one.querySelectorAll('*')].filter((part) => part.getBoundingClientRect().right > one.getBoundingClientRect().right + 1);
     const last = inner.filter((part) => !inner.some((other) => part !== other && part.contains(other)));
     faults.push('a part scrolls sideways by ' + hidden + ': ' + name(one) + ' for ' + last.slice(0, 3).map(name).join(' | '));
@@ -140,7 +140,7 @@ const MILLION = `(() => {
       if (/^\\s*\\d{1,3}\\s*$/.test(only.textContent)) only.textContent = '1M';
       continue;
     }
-    const counted = only.textContent.replace(/^(\\s*)\\d{1,3}(\\s+[a-z]+s?)?(\\s*)$/, (_, a, noun, b) => a + '1,000,000' + (noun ?? '') + b);
+    const counted = only.textContent.replace(/^(\\s*)\\d{1,3}(\\s+[a-z]{3,})?(\\s*)$/, (_, a, noun, b) => a + '1,000,000' + (noun ?? '') + b);
     if (counted !== only.textContent) only.textContent = counted;
   }
 })()`;

@@ -90,7 +90,7 @@ function withFile(values: Form): FormData {
   const form = new FormData();
   const files = new Set(['package', 'logo']);
   for (const [name, value] of Object.entries(values))
-    if (!files.has(name)) for (const one of [value].flat()) form.append(name, one as string);
+    if (!files.has(name)) for (const one of [value].flat()) form.append(name, one);
   for (const name of files) if (name in values) form.append(name, new Blob(['no file of its kind']), 'some.bin');
   return form;
 }

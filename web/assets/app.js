@@ -163,9 +163,9 @@ function laterBy(day, months) {
   return new Date(Date.UTC(year, month - 1 + months, Math.min(date, last))).toISOString().slice(0, 10);
 }
 /** A day, or a day and a time, that much later by the clock on the wall. */
-function later(value, { months = 0, hours = 0 }) {
+function later(value, months, hours) {
   const [day, time] = value.split('T');
-  if (months > 0) return [laterBy(day, Number(months)), ...(time ? [time] : [])].join('T');
+  if (months > 0) return [laterBy(day, months), ...(time ? [time] : [])].join('T');
   return new Date(Date.parse(`${value}Z`) + hours * 3_600_000).toISOString().slice(0, 16);
 }
 for (const steps of document.querySelectorAll('[data-date-steps]')) {
@@ -175,7 +175,7 @@ for (const steps of document.querySelectorAll('[data-date-steps]')) {
   steps.addEventListener('click', ({ target }) => {
     const step = target.closest('[data-months], [data-hours]')?.dataset;
     if (!step) return;
-    field.value = later(field.value || nowIn(steps.dataset.zone), step);
+    field.value = later(field.value || nowIn(steps.dataset.zone), Number(step.months ?? 0), Number(step.hours ?? 0));
     field.dispatchEvent(new Event('change', { bubbles: true }));
     say(field.value);
   });

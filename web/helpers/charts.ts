@@ -3,6 +3,7 @@
  * forbids styles. A metric over time is in series.ts.
  */
 import { scaleBand, scaleLinear } from 'd3-scale';
+import { number } from './format.js';
 import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
 
 const series = (value: unknown): number[] => (Array.isArray(value) ? value.map((v) => numeric(v) ?? 0) : []);
@@ -145,7 +146,7 @@ function shares(...args: unknown[]): Html {
   const legend = parts
     .map(
       (part) =>
-        `<li><span class="dot tone-${part.tone}"></span>${escape(part.label)} <b>${escape(part.value)}</b></li>`,
+        `<li class="text-break"><span class="dot tone-${part.tone}"></span>${escape(part.label)} <b>${number(part.value)}</b></li>`,
     )
     .join('');
   const chart = frame('shares-bar d-block w-100', 400, 8, plain(hash['label']), boxes.join('')).toHTML();

@@ -69,7 +69,10 @@ form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (sending) return;
   clear();
-  if (file.files[0].size > most) return tellBeside({ package: `The package is larger than ${size(most)}.` });
+  if (file.files[0].size > most) {
+    tellBeside({ package: `The package is larger than ${size(most)}.` });
+    return;
+  }
   sending = new XMLHttpRequest();
   sending.open('POST', form.getAttribute('action'));
   sending.setRequestHeader('accept', 'application/json');
