@@ -12,7 +12,7 @@ const LETTERS = 'W'.repeat(8_192);
 export const PLANTED = SCRIPT + LETTERS;
 /** As people write: emoji of several code points, both directions of writing, a word that no line holds. */
 export const WRITTEN =
-  'طلبات المتجر 🛒 👩‍👩‍👧‍👦 הזמנות Rechtsschutzversicherungsgesellschaften und Donaudampfschifffahrtskapitäne — '.repeat(60);
+  'طلبات المتجر 🛒 👩‍👩‍👧‍👦 הזמנות Rechtsschutzversicherungsgesellschaften und Donaudampfschifffahrtskapitäne';
 export const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
 export const INSTALLER = { username: 'fitter', password: 'quiet-lantern-harbour' };
 
