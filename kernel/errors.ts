@@ -1,7 +1,7 @@
 /**
  * Errors that reach a caller, each with its stable code (contract 00, error codes). `CODES` are those that several
- * parts of the service share; a plugin declares its own in its manifest. docs/errors.md is made from both, and pages take
- * their words for people from here and from nowhere else. Any other thrown value is a fault of the service: 500
+ * parts of the service share; a plugin declares its own in its manifest. docs/errors.md is made from both, and pages
+ * take their words for people from here and from nowhere else. Any other thrown value is a fault of the service: 500
  * `internal_error`, logged, its text hidden unless `app.debug`.
  */
 import type { ErrorCodes } from '../ports/http.js';
