@@ -3,6 +3,7 @@
  * after it, so that a caller sees its own change. Once it has become slow it may be a little old, and the next one is
  * begun before it is too old, so that only the first of many callers waits.
  */
+import { BoundedMap } from './bounded-map.js';
 import { SingleFlight } from './single-flight.js';
 
 export interface ReadingOptions<T> {
@@ -65,5 +66,28 @@ export class SharedReading<T> {
     }, this.options.maxAgeMs);
     this.#expiry.unref();
     return value;
+  }
+}
+
+/** One for each of many keys: of each project, what is counted there. */
+export class KeyedReadings<T> {
+  readonly #readings: BoundedMap<SharedReading<T>>;
+
+  /** @param most keys that are kept */
+  constructor(
+    most: number,
+    private readonly options: ReadingOptions<T>,
+  ) {
+    this.#readings = new BoundedMap({ most });
+  }
+
+  /** @param read of this key, always the same */
+  take(key: string, read: () => Promise<T>): Promise<T> {
+    let reading = this.#readings.get(key);
+    if (reading === undefined) {
+      reading = new SharedReading(read, this.options);
+      this.#readings.set(key, reading);
+    }
+    return reading.take();
   }
 }

@@ -1,6 +1,6 @@
 /** One reading for all who ask: anew while it is quick, a little old once it is slow. */
 import { expect } from 'chai';
-import { SharedReading } from '../../lib/shared-reading.js';
+import { KeyedReadings, SharedReading } from '../../lib/shared-reading.js';
 
 /** Numbers, each reading the next; slow ones wait until they are let go. */
 function readings(quickMs: number) {
@@ -89,5 +89,27 @@ describe('lib: shared reading', () => {
     const shared = new SharedReading(async () => ++n, options);
     const taken = [await shared.take(), await shared.take(), await shared.take(), await shared.take()];
     expect(taken).to.deep.equal([1, 2, 3, 3]);
+  });
+});
+
+describe('a reading for each of many keys', () => {
+  it('is shared by those who ask for the same key while it may be so old, and no longer', async () => {
+    let now = 0;
+    const asked: string[] = [];
+    const readings = new KeyedReadings<number>(2, { maxAgeMs: 1_000, monotonic: () => now, isSmall: (n) => n < 10 });
+    const take = (key: string, value: number): Promise<number> =>
+      readings.take(key, () => {
+        asked.push(key);
+        return Promise.resolve(value);
+      });
+    expect([await take('a', 50), await take('a', 50), await take('b', 60)]).to.deep.equal([50, 50, 60]);
+    expect(asked).to.deep.equal(['a', 'b']);
+    now += 1_001;
+    expect(await take('a', 50)).to.equal(50);
+    expect(asked).to.deep.equal(['a', 'b', 'a']);
+    // What is small is counted anew each time: somebody sees a change at once.
+    await take('c', 5);
+    await take('c', 5);
+    expect(asked.slice(3)).to.deep.equal(['c', 'c']);
   });
 });

@@ -69,7 +69,15 @@ const PAGES = [
 ];
 
 /** Leads elsewhere, or answers no page. */
-const NO_PAGE = new Set(['/logout', '/bugs/live', '/errors/live', '/search/live', '/system/audit', '/login']);
+const NO_PAGE = new Set([
+  '/logout',
+  '/account/totp',
+  '/bugs/live',
+  '/errors/live',
+  '/search/live',
+  '/system/audit',
+  '/login',
+]);
 
 /** Of one page, in milliseconds. */
 interface PageFigure {

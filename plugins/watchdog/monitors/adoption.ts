@@ -1,5 +1,6 @@
 /** Which versions the machines of a project run, by what their heartbeats say. */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { KeyedReadings } from '../../../lib/shared-reading.js';
 import { canonicalVersion, isVersion } from '../../../lib/versions.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
@@ -7,11 +8,28 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 
 export type Counts = readonly { key: Scalar; n: number }[];
 
+const PROJECTS = 500;
+const MAX_AGE_MS = 5_000;
+/** Machines that are counted anew each time. */
+const SMALL = 500;
+
 @injectable()
 export class Adoption {
-  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors'>) {}
+  /** Several parts of one page ask for the same project. */
+  readonly #readings = new KeyedReadings<VersionAdoption[]>(PROJECTS, {
+    maxAgeMs: MAX_AGE_MS,
+    isSmall: (versions) => versions.reduce((sum, { monitors }) => sum + monitors, 0) <= SMALL,
+    monotonic: () => this.deps.clock.monotonic(),
+  });
 
-  async of(project: string): Promise<VersionAdoption[]> {
+  constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {}
+
+  /** Of many machines it may be some seconds old. */
+  of(project: string): Promise<VersionAdoption[]> {
+    return this.#readings.take(project, () => this.#read(project));
+  }
+
+  async #read(project: string): Promise<VersionAdoption[]> {
     const filter = { project, deleted_at: null };
     const [all, up] = await Promise.all([
       this.deps.monitors.groupCount('app_version', filter),

@@ -34,6 +34,8 @@ export class Forest<T extends TreeItem> {
   readonly roots: T[] = [];
   readonly #children = new Map<string, T[]>();
   readonly #known = new Map<string, T>();
+  /** The monitors of a forest stay as they are: they are counted once, whoever asks. */
+  readonly #tallies = new Map<unknown, Promise<ReadonlyMap<string, Tally>>>();
 
   private constructor(private readonly pause: () => Promise<void>) {}
 
@@ -73,8 +75,19 @@ export class Forest<T extends TreeItem> {
     return this.#children.get(source) ?? [];
   }
 
-  /** How many monitors are below each one, and how many of those and itself are troubled. */
-  async tally(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, Tally>> {
+  /**
+   * How many monitors are below each one, and how many of those and itself are troubled.
+   * @param troubled the same function for the same question
+   */
+  tally(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, Tally>> {
+    const known = this.#tallies.get(troubled);
+    if (known !== undefined) return known;
+    const counted = this.#tally(troubled);
+    this.#tallies.set(troubled, counted);
+    return counted;
+  }
+
+  async #tally(troubled: (item: T) => boolean): Promise<ReadonlyMap<string, Tally>> {
     const order: T[] = [...this.roots];
     const parents = new Map<string, string>();
     const reached = new Set(order.map(({ source }) => source));

@@ -1,11 +1,17 @@
 /** What a project's page says of its monitors: how many are in which state, and those that need somebody. */
+import { KeyedReadings } from '../../../lib/shared-reading.js';
 import type { ProjectFigure, ProjectParts } from '../../../ports/domain/projects.js';
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { Scalar } from '../../../ports/store.js';
 import type { WatchdogDeps } from '../deps.js';
 import { STATES } from '../model/documents.js';
 import type { Status } from '../monitors/status.js';
 
 const SHOWN = 6;
+const PROJECTS = 500;
+/** Of more monitors than these the counts may be so old. */
+const SMALL = 500;
+const MAX_AGE_MS = 5_000;
 const SYSTEM = { name: 'projects', token: null, project: null, source: null };
 const TONES: Readonly<Partial<Record<MonitorState, 'danger' | 'warning' | 'success'>>> = {
   down: 'danger',
@@ -16,15 +22,20 @@ const ORDER: readonly MonitorState[] = ['down', 'warning', 'up', 'unknown', 'mai
 
 export function projectPart(
   status: Pick<Status, 'worstFirst'>,
-  { monitors }: Pick<WatchdogDeps, 'monitors'>,
+  { monitors, clock }: Pick<WatchdogDeps, 'monitors' | 'clock'>,
 ): ProjectParts {
+  const counted = new KeyedReadings<readonly { n: number; key: Scalar }[]>(PROJECTS, {
+    maxAgeMs: MAX_AGE_MS,
+    isSmall: (counts) => counts.reduce((sum, { n }) => sum + n, 0) <= SMALL,
+    monotonic: () => clock.monotonic(),
+  });
   return {
     id: 'monitors',
     order: 40,
     of: async ({ slug }) => {
       const address = `/monitors?project=${encodeURIComponent(slug)}`;
       const [counts, page] = await Promise.all([
-        monitors.groupCount('state', { project: slug, deleted_at: null }),
+        counted.take(slug, () => monitors.groupCount('state', { project: slug, deleted_at: null })),
         status.worstFirst({ project: slug, limit: SHOWN }, SYSTEM),
       ]);
       const figures = ORDER.filter((state) => STATES.includes(state)).flatMap((state): ProjectFigure[] => {
