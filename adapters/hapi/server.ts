@@ -275,7 +275,7 @@ export class HapiServer implements HttpServer {
     this.#eventStreams.close();
     // What comes on connections that a proxy has kept is still served.
     await kept;
-    this.#inFlight.stopping = true;
+    this.#inFlight.stop();
     this.#eventStreams.close();
     // Drained before hapi stops: hapi closes connections whose requests it has never seen.
     await this.#requests.drained(left());

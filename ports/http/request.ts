@@ -19,7 +19,7 @@ export interface HttpRequest {
   /** The client's address after `server.trusted_proxies`. */
   address: string;
   cookies: Readonly<Record<string, string>>;
-  /** Aborts when the client goes away. */
+  /** Aborts when the client goes away, or the service begins to stop: for what waits, and answers then. */
   signal: AbortSignal;
   /** The slug that the query was filled in with, because the visitor has chosen this project (`projectQuery`). */
   chosenProject?: string;

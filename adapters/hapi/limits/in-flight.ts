@@ -3,17 +3,33 @@
  * they never fill the places of callers with a credential (contract 00, limits). A request whose body is still arriving
  * is not at work.
  */
+import { setMaxListeners } from 'node:events';
+
 export class RequestsInFlight {
   readonly #anonymous = new Map<string, number>();
   #anonymousCount = 0;
   count = 0;
   stopping = false;
+  readonly #ending = new AbortController();
   readonly #mostAnonymous: number;
   readonly #mostPerAddress: number;
 
   constructor(readonly most: number) {
+    // Each request that waits for something listens.
+    setMaxListeners(0, this.#ending.signal);
     this.#mostAnonymous = Math.ceil(most / 4);
     this.#mostPerAddress = Math.ceil(most / 16);
+  }
+
+  /** Aborts when the service begins to stop: what only waits answers then. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  /** No request gets a place any more. */
+  stop(): void {
+    this.stopping = true;
+    this.#ending.abort();
   }
 
   /** A place; null when there is none. @param address of a caller without a credential, else null */

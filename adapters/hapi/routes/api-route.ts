@@ -92,9 +92,9 @@ export class ApiRoute {
   }
 
   #call(asked: Requested): IncomingRequest {
-    const { ids, addressOf, secure, requests } = this.shared;
+    const { ids, addressOf, secure, requests, inFlight } = this.shared;
     const id = requestId(asked.raw.req.headers['x-request-id'], ids);
-    const call = new IncomingRequest(id, asked, addressOf, secure);
+    const call = new IncomingRequest(id, asked, addressOf, secure, inFlight.ending);
     requests.known(asked.raw.req, { id, route: this.#spec.path, who: () => whoIs(call.principal) });
     return call;
   }

@@ -220,7 +220,7 @@ export class ToolTable implements RouteTools {
         ...(asked.payload !== undefined && { 'content-type': 'application/json' }),
       },
       ...(peer !== undefined && { remoteAddress: peer }),
-      app: { counted: 'api', tool: name } satisfies InnerCall,
+      app: { counted: 'api', tool: name, outer: request } satisfies InnerCall,
     });
     return {
       status: response.statusCode,

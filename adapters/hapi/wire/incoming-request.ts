@@ -25,6 +25,8 @@ export interface InnerCall {
   /** The limit that has counted the surrounding request. */
   counted?: RateClass;
   tool?: string;
+  /** The surrounding request, whose caller the tool's is. */
+  outer?: { readonly signal: AbortSignal };
 }
 
 /** A body's part of a budget, until it is given back. */
@@ -63,6 +65,8 @@ export class IncomingRequest implements HttpRequest {
     private readonly request: Requested,
     private readonly addressOf: AddressOf,
     private readonly secure: boolean,
+    /** Of the service; undefined: its stop ends nothing. */
+    private readonly ending?: AbortSignal,
   ) {
     const { counted, tool } = (request.app ?? {}) as InnerCall;
     this.tool = tool;
@@ -124,15 +128,22 @@ export class IncomingRequest implements HttpRequest {
   }
 
   get signal(): AbortSignal {
-    if (this.#signal) return this.#signal;
+    this.#signal ??= ((this.request.app ?? {}) as InnerCall).outer?.signal ?? this.#ownSignal();
+    return this.#signal;
+  }
+
+  #ownSignal(): AbortSignal {
     const controller = new AbortController();
     const { res } = this.request.raw;
-    const gone = (): void => {
-      if (!res.writableFinished) controller.abort();
+    const abort = (): void => controller.abort();
+    const closed = (): void => {
+      this.ending?.removeEventListener('abort', abort);
+      if (!res.writableFinished) abort();
     };
-    if (res.closed) gone();
-    else res.once('close', gone);
-    this.#signal = controller.signal;
-    return this.#signal;
+    if (this.ending?.aborted === true) abort();
+    else this.ending?.addEventListener('abort', abort);
+    if (res.closed) closed();
+    else res.once('close', closed);
+    return controller.signal;
   }
 }

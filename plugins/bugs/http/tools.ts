@@ -34,10 +34,10 @@ const untrusted: readonly string[] = [
 
 /** What the arguments of tools mean, each said once: where a name says enough, nothing is said. */
 const describe: Record<string, string> = {
-  agent: 'Your name; default: the token’s',
+  agent: 'Your name, else the token’s',
   wait_seconds: 'For work, up to 25',
   client_ref: 'Your own id: a repeat creates nothing',
-  q: 'All of its words; quotes keep together; or a ref',
+  q: 'All its words; quotes join them; or a ref',
   assignee: '',
   comment: '',
   type: '',
@@ -73,7 +73,7 @@ export const next: ToolSpec = {
   name: 'next',
   title: 'Next item',
   description:
-    'Reserves the most urgent open item for you: where it failed, its newest occurrence, what the one before left (`handover`). `item` null: no work, `waiting` says why. Needs bugtracker:manage.',
+    'A lease on the most urgent open item: where it failed, its newest occurrence, what the one before left (`handover`). `item` null: no work, `waiting` says why.',
   only: [...FILTERS.filter((name) => !READERS.has(name)), 'agent', 'lease_seconds', 'wait_seconds'],
   fixed: { action: 'next' },
   describe: { ...describe, lease_seconds: '60 to 14,400' },
@@ -100,7 +100,7 @@ export const search: ToolSpec = {
 export const get: ToolSpec = {
   name: 'get',
   title: 'Read an item',
-  description: 'One item with newest occurrence, comments and last history.',
+  description: 'One item with newest occurrence, comments and last history. Needs bugtracker:read.',
   readOnly: true,
   defaults: { occurrences: 1 },
   describe: { ...describe, occurrences: 'How many; of older ones what differs' },
@@ -111,7 +111,7 @@ export const get: ToolSpec = {
 export const similar: ToolSpec = {
   name: 'similar',
   title: 'Find similar items',
-  description: 'Items like it, by class, file or words.',
+  description: 'Items like it, by class, file or words. Needs bugtracker:read.',
   readOnly: true,
   describe,
   untrusted,
@@ -124,8 +124,7 @@ export const similar: ToolSpec = {
 export const claim: ToolSpec = {
   name: 'claim',
   title: 'Claim an item',
-  description:
-    'Reserves a certain item for you. Claiming yours again gives a new claim_token; the old one dies. Needs bugtracker:manage.',
+  description: 'A lease on a certain item. Claiming yours again gives a new claim_token; the old one dies.',
   describe,
   untrusted,
   answer: written,
@@ -159,7 +158,7 @@ export const resolve: ToolSpec = {
   idempotent: true,
   only: ['id', 'claim_token', 'resolved_in_build', 'fix_commit', 'pr_url', 'comment'],
   fixed: { status: 'resolved' },
-  describe: { ...describe, resolved_in_build: 'Version that will carry the fix; its release closes the item' },
+  describe: { ...describe, resolved_in_build: 'Version with the fix; its release closes the item' },
   untrusted,
   answer: written,
 };
@@ -265,7 +264,7 @@ export const report: ToolSpec = {
 export const occurrences: ToolSpec = {
   name: 'occurrences',
   title: 'Occurrences',
-  description: 'Kept occurrences whole, newest first.',
+  description: 'Kept occurrences whole, newest first. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', ...WHERE, 'limit', 'cursor'],
   defaults: { limit: 5 },
@@ -276,7 +275,7 @@ export const occurrences: ToolSpec = {
 export const comments: ToolSpec = {
   name: 'comments',
   title: 'Comments',
-  description: 'All, newest first.',
+  description: 'All, newest first. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
   defaults: { limit: 20 },
