@@ -174,7 +174,7 @@ export default definePlugin<ReleasesConfig>({
           id: 'release',
           order: 50,
           title: 'Publish a release',
-          text: 'Run it where the build lies. The release is signed, machines ask for it, and it closes the items that it mends.',
+          text: 'It publishes an example: write the folder of your build in place of hello. The release is signed, machines ask for it, and it closes the items that it mends.',
           page: { label: 'Releases', href: '/releases' },
           done: async () => (await deps.releases.find({ limit: 1 })).items.length > 0,
           command: firstReleaseCommand,

@@ -12,7 +12,7 @@ import { ApplicationTokens } from './application.js';
 import { Catalog, RELEASES_NOW } from './catalog.js';
 import { setupConfig } from './config.js';
 import { Machines } from './machine.js';
-import { BUILD_COMMAND } from './installer/install-sh.js';
+import { BUILD_COMMAND, NOT_BUILT } from './installer/install-sh.js';
 import { installerRoutes } from './installer/routes.js';
 import type { IssuedDoc } from './issued.js';
 import { pages, projectPart } from './pages.js';
@@ -58,6 +58,10 @@ export default definePlugin({
           page: { label: 'Machines', href: '/machines' },
           done: async () => (await issued.find({ limit: 1 })).items.length > 0,
           command: ({ baseUrl }) => `curl -fsSL ${baseUrl}/installer/install.sh | sh`,
+          lacks: async () =>
+            installers.placing() === null && (await installers.manifest()) === null
+              ? { text: `${NOT_BUILT} Then the line for machines stands here.`, command: BUILD_COMMAND }
+              : null,
           token: null,
         }),
       ],

@@ -25,6 +25,8 @@ export interface FirstStep {
   done(): Promise<boolean>;
   /** What runs as it is printed; null: the page alone does it. */
   command: ((given: StepGiven) => string) | null;
+  /** What this service itself lacks for the command, with the line that mends it, shown in its place; null: nothing. */
+  lacks?(): Promise<{ text: string; command: string } | null>;
   /** What the command's token may do; one button makes it. Null: the command needs none. */
   token: { name: string; scopes: readonly string[] } | null;
 }

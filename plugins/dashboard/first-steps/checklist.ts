@@ -56,6 +56,16 @@ export class Checklist {
     await this.dismissals.remove({ id: account });
   }
 
+  /** What the service lacks for it; null: nothing, or it cannot be told. */
+  async lacking(step: FirstStep): Promise<{ text: string; command: string } | null> {
+    try {
+      return (await step.lacks?.()) ?? null;
+    } catch (err) {
+      this.log.warn({ err, step: step.id }, 'what a first step lacks could not be asked for');
+      return null;
+    }
+  }
+
   async #done(alike: readonly FirstStep[]): Promise<boolean> {
     for (const step of alike) {
       if (this.#happened.has(step.id)) return true;

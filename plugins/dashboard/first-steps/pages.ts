@@ -143,12 +143,16 @@ export class StepPages {
   }
 
   async #shown(steps: readonly CheckedStep[], { role }: SessionPrincipal, wanted: string | null): Promise<ShownSteps> {
+    const { checklist } = this.parts;
     const given = await this.#given(wanted);
     const mayMake = role === 'admin' && this.parts.tokens() !== undefined;
     const next = steps.find(({ done }) => !done)?.step.id;
     return {
-      steps: steps.map(({ step, done }) =>
-        shownStep(step, done, { ...given, token: VARIABLE }, { mayMake, next, project: given.bound }),
+      steps: await Promise.all(
+        steps.map(async ({ step, done }) => {
+          const row = shownStep(step, done, { ...given, token: VARIABLE }, { mayMake, next, project: given.bound });
+          return done ? row : { ...row, ...(await checklist.lacking(step)) };
+        }),
       ),
       done: steps.filter(({ done }) => done).length,
       all: steps.length,

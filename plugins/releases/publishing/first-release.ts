@@ -1,9 +1,13 @@
 import type { StepGiven } from '../../../ports/domain/dashboard.js';
 
-/** The command that publishes the folder in which it runs (contract 40, publishing). Pure. */
+/**
+ * The command that publishes a folder (contract 40, publishing): one that it makes, so that nobody publishes what lies
+ * where the command happens to be pasted. Pure.
+ */
 export const firstReleaseCommand = ({ baseUrl, project, token }: StepGiven): string =>
   [
-    `tar -czf - -C . . > /tmp/package.tar.gz && curl --fail-with-body \\`,
+    `mkdir -p hello && echo '${project} 1.0.0' > hello/README.txt && \\`,
+    `tar -czf - -C hello . > /tmp/package.tar.gz && curl --fail-with-body \\`,
     `  -X POST "${baseUrl}/api/updateservice/v1/publish?product=${project}&version=1.0.0&platform=any" \\`,
     `  -H "Authorization: Bearer ${token}" \\`,
     `  -H 'Content-Type: application/gzip' \\`,

@@ -84,6 +84,12 @@ describe('/first-steps', () => {
     expect(ticks(await page(admin, '/'))).to.have.property('project', false);
   });
 
+  it('says what the service lacks for a step, in place of a command that could not run', async () => {
+    const shown = await page(admin);
+    expect(shown).to.include('npm run build:agent').and.include('has no update agents yet');
+    expect(shown).not.to.include('install.sh');
+  });
+
   it('ticks each by itself, when its command ran as it was printed', async () => {
     await admin.post('/projects', { slug: 'shop', name: 'Shop' }, '/projects/new');
     expect(ticks(await page(admin))).to.have.property('project', true);
