@@ -1,0 +1,108 @@
+/**
+ * What a process of the version before a migration writes into a store that has it, for each migration of stored data
+ * (docs/operations.md, several versions on one store): the real program, as it was before the step.
+ */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { packageRoot } from '../../config/load.js';
+import { engines } from '../support/engines.js';
+import { otherVersion, type OtherVersion } from '../support/other-version.js';
+import { aos, TestService } from '../support/service.js';
+
+type Edits = Record<string, (text: string) => string>;
+
+/** The program knows the first `n` migrations, and no job that makes up for an earlier version. */
+const knowing = (n: number): Edits => ({
+  'plugins/bugs/migrations.js': (text) => text.replace(/\];(\s*\/\/.*)?\s*$/, `].slice(0, ${n});\n`),
+  'plugins/bugs/plugin.js': (text) => text.replace(/\{ name: 'older_writes'.*\n/, '\n'),
+});
+/** It marks neither versions nor hosts. */
+const unmarked: Edits = {
+  'plugins/bugs/item/place-marks.js': (text) =>
+    text.replace(/(export function addedMarks\(.*\{)\n/, '$1 return null;\n'),
+};
+const withoutMarks = (text: string): string => text.replace('...marksOf([report]),', '');
+const withThreeTexts = (text: string): string =>
+  text
+    .replace(/search_text: (searchText\(.*\)),\n/, "search_text: $1.split('\\u001f').slice(0, 3).join('\\u001f'),\n")
+    .replace('return description ?', 'return false ?');
+
+interface Step {
+  migration: string;
+  edits: Edits;
+  /** By which its items are not found until this version has looked through them. */
+  lost: readonly string[];
+}
+
+const BY_TEXT = ['q=src%2Ftax.ts', 'q=dazumal'];
+const BY_PLACE = ['version=2.0.0', 'host=web-9'];
+const STEPS: readonly Step[] = [
+  {
+    migration: 'searched-words',
+    edits: {
+      ...knowing(1),
+      ...unmarked,
+      'plugins/bugs/item/first-document.js': (text) => withThreeTexts(withoutMarks(text)),
+    },
+    lost: [...BY_TEXT, ...BY_PLACE],
+  },
+  {
+    migration: 'place-marks',
+    edits: { ...knowing(2), ...unmarked, 'plugins/bugs/item/first-document.js': withoutMarks },
+    lost: BY_PLACE,
+  },
+];
+
+for (const engine of engines)
+  for (const { migration, edits, lost } of STEPS)
+    describe(`a process from before the migration ${migration}, on ${engine.name}`, function () {
+      this.timeout(180_000);
+      let service: TestService;
+      let earlier: TestService;
+      let program: OtherVersion;
+      before(async function () {
+        const settings = await engine.settings();
+        if (settings === null) this.skip();
+        const about = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+        const [major = 0, minor = 0] = about.version.split('.').map(Number);
+        program = await otherVersion(`${major}.${minor - 1}.0`, edits);
+        service = await TestService.first(settings);
+        earlier = await TestService.first(settings, engine.name === 'sqlite' ? service.dataDir : undefined);
+        earlier.cli = program.cli;
+      });
+      after(async () => {
+        await earlier?.dispose();
+        await service?.dispose();
+        await program?.remove();
+      });
+
+      it('loses nothing: what it writes is found by all of it', async () => {
+        await service.project('shop');
+        const token = await service.token('bugtracker:report,bugtracker:read');
+        const found = async (by: TestService, query: string): Promise<unknown[]> => {
+          const { status, body } = await by.request('GET', `/api/bugtracker/v1/bugs?${query}`, token);
+          expect(status, JSON.stringify(body)).to.equal(200);
+          return (body['items'] as { title: string }[]).map(({ title }) => title);
+        };
+        // The embedded store is served by one process at a time: there it is a way back.
+        if (engine.name !== 'sqlite') await service.start();
+        await earlier.start();
+        const bug = { project: 'shop', title: 'Totals differ', description: 'anno dazumal' };
+        const error = { project: 'shop', error_message: 'no rate', exception_class: 'TaxError', file: 'src/Tax.ts' };
+        const seen = { ...error, error_level: 'error', app_version: '2.0.0', host: 'web-9' };
+        for (const [path, body] of [
+          ['/api/bugtracker/v1/report', bug],
+          ['/api/errors/v1/report', seen],
+        ] as const) {
+          const { status, body: answer } = await earlier.request('POST', path, token, body);
+          expect(status, JSON.stringify(answer)).to.equal(201);
+        }
+        for (const query of lost) expect(await found(earlier, query), query).to.deep.equal([]);
+        await earlier.end();
+        if (engine.name === 'sqlite') await service.start();
+        const { code, stderr } = await aos(service.env, ['tick']);
+        expect(code, stderr).to.equal(0);
+        for (const query of [...BY_TEXT, ...BY_PLACE]) expect(await found(service, query), query).to.have.lengthOf(1);
+      });
+    });
