@@ -1,7 +1,8 @@
 /** deploy/: every setting that the files name is one, and the image holds what the service needs. */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../config/load.js';
 import { pathOf } from '../../config/sources.js';
@@ -67,6 +68,29 @@ describe('deploy/', () => {
     const file = join(DEPLOY, 'Caddyfile');
     const { status, stderr } = spawnSync('caddy', ['validate', '--config', file, '--adapter', 'caddyfile']);
     expect(status, String(stderr)).to.equal(0);
+  });
+
+  it('is a configuration that nginx takes (with nginx)', async function () {
+    if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined) this.skip();
+    this.timeout(30_000);
+    const folder = await mkdtemp(join(tmpdir(), 'aos-nginx-'));
+    try {
+      // nginx looks the names of the processes up when it starts.
+      const text = ((await texts()).get('nginx.conf') ?? '').replaceAll(/server aos-\d:/g, 'server 127.0.0.1:');
+      await writeFile(join(folder, 'nginx.conf'), `pid ${folder}/pid;\n${text}`);
+      const { status, stderr } = spawnSync('nginx', ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')]);
+      expect(status, String(stderr)).to.equal(0);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('is what Kubernetes takes (with kubernetes-validate)', function () {
+    if (spawnSync('kubernetes-validate', ['--help'], { stdio: 'ignore' }).error !== undefined) this.skip();
+    this.timeout(60_000);
+    const files = ['aos', 'migrate', 'secrets.example'].map((name) => join(DEPLOY, 'kubernetes', `${name}.yaml`));
+    const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', ...files], { encoding: 'utf8' });
+    expect(status, stdout + stderr).to.equal(0);
   });
 
   it('keeps the times of a stop longer than the service takes', async () => {
