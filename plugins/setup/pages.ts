@@ -5,7 +5,10 @@ import type { ProjectDirectory, ProjectInfo, ProjectParts } from '../../ports/do
 import type { VersionAdoption, WatchdogApi } from '../../ports/domain/watchdog.js';
 
 const PAGE = 50;
-/** Projects of the first table. */
+/**
+ * Projects of the first table. Each is asked by an index of its own; one question for all of them would read every
+ * monitor that there is, since the store groups by one field.
+ */
 const PROJECTS = 20;
 /** Parts of a bar. */
 const PARTS = 6;

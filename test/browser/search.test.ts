@@ -141,18 +141,28 @@ describe('web: the search in a real browser', function () {
     expect(tab.faults).to.deep.equal([]);
   });
 
-  it('finds rules, licenses by their reference and tokens by their name', async () => {
+  it('finds rules, machines, licenses by their reference and tokens by their name', async () => {
     const token = await service.token('bugtracker:manage');
     await service.request('POST', '/api/errors/v1/ignore-rules', token, {
       match_type: 'contains',
       pattern: 'scanner without paper',
       reason: 'Nobody can do anything about it.',
     });
+    const seller = await service.token('license:manage');
+    const sold = await service.request('POST', '/api/license/v1/licenses', seller, { product: 'warehouse' });
+    const machine = {
+      license_key: sold.body['key'],
+      product: 'warehouse',
+      machine_id: 'm-77',
+      machine_name: 'Reception',
+    };
+    expect((await service.request('POST', '/api/license/v1/validate', null, machine)).body).to.include({ valid: true });
     tab = await Tab.open(browser, service.url);
     await tab.signIn(ADMIN.username, ADMIN.password);
     const { page } = tab;
     for (const [typed, title] of [
       ['without paper', 'scanner without paper'],
+      ['m-77', 'Reception'],
       ['order-1005', 'Kettleworth'],
     ] as const) {
       await tab.go('/');

@@ -143,6 +143,9 @@ describe('a guide', () => {
     const html = guide('## Why `down`?\n\n## Why down?\n\n![The loop](images/loop.svg)');
     expect(html).to.include('<h2 id="why-down">').and.include('<h2 id="why-down-1">');
     expect(html).to.include('<img src="/docs/images/loop.svg" alt="The loop" loading="lazy">');
+    expect(guide('![A bug](images/bug.png)')).to.include(
+      '<img src="/docs/images/bug.png" alt="A bug" class="when-light" loading="lazy"><img src="/docs/images/bug-dark.png" alt="A bug" class="when-dark" loading="lazy">',
+    );
     expect(guide('![x](../../secret.png)')).not.to.include('<img');
   });
 });
