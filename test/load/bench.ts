@@ -19,6 +19,7 @@ import { beside, line, type Figure } from './beside.js';
 import type { load } from './generator.js';
 import { bareServer } from './measure.js';
 import { downloads } from './downloads.js';
+import { memoryFigures } from './memory.js';
 import { licenseFigures } from './licenses.js';
 import { lists } from './lists.js';
 import { envelopeSource } from './sentry-envelope.js';
@@ -251,6 +252,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   downloads: () => downloads(say, ROUNDS, SECONDS),
   releases: () => releases(say, ROUNDS, SECONDS),
   agent: () => agentFigures(say),
+  memory: () => memoryFigures(say, errorBodies('bench', GROUPS, 4096)),
   backup: () =>
     backupFigures({
       say,

@@ -19,6 +19,8 @@ export async function load(options: {
   type?: string;
   headers?: Record<string, string>;
   connections?: number;
+  /** Requests a second over all connections; left out: as many as are answered. */
+  rate?: number;
   seconds: number;
 }): Promise<Load> {
   const requests = (options.bodies ?? ['']).map((body, i) => {
@@ -40,6 +42,7 @@ export async function load(options: {
     url: options.url,
     connections,
     duration: options.seconds,
+    ...(options.rate === undefined ? {} : { overallRate: options.rate }),
     requests,
     // Each connection begins elsewhere: side by side they would send the same body at the same moment, again and again.
     setupClient: (client) => {
