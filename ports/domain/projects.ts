@@ -81,6 +81,8 @@ export interface ProjectPart {
   heading: string;
   /** The page that shows all of it. */
   all: { label: string; href: string };
+  /** What customers see of it. */
+  customers?: { label: string; href: string };
   /** At most 6. */
   figures: readonly ProjectFigure[];
   /** At most 8. */

@@ -41,6 +41,7 @@ export function projectPart({ licenses, deps }: LicensePageParts): ProjectParts 
       return {
         heading: 'Licenses',
         all: { label: 'All licenses', href: address },
+        customers: { label: 'Customers’ page', href: `/license?product=${encodeURIComponent(slug)}` },
         figures,
         lines: page.items.map((license) => {
           const { name, href, status, tone, created_at } = shown(license);
