@@ -243,13 +243,23 @@ for (const engine of STORES) {
         const all = [...shown(first), ...shown(rest)];
         expect(all.filter((action) => action === 'claimed')).to.have.lengthOf(2);
         expect([all.at(-1), first.total]).to.deep.equal(['created', all.length]);
-        // What is merged into it is in its history without a change of it.
-        fixture.clock.advance(1_000);
+        // What is merged into it is in its history without a change of it, where nobody works on it.
+        fixture.clock.advance(1_801_000);
         const other = await fixture.bugs.record(report({ title: 'merged into it' }));
         await fixture.merging.merge(other.id, id, MANAGER);
         await settled(fixture);
         expect((await actions(reader)).slice(0, 2)).to.deep.equal(['merged', 'claimed']);
         expect(await fixture.deps.items.get(id)).to.have.property('noted');
+      });
+
+      it('is filed when something is merged into the item, of which its holder is told', async () => {
+        await fetched();
+        fixture.clock.advance(1_000);
+        const other = await fixture.bugs.record(report({ title: 'merged into it' }));
+        await fixture.merging.merge(other.id, id, MANAGER);
+        await settled(fixture);
+        expect((await actions()).slice(0, 2)).to.deep.equal(['merged', 'claimed']);
+        expect(await fixture.deps.items.get(id)).to.not.have.property('noted');
       });
     });
   }
