@@ -36,7 +36,7 @@ describe('web: monitors in a real browser', function () {
       const read = tab.page.locator('.series-read');
       expect(await read.isVisible()).to.equal(false);
       await chart.hover();
-      expect(await read.innerText()).to.match(/^\d+ [A-Z][a-z]{2}, \d\d:\d\d: 28\.7 ms \(12\.3 to 45 ms\)$/);
+      expect(await read.innerText()).to.match(/^\d+ [A-Z][a-z]{2}, \d\d:\d\d UTC: 28\.7 ms \(12\.3 to 45 ms\)$/);
       expect(await tab.overflow()).to.equal(0);
       await tab.page.mouse.move(0, 0);
       expect(await read.isVisible()).to.equal(false);
