@@ -90,6 +90,7 @@ export async function contextOf(
     project_bar: bar,
     api_docs: shared.hasPage('/docs/api'),
     search: shared.hasPage('/search'),
+    license_page: shared.hasPage('/license'),
     user: session ? { username: session.username, role: session.role } : null,
     role: session?.role ?? null,
     csrf_token: csrfCookie === '' ? '' : masked(shared.authenticator.csrf(csrfCookie)),
