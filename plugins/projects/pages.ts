@@ -14,7 +14,7 @@ import {
 import type { ProjectParts, ProjectSections } from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import { partsOf, setupOf } from './home.js';
-import { cleared, type Brands } from './brands.js';
+import { cleared, type Brands } from './brand/brands.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { changeBody, createBody, projectInfo, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';

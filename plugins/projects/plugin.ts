@@ -14,9 +14,9 @@ import {
 } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { brandPages } from './brand-pages.js';
-import { brandRoutes } from './brand-routes.js';
-import { Brands } from './brands.js';
+import { brandPages } from './brand/pages.js';
+import { brandRoutes } from './brand/routes.js';
+import { Brands } from './brand/brands.js';
 import { Choices } from './choices.js';
 import { commands } from './commands.js';
 import { IntakeKeys } from './intake-keys.js';

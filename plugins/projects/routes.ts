@@ -1,7 +1,7 @@
 /** `/api/projects/v1` (contract 15). */
 import joi from 'joi';
 import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../kernel/contract.js';
-import { cleared, type Brands } from './brands.js';
+import { cleared, type Brands } from './brand/brands.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { changeBody, createBody, projectShape, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';

@@ -1,9 +1,9 @@
 /** Whose product a project is, as customers see it: by the interface, on its page, and on the pages that are public. */
 import { expect } from 'chai';
-import { contrast } from '../../../lib/brand/colour.js';
-import { WebSession } from '../../pages/web-session.js';
-import { engines } from '../../support/engines.js';
-import { ADMIN, TestService } from '../../support/service.js';
+import { contrast } from '../../../../lib/brand/colour.js';
+import { WebSession } from '../../../pages/web-session.js';
+import { engines } from '../../../support/engines.js';
+import { ADMIN, TestService } from '../../../support/service.js';
 
 const BRAND = '/api/projects/v1/projects/shop/brand';
 /** One pixel. */

@@ -10,14 +10,14 @@ import {
   type HttpRequest,
   type PageSpec,
   type Problem,
-} from '../../kernel/contract.js';
-import { notFound } from '../../kernel/errors.js';
-import { brandStyles } from '../../lib/brand/colour.js';
-import { LOGO_BYTES, LOGO_HEADERS, LOGO_TYPES } from '../../lib/brand/logo.js';
+} from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import { brandStyles } from '../../../lib/brand/colour.js';
+import { LOGO_BYTES, LOGO_HEADERS, LOGO_TYPES } from '../../../lib/brand/logo.js';
 import { brandBody, type BrandFields } from './brand.js';
 import type { Brands } from './brands.js';
-import { SLUG } from './project.js';
-import type { Projects } from './service.js';
+import { SLUG } from '../project.js';
+import type { Projects } from '../service.js';
 
 const access = { session: 'admin' } as const;
 const title = 'Seller';

@@ -1,11 +1,11 @@
 /** The brand of a project by the interface; added to contract 15, API. */
 import joi from 'joi';
-import { named, stated, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
-import { invalid } from '../../kernel/errors.js';
-import { LOGO_BYTES } from '../../lib/brand/logo.js';
+import { named, stated, whole, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { LOGO_BYTES } from '../../../lib/brand/logo.js';
 import { brandBody, brandShape, type BrandFields } from './brand.js';
 import type { Brands } from './brands.js';
-import { SLUG } from './project.js';
+import { SLUG } from '../project.js';
 
 const PATH = '/api/projects/v1/projects/{slug}/brand';
 const READ = { scope: 'projects:read' } as const;

@@ -10,17 +10,17 @@ import {
   type Clock,
   type Collection,
   type Principal,
-} from '../../kernel/contract.js';
-import { invalid } from '../../kernel/errors.js';
-import { logoProblem, logoType } from '../../lib/brand/logo.js';
-import { BoundedMap } from '../../lib/bounded-map.js';
-import { changedFields } from '../../lib/changed-fields.js';
-import { cleanText } from '../../lib/text/clean-text.js';
-import { AUDIT, type AuditFields, type AuditLog } from '../../ports/domain/audit.js';
-import type { SellerBrand, SellerBrands } from '../../ports/domain/projects.js';
+} from '../../../kernel/contract.js';
+import { invalid } from '../../../kernel/errors.js';
+import { logoProblem, logoType } from '../../../lib/brand/logo.js';
+import { BoundedMap } from '../../../lib/bounded-map.js';
+import { changedFields } from '../../../lib/changed-fields.js';
+import { cleanText } from '../../../lib/text/clean-text.js';
+import { AUDIT, type AuditFields, type AuditLog } from '../../../ports/domain/audit.js';
+import type { SellerBrand, SellerBrands } from '../../../ports/domain/projects.js';
 import { brandView, sellerBrand, type Brand, type BrandFields, type BrandView } from './brand.js';
-import type { IntakeKeys } from './intake-keys.js';
-import { Projects } from './service.js';
+import type { IntakeKeys } from '../intake-keys.js';
+import { Projects } from '../service.js';
 
 const BELIEVED_MS = 1_000;
 /** Projects that are looked at for whether all have one seller. */

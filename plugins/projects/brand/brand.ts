@@ -1,8 +1,8 @@
 /** The seller of a project's product as customers see it: name, colour and logo. The document and its shapes; pure. */
 import joi from 'joi';
-import { named, whole, type Doc } from '../../kernel/contract.js';
-import { COLOUR, COLOUR_WORDS } from '../../lib/brand/colour.js';
-import type { SellerBrand } from '../../ports/domain/projects.js';
+import { named, whole, type Doc } from '../../../kernel/contract.js';
+import { COLOUR, COLOUR_WORDS } from '../../../lib/brand/colour.js';
+import type { SellerBrand } from '../../../ports/domain/projects.js';
 
 /** The document's id is the project's slug. */
 export interface Brand extends Doc {
