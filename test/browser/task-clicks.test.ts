@@ -130,7 +130,7 @@ describe('web: the clicks of each task', function () {
     await main().locator('.first-steps pre:visible').first().waitFor();
   });
   task('Make the token of a first step, in its command', async () => {
-    await click(button('Make its token, with the command'));
+    await click(button(/^Make its token for .*, with the command$/));
     await said('Shown this once');
     expect(await main().locator('pre').first().innerText()).to.match(/svc_live_\w+/);
   });
