@@ -19,8 +19,10 @@ export interface HttpRequest {
   /** The client's address after `server.trusted_proxies`. */
   address: string;
   cookies: Readonly<Record<string, string>>;
-  /** Aborts when the client goes away, or the service begins to stop: for what waits, and answers then. */
+  /** Aborts when the client goes away. What is at work when the service stops is finished. */
   signal: AbortSignal;
+  /** For what only waits: aborts with `signal`, and when the service begins to stop, so that it is answered then. */
+  waiting: AbortSignal;
   /** The slug that the query was filled in with, because the visitor has chosen this project (`projectQuery`). */
   chosenProject?: string;
   /** Name of the tool by which an agent calls this route (ports/tools.ts); undefined for a request of its own. */

@@ -26,7 +26,7 @@ export interface InnerCall {
   counted?: RateClass;
   tool?: string;
   /** The surrounding request, whose caller the tool's is. */
-  outer?: { readonly signal: AbortSignal };
+  outer?: Pick<HttpRequest, 'signal' | 'waiting'>;
 }
 
 /** A body's part of a budget, until it is given back. */
@@ -58,6 +58,7 @@ export class IncomingRequest implements HttpRequest {
   #headers: Record<string, string | undefined> | null = null;
   #cookies: Record<string, string> | null = null;
   #signal: AbortSignal | null = null;
+  #waiting: AbortSignal | null = null;
   #room: Room | null = null;
 
   constructor(
@@ -128,22 +129,39 @@ export class IncomingRequest implements HttpRequest {
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= ((this.request.app ?? {}) as InnerCall).outer?.signal ?? this.#ownSignal();
+    this.#signal ??= this.#outer?.signal ?? this.#gone();
     return this.#signal;
   }
 
-  #ownSignal(): AbortSignal {
+  get waiting(): AbortSignal {
+    this.#waiting ??= this.#outer?.waiting ?? this.#goneOrEnding();
+    return this.#waiting;
+  }
+
+  get #outer(): InnerCall['outer'] {
+    return ((this.request.app ?? {}) as InnerCall).outer;
+  }
+
+  #gone(): AbortSignal {
     const controller = new AbortController();
     const { res } = this.request.raw;
-    const abort = (): void => controller.abort();
-    const closed = (): void => {
-      this.ending?.removeEventListener('abort', abort);
-      if (!res.writableFinished) abort();
+    const gone = (): void => {
+      if (!res.writableFinished) controller.abort();
     };
-    if (this.ending?.aborted === true) abort();
-    else this.ending?.addEventListener('abort', abort);
-    if (res.closed) closed();
-    else res.once('close', closed);
+    if (res.closed) gone();
+    else res.once('close', gone);
+    return controller.signal;
+  }
+
+  #goneOrEnding(): AbortSignal {
+    const controller = new AbortController();
+    const { ending, signal } = this;
+    const abort = (): void => controller.abort();
+    if (signal.aborted || ending?.aborted === true) abort();
+    signal.addEventListener('abort', abort);
+    ending?.addEventListener('abort', abort);
+    // The service outlives the request.
+    this.request.raw.res.once('close', () => ending?.removeEventListener('abort', abort));
     return controller.signal;
   }
 }

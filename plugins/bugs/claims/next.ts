@@ -51,7 +51,7 @@ interface Reserved extends Omit<Fetched, 'handover'> {
   read: Item;
 }
 /** The request itself and not its signal: a signal is made when somebody asks for it, and few claims wait. */
-type Call = Pick<HttpRequest, 'signal'>;
+type Call = Pick<HttpRequest, 'waiting'>;
 type NamedRequest = LeaseRequest & { agent: string };
 
 /** The id of the item that was reserved. */
@@ -90,7 +90,7 @@ export class NextItem {
       const reserved = await this.#reserve(caller, { ...request, agent }, filter);
       if (reserved !== null) return this.#told(reserved);
       const left = until - clock.monotonic();
-      if (left <= 0 || !(await this.arrivals.next(left, call?.signal))) break;
+      if (left <= 0 || !(await this.arrivals.next(left, call?.waiting))) break;
     }
     return { item: null, waiting: await this.waiting.of(filter, agent, holderOf({ credential: caller.id, agent })) };
   }

@@ -3,6 +3,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import { ReleaseSightings, type ItemTimeline } from '../builds/release-sightings.js';
 import type { ItemDoc } from '../item/model.js';
+import type { ProjectRepositories } from '../item/row.js';
 import { Items } from '../store/items.js';
 import { codeUrl } from './code-url.js';
 import { Repositories } from './repositories.js';
@@ -20,8 +21,13 @@ export class ItemPlaces {
     @inject(Items) private readonly items: Items,
     @inject(Spreads) private readonly spreads: Spreads,
     @inject(ReleaseSightings) private readonly timeline: ReleaseSightings,
-    @inject(Repositories) readonly repositories: Repositories,
+    @inject(Repositories) private readonly repositories: Repositories,
   ) {}
+
+  /** The repositories of a list's items. @param projects of the query; undefined: all @returns null: none has one */
+  repositoriesOf(projects: readonly string[] | undefined): Promise<ProjectRepositories | null> {
+    return this.repositories.of(projects);
+  }
 
   /** @param stored the item as it is stored, where the caller has it */
   async of(item: Item, { parted }: Pick<ItemDoc, 'parted'> = {}): Promise<ItemSurroundings> {

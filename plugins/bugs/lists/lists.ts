@@ -129,7 +129,7 @@ export class Lists {
   /** Items with their long texts, as the API shows them. @param projects of the query; undefined: all */
   async #rows(query: Find, projects: readonly string[] | undefined): Promise<Rendered> {
     const { items, texts, clock } = this.deps;
-    const repositories = await this.around.repositories.of(projects);
+    const repositories = await this.around.repositoriesOf(projects);
     const now = clock.now();
     // A lease that has expired without a write ends within a minute.
     const context = { now: this.leases.expiredWritten ? minuteOf(now) : now, repositories };

@@ -193,6 +193,7 @@ export function request(principal: Principal, more: Partial<HttpRequest> = {}): 
     address: '127.0.0.1',
     cookies: {},
     signal: new AbortController().signal,
+    waiting: new AbortController().signal,
     ...more,
   };
 }

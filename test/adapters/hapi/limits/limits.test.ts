@@ -265,4 +265,27 @@ describe('hapi: overload and stopping', () => {
     await test.stop(50);
     await connection.until(({ closed }) => closed && signals[0]?.aborted === true);
   });
+
+  for (const direct of [false, true])
+    it(`lets what only waits answer when it begins to stop, and aborts nothing that is at work (direct: ${direct})`, async () => {
+      let entered = (): void => undefined;
+      const inside = new Promise<void>((resolve) => (entered = resolve));
+      const patient = route('patient', {
+        access: 'public',
+        direct,
+        handle: ({ signal, waiting }) =>
+          new Promise<object>((resolve) => {
+            waiting.addEventListener('abort', () => resolve({ gone: signal.aborted }));
+            entered();
+          }),
+      });
+      const test = await (await TestServer.create({ routes: [patient] })).start();
+      const connection = test.connect();
+      await connection.write('GET /api/t/v1/patient HTTP/1.1\r\nHost: x\r\n\r\n');
+      await inside;
+      const stopped = test.stop(5_000);
+      await connection.until(({ closed }) => closed);
+      expect(connection.received).to.contain('"gone":false');
+      await stopped;
+    });
 });

@@ -199,7 +199,7 @@ for (const { name, open } of ENGINES)
       fixture.arrivals.ring();
       expect((await waiting).item).to.include({ id });
       const gone = new AbortController();
-      const left = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter, gone);
+      const left = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter, { waiting: gone.signal });
       gone.abort();
       expect((await left).item).to.equal(null);
     });
