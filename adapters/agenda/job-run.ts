@@ -5,6 +5,7 @@ import type { JobSpec } from '../../ports/jobs.js';
 import type { Logger } from '../../ports/logger.js';
 import type { Counter } from '../../ports/metrics.js';
 import type { FaultLines } from './fault-lines.js';
+import type { LockKey } from './held-locks.js';
 import type { Payload } from './job-document.js';
 
 export const TIMEOUT_MS = 60_000;
@@ -20,12 +21,16 @@ export class JobRuns {
   /** The drain ran out of time: what fails from here on is not the job's fault. */
   #interrupted = false;
 
-  /** @param marginMs from the end of a job's time to the end of its lock */
+  /**
+   * @param times `marginMs`: from the end of a job's time to the end of its lock; `lockMs`: how long a lock is stored
+   * @param renew makes a lock longer; false: another process has it
+   */
   constructor(
     private readonly counter: Counter,
     private readonly faults: FaultLines,
     private readonly log: Logger,
-    private readonly marginMs: number,
+    private readonly times: { marginMs: number; lockMs: number },
+    private readonly renew: (lock: LockKey) => Promise<boolean>,
   ) {}
 
   /** Runs under way are told to stop, and what begins from here on does not. */
@@ -42,7 +47,7 @@ export class JobRuns {
       throw STOPPING;
     }
     try {
-      await this.#within(spec, payload);
+      await this.#within(spec, job);
       this.counter.inc({ job: spec.name, result: 'ok' });
     } catch (error) {
       this.errors.set(job, asError(error));
@@ -60,8 +65,12 @@ export class JobRuns {
     else this.log.error({ job: spec.name, ...line, err: error }, 'a job failed');
   }
 
-  /** A run that ignores its signal counts as failed before its lock ends. */
-  async #within(spec: JobSpec, { data }: Payload): Promise<void> {
+  /**
+   * A run that ignores its signal counts as failed before its lock ends; one whose lock was lost, as by a pause of the
+   * whole process, is told to stop.
+   */
+  async #within(spec: JobSpec, { attrs }: Job<Payload>): Promise<void> {
+    const { data, token }: Payload = attrs.data;
     const limit = spec.timeoutMs ?? TIMEOUT_MS;
     const controller = new AbortController();
     this.#aborts.add(controller);
@@ -69,14 +78,26 @@ export class JobRuns {
     const abort = setTimeout(() => controller.abort(new Error(`job ${spec.name} took longer than ${limit} ms`)), limit);
     const overdue = new Promise<never>((_resolve, reject) => {
       const text = `job ${spec.name} ignored the end of its ${limit} ms`;
-      end = setTimeout(() => reject(new Error(text)), limit + this.marginMs / 2);
+      end = setTimeout(() => reject(new Error(text)), limit + this.times.marginMs / 2);
     });
+    const lock = { id: String(attrs._id), token };
+    const renewing = setInterval(() => void this.#renew(spec, lock, controller), this.times.lockMs / 3);
     try {
       await Promise.race([Promise.resolve().then(() => spec.run({ data, signal: controller.signal })), overdue]);
     } finally {
       clearTimeout(abort);
       clearTimeout(end);
+      clearInterval(renewing);
       this.#aborts.delete(controller);
+    }
+  }
+
+  async #renew({ name }: JobSpec, lock: LockKey, run: AbortController): Promise<void> {
+    try {
+      if (await this.renew(lock)) return;
+      run.abort(new Error(`the lock of job ${name} was lost to another process`));
+    } catch (error) {
+      this.faults.tell('the lock of a job could not be made longer', error, { job: name });
     }
   }
 }

@@ -3,8 +3,9 @@
  *
  * Agenda polls, limits what runs at once and computes when a job comes next; the locks are repository.ts's. A poll
  * every two seconds finds what other processes stored; what this process stores is taken at once. A run has its job's
- * time limit: then its signal aborts, a second later its lock ends and another process may take the job, so a run that
- * ignores its signal is counted as failed before that. Work is at least once: a job whose process dies runs again.
+ * time limit: then its signal aborts, and half a second later a run that ignores it is counted as failed and its lock
+ * given back. A lock is short and made longer while its run lasts: of a process that died every job is free within a
+ * minute, whatever its time limit. Work is at least once: a job whose process dies runs again.
  * Rejected: Agenda's MongoDB backend (a second engine would behave differently), and intervals in words.
  */
 import { Agenda, InMemoryNotificationChannel, Job, toJobId, type JobDefinition, type JobParameters } from 'agenda';
@@ -34,6 +35,8 @@ export interface AgendaJobsOptions {
   maxConcurrency?: number;
   /** From the end of a job's time to the end of its lock. Default 1,000. */
   marginMs?: number;
+  /** A lock is stored for at most so long, and made longer three times in it while its run lasts. Default 45,000. */
+  lockMs?: number;
   /** First delay of a retry; it doubles each time, up to an hour. Default 1,000. */
   retryBaseMs?: number;
 }
@@ -77,6 +80,7 @@ export class AgendaJobs implements Jobs {
       concurrency: 5,
       maxConcurrency: 20,
       marginMs: 1_000,
+      lockMs: 45_000,
       retryBaseMs: 1_000,
       ...options,
     };
@@ -91,14 +95,14 @@ export class AgendaJobs implements Jobs {
       job: [],
       result: RESULTS,
     });
-    this.work = new JobRuns(this.runs, this.faults, ports.log, this.options.marginMs);
+    this.work = new JobRuns(this.runs, this.faults, ports.log, this.options, (lock) => this.repository.renew(lock));
     for (const result of RESULTS) this.runs.inc({ job: 'engine', result }, 0);
     ports.metrics.gauge('aos_job_queue_age_seconds', 'How long the longest waiting of the due jobs has been due', () =>
       this.repository.rows.queueAge(),
     );
     const lease = (name: string): number | undefined => {
       const spec = this.specs.get(name);
-      return spec && (spec.timeoutMs ?? TIMEOUT_MS) + this.options.marginMs;
+      return spec && Math.min((spec.timeoutMs ?? TIMEOUT_MS) + this.options.marginMs, this.options.lockMs);
     };
     const { store, clock, ids } = ports;
     this.repository = new StoreJobRepository({
@@ -107,6 +111,7 @@ export class AgendaJobs implements Jobs {
       ids,
       faults: this.faults,
       leaseMs: lease,
+      lockMs: this.options.lockMs,
       names: () => [...this.specs.keys()],
       next: (cron) => this.nextAt(cron),
       freshMs: this.options.marginMs / 4,

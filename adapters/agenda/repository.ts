@@ -3,8 +3,8 @@
  * lock's token: a process that lost its lock (it was too slow, or stopped by a debugger) can neither start nor finish
  * a job that another process has taken over.
  *
- * Times are this machine's (due-times.ts); a lock outlives its job's time limit by a margin that also covers clocks
- * that differ a little. Agenda's own watch over `lockedAt` is switched off (`FAR`): the limit is kept in job-run.ts, by
+ * Times are this machine's (due-times.ts). A lock is short and renewed while its run lasts (job-run.ts); that of a short
+ * job outlives its time limit by a margin, which also covers clocks that differ a little. Agenda's own watch over `lockedAt` is switched off (`FAR`): the limit is kept in job-run.ts, by
  * the job's own.
  */
 import { hostname } from 'node:os';
@@ -32,8 +32,10 @@ export interface RepositoryParts {
   clock: Clock;
   ids: Ids;
   faults: FaultLines;
-  /** How long a job of this name may be locked; undefined for names that this process does not run. */
+  /** For how long a lock of this name is stored; undefined for names that this process does not run. */
   leaseMs(name: string): number | undefined;
+  /** The same of a run that lasts. */
+  lockMs: number;
   names(): string[];
   /** When a job with this cron expression runs next, RFC 3339. */
   next(cron: string): string;
@@ -183,6 +185,12 @@ export class StoreJobRepository implements JobRepository {
       last_run_at: this.held.get(lock)?.began_at ?? null,
     };
     return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set })) !== null;
+  }
+
+  /** Makes the lock of a run that lasts longer. False: it was lost to another process, or given back. */
+  async renew(lock: LockKey): Promise<boolean> {
+    const lease = this.times.in(this.parts.lockMs);
+    return (await this.jobs.change({ id: lock.id, lock: lock.token }, { set: lease })) !== null;
   }
 
   private async finish(lock: LockKey, job: JobParameters): Promise<boolean> {

@@ -33,6 +33,7 @@ describe('jobs: a clock that steps', () => {
       ids: new RandomIds(time),
       faults: new FaultLines(new RecordingLog(), new RepeatedLines(() => time.monotonic()), time),
       leaseMs: () => LEASE_MS,
+      lockMs: LEASE_MS,
       names: () => [NAME],
       freshMs: 250,
       next: () => isoOf(Math.floor(time.now() / DAY_MS + 1) * DAY_MS),

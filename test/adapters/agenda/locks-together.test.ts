@@ -34,6 +34,7 @@ describe('jobs that are due together', () => {
       ids: new RandomIds(clock),
       faults: new FaultLines(new RecordingLog(), new RepeatedLines(() => clock.monotonic()), clock),
       leaseMs: (name) => (name === 'a.two' ? 16_000 : 61_000),
+      lockMs: 61_000,
       names: () => NAMES,
       freshMs: 250,
       next: () => isoOf(clock.now()),

@@ -3,6 +3,7 @@ import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { SystemClock } from '../../../adapters/node/clock.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import type { JobSpec } from '../../../ports/jobs.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { countJob, makeJobs, type CountedRun } from '../../../testing/contracts/jobs/harness.js';
 
@@ -11,17 +12,15 @@ const store: DocumentStore = place.sqlite
   ? new SqliteStore({ path: place.sqlite })
   : new MongoStore({ url: place.mongodb ?? '' });
 await store.connect();
-const { jobs } = makeJobs(store, [
-  countJob(store),
-  {
-    name: 'test.hang',
-    timeoutMs: 500,
-    run: async ({ data }) => {
-      const id = new RandomIds(new SystemClock()).uuid();
-      await store.collection<CountedRun>('runs').insert({ id, n: Number(data), pid: process.pid });
-      await new Promise(() => undefined);
-    },
+const hang = (name: string, timeoutMs: number): JobSpec => ({
+  name,
+  timeoutMs,
+  run: async ({ data }) => {
+    const id = new RandomIds(new SystemClock()).uuid();
+    await store.collection<CountedRun>('runs').insert({ id, n: Number(data), pid: process.pid });
+    await new Promise(() => undefined);
   },
-]);
+});
+const { jobs } = makeJobs(store, [countJob(store), hang('test.hang', 500), hang('test.long', 600_000)]);
 await jobs.start();
 console.log('ready');

@@ -16,7 +16,7 @@ export interface CountedRun {
   pid: number;
 }
 
-/** A process that runs `test.count` (writes a CountedRun) and `test.hang` (writes one and never ends). */
+/** A process that runs `test.count` (writes a CountedRun), and `test.hang` and `test.long` (write one and never end). */
 export interface Runner {
   pid: number;
   kill(): Promise<void>;
@@ -32,7 +32,7 @@ export interface JobsEngine {
 
 export const RUNS = { name: 'runs', indexes: [] };
 export const COLLECTIONS = [JOBS_COLLECTION, RUNS];
-export const FAST: AgendaJobsOptions = { pollMs: 50, marginMs: 200, retryBaseMs: 20 };
+export const FAST: AgendaJobsOptions = { pollMs: 50, marginMs: 200, lockMs: 900, retryBaseMs: 20 };
 
 /** Waits until `read` answers something; the condition, not the time, ends it. */
 export async function until<T>(

@@ -1,5 +1,6 @@
 /** Several processes on one store, one of which is killed. */
 import { expect } from 'chai';
+import type { JobSpec } from '../../../ports/jobs.js';
 import { countJob, until, type JobsWorld, type Runner } from './harness.js';
 
 export function jobsOfProcesses(world: JobsWorld, runner: () => Promise<Runner>): void {
@@ -16,10 +17,10 @@ export function jobsOfProcesses(world: JobsWorld, runner: () => Promise<Runner>)
     await Promise.all(processes.map((process) => process.kill()));
   });
 
-  it('a job whose process is killed runs again elsewhere, after its lock has ended', async () => {
+  const killed = async (spec: JobSpec): Promise<void> => {
     const first = await runner();
-    const { jobs } = make([{ name: 'test.hang', timeoutMs: 500, run: async () => undefined }]);
-    await jobs.enqueue('test.hang', 7);
+    const { jobs } = make([spec]);
+    await jobs.enqueue(spec.name, 7);
     await until('the first run', async () => (await runs()).length === 1);
     await first.kill();
     const second = await runner();
@@ -29,5 +30,11 @@ export function jobsOfProcesses(world: JobsWorld, runner: () => Promise<Runner>)
     });
     expect(both.map(({ pid }) => pid)).to.have.members([first.pid, second.pid]);
     await second.kill();
-  });
+  };
+
+  it('a job whose process is killed runs again elsewhere, after its lock has ended', () =>
+    killed({ name: 'test.hang', timeoutMs: 500, run: async () => undefined }));
+
+  it('a job that may last for ten minutes does not wait for them when its process is killed', () =>
+    killed({ name: 'test.long', timeoutMs: 600_000, run: async () => undefined }));
 }

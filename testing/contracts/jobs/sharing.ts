@@ -1,6 +1,7 @@
 /** Several instances on one store: each job runs once, and what a dead owner held runs elsewhere. */
 import { expect } from 'chai';
-import type { JobSpec } from '../../../ports/jobs.js';
+import type { JobDoc } from '../../../adapters/agenda/job-document.js';
+import type { JobRun, JobSpec } from '../../../ports/jobs.js';
 import { countJob, until, type JobsWorld } from './harness.js';
 
 export function sharedJobs(world: JobsWorld): void {
@@ -56,5 +57,47 @@ export function sharedJobs(world: JobsWorld): void {
       lines.some(({ message }) => message === 'the end of a job could not be stored'),
     );
     expect(await world.store.collection('kernel_jobs').count({ lock: 'thief' })).to.equal(1);
+  });
+
+  it('a run that lasts keeps its lock, which is stored for a short time only', async () => {
+    let release: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => (release = resolve));
+    let begun = 0;
+    const spec: JobSpec = { name: 'a.b', everyMs: 3_600_000, timeoutMs: 600_000, run: () => (begun++, gate) };
+    const [one, two] = [make([spec], { lockMs: 600 }), make([spec], { lockMs: 600 })];
+    await Promise.all([one.jobs.start(), two.jobs.start()]);
+    const ends = new Set<unknown>();
+    await until('its lock was made longer three times', async () => {
+      const doc = await world.store.collection<JobDoc>('kernel_jobs').get('a.b');
+      if (doc?.lock !== undefined) ends.add(doc.due_at);
+      expect(doc?.ahead_ms ?? 0).to.be.at.most(600);
+      return ends.size > 3;
+    });
+    expect(begun).to.equal(1);
+    release();
+    await until('its end', async () => (await one.jobs.list())[0]?.last_finished_at);
+    expect(begun).to.equal(1);
+  });
+
+  it('a run whose lock was lost is told to stop', async () => {
+    let reason: unknown;
+    let begun = false;
+    const run = ({ signal }: JobRun): Promise<void> => {
+      begun = true;
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          reason = signal.reason;
+          reject(new Error('it stops'));
+        });
+      });
+    };
+    const { jobs } = make([{ name: 'a.b', timeoutMs: 600_000, run }], { lockMs: 600 });
+    await jobs.start();
+    await jobs.enqueue('a.b');
+    await until('the run', async () => begun);
+    const thief = { lock: 'thief', due_at: new Date(Date.now() + 60_000).toISOString() };
+    await world.store.collection('kernel_jobs').change({ name: 'a.b', lock: { exists: true } }, { set: thief });
+    await until('its end', async () => reason !== undefined);
+    expect(String(reason)).to.contain('the lock of job a.b was lost to another process');
   });
 }
