@@ -3,9 +3,9 @@
  * lock's token: a process that lost its lock (it was too slow, or stopped by a debugger) can neither start nor finish
  * a job that another process has taken over.
  *
- * Times are this machine's (due-times.ts). A lock is short and renewed while its run lasts (job-run.ts); that of a short
- * job outlives its time limit by a margin, which also covers clocks that differ a little. Agenda's own watch over `lockedAt` is switched off (`FAR`): the limit is kept in job-run.ts, by
- * the job's own.
+ * Times are this machine's (due-times.ts). A lock is short and renewed while its run lasts (job-run.ts); that of
+ * a short job outlives its time limit by a margin, which also covers clocks that differ a little. Agenda's own watch
+ * over `lockedAt` is switched off (`FAR`): the limit is kept in job-run.ts, by the job's own.
  */
 import { hostname } from 'node:os';
 import type { JobParameters, JobRepository } from 'agenda';

@@ -16,7 +16,7 @@ export interface CountedRun {
   pid: number;
 }
 
-/** A process that runs `test.count` (writes a CountedRun), and `test.hang` and `test.long` (write one and never end). */
+/** A process that runs `test.count` (writes a CountedRun), `test.hang` and `test.long` (write one and never end). */
 export interface Runner {
   pid: number;
   kill(): Promise<void>;
