@@ -51,8 +51,16 @@ function isoText(ms: number): string {
 /** `2026-11-20`, the day in UTC. @param ms since the epoch */
 export const dayOf = (ms: number): string => isoOf(ms).slice(0, 10);
 
+/** Days that every month has. */
+const SHORTEST_MONTH = 28;
+
 /** Whether `text` is an RFC 3339 timestamp with a time zone that names a real day and time. */
-export const isTimestamp = (text: string): boolean => RFC_3339.test(text) && !Number.isNaN(Date.parse(text));
+export const isTimestamp = (text: string): boolean =>
+  RFC_3339.test(text) && !Number.isNaN(Date.parse(text)) && isDay(text.slice(0, 'yyyy-mm-dd'.length));
+
+/** JavaScript reads 30 February as 2 March. @param date `2026-02-28` */
+const isDay = (date: string): boolean =>
+  Number(date.slice(-2)) <= SHORTEST_MONTH || dayOf(Date.parse(`${date}T00:00:00Z`)) === date;
 
 /**
  * The one spelling of any date or time that JavaScript reads, with any offset; null for any other text.

@@ -48,9 +48,8 @@ const CONTENTS: readonly [what: string, pattern: RegExp][] = [
   ['a key of Google', /\bAIza[\w-]{35}/],
   ['a password in an address', /\b[a-z][a-z0-9+]{1,20}:\/\/[^\s:/@"'<>]{1,60}:[^\s:/@"'<>${}]{3,60}@/i],
 ];
-/** A connection string or a setting with a value that no template has. */
-const PASSWORD =
-  /\b(?:password|passwd|pwd|secret|api_?key|client_?secret)["']?\s?[:=]\s?["']?([^\s"';,<>${}%]{6,100})/gi;
+/** A connection string or a setting (`MYSQL_ROOT_PASSWORD: x`) with a value that no template has. */
+const PASSWORD = /(?:password|passwd|pwd|secret|api_?key)["']?[ \t]{0,8}[:=][ \t]{0,8}["']?([^\s"';,<>${}%]{6,100})/gi;
 const PLACEHOLDER =
   /^(changeme|change-me|todo|your[-_].*|x{3,}|\*{3,}|example.*|placeholder|null|none|false|true|undefined|string|password|secret|process\.env.*)$/i;
 /** Source code names passwords without holding one. */

@@ -72,8 +72,10 @@ function compiled(pattern: string, caseSensitive: boolean): RE2JS {
     return expression;
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;
+    // The engine puts its own switch for letters before the pattern.
+    const problem = error.message.replace(`\`(?i)${pattern}\``, () => `\`${pattern}\``);
     throw new PatternProblem(
-      `${error.message}. Look-around and back-references are not supported: they take more than linear time`,
+      `${problem}. Look-around and back-references are not supported: they take more than linear time`,
     );
   }
 }

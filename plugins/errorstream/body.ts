@@ -1,9 +1,9 @@
 /** The body that reports one error (contract 21, intake). Limits that cut a field are not checked here. */
 import joi from 'joi';
 import { named, stated, unlisted } from '../../kernel/contract.js';
-import { isTimestamp } from '../../lib/time.js';
 import type { ErrorLevel } from '../../ports/domain/bugs.js';
 import type { Json } from '../../ports/store.js';
+import { moment } from './moment.js';
 
 /** Elements of an array intake. */
 export const MOST_REPORTS = 100;
@@ -39,15 +39,6 @@ export interface ErrorBody {
   breadcrumbs?: Json[] | null;
   fingerprint?: string[] | null;
 }
-
-const instant = stated(
-  { format: 'date-time' },
-  joi
-    .string()
-    .max(40)
-    .custom((text: string, helpers) => (isTimestamp(text) ? text : helpers.error('any.invalid')))
-    .messages({ 'any.invalid': 'must be an RFC 3339 timestamp, for example 2026-11-20T08:15:30.123Z' }),
-);
 
 const text = joi.string().allow(null, '');
 const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
@@ -88,7 +79,7 @@ export const errorBody = named(
         })
         .allow(null)
         .description('Who had the error; kept only as a keyed hash, which counts different people'),
-      occurred_at: instant.allow(null).description('When it happened; the receive time when absent or later'),
+      occurred_at: moment.allow(null).description('When it happened; the receive time when absent or later'),
       client_ref: joi
         .string()
         .min(1)

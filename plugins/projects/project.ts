@@ -4,6 +4,7 @@ import { named, whole, type Doc } from '../../kernel/contract.js';
 import type { ProjectInfo } from '../../ports/domain/projects.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const SLUG_RULE = 'at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first';
 
 /** The document's id is the slug. */
 export interface Project extends Doc {
@@ -76,7 +77,7 @@ export const createBody = named(
   'ProjectCreation',
   joi
     .object({
-      slug: joi.string().pattern(SLUG, 'lower-case letters, digits, dots, dashes, underscores').required(),
+      slug: joi.string().pattern(SLUG, SLUG_RULE).required(),
       name: line(200).allow('').description('Default: the slug'),
       ...shared,
     })

@@ -153,6 +153,8 @@ describe('conformance: limits and settings', function () {
     expect(code).to.equal(1);
     const { status, error } = JSON.parse(stdout) as { status: string; error: { code: string; fields: object } };
     expect([status, error.code]).to.deep.equal(['error', 'validation_failed']);
-    expect(error.fields).to.deep.equal({ slug: 'Use lower-case letters, digits, dots, dashes, underscores.' });
+    expect(error.fields).to.deep.equal({
+      slug: 'Use at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first.',
+    });
   });
 });

@@ -52,8 +52,10 @@ const STRONG = [
 /** Keys as the names of elements and options. */
 const NAMES =
   '[\\w-]{0,32}(?:passw(?:or)?d|passphrase|passcode|passwort|pwd|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|token)';
+/** `NoCredentialsError: Unable …`: the name of an error's class, and what follows is its message. */
+const NO_CLASS = String.raw`(?![\w-]{0,32}(?:error|exception):\s)`;
 /** `$1` the key with what follows it up to the value, `$2` the value. */
-const KEYED = new RegExp(String.raw`((?:${STRONG.join('|')})[\w-]{0,32}${ASSIGN})(${QUOTED}|${BARE})`, 'gi');
+const KEYED = new RegExp(String.raw`((?:${STRONG.join('|')})${NO_CLASS}[\w-]{0,32}${ASSIGN})(${QUOTED}|${BARE})`, 'gi');
 /** A lower-case text without any of these holds no key; one expression, because every text is searched for it. */
 const KEY_HINT = /p(?:ass|wd)|s(?:e(?:cret|ss)|i[dg])|key|c(?:redential|ard|v)|auth|token/;
 /** A text without any of these holds no named credential at all. */

@@ -76,7 +76,7 @@ class Walk {
   #array(value: Json[], depth: number): Json {
     // A header may be a pair: ["Authorization", "Bearer …"].
     if (value.length === 2 && typeof value[0] === 'string' && typeof value[1] === 'string' && isSecretKey(value[0])) {
-      const name = cleanText(value[0]);
+      const name = scrubText(cleanText(value[0]));
       return name === value[0] && value[1] === SCRUBBED ? value : [name, SCRUBBED];
     }
     let copy: Json[] | null = null;
@@ -156,7 +156,7 @@ export function scrubReport(report: Report): Report {
     if (after !== before) found[name] = after;
   }
   if (report.tags) {
-    const after = scrubJson(report.tags as Json) as string[];
+    const after = scrubTexts(report.tags);
     if (after !== report.tags) found.tags = after;
   }
   const ref = report.client_ref;
@@ -165,6 +165,12 @@ export function scrubReport(report: Report): Report {
     if (after !== ref) found.client_ref = after;
   }
   return Object.keys(found).length === 0 ? report : { ...report, ...found };
+}
+
+/** The texts without secrets. Each stands for itself: of two tags neither names the other. */
+function scrubTexts(texts: readonly string[]): readonly string[] {
+  const after = texts.map((text) => scrubText(cleanText(text)));
+  return after.every((text, at) => text === texts[at]) ? texts : after;
 }
 
 /** A reference without secrets. References consist of long numbers, so card numbers are not searched. */

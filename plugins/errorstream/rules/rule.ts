@@ -1,7 +1,9 @@
 /** An ignore rule: the stored document, the bodies that change it, the view (contract 21, ignore rules). Pure. */
 import joi from 'joi';
 import { named, whole, type Doc } from '../../../kernel/contract.js';
+import { isoOf } from '../../../lib/time.js';
 import type { Mute } from '../../../ports/domain/bugs.js';
+import { moment } from '../moment.js';
 
 export const MATCH_TYPES = ['contains', 'regex', 'exception_class'] as const;
 export type MatchType = (typeof MATCH_TYPES)[number];
@@ -73,11 +75,6 @@ export function viewOf({ settle_at: _settle, deleted_at: _deleted, ...shown }: I
 export const nameOf = (name: string | null | undefined, pattern: string): string =>
   name?.trim() || pattern.replace(/\p{Cc}/gu, ' ').slice(0, NAME);
 
-const instant = joi
-  .string()
-  .isoDate()
-  .custom((value: string) => new Date(value).toISOString());
-
 /** Not every store keeps NUL and unpaired surrogates unchanged. */
 const text = (max: number): joi.StringSchema =>
   joi
@@ -109,7 +106,10 @@ const fields = {
     .allow(null)
     .description('`error.rate_exceeded` when a muted group occurs more often than this in the rolling hour'),
   enabled: joi.boolean().description('Default true'),
-  expires_at: instant.allow(null).description('From then on it mutes nothing'),
+  expires_at: moment
+    .custom((text: string) => isoOf(Date.parse(text)))
+    .allow(null)
+    .description('From then on it mutes nothing'),
 };
 
 export const createBody = named(

@@ -1,8 +1,8 @@
 /** What a webhook may name: installed events, projects, and addresses that deliveries may go to (contract 70, API). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { denied, invalid, ServiceError } from '../../../kernel/errors.js';
+import { denied, invalid, invalidQuery, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { ALL_EVENTS, eventList, subscribable, type SubscribableEvent } from '../model/event-names.js';
+import { ALL_EVENTS, eventList, subscribable, TEST_EVENT, type SubscribableEvent } from '../model/event-names.js';
 import { projectOf } from '../model/reader.js';
 import type { Webhook } from '../model/webhook.js';
 import { Secrets } from '../sending/secrets.js';
@@ -45,6 +45,12 @@ export class WebhookChoices {
     if (names.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
     if (unknown.length > 0) throw invalid({ events: `unknown: ${unknown.join(', ').slice(0, 200)}` });
     return names;
+  }
+
+  /** The event that a list is filtered by. @throws ServiceError invalid_request */
+  filter(event: string | undefined): void {
+    if (event === undefined || event === TEST_EVENT || this.names().some(({ name }) => name === event)) return;
+    throw invalidQuery({ event: 'is not the name of an event' });
   }
 
   async project(principal: Principal, given: string | null): Promise<string | null> {

@@ -5,6 +5,7 @@ import { deliveryView, STATES } from '../model/delivery.js';
 import { eventView } from '../model/event.js';
 import type { DeliveryLog, DeliveryQuery, EventQuery, LogQuery } from '../deliveries/log.js';
 import { sightOf } from '../model/reader.js';
+import type { WebhookChoices } from '../administration/webhook-choices.js';
 import type { Webhooks } from '../administration/webhooks.js';
 import { changeBody, createBody, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
 
@@ -31,15 +32,8 @@ const webhookShape = named(
     events: joi.string(),
     enabled: joi.boolean(),
     has_secret: joi.boolean().description('False: `security.webhook_key` signs'),
-    previous_secret_until: timestamp
-      .allow(null)
-
-      .description('Until then the secret before the rotation signs too'),
-    failure_count: joi
-      .number()
-      .integer()
-
-      .description('Deliveries in a row that failed; at 20 it disables itself'),
+    previous_secret_until: timestamp.allow(null).description('Until then the secret before the rotation signs too'),
+    failure_count: joi.number().integer().description('Deliveries in a row that failed; at 20 it disables itself'),
     disabled_reason: joi.string().allow(null),
     disabled_at: timestamp.allow(null),
     last_delivery: joi
@@ -113,8 +107,14 @@ async function paged<T>(
   return query['include_total'] === true ? { ...shown, total: await page.count() } : shown;
 }
 
-export function routes({ registry, log }: { registry: Webhooks; log: DeliveryLog }): RouteSpec[] {
-  return [...webhookRoutes(registry), ...actionRoutes(registry), ...logRoutes(registry, log)];
+interface Parts {
+  registry: Webhooks;
+  log: DeliveryLog;
+  choices: WebhookChoices;
+}
+
+export function routes(parts: Parts): RouteSpec[] {
+  return [...webhookRoutes(parts.registry), ...actionRoutes(parts.registry), ...logRoutes(parts)];
 }
 
 function webhookRoutes(registry: Webhooks): RouteSpec[] {
@@ -197,7 +197,7 @@ function webhookRoutes(registry: Webhooks): RouteSpec[] {
       operationId: 'enableWebhook',
       summary: 'Enable a webhook: the failure counter begins again, held deliveries go out',
       access,
-      input: { params, optionalBody: true },
+      input: { params, body: joi.object({}), optionalBody: true },
       output: one,
       handle: async ({ principal, params: { id = '' } }) => shown(principal, await registry.enable(principal, id)),
     },
@@ -213,7 +213,7 @@ function actionRoutes(registry: Webhooks): RouteSpec[] {
       summary: 'Send a test event now and answer what came back',
       description: 'One attempt, not counted, on a disabled webhook too. 200 also when the receiver failed.',
       access,
-      input: { params, optionalBody: true },
+      input: { params, body: joi.object({}), optionalBody: true },
       output: named('WebhookTested', whole({ delivery: named('TestDelivery', whole(answer)) })),
       handle: async ({ principal, params: { id = '' } }) => ({ delivery: await registry.test(principal, id) }),
     },
@@ -223,7 +223,7 @@ function actionRoutes(registry: Webhooks): RouteSpec[] {
       operationId: 'rotateWebhookSecret',
       summary: 'Make a new secret, shown once; the one before stays valid for 24 hours',
       access,
-      input: { params, optionalBody: true },
+      input: { params, body: joi.object({}), optionalBody: true },
       output: made,
       handle: async ({ principal, params: { id = '' } }) => {
         const { webhook, secret } = await registry.rotate(principal, id);
@@ -233,7 +233,7 @@ function actionRoutes(registry: Webhooks): RouteSpec[] {
   ];
 }
 
-function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
+function logRoutes({ registry, log, choices }: Parts): RouteSpec[] {
   return [
     {
       method: 'GET',
@@ -246,8 +246,10 @@ function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
       input: { params, query: joi.object({ ...list, state: deliveryState, event: joi.string().max(100) }) },
       output: pageOf('DeliveryPage', deliveryShape),
       handle: async ({ principal, params: { id = '' }, query }) => {
+        const asked = query as unknown as DeliveryQuery;
+        choices.filter(asked.event);
         await registry.need(principal, id);
-        const page = await log.deliveries(principal, id, query as unknown as DeliveryQuery);
+        const page = await log.deliveries(principal, id, asked);
         return paged(page, query, (delivery) => deliveryView(delivery, sightOf(principal)));
       },
     },
@@ -259,7 +261,7 @@ function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
       summary: 'Send a delivery again, with the same ids',
       description: '409 `conflict` while its webhook is disabled, or an attempt is under way.',
       access,
-      input: { params, optionalBody: true },
+      input: { params, body: joi.object({}), optionalBody: true },
       output: named('DeliveryAnswer', whole({ delivery: deliveryShape })),
       handle: async ({ principal, params: { id = '' } }) => ({
         delivery: deliveryView(await registry.redeliver(principal, id), sightOf(principal)),
@@ -283,8 +285,11 @@ function logRoutes(registry: Webhooks, log: DeliveryLog): RouteSpec[] {
         }),
       },
       output: pageOf('LoggedEventPage', eventShape),
-      handle: async ({ principal, query }) =>
-        paged(await log.events(principal, query as unknown as EventQuery), query, eventView),
+      handle: async ({ principal, query }) => {
+        const asked = query as unknown as EventQuery;
+        choices.filter(asked.event);
+        return paged(await log.events(principal, asked), query, eventView);
+      },
     },
   ];
 }

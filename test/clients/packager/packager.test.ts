@@ -393,11 +393,13 @@ describe('packager', function () {
         'deep/id_rsa': 'x',
         'lib/data.txt': `hello\n${key}`,
         'appsettings.json': '{"ConnectionStrings":{"Main":"Server=db;User=a;Password=Tr0ub4dor&3;"}}',
+        'compose.yml': 'environment:\n  MYSQL_ROOT_PASSWORD:  Tr0ub4dor&3\n',
         'urls.txt': 'postgres://app:s3cr3tpw@db/main',
       });
       expect(warnings.map((text) => text.replace(/\. Exclude.*$/, ''))).to.deep.equal([
         '.env is named like a file with credentials',
         'appsettings.json seems to hold a password',
+        'compose.yml seems to hold a password',
         'config/prod.pfx is named like a file with credentials',
         'deep/id_rsa is named like a file with credentials',
         'lib/data.txt seems to hold a private key',
@@ -413,6 +415,7 @@ describe('packager', function () {
           'config/prod.key': 'x',
           '.env.example': 'PASSWORD=changeme',
           'settings.json': '{"password":"changeme","apiKey":"${API_KEY}"}',
+          'form.yml': 'db_password:\nusername: somebody\n',
           'auth.js': 'const password = request.body.password;',
           'public.pem': '-----BEGIN PUBLIC KEY-----\n',
         },

@@ -101,6 +101,10 @@ const HARMLESS = [
   'clone ssh://git@host/x.git',
   'https://x.io/login?next=/a@b',
   'NullReferenceException: Object reference not set',
+  'CredentialsProviderError: Could not load credentials from any providers',
+  'botocore.exceptions.NoCredentialsError: Unable to locate credentials',
+  'o.s.security.authentication.BadCredentialsException: Bad credentials',
+  'PasswordMismatchError: The password differs',
   'Authenticator.java:12 in auth.Session',
   'bypass=true, compass: north',
 ];
@@ -306,6 +310,7 @@ describe('bugs: scrubbing objects', () => {
       [SCRUBBED]: 1,
     });
     expect(given).to.deep.equal(copy);
+    expect(scrubJson(['secret=hunter2', 'x'])).to.deep.equal(['secret=[scrubbed]', SCRUBBED]);
   });
 
   it('returns the same object when there is nothing, and scrubs twice as once', () => {
@@ -357,6 +362,15 @@ describe('bugs: scrubbing reports', () => {
   it('returns the same report when there is nothing', () => {
     const report = errorReport({ tags: ['x'], client_ref: '4111111111111111' });
     expect(scrubReport(report)).to.equal(report);
+  });
+
+  it('two tags are no header: each is scrubbed for itself', () => {
+    const tags = ['password-reset', 'checkout'];
+    expect(scrubReport(errorReport({ tags })).tags).to.equal(tags);
+    expect(scrubReport(errorReport({ tags: ['secret=hunter2', 'checkout'] })).tags).to.deep.equal([
+      'secret=[scrubbed]',
+      'checkout',
+    ]);
   });
 
   it('scrubs every text and keeps references apart', () => {

@@ -91,6 +91,9 @@ describe('ignore rules: API', () => {
     ['a threshold of 0', { alarm_threshold: 0 }, 422, 'validation_failed', 'alarm_threshold'],
     ['a threshold in parts', { alarm_threshold: 1.5 }, 422, 'validation_failed', 'alarm_threshold'],
     ['a time that is none', { expires_at: 'soon' }, 422, 'validation_failed', 'expires_at'],
+    ['a time without a zone', { expires_at: '2027-01-01T00:00:00' }, 422, 'validation_failed', 'expires_at'],
+    ['a year alone', { expires_at: '2027' }, 422, 'validation_failed', 'expires_at'],
+    ['a day that no month has', { expires_at: '2027-02-30T00:00:00Z' }, 422, 'validation_failed', 'expires_at'],
     ['text that no store keeps', { name: 'a\0b' }, 422, 'validation_failed', 'name'],
     ['enabled that is no boolean', { enabled: 'yes' }, 422, 'validation_failed', 'enabled'],
   ];
@@ -189,10 +192,9 @@ describe('ignore rules: API', () => {
       title: 'CartError: cart is empty',
       muted: false,
     });
-    expect(seen(await ask('POST', '/preview', { match_type: 'regex', pattern: '(' }))).to.deep.equal([
-      422,
-      'invalid_pattern',
-    ]);
+    const refused = await ask('POST', '/preview', { match_type: 'regex', pattern: '(' });
+    expect(seen(refused)).to.deep.equal([422, 'invalid_pattern']);
+    expect(JSON.stringify(refused.body)).to.include('missing closing ): `(`').and.not.include('(?i)');
     expect(((await ask('GET', '')).body['items'] as unknown as Loose[]).map(({ id }) => id)).to.deep.equal([
       TEMPLATE_ID,
     ]);

@@ -220,6 +220,27 @@ describe('webhooks: API', function () {
     expect(to.got[1]?.headers).to.not.have.property('x-svc-signature-previous');
   });
 
+  it('names fields that an action does not know', async () => {
+    const { id } = await create();
+    for (const action of ['test', 'rotate', 'enable']) {
+      const answer = await call('POST', `/webhooks/${id}/${action}`, { secret: 'a-secret-of-mine' });
+      expect(answer.status, action).to.equal(200);
+      expect(answer.json['warnings'], action).to.deep.equal(['secret is no field of this call']);
+      expect((await call('POST', `/webhooks/${id}/${action}`)).json['warnings'], action).to.equal(undefined);
+    }
+  });
+
+  it('refuses to filter by an event that there is not', async () => {
+    const { id } = await create();
+    for (const path of ['/events', `/webhooks/${id}/deliveries`]) {
+      for (const event of ['bug.created', 'agent.requested', 'webhook.test'])
+        expect((await call('GET', `${path}?event=${event}`)).status, event).to.equal(200);
+      const answer = await call('GET', `${path}?event=bug.creatde`);
+      expect(outcome(answer)).to.deep.equal([400, 'invalid_request']);
+      expect(answer.json.error?.fields).to.have.all.keys('event');
+    }
+  });
+
   it('redelivers', async () => {
     const { id } = await create();
     await emit();
