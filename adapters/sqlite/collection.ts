@@ -2,6 +2,7 @@
 import { decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { CachingCollection } from '../../ports/cached-reads.js';
+import type { CountingCollection } from '../../ports/few.js';
 import type { Rendered, Rendering, RenderingCollection } from '../../ports/rendering.js';
 import {
   StoreConflict,
@@ -37,6 +38,8 @@ export interface Threads {
   get(collection: string, id: string): string | null | Promise<string | null>;
   readonly cached: CachedReads;
   read(kind: ReadKind, collection: string, text: string): Promise<unknown>;
+  /** On the main thread; null: more than `most`, or a lock is in the way. */
+  countFew(collection: string, filter: Filter, most: number): number | null;
   write(kind: WriteKind, collection: string, text: string): Promise<unknown>;
   put(kind: 'insert' | 'put', collection: string, doc: Doc): Promise<unknown>;
   /** Resolves when the writer has this module. Void: it has. */
@@ -48,7 +51,9 @@ const CHUNK = 200;
 /** Parsing a page of large documents gives the event loop back after this long, in milliseconds. */
 const SLICE_MS = 5;
 
-export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCollection<T>, RenderingCollection {
+export class SqliteCollection<T extends Doc>
+  implements Collection<T>, CachingCollection<T>, CountingCollection, RenderingCollection
+{
   readonly name: string;
   readonly #threads: Threads;
 
@@ -108,6 +113,10 @@ export class SqliteCollection<T extends Doc> implements Collection<T>, CachingCo
 
   async count(filter: Filter = {}): Promise<number> {
     return (await this.#read('count', filter)) as number;
+  }
+
+  countFew(filter: Filter, most: number): number | null {
+    return this.#threads.countFew(this.name, filter, most);
   }
 
   async groupCount(path: string, filter: Filter = {}): Promise<{ key: Scalar; n: number }[]> {

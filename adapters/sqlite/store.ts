@@ -2,18 +2,20 @@
  * The DocumentStore on one SQLite file, for everyone without a database server.
  *
  * Threads: the event loop must never wait for the disk, so one worker writes (group commit, writer.ts) and a few read
- * (reader.ts). Only `get` by id runs here, on a connection of its own: it costs less than the way to a worker and back.
+ * (reader.ts). Only `get` by id and short counts run here, on a connection of its own: they cost less than the way to a
+ * worker and back.
  * WAL lets readers pass the writer, and commands of other processes work beside a running server.
  */
 import { chmod, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { Examined } from '../../ports/store/examination.js';
-import type { Collection, CollectionSpec, Doc, DocumentStore, Transact } from '../../ports/store.js';
+import type { Collection, CollectionSpec, Doc, DocumentStore, Filter, Transact } from '../../ports/store.js';
 import { CachedReads } from './kept/cached-reads.js';
 import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import { isBusy, isMissingTable } from './driver/driver.js';
+import { countFew } from './reading/few.js';
 import { collectionsOf, outcomeOf, unwrap } from './threads/messages.js';
 import { compressedFields } from './schema/compressed-fields.js';
 import { textOf, wholeBody, type DocText } from './body/stored-body.js';
@@ -34,7 +36,7 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 /** At most; the second one is started when a query holds up another. */
 const READERS = 2;
 /**
- * Of `get`, on the main thread: it waits so long for a lock before a reader does the waiting, and each walks one
+ * Of what runs on the main thread: it waits so long for a lock before a reader does the waiting, and each walks one
  * short path.
  */
 const GET = { busyMs: 2, cacheKb: 1_000 };
@@ -67,6 +69,7 @@ export class SqliteStore implements DocumentStore {
     get: (collection, id) => this.#get(collection, id),
     cached: this.#cached,
     read: (kind, collection, text) => this.#readers.call([kind, collection, text]),
+    countFew: (collection, filter, most) => this.#countFew(collection, filter, most),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
     put: (kind, collection, doc) =>
       this.#writer.call([kind, collection, '', [textOf(doc, this.#compressedOf(collection))]]),
@@ -171,6 +174,16 @@ export class SqliteStore implements DocumentStore {
     if (!this.#compressed.has(collection) && this.#connection !== null)
       this.#compressed.set(collection, compressedFields(this.#connection, collection));
     return this.#compressed.get(collection);
+  }
+
+  #countFew(collection: string, filter: Filter, most: number): number | null {
+    if (!this.#connection) throw new Error('the store is not open');
+    try {
+      return countFew(this.#connection, collection, filter, most);
+    } catch (error) {
+      if (isBusy(error)) return null;
+      return unwrap(outcomeOf(error, collection)) as never;
+    }
   }
 
   #get(collection: string, id: string): string | null | Promise<string | null> {

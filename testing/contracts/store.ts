@@ -3,6 +3,7 @@
  * adapter's test calls `storeContract` with a way to open an empty store; every test works in collections of its own.
  */
 import { cachedReads } from './store-cached.js';
+import { fewCounted } from './store-few.js';
 import { indexedAs } from './store-indexed-as.js';
 import { changes } from './store-changes.js';
 import { concurrency } from './store-concurrency.js';
@@ -58,6 +59,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
     rendering(fixture);
     changes(fixture);
     cachedReads(fixture);
+    fewCounted(fixture);
     indexedAs(fixture);
     compression(fixture);
     concurrency(fixture);

@@ -87,7 +87,7 @@ const rulesOf = (node: Description): Rule[] => (node['rules'] ?? []) as Rule[];
 
 interface Rule {
   name: string;
-  args?: { limit?: unknown; method?: unknown; regex?: unknown };
+  args?: { limit?: unknown; method?: unknown; regex?: unknown; options?: { name?: unknown; invert?: unknown } };
 }
 
 /** Whether a description holds only what this file reads, or what only words errors differently. */
@@ -118,12 +118,17 @@ const KINDS: Readonly<Record<string, (node: Description) => FastCheck>> = {
   alternatives,
 };
 
-/** A pattern, which joi describes by its text. An inverted one, or one with a state of its own, is not sure. */
+/**
+ * A pattern, which joi describes by its text. Its name only words the refusal; one with a state of its own is not sure.
+ */
 function patternRule({ args = {} }: Rule): (value: string) => boolean {
-  const [, source = '', flags = 'g'] = /^\/(.*)\/(\w*)$/s.exec(String(args.regex)) ?? [];
-  if (Object.keys(args).length > 1 || /[gy]/.test(flags)) return never;
+  const { regex, options = {}, ...others } = args;
+  const [, source = '', flags = 'g'] = /^\/(.*)\/(\w*)$/s.exec(String(regex)) ?? [];
+  const known = Object.keys(options).every((option) => option === 'name' || option === 'invert');
+  if (!known || Object.keys(others).length > 0 || /[gy]/.test(flags)) return never;
   const pattern = new RegExp(source, flags);
-  return (value) => pattern.test(value);
+  const wanted = options.invert !== true;
+  return (value) => pattern.test(value) === wanted;
 }
 
 /** A rule for texts and lists, whose `length` joi counts too. A rule of the schema's own is run as it is. */

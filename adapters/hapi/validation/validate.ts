@@ -96,10 +96,11 @@ export class BodyRule {
   }
 }
 
+const isEmpty = (object: object): boolean => Object.keys(object).length === 0;
 const NO_QUERY = { value: Object.freeze({}) as Record<string, unknown> };
 
 export class QueryRule {
-  readonly #prepared: () => { sure: FastQuery; whole: Schema; lists: readonly string[]; known: string };
+  readonly #prepared: () => { none: boolean; sure: FastQuery; whole: Schema; lists: readonly string[]; known: string };
   /** The route takes no query and refuses none, as most routes. */
   readonly #takesNothing: boolean;
 
@@ -107,9 +108,13 @@ export class QueryRule {
     this.#prepared = once(() => {
       const base = schema ?? joi.object({});
       const { keys = {} } = base.describe() as Described;
+      const whole = base.prefs(strict ? QUERY_STRICT : QUERY);
+      const { value, error } = whole.validate({}) as { value: object; error?: ValidationError };
       return {
+        // No parameters are taken, and stay none.
+        none: error === undefined && isEmpty(value),
         sure: fastQuery(base, strict),
-        whole: base.prefs(strict ? QUERY_STRICT : QUERY),
+        whole,
         lists: Object.keys(keys).filter((key) => keys[key]?.type === 'array'),
         known: Object.keys(keys).join(', '),
       };
@@ -119,10 +124,11 @@ export class QueryRule {
 
   check(query: Record<string, unknown>): { value: Record<string, unknown> } | Failure {
     if (this.#takesNothing) return NO_QUERY;
-    const { sure, whole, lists, known } = this.#prepared();
+    const { none, sure, whole, lists, known } = this.#prepared();
     for (const key of lists) if (typeof query[key] === 'string') query[key] = [query[key]];
     const quick = sure(query);
     if (quick !== null) return { value: quick };
+    if (none && isEmpty(query)) return { value: {} };
     const { value, error } = whole.validate(query) as {
       value: Record<string, unknown>;
       error?: ValidationError;

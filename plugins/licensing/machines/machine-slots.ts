@@ -6,6 +6,7 @@
  * fewer free below. Rejected: a counter in the license, which a crash between counter and machine leaves wrong.
  */
 import type { Collection } from '../../../kernel/contract.js';
+import { countFew } from '../../../ports/few.js';
 import type { Filter } from '../../../ports/store.js';
 import { MOST_ACTIVATIONS } from '../model/fields.js';
 import type { ActivationDoc, LicenseDoc } from '../model/documents.js';
@@ -19,6 +20,9 @@ export interface MachineSlot {
 
 export const MOST_PENDING = 100;
 
+/** Most licenses are for so many machines at most: their places are counted at once. */
+const FEW = 100;
+
 const LETTER = { active: 'a', pending: 'p' } as const;
 
 export class MachineSlots {
@@ -30,7 +34,7 @@ export class MachineSlots {
 
   /** The number of taken places. */
   used(): Promise<number> {
-    return this.rows.count({ license_id: this.license.id, status: this.kind });
+    return countFew(this.rows, { license_id: this.license.id, status: this.kind }, FEW);
   }
 
   /**
@@ -89,6 +93,6 @@ export class MachineSlots {
 
   #count(from: number, to: number): Promise<number> {
     const filter: Filter = { license_id: this.license.id, status: this.kind, slot_n: { gte: from, lt: to } };
-    return this.rows.count(filter);
+    return countFew(this.rows, filter, FEW);
   }
 }

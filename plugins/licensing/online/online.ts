@@ -10,10 +10,11 @@ import { KeyedLicenses } from '../licenses/keyed-licenses.js';
 import { Licenses } from '../licenses/licenses.js';
 import { stateOf, type LicenseState } from '../model/states.js';
 import { featuresOf } from '../model/view.js';
-import { activationId, LicensedMachines, type Machine, type Seat } from '../machines/machines.js';
-import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
+import { activationId, LicensedMachines, type Machine } from '../machines/machines.js';
+import type { ActivationDoc, LicenseDoc } from '../model/documents.js';
 import { judgementOf, MESSAGES } from './judgement.js';
 import { fileBody } from './questions.js';
+import { OF_SEAT, seatOf, type Seated } from './seated.js';
 import { Signing } from './signing.js';
 
 const MOST_REMEMBERED = 10_000;
@@ -34,19 +35,6 @@ export interface OnlineQuestion extends MachineDetails {
 
 /** A key as typed, or its hash (lower case) where the key itself must not stand. */
 type NamedKey = string | { sha256: string };
-
-export interface Shown {
-  status: ActivationState | null;
-  used: number;
-  max: number | null;
-}
-
-const OF_SEAT: Readonly<Record<Seat, LicenseStatus>> = {
-  active: 'active',
-  pending: 'machine_pending',
-  blocked: 'machine_blocked',
-  limit: 'machine_limit',
-};
 
 interface Found {
   sha256: string;
@@ -76,19 +64,15 @@ export class Online {
     const { sha256, license, activation } = await this.#find(key, machine_id);
     const now = this.deps.clock.now();
     const judged = judgementOf(license, product, now);
-    let status: LicenseStatus = judged;
-    let shown: Shown | null = null;
+    let seated: Seated | null = null;
     if (license !== null && judged === 'active') {
-      if (machine_id !== null) {
-        const machine = machineOf(question, machine_id);
-        const seat = takes
-          ? await this.machines.take(license, machine, activation)
-          : await this.machines.look(license, activation);
-        status = OF_SEAT[seat];
-        shown = await this.#shown(license, seat, takes || activation?.status === 'active');
-      }
-      await this.#note(license, question.app_version ?? null);
+      const machine = machine_id === null ? null : machineOf(question, machine_id);
+      [seated] = await Promise.all([
+        machine === null ? null : seatOf(this.machines, license, machine, { known: activation, takes }),
+        this.#note(license, question.app_version ?? null),
+      ]);
     }
+    const status = seated?.status ?? judged;
     // A license tells its state alone when the question names another product.
     const told = license?.product === product ? license : null;
     return this.signing.answer({
@@ -100,7 +84,7 @@ export class Online {
       cache_ttl_hours: told === null ? 0 : await this.licenses.ttlOf(product),
       licensee: told?.licensee ?? null,
       features: told === null ? null : featuresOf(told),
-      activation: shown,
+      activation: seated?.activation ?? null,
       nonce,
       message: MESSAGES[status],
       key_sha256: sha256,
@@ -212,11 +196,6 @@ export class Online {
       machine_id === null ? null : activations.get(activationId({ key_sha256: sha256 }, machine_id)),
     ]);
     return { sha256, license, activation };
-  }
-
-  async #shown(license: LicenseDoc, seat: Seat, holds: boolean): Promise<Shown> {
-    const status = seat === 'limit' || (seat === 'active' && !holds) ? null : seat;
-    return { status, used: await this.machines.used(license), max: license.max_activations };
   }
 
   /** Notes the validation at most once a minute. A note of another process in between wins. */

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import joi, { type Schema } from 'joi';
+import { validateBody } from '../../../../plugins/licensing/online/questions.js';
 import { fastCheck, fastQuery } from '../../../../adapters/hapi/validation/fast-check.js';
 import { errorBody, intakeBody } from '../../../../plugins/errorstream/body.js';
 import { heartbeatBody } from '../../../../plugins/watchdog/http/schemas.js';
@@ -166,6 +167,15 @@ describe('hapi: fast check', () => {
       const { [key as 'line']: _, ...rest } = REPORT;
       expect(sure(rest), key).to.equal(!['project', 'error_level', 'error_message'].includes(key));
     }
+  });
+
+  it('is sure of a license question, whose texts have named and inverted patterns', () => {
+    const sure = fastCheck(validateBody);
+    const question = { license_key: 'ABCDE', product: 'shop', machine_id: 'web-1', app_version: '1.4.2', nonce: 'a b' };
+    expect(sure(question)).to.equal(true);
+    expect(sure({ ...question, machine_id: null, app_version: '', nonce: null })).to.equal(true);
+    for (const wrong of [{ product: 'No slug' }, { machine_id: 'web\n1' }, { app_version: '\ud800' }, { nonce: 1 }])
+      expect(sure({ ...question, ...wrong }), JSON.stringify(wrong)).to.equal(false);
   });
 
   it('is sure of a heartbeat whose source fits its pattern', () => {

@@ -1,0 +1,41 @@
+/** What a machine is told about its place: the state of the answer, and the `activation` that stands in it. */
+import type { LicenseStatus } from '../../../formats/license-status.js';
+import type { LicensedMachines, Machine, Seat } from '../machines/machines.js';
+import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
+
+export interface Seated {
+  status: LicenseStatus;
+  activation: {
+    status: ActivationState | null;
+    used: number;
+    max: number | null;
+  };
+}
+
+export const OF_SEAT: Readonly<Record<Seat, LicenseStatus>> = {
+  active: 'active',
+  pending: 'machine_pending',
+  blocked: 'machine_blocked',
+  limit: 'machine_limit',
+};
+
+/**
+ * @param known the machine's activation as it was read
+ * @param takes false looks, and takes no place
+ */
+export async function seatOf(
+  machines: LicensedMachines,
+  license: LicenseDoc,
+  machine: Machine,
+  { known, takes }: { known: ActivationDoc | null; takes: boolean },
+): Promise<Seated> {
+  const holds = known?.status === 'active';
+  const [seat, counted] = await Promise.all([
+    takes ? machines.take(license, machine, known) : machines.look(license, known),
+    // Whoever holds a place takes none, so the number is asked for at once.
+    holds ? machines.used(license) : null,
+  ]);
+  const used = counted ?? (await machines.used(license));
+  const status = seat === 'limit' || (seat === 'active' && !holds && !takes) ? null : seat;
+  return { status: OF_SEAT[seat], activation: { status, used, max: license.max_activations } };
+}
