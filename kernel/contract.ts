@@ -97,6 +97,7 @@ export {
 } from '../ports/source-maps/reader.js';
 export { cached, findCached, getCached } from '../ports/cached-reads.js';
 export { changeRendered, findRendered } from '../ports/rendering.js';
+export { countFew } from '../ports/store/few.js';
 export { InvalidCursor, StoreConflict } from '../ports/store.js';
 export { deleted, pageOf, whole } from './shapes.js';
 export {

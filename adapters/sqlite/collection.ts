@@ -2,7 +2,7 @@
 import { decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { CachingCollection } from '../../ports/cached-reads.js';
-import type { CountingCollection } from '../../ports/few.js';
+import type { CountingCollection } from '../../ports/store/few.js';
 import type { Rendered, Rendering, RenderingCollection } from '../../ports/rendering.js';
 import {
   StoreConflict,

@@ -1,6 +1,6 @@
 /** `countFew`: the number that `count` answers, however many there are. */
 import { expect } from 'chai';
-import { countFew } from '../../ports/few.js';
+import { countFew } from '../../ports/store/few.js';
 import type { Collection, Doc, Filter } from '../../ports/store.js';
 import type { Fixture } from './fixture.js';
 

@@ -5,8 +5,7 @@
  * An approval may exceed the maximum, and a maximum may be lowered: each place taken beyond the maximum leaves one
  * fewer free below. Rejected: a counter in the license, which a crash between counter and machine leaves wrong.
  */
-import type { Collection } from '../../../kernel/contract.js';
-import { countFew } from '../../../ports/few.js';
+import { countFew, type Collection } from '../../../kernel/contract.js';
 import type { Filter } from '../../../ports/store.js';
 import { MOST_ACTIVATIONS } from '../model/fields.js';
 import type { ActivationDoc, LicenseDoc } from '../model/documents.js';

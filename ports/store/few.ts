@@ -2,7 +2,7 @@
  * Counting of few documents that an index finds, such as the machines of a license: an optional ability of a
  * collection, and what does without it.
  */
-import type { Collection, Doc, Filter } from './store.js';
+import type { Collection, Doc, Filter } from '../store.js';
 
 /** A collection that counts a short stretch of an index at once. */
 export interface CountingCollection {
