@@ -5,8 +5,8 @@
  * collection is a large one. Figures are in docs/decisions/020-event-loop-and-heap.md.
  *
  * The heap of the old (decision 020) grows by this share of what lives in it before it is looked through again; V8's
- * own choice lets it double, and the memory stays with the process. Node 20 to 26 know both flags; an engine that does
- * not says so and goes on.
+ * own choice lets it double, and the memory stays with the process. A start, all of whose objects stay, has V8's own
+ * choice. Node 20 to 26 know both flags; an engine that does not says so and goes on.
  *
  * Node 20 compiles thoroughly what ran a moment, and so much of what runs only at the start that this is a quarter of
  * its time: until the program is up, code has to run longer for it. (Newer ones have a quick compiler in between.)
@@ -19,15 +19,16 @@ const BUDGET = { usual: 67_584, starting: 1_000_000 };
 const given = process.execArgv.some((flag) => flag.startsWith('--interrupt-budget'));
 
 setFlagsFromString('--no-allocation-site-pretenuring');
-setFlagsFromString('--heap-growing-percent=30');
 starting();
 
 /** The options of a start. */
 export function starting(): void {
+  setFlagsFromString('--heap-growing-percent=0');
   if (NODE_20 && !given) setFlagsFromString(`--interrupt-budget=${BUDGET.starting}`);
 }
 
 /** The program is up: from now on code that runs often is compiled as usual. */
 export function startIsOver(): void {
+  setFlagsFromString('--heap-growing-percent=30');
   if (NODE_20 && !given) setFlagsFromString(`--interrupt-budget=${BUDGET.usual}`);
 }

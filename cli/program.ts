@@ -43,7 +43,7 @@ async function bundleIsCurrent(): Promise<boolean> {
 /** The bundle as V8 takes it. Compiled code that it did not make itself, with these options, it leaves aside. */
 export async function bundle(): Promise<{ script: Script; load: () => Program }> {
   const [text, cachedData] = await Promise.all([
-    readFile(FILE, 'utf8'),
+    readFile(FILE, 'latin1'),
     readFile(`${FILE}.cache`).catch(() => undefined),
   ]);
   const script = new Script(text, { filename: FILE, ...(cachedData === undefined ? {} : { cachedData }) });

@@ -4,7 +4,7 @@
 // The bundle is made of what tsc wrote, so it has the same code, names of classes and metadata of decorators. Threads,
 // views, guides and assets stay files; `import.meta` of a module says where its own file lies.
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { build, stop } from 'esbuild-wasm';
@@ -47,6 +47,30 @@ const inAscii = (path, text) => {
   return text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 };
 
+/** Names of classes as they were written. */
+const classes = new Set();
+const CLASS = /\bclass ([\w$]+)|\b([\w$]+) ?= ?class\b/g;
+const HEAD = /(?:\bclass\s+([\w$]+)|\b([\w$]+)=class\b(?:\s+(?!extends\b)([\w$]+))?)(?:\s+extends\s[^{}]*)?\{/g;
+
+/** A decorated class, as tsc writes it, has one name for two variables; without the inner one it has the outer's. */
+const noted = (written) => {
+  const text = written.replaceAll(/\blet (\w+) = class \1\b/g, 'let $1 = class');
+  for (const [, declared, assigned] of text.matchAll(CLASS)) classes.add(declared ?? assigned);
+  return text;
+};
+
+/**
+ * Of two modules that use one name esbuild gives the second another, `Parser2`. A class shows its name, in a log too, so
+ * it gets it back. For functions nobody asks: esbuild's `keepNames` names each anew whenever it is made, within requests.
+ */
+const withNames = (bundle) =>
+  bundle.replaceAll(HEAD, (head, declared, assigned, inner) => {
+    const shown = declared ?? inner ?? assigned;
+    const bare = shown.replace(/^_/, '');
+    const written = [shown, bare, bare.slice(0, -1), bare.slice(0, -2)].find((name) => classes.has(name));
+    return written !== undefined && written !== shown ? `${head}static{__named(this,"${written}")}` : head;
+  });
+
 /** Each of our modules knows its own place. No plugin from outside is loaded from here, see cli/program.ts. */
 const places = {
   name: 'places',
@@ -54,8 +78,8 @@ const places = {
     bundle.onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
       const inside = relative(DIST, path).split(sep).join('/');
       const written = inAscii(path, await readFile(path, 'utf8'));
-      if (inside.startsWith('..')) return { contents: written, loader: 'js' };
-      const text = written.replaceAll(/\bimport\((?=[^'"])/g, '__load(');
+      if (inside.startsWith('..')) return { contents: noted(written), loader: 'js' };
+      const text = noted(written).replaceAll(/\bimport\((?=[^'"])/g, '__load(');
       const own = /\bimport\.meta\.(url|dirname)\b/.test(text)
         ? `const __url = new URL(${JSON.stringify(inside)}, __dist).href, __folder = __folderOf(__url);`
         : '';
@@ -73,7 +97,6 @@ async function writeBundle() {
     target: 'node20',
     format: 'cjs',
     external: EXTERNAL,
-    keepNames: true,
     // Without comments; still with lines, which a stack trace names.
     minifyWhitespace: true,
     lineLimit: 120,
@@ -88,6 +111,7 @@ async function writeBundle() {
       js: `(function (exports, require, module, __filename, __dirname) {
 const __dist = require('node:url').pathToFileURL(require('node:path').join(__dirname, '..') + '/');
 const __load = (name) => Promise.reject(new Error(\`the bundle of the service loads no \${name}\`));
+const __named = (made, value) => Object.defineProperty(made, 'name', { value, configurable: true });
 const __folderOf = (url) => require('node:path').dirname(require('node:url').fileURLToPath(url));`,
     },
     footer: { js: '})' },
@@ -95,6 +119,7 @@ const __folderOf = (url) => require('node:path').dirname(require('node:url').fil
     logLevel: 'error',
   });
   await stop();
+  await writeFile(FILE, withNames(await readFile(FILE, 'utf8')));
   for (const { text, location } of warnings) console.error(`bundle: ${text} (${location?.file}:${location?.line})`);
 }
 
