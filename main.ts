@@ -12,8 +12,7 @@ import { MemoryStore } from './adapters/memory/store.js';
 import { Peers } from './adapters/mongodb/peers.js';
 import { DataCipher } from './adapters/node/cipher.js';
 import { SystemClock } from './adapters/node/clock.js';
-import { replaceFile } from './adapters/node/files.js';
-import { freeBytes } from './adapters/node/files.js';
+import { freeBytes, replaceFile } from './adapters/node/files.js';
 import { ThreadHasher } from './adapters/node/hasher.js';
 import { RandomIds } from './adapters/node/ids.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
@@ -103,6 +102,8 @@ export interface Given {
   /** With them the data directory is left alone, and the store's fingerprints are not compared. */
   keys?: ServiceKeys;
   store?: DocumentStore;
+  /** Of the embedded store: `writing` for a command whose reads keep nobody waiting. */
+  threads?: 'always' | 'writing';
   /** Standard output belongs to the answer of `--json`. */
   logTo?: 'stdout' | 'stderr';
 }
@@ -147,7 +148,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   // A command prints its own answer on stdout; the log's lines would be mixed into it.
   const lines = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,
-    ...(given.logTo === 'stderr' ? { destination: process.stderr } : {}),
+    ...(given.logTo === 'stderr' && { destination: process.stderr }),
   });
   const clock = new SystemClock();
   const faults = new RepeatedLines(() => clock.monotonic());
@@ -163,7 +164,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
   const ears = shared ? connectionEars(lines, metrics, clock, giveUp) : {};
-  const store = given.store ?? (await storeOf(config, ears));
+  const store = given.store ?? (await storeOf(config, ears, given.threads));
   const releaseStore =
     given.keys === undefined ? await releasesOn(configuration, log, ears.further) : new MemoryReleaseStore();
   const jobs = new AgendaJobs({ store, clock, ids, log: lines, metrics, faults });
@@ -196,6 +197,8 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     if (shared) await checkFingerprints(store, keys, () => clock.iso());
     if (mode === 'serve') await rings.checkOwnKeys();
   };
+  const web = { app, clock, ids, log, lines, metrics, unlisted, peers };
+  const http = mode === 'serve' ? await webServer(config, join(import.meta.dirname, 'web'), web) : null;
   const kernel = new Kernel({
     config: {
       app,
@@ -213,20 +216,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     log,
     hasher,
     metrics,
-    ...(mode === 'serve'
-      ? {
-          http: await webServer(config, join(import.meta.dirname, 'web'), {
-            app,
-            clock,
-            ids,
-            log,
-            lines,
-            metrics,
-            unlisted,
-            peers,
-          }),
-        }
-      : {}),
+    ...(http !== null && { http }),
     cipher,
     outbound: new NodeOutbound(),
     reach: new NodeReach(),
@@ -238,6 +228,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     sourceMaps,
     backups: given.keys === undefined ? backupsOf(configuration, keys, app.version) : NO_BACKUPS,
     builtin: BUILTIN,
+    builtinTested: true,
     plugins: config.plugins,
     bases: [folderOf(configuration.origin('plugins')), process.cwd(), packageRoot()],
     collections: [JOBS_COLLECTION, KEYS_COLLECTION],

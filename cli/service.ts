@@ -3,9 +3,14 @@ import type { KernelBootOptions } from '../kernel/kernel.js';
 import { compose, type Service } from '../main.js';
 import { startIsOver } from './engine-flags.js';
 
-export async function withService<T>(options: KernelBootOptions, work: (service: Service) => Promise<T>): Promise<T> {
-  const service = await compose('command');
-  await service.boot(options);
+/** @param threads of the embedded store: `writing` where reads keep nothing waiting, jobs and leases neither */
+export async function withService<T>(
+  options: KernelBootOptions & { threads?: 'writing' },
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  const { threads, ...boot } = options;
+  const service = await compose('command', threads === undefined ? {} : { threads });
+  await service.boot(boot);
   startIsOver();
   try {
     return await work(service);

@@ -3,7 +3,7 @@ import type { MongoOptions } from '../adapters/mongodb/store.js';
 import { connectionLines } from '../adapters/mongodb/connection-lines.js';
 import { connectionMetrics } from '../adapters/mongodb/connection-metrics.js';
 import { MemoryStore } from '../adapters/memory/store.js';
-import { SqliteStore } from '../adapters/sqlite/store.js';
+import { SqliteStore, type SqliteOptions } from '../adapters/sqlite/store.js';
 import type { Core } from '../config/load.js';
 import type { Clock } from '../ports/clock.js';
 import type { Logger } from '../ports/logger.js';
@@ -30,11 +30,18 @@ export function connectionEars(log: Logger, metrics: Metrics, clock: Clock, lost
   };
 }
 
-/** Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work. */
-export async function storeOf({ storage }: Core, { tell, answered }: ConnectionEars = {}): Promise<DocumentStore> {
+/**
+ * Drivers are loaded where they are used: a command would otherwise wait longer for its modules than for its work.
+ * @param threads of the embedded store
+ */
+export async function storeOf(
+  { storage }: Core,
+  { tell, answered }: ConnectionEars = {},
+  threads: SqliteOptions['threads'] = 'always',
+): Promise<DocumentStore> {
   if (storage.engine === 'memory') return new MemoryStore();
   if (storage.engine === 'sqlite') {
-    return new SqliteStore({ path: storage.file as string, durability: storage.durability });
+    return new SqliteStore({ path: storage.file as string, durability: storage.durability, threads });
   }
   const { MongoStore } = await import('../adapters/mongodb/store.js');
   return new MongoStore({ url: storage.url, ...(tell && { tell }), ...(answered && { answered }) });

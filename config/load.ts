@@ -10,7 +10,8 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type joi from 'joi';
-import { coreDescription, coreKeys, coreSchema, type CoreConfig } from './schema.js';
+import { membersOf } from './members.js';
+import { coreKeys, coreSchema, type CoreConfig } from './schema.js';
 import { ConfigError, isTree, readSources, type ConfigSources, type Tree } from './sources.js';
 
 export { ConfigError } from './sources.js';
@@ -160,11 +161,10 @@ function validate<T>(sources: ConfigSources, tree: Tree, schema: joi.Schema<T>, 
 /**
  * joi's `default()` of a section holds only what is written there; members' defaults need the section to be present.
  */
-function withSections(tree: Tree, schema: joi.Description): Tree {
+function withSections(tree: Tree, schema: joi.Schema): Tree {
   const whole = { ...tree };
-  const keys = (schema as { keys?: Record<string, joi.Description> }).keys ?? {};
-  for (const [key, section] of Object.entries(keys)) {
-    if (section.type !== 'object' || (section as { keys?: object }).keys === undefined) continue;
+  for (const [key, section] of membersOf(schema) ?? []) {
+    if (membersOf(section) === null) continue;
     const given = whole[key];
     if (given === undefined) whole[key] = withSections({}, section);
     else if (isTree(given)) whole[key] = withSections(given, section);
@@ -221,7 +221,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Configurati
   const sections: Tree = {};
   for (const [key, value] of Object.entries(sources.tree)) (coreKeys.has(key) ? core : sections)[key] = value;
 
-  const checked = validate<CoreConfig>(sources, withSections(core, coreDescription), coreSchema, []);
+  const checked = validate<CoreConfig>(sources, withSections(core, coreSchema), coreSchema, []);
   return Object.freeze({
     core: freeze(derive(checked, env, options.cwd ?? process.cwd())),
     sections: freeze(withLists(sources, sections)),
@@ -229,7 +229,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Configurati
     section: <T>(id: string, schema: joi.ObjectSchema<T>): T => {
       const given = sections[id] ?? {};
       if (!isTree(given)) throw new ConfigError(id, 'must be an object', originOf(sources, id));
-      return validate<T>(sources, withSections(given, schema.describe()), schema, [id]);
+      return validate<T>(sources, withSections(given, schema), schema, [id]);
     },
     refuseUnknown: (ids: Iterable<string>): void => {
       const known = new Set(ids);

@@ -8,6 +8,7 @@
  */
 import joi from 'joi';
 import type { HttpLimits } from '../ports/http-limits.js';
+import { membersOf } from './members.js';
 import { baseUrl, dataKey, licenseKey, storageUrl, timezone } from './values.js';
 
 export interface LimitsConfig extends HttpLimits {
@@ -245,9 +246,6 @@ export const coreSchema = joi.object({
     ),
 });
 
-/** Made once: joi walks the whole schema for it. */
-export const coreDescription = coreSchema.describe() as joi.Description & { keys: Record<string, joi.Description> };
-
 /**
  * Variables of contract 00 that belong to a plugin's section. The first administrator comes from the environment only,
  * so that no password lies in a file.
@@ -258,4 +256,4 @@ export const FIRST_ADMIN: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The top-level keys of the core; every other one is a plugin's section. */
-export const coreKeys: ReadonlySet<string> = new Set(Object.keys(coreDescription.keys));
+export const coreKeys: ReadonlySet<string> = new Set(membersOf(coreSchema)?.keys());

@@ -6,7 +6,9 @@
  * Rejected: one flat map of dotted names, because a plugin's section may hold names with dots.
  */
 import { readFile } from 'node:fs/promises';
-import { coreDescription, FIRST_ADMIN } from './schema.js';
+import type joi from 'joi';
+import { membersOf, metasOf } from './members.js';
+import { coreSchema, FIRST_ADMIN } from './schema.js';
 
 /** A fault of the configuration. `message` is one line: the key, what is wrong with it, where it came from. */
 export class ConfigError extends Error {
@@ -88,18 +90,14 @@ const named = new Map<string, string>(FIRST_ADMIN);
 export const variables: ReadonlyMap<string, string> = named;
 const corePaths = new Set<string>();
 
-interface Described {
-  keys?: Record<string, Described>;
-  metas?: { env?: string }[];
-}
-(function collect(schema: Described, at: string[]): void {
-  for (const [key, member] of Object.entries(schema.keys ?? {})) {
+(function collect(schema: joi.Schema, at: string[]): void {
+  for (const [key, member] of membersOf(schema) ?? []) {
     const path = [...at, key];
     corePaths.add(path.join('.'));
-    for (const { env } of member.metas ?? []) if (env !== undefined) named.set(env, path.join('.'));
+    for (const { env } of metasOf(member)) if (env !== undefined) named.set(env, path.join('.'));
     collect(member, path);
   }
-})(coreDescription, []);
+})(coreSchema, []);
 
 /** The path that a variable sets, and whether its value is the name of a file; null when it is no configuration. */
 export function pathOf(name: string): { path: string; file: boolean } | null {

@@ -147,16 +147,16 @@ export class Kernel {
   }
 
   async #readManifests(): Promise<string> {
-    const { config, builtin, plugins = [], bases = ['.'], store, http, clock, processes, freeBytes } = this.parts;
-    const { unlistedProxies = () => [], peers = () => 1 } = this.parts;
-    const loaded = await loadPlugins(builtin, { entries: plugins, bases, timeoutMs: config.plugin_timeout_ms });
+    const { config, builtin, plugins: entries = [], bases = ['.'], store, http, clock, processes } = this.parts;
+    const { freeBytes, unlistedProxies = () => [], peers = () => 1, builtinTested = false } = this.parts;
+    const loaded = await loadPlugins(builtin, { ...config, entries, bases, builtinTested });
     const { plugins: registered, off, unoffered } = register(loaded.plugins, config, loaded.faults);
     for (const where of unoffered)
       this.parts.log.warn(where, 'a plugin adds to an extension point that no plugin offers');
     const runs = (this.#plugins.runs = registered.map((one) => new PluginRun(one)));
     const manifests = runs.map(({ manifest }) => manifest);
-    const migrator = (this.#migrator = new Migrator({ ...this.parts, version: config.app.version }, manifests));
     const { version } = config.app;
+    const migrator = (this.#migrator = new Migrator({ ...this.parts, version }, manifests));
     const system = { version, started_at: clock.iso(), store, runs, off, processes, freeBytes, unlistedProxies, peers };
     provideSystem(this.#services, { ...system, migrator, http });
     return `${runs.length} plugins`;
@@ -208,9 +208,9 @@ export class Kernel {
     };
     const claims = new Claims(this.#plugins.scopes(), this.#plugins.codes());
     await this.#plugins.each(async (run) => {
-      const { plugin, views } = run.registered;
+      const { plugin, views, tested } = run.registered;
       const returned = await this.#plugins.within('setup', run, () => plugin.setup(contextOf(run, shared)));
-      const { parts, faults } = judgeParts(returned, run.manifest, views, claims);
+      const { parts, faults } = judgeParts(returned, run.manifest, { views, tested }, claims);
       this.#plugins.contributed(run, parts);
       this.#undo.push(`plugin ${run.id}`, () => this.#stopPlugin(run));
       if (faults.length > 0) throw new Error(faults.join('; '));
@@ -234,8 +234,8 @@ export class Kernel {
   }
 
   async #mount(): Promise<string> {
-    const { http, judgeBuiltin = false } = this.parts;
-    for (const { run, faults } of http === undefined ? [] : viewFaults(this.#plugins, http, judgeBuiltin)) {
+    const { http } = this.parts;
+    for (const { run, faults } of http === undefined ? [] : viewFaults(this.#plugins, http)) {
       if (faults.length > 0) this.#plugins.fail(run, new Error(faults.join('; ')));
     }
     const authenticator = this.service(AUTHENTICATOR) ?? noAuthenticator(this.parts);

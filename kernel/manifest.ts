@@ -21,6 +21,8 @@ export interface LoadedPlugin {
   module: string | null;
   /** Folder of its views; null when it is not known. */
   views: string | null;
+  /** The tests have judged its shapes, views and sources: a start need not. */
+  tested?: boolean;
 }
 
 /** A plugin whose manifest is in order. */

@@ -56,8 +56,8 @@ export interface KernelParts {
   /** Absent: this process is the only one that is known. */
   processes?: Processes;
   builtin: readonly Plugin[];
-  /** True: the views and sources of `builtin` are judged as those of other plugins are; else the tests have done so. */
-  judgeBuiltin?: boolean;
+  /** The tests have judged the shapes, views and sources of `builtin`; else it is done here, as with other plugins. */
+  builtinTested?: boolean;
   /** `plugins` of the configuration, and the folders against which its paths are resolved. */
   plugins?: readonly string[];
   bases?: readonly string[];

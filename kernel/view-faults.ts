@@ -1,19 +1,11 @@
 /** What the views and sources of plugins name and nobody has, found before a visitor finds it. */
 import type { HttpServer } from '../ports/http-server.js';
 import { sourceFaults } from './loading/sources.js';
-import { BUILT_IN } from './manifest.js';
 import type { PluginRun } from './plugin-run.js';
 import type { RunningPlugins } from './running-plugins.js';
 
-/** @param judgeBuiltin also the plugins that come with the service */
-export function viewFaults(
-  plugins: RunningPlugins,
-  http: HttpServer,
-  judgeBuiltin: boolean,
-): { run: PluginRun; faults: string[] }[] {
-  const judged = plugins.runs.filter(
-    ({ state, registered }) => state !== 'failed' && (judgeBuiltin || registered.entry !== BUILT_IN),
-  );
+export function viewFaults(plugins: RunningPlugins, http: HttpServer): { run: PluginRun; faults: string[] }[] {
+  const judged = plugins.runs.filter(({ state, registered }) => state !== 'failed' && !registered.tested);
   if (judged.length === 0) return [];
   const parts = { pages: plugins.pages(), panels: plugins.panels() };
   const ofViews = http.faults(parts, new Set(judged.map(({ id }) => id)));

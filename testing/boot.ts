@@ -110,7 +110,6 @@ export class TestService {
       config: { ...parts.config, sections: options.config ?? {} },
       store: this.store,
       http: this.#http,
-      judgeBuiltin: true,
       builtin: [...objects, panelsPage, ...(known ? [] : [visitors])],
       plugins: plugins.filter((plugin) => typeof plugin === 'string'),
       bases: [process.cwd()],

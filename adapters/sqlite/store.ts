@@ -19,6 +19,9 @@ import { countFew } from './reading/few.js';
 import { collectionsOf, outcomeOf, unwrap } from './threads/messages.js';
 import { compressedFields } from './schema/compressed-fields.js';
 import { textOf, wholeBody, type DocText } from './body/stored-body.js';
+import { Here } from './threads/here.js';
+import { Late } from './threads/late.js';
+import type { Answerer } from './threads/answerer.js';
 import { oneTask } from './threads/one-task.js';
 import { Pool } from './threads/pool.js';
 import { CommitWatch } from './kept/other-commits.js';
@@ -30,6 +33,11 @@ export interface SqliteOptions {
    * `full` (default): a commit is on the disk; `normal`: the last commits may be lost when the machine's power fails.
    */
   durability?: 'full' | 'normal';
+  /**
+   * `always` (default): reads and writes have threads, which start with the store. `writing`: reads are done on the
+   * caller's thread, which waits for the disk then, and a thread that writes starts with the first write.
+   */
+  threads?: 'always' | 'writing';
 }
 
 const NAME = /^[a-z][a-z0-9_]*$/;
@@ -61,10 +69,10 @@ export class SqliteStore implements DocumentStore {
     return bodies && bodies.map((body) => (body === null ? null : (JSON.parse(body) as Doc)));
   };
   readonly #options: ConnectionOptions;
-  readonly #writer: Pool;
+  readonly #writer: Answerer;
   readonly #commits = new CommitWatch();
   readonly #cached = new CachedReads(this.#commits);
-  readonly #readers: Pool;
+  readonly #readers: Answerer;
   readonly #threads: Threads = {
     get: (collection, id) => this.#get(collection, id),
     cached: this.#cached,
@@ -81,10 +89,10 @@ export class SqliteStore implements DocumentStore {
   readonly #compressed = new Map<string, readonly string[] | undefined>();
   #connection: Connection | null = null;
 
-  constructor({ path, durability = 'full' }: SqliteOptions) {
+  constructor({ path, durability = 'full', threads = 'always' }: SqliteOptions) {
     const connection = { path, durability };
     this.#options = connection;
-    this.#writer = new Pool({
+    const writer = new Pool({
       module: new URL('./writer.js', import.meta.url),
       connection: { ...connection, commits: this.#commits.shared },
       threads: 1,
@@ -93,12 +101,11 @@ export class SqliteStore implements DocumentStore {
         for (const name of collectionsOf(request)) this.#cached.written(name);
       },
     });
-    this.#readers = new Pool({
-      module: new URL('./reader.js', import.meta.url),
-      connection,
-      threads: READERS,
-      send: 'one',
-    });
+    this.#writer = threads === 'always' ? writer : new Late(writer);
+    this.#readers =
+      threads === 'always'
+        ? new Pool({ module: new URL('./reader.js', import.meta.url), connection, threads: READERS, send: 'one' })
+        : new Here(path, async () => (await import('./reading/answering.js')).answering(connection));
   }
 
   /** @throws SQLite's error when the file cannot be opened; nothing is left running then */

@@ -17,6 +17,9 @@ export const isSession = (rule: object): boolean => {
 };
 /** It stands alone, so it is no rule of a list. */
 const isBasic = (access: unknown): boolean =>
+  access !== null &&
+  typeof access === 'object' &&
+  'basic' in access &&
   BASIC.validate(access, { convert: false, allowUnknown: false }).error === undefined;
 const BASIC = Joi.object({
   basic: Joi.object({ realm: Joi.string().required(), judge: run } satisfies SchemaOf<BasicGuard>)

@@ -3,12 +3,18 @@ import type { PageSpec, PanelSpec, RouteSpec } from '../../ports/http.js';
 import type { FullManifest } from '../manifest.js';
 import { accessFaults, isSession, unknownRule } from './access.js';
 import type { Claims } from './claims.js';
-import { PAGE, PANEL, ROUTE, shape } from './shapes.js';
+import { PAGE, PANEL, ROUTE, type shape } from './shapes.js';
 
-export function routeFaults(route: RouteSpec, { id: plugin }: FullManifest, claims: Claims): string[] {
+/** @param look judges a shape */
+export function routeFaults(
+  route: RouteSpec,
+  { id: plugin }: FullManifest,
+  claims: Claims,
+  look: typeof shape,
+): string[] {
   const methods = [route.method].flat();
   const label = `route ${methods.join('|')} ${route.path}`;
-  const faults = [...shape(ROUTE, route), ...accessFaults(route.access, claims.scopes), ...paramFaults(route)];
+  const faults = [...look(ROUTE, route), ...accessFaults(route.access, claims.scopes), ...paramFaults(route)];
   const unknown = (route.errors ?? []).filter((code) => !Object.hasOwn(claims.codes, code));
   if (unknown.length > 0)
     faults.push(`${unknown.join(', ')}: no error code of the service, nor in the errors of any manifest`);
@@ -27,14 +33,19 @@ export function routeFaults(route: RouteSpec, { id: plugin }: FullManifest, clai
 
 const NO_VIEWS = 'there is no folder of views: set `from: import.meta.url` in the plugin';
 
-export function panelFaults(panel: PanelSpec, views: string | null): string[] {
-  const faults = [...shape(PANEL, panel), ...(views === null ? [NO_VIEWS] : [])];
+export function panelFaults(panel: PanelSpec, views: string | null, look: typeof shape): string[] {
+  const faults = [...look(PANEL, panel), ...(views === null ? [NO_VIEWS] : [])];
   return faults.map((fault) => `panel ${panel.id}: ${fault}`);
 }
 
-export function pageFaults(page: PageSpec, plugin: string, views: string | null, claims: Claims): string[] {
+export function pageFaults(
+  page: PageSpec,
+  { id: plugin, views }: { id: string; views: string | null },
+  claims: Claims,
+  look: typeof shape,
+): string[] {
   const method = page.method ?? 'GET';
-  const faults = [...shape(PAGE, page), ...paramFaults(page)];
+  const faults = [...look(PAGE, page), ...paramFaults(page)];
   if (page.access === undefined) faults.push('declares no access');
   else if (page.access !== 'public' && !isSession(page.access)) faults.push(unknownRule(page.access));
   if (views === null) faults.push(NO_VIEWS);

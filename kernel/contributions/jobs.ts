@@ -1,7 +1,7 @@
 /** Judges jobs and their names. */
 import type { JobSpec } from '../../ports/jobs.js';
 import type { Claims } from './claims.js';
-import { JOB, shape } from './shapes.js';
+import { JOB, type shape } from './shapes.js';
 
 /** `sweep` and `chat.sweep` of the plugin chat are the job `chat.sweep`. A dotted name is taken as it is. */
 export function jobName(plugin: string, name: string): string {
@@ -15,8 +15,9 @@ export const fullyNamed = (job: JobSpec, plugin: string): JobSpec => ({
   run: (call) => job.run(call),
 });
 
-export function jobFaults(job: JobSpec, plugin: string, claims: Claims): string[] {
-  const faults = shape(JOB, job);
+/** @param look judges a shape */
+export function jobFaults(job: JobSpec, plugin: string, claims: Claims, look: typeof shape): string[] {
+  const faults = look(JOB, job);
   if (faults.length === 0) {
     const name = jobName(plugin, job.name);
     if (!/^[a-z][a-z0-9]*\.[a-z][a-z0-9_-]*$/.test(name) || !name.startsWith(`${plugin}.`)) {

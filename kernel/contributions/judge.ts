@@ -12,14 +12,26 @@ import { pageFaults, panelFaults, routeFaults } from './http.js';
 import { fullyNamed, jobFaults } from './jobs.js';
 import { COMMAND, EXTENSION, LISTEN, PARTS, shape } from './shapes.js';
 
+/** Of plugins whose shapes the tests have judged: to do so again was a twelfth of a start. */
+const LEFT: typeof shape = () => [];
+
 export interface Judged {
   parts: PluginParts;
   faults: string[];
 }
 
-/** @param views the folder of its views, null when there is none to be found. */
-export function judgeParts(returned: unknown, manifest: FullManifest, views: string | null, claims: Claims): Judged {
-  const wrong = shape(PARTS, returned).map((fault) => `setup returned something else than its parts: ${fault}`);
+/**
+ * @param views the folder of its views, null when there is none to be found
+ * @param tested shapes were judged by the tests; here it is judged what depends on the other plugins
+ */
+export function judgeParts(
+  returned: unknown,
+  manifest: FullManifest,
+  { views, tested }: { views: string | null; tested: boolean },
+  claims: Claims,
+): Judged {
+  const look = tested ? LEFT : shape;
+  const wrong = look(PARTS, returned).map((fault) => `setup returned something else than its parts: ${fault}`);
   if (wrong.length > 0) return { parts: {}, faults: wrong };
   const parts = returned as PluginParts;
   const faults: string[] = [];
@@ -37,21 +49,21 @@ export function judgeParts(returned: unknown, manifest: FullManifest, views: str
     start: parts.start?.bind(parts),
     stop: parts.stop?.bind(parts),
     services: parts.services,
-    extensions: keep(parts.extensions, (extension) => extensionFaults(extension, manifest)),
-    routes: keep(parts.routes, (route) => routeFaults(route, manifest, claims)),
-    pages: keep(parts.pages, (page) => pageFaults(page, id, views, claims)),
+    extensions: keep(parts.extensions, (extension) => extensionFaults(extension, manifest, look)),
+    routes: keep(parts.routes, (route) => routeFaults(route, manifest, claims, look)),
+    pages: keep(parts.pages, (page) => pageFaults(page, { id, views }, claims, look)),
     hosts: parts.hosts,
-    panels: keep(parts.panels, (panel) => panelFaults(panel, views)),
-    jobs: keep(parts.jobs, (job) => jobFaults(job, id, claims)).map((job) => fullyNamed(job, id)),
-    listens: keep(parts.listens, (listen) => shape(LISTEN, listen).map((f) => `listener of ${listen.event}: ${f}`)),
-    commands: keep(parts.commands, (command) => commandFaults(command, id, claims)),
+    panels: keep(parts.panels, (panel) => panelFaults(panel, views, look)),
+    jobs: keep(parts.jobs, (job) => jobFaults(job, id, claims, look)).map((job) => fullyNamed(job, id)),
+    listens: keep(parts.listens, (listen) => look(LISTEN, listen).map((f) => `listener of ${listen.event}: ${f}`)),
+    commands: keep(parts.commands, (command) => commandFaults(command, id, claims, look)),
   };
   faults.push(...serviceFaults(parts.services ?? {}, manifest.provides));
   return { parts: kept, faults };
 }
 
-function commandFaults(command: CommandSpec, plugin: string, claims: Claims): string[] {
-  const faults = shape(COMMAND, command);
+function commandFaults(command: CommandSpec, plugin: string, claims: Claims, look: typeof shape): string[] {
+  const faults = look(COMMAND, command);
   if (faults.length === 0) {
     const owner = claims.take(`command ${command.name}`, plugin);
     if (owner !== null)
@@ -60,11 +72,11 @@ function commandFaults(command: CommandSpec, plugin: string, claims: Claims): st
   return faults.map((fault) => `command ${command.name}: ${fault}`);
 }
 
-function extensionFaults(extension: Extension, manifest: Pick<FullManifest, 'extends'>): string[] {
+function extensionFaults(extension: Extension, manifest: Pick<FullManifest, 'extends'>, look: typeof shape): string[] {
   const { point } = extension;
   if (typeof point === 'string' && !manifest.extends.includes(point))
     return [`adds to the extension point "${point}", which is not in its manifest: declare it in \`extends\``];
-  return shape(EXTENSION, extension).map((fault) => `extension of ${point}: ${fault}`);
+  return look(EXTENSION, extension).map((fault) => `extension of ${point}: ${fault}`);
 }
 
 function serviceFaults(services: Readonly<Record<string, unknown>>, provides: readonly string[]): string[] {

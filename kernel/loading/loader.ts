@@ -19,7 +19,9 @@ export interface LoadSettings {
   entries: readonly string[];
   /** Folders against which they are resolved, in this order: the configuration file's, the working directory. */
   bases: readonly string[];
-  timeoutMs: number;
+  plugin_timeout_ms: number;
+  /** Of the built-in ones. */
+  builtinTested?: boolean;
 }
 
 export interface Loaded {
@@ -31,6 +33,7 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
   const plugins: LoadedPlugin[] = builtin.map((plugin) => ({
     plugin,
     entry: BUILT_IN,
+    tested: settings.builtinTested === true,
     module: moduleOf(plugin),
     views: viewsOf(plugin, null),
   }));
@@ -63,9 +66,9 @@ class Unresolved extends Error {
   }
 }
 
-async function load(entry: string, { bases, timeoutMs }: LoadSettings): Promise<LoadedPlugin> {
+async function load(entry: string, { bases, plugin_timeout_ms }: LoadSettings): Promise<LoadedPlugin> {
   const file = locate(entry, bases);
-  const module = await within(timeoutMs, 'its import', async () => {
+  const module = await within(plugin_timeout_ms, 'its import', async () => {
     const imported: unknown = await import(pathToFileURL(file).href);
     return imported as Record<string, unknown>;
   });

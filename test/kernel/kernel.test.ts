@@ -321,7 +321,7 @@ describe('kernel', () => {
             panels: [{ id: 'p', kind: 'trend', order: 1, load: thrown }],
             pages: [{ path: '/sad', title: 'Sad', access: 'public', nav, handle: thrown }],
           }),
-          { from: import.meta.url },
+          { from: import.meta.dirname },
         ),
       ]);
       expect(await made.kernel.system.health()).to.deep.equal({ sad: { ok: false, error: 'nothing to see' } });

@@ -32,11 +32,49 @@ describe('the bundle of the program', function () {
     return [...urls];
   }
 
+  /** Names of classes in the files that tsc wrote. */
+  async function classesOfDist(): Promise<Set<string>> {
+    const dist = join(CLI, '..', '..');
+    const names = new Set<string>();
+    for (const name of await readdir(dist, { recursive: true })) {
+      if (!name.endsWith('.js') || /^(bundle|test|clients|testing)\b/.test(name)) continue;
+      for (const [, found = ''] of (await readFile(join(dist, name), 'utf8')).matchAll(/\bclass (\w+)/g))
+        names.add(found);
+    }
+    return names;
+  }
+
   it('runs commands, without the files that it was made of', async () => {
     const loaded = await loadedBy('own', ['project', 'list']);
     expect(loaded).to.include.members(['cli/main.js', 'bundle/aos.js']);
     expect(loaded).to.not.include.members(['main.js']);
     expect(loaded.filter((name) => name.startsWith('plugins/'))).to.deep.equal([]);
+  });
+
+  it('starts no thread for a command that only reads, and one for a command that writes', async () => {
+    await loadedBy('first', ['project', 'create', 'one', '--name', 'One']);
+    const threads = (loaded: string[]): string[] =>
+      loaded.filter((name) => /^adapters\/.*(er|threads)\.js$/.test(name));
+    for (const words of [
+      ['token', 'list'],
+      ['user', 'list'],
+      ['project', 'list'],
+    ])
+      expect(threads(await loadedBy(words.join('-'), words)), words.join(' ')).to.deep.equal([]);
+    const created = await loadedBy('writes', ['token', 'create', '--name', 'x', '--scopes', 'bugtracker:read']);
+    expect(threads(created)).to.include('adapters/sqlite/writer.js').and.not.include('adapters/sqlite/reader.js');
+  });
+
+  it('shows each class by the name that it was written with', async () => {
+    const [text, files] = await Promise.all([
+      readFile(join(CLI, '..', '..', 'bundle', 'aos.js'), 'latin1'),
+      classesOfDist(),
+    ]);
+    const heads = text.matchAll(/\bclass ([\w$]+)(?:\s+extends\s[^{}]*)?\{(static\{__named\(this,"([\w$]+)")?/g);
+    const shown = [...heads].map(({ 1: name = '', 3: given = name }) => given);
+    const other = shown.filter((name) => !files.has(name) && files.has(name.replace(/^_/, '').replace(/\d$/, '')));
+    expect(other).to.deep.equal([]);
+    expect(shown).to.include.members(['Bundles', 'PinoLogger', 'ProtocolError']);
   });
 
   it('is left aside for plugins from outside, which share classes with the files', async () => {

@@ -9,7 +9,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ConnectionOptions } from '../connection/connection.js';
-import { reasonOf } from '../driver/driver.js';
+import { cannotOpen, errorOf, type Answerer } from './answerer.js';
 import { unwrap, type Outcome, type Request } from './messages.js';
 import { CLOSE, READY } from './serve.js';
 
@@ -48,7 +48,7 @@ export interface PoolOptions {
   answered?: (request: Request) => void;
 }
 
-export class Pool {
+export class Pool implements Answerer {
   readonly #options: PoolOptions;
   readonly #threads: Thread[] = [];
   readonly #leaving = new Set<Promise<void>>();
@@ -73,12 +73,7 @@ export class Pool {
     });
     const thread: Thread = { worker, calls: [], leaves: null };
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
-      throw new Error(
-        `cannot open ${connection.path}: ${reasonOf(thrown) ?? errorOf(thrown).message}; aos doctor says what to do`,
-        {
-          cause: thrown,
-        },
-      );
+      throw cannotOpen(connection.path, thrown);
     })) as [unknown];
     if (hello !== READY) throw new Error('a storage worker did not start');
     worker.on('message', (outcomes: readonly Outcome[]) => this.#answer(thread, outcomes));
@@ -205,11 +200,4 @@ export class Pool {
     for (const { reject } of calls) reject(this.#refusal);
     this.#idle?.();
   }
-}
-
-/** An error of libsql's own class comes out of a worker as a plain object. */
-function errorOf(thrown: unknown): Error {
-  if (thrown instanceof Error) return thrown;
-  const { message, code } = (thrown ?? {}) as { message?: unknown; code?: unknown };
-  return new Error([message, code].find((text) => typeof text === 'string' && text !== '') as string | undefined);
 }

@@ -10,7 +10,7 @@ export const READY = 'ready';
 
 type Message<R> = readonly R[] | typeof CLOSE;
 
-interface Service<R extends Request> {
+export interface Answers<R extends Request> {
   /** An answer. A promise keeps its caller waiting, and all callers after that one. */
   answer: (batch: readonly R[]) => readonly Outcome[] | Promise<readonly Outcome[]>;
   /** Buffers of the outcomes that are handed over instead of copied. */
@@ -20,7 +20,7 @@ interface Service<R extends Request> {
   most: number;
 }
 
-export function serve<R extends Request>(port: MessagePort, { answer, transfer, close, most }: Service<R>): void {
+export function serve<R extends Request>(port: MessagePort, { answer, transfer, close, most }: Answers<R>): void {
   const end = (): void => {
     close();
     port.close();
