@@ -3,7 +3,7 @@
  * part, it alone may import everything, and it alone chooses adapters.
  */
 import 'reflect-metadata';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { JOBS_COLLECTION, AgendaJobs } from './adapters/agenda/jobs.js';
 import { FsManual } from './adapters/fs/manual.js';
@@ -40,6 +40,7 @@ import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
 import { Kernel, type KernelBootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
+import { makeFolders } from './lib/folders.js';
 import { RepeatedLines } from './lib/text/repeated-lines.js';
 import { NO_BACKUPS } from './ports/store/backups.js';
 import { FIRST_START } from './ports/domain/access.js';
@@ -141,7 +142,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const shared = config.storage.engine === 'mongodb';
   if (given.keys === undefined) {
     await examine(configuration);
-    await mkdir(config.data_dir, { recursive: true, mode: 0o700 });
+    await makeFolders(config.data_dir, 0o700);
     await completeRestore(configuration);
   }
   const keys = given.keys ?? (await keysOf(config, true));

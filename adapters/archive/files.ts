@@ -1,7 +1,7 @@
 /** What several parts of this adapter do with files. */
 import { open, readFile, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../../lib/sync-folder.js';
+import { syncFolder } from '../../lib/folders.js';
 
 export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
 

@@ -3,7 +3,7 @@
  * 40, access files).
  */
 import { join } from 'node:path';
-import { syncFolder } from '../../lib/sync-folder.js';
+import { syncFolder } from '../../lib/folders.js';
 import type { AccessFile, AccessFileStore } from '../../ports/release-store.js';
 import { ownerIn, OWN_ACCESS, type AccessMode } from './access-mode.js';
 import { makeFolder, OPEN_FILE, OPEN_FOLDER, putText } from './durable.js';

@@ -1,6 +1,6 @@
 /** Keeps `latest.json` of channels and products on the file system. */
 import { join } from 'node:path';
-import { syncFolder } from '../../lib/sync-folder.js';
+import { syncFolder } from '../../lib/folders.js';
 import type { ChannelTexts } from '../../ports/release-store.js';
 import { makeFolder, OPEN_FOLDER, putText } from './durable.js';
 import type { Incoming } from './incoming.js';

@@ -1,7 +1,7 @@
 /** Writes that are on the disk when they resolve, with modes that hold whatever the umask. */
 import { chmod, mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../../lib/sync-folder.js';
+import { makeFolders, syncFolder } from '../../lib/folders.js';
 import { textPieces } from '../../lib/text/pieces.js';
 
 /** The modes of what a web server may read (contract 40, files). */
@@ -20,17 +20,27 @@ export const codeOf = (error: unknown): string => (error as NodeJS.ErrnoExceptio
 /** Makes the folder, and those above it down from `root`, readable for a web server; each is durable. */
 export async function makeFolder(root: string, folder: string, mode: number): Promise<void> {
   try {
-    await mkdir(folder);
+    if (!(await isMade(folder))) return;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return;
     if (codeOf(error) !== 'ENOENT') throw error;
     // Folders above the store are not for others to read.
-    if (folder === root) await mkdir(dirname(folder), { recursive: true, mode: OWN_FOLDER });
+    if (folder === root) await makeFolders(dirname(folder), OWN_FOLDER);
     else await makeFolder(root, dirname(folder), OPEN_FOLDER);
-    return makeFolder(root, folder, mode);
+    if (!(await isMade(folder))) return;
   }
   await chmod(folder, mode);
   await syncFolder(dirname(folder));
+}
+
+/** False: it was there. */
+async function isMade(folder: string): Promise<boolean> {
+  try {
+    await mkdir(folder);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
 }
 
 /**

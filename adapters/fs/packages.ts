@@ -1,7 +1,7 @@
 /** Packages on the file system: received in `.incoming`, put in place by renames (release-store.ts). */
 import { rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncFolder } from '../../lib/sync-folder.js';
+import { syncFolder } from '../../lib/folders.js';
 import {
   NOTHING_SWEPT,
   type ManifestTexts,

@@ -3,9 +3,9 @@
  * room is left.
  */
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, rename, rm, statfs } from 'node:fs/promises';
+import { link, open, rename, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { syncFolder } from '../../lib/sync-folder.js';
+import { makeFolders, syncFolder } from '../../lib/folders.js';
 
 async function writeBeside(path: string, content: string): Promise<string> {
   const temporary = `${path}.${process.pid}.${randomUUID().slice(0, 8)}.tmp`;
@@ -21,7 +21,7 @@ async function writeBeside(path: string, content: string): Promise<string> {
 
 /** Creates the file (0600) unless it exists. False when it did: the first of two processes wins. */
 export async function createFile(path: string, content: string): Promise<boolean> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolders(dirname(path), 0o700);
   const temporary = await writeBeside(path, content);
   try {
     await link(temporary, path);
@@ -37,7 +37,7 @@ export async function createFile(path: string, content: string): Promise<boolean
 
 /** Replaces the file (0600) in one step. */
 export async function replaceFile(path: string, content: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolders(dirname(path), 0o700);
   const temporary = await writeBeside(path, content);
   try {
     await rename(temporary, path);

@@ -6,8 +6,9 @@
  * worker and back.
  * WAL lets readers pass the writer, and commands of other processes work beside a running server.
  */
-import { chmod, mkdir, open, stat } from 'node:fs/promises';
+import { chmod, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolders } from '../../lib/folders.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { Examined } from '../../ports/store/examination.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Filter, Transact } from '../../ports/store.js';
@@ -110,7 +111,7 @@ export class SqliteStore implements DocumentStore {
 
   /** @throws SQLite's error when the file cannot be opened; nothing is left running then */
   async connect(): Promise<void> {
-    await mkdir(dirname(this.#options.path), { recursive: true, mode: 0o700 });
+    await makeFolders(dirname(this.#options.path), 0o700);
     await makePrivate(this.#options.path);
     try {
       // The writer opens first, so that after a crash the log is read back by it and not by the main thread.

@@ -84,7 +84,12 @@ export const createBody = named(
     .example({ slug: 'shop', name: 'The shop', repo_url: 'https://git.example.com/shop' }),
 );
 
-export const changeBody = named('ProjectChange', joi.object({ name: line(200).min(1), ...shared }));
+/** What the form changes; it knows the project by its address. */
+export const changeBody = joi.object({ name: line(200).min(1), ...shared });
+export const patchBody = named(
+  'ProjectChange',
+  changeBody.keys({ slug: joi.string().description('As it is: it cannot be changed') }),
+);
 
 const timestamp = joi.string().isoDate();
 

@@ -1,9 +1,9 @@
 /** `/api/projects/v1` (contract 15). */
 import joi from 'joi';
-import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../kernel/contract.js';
+import { created, deleted, invalid, named, pageOf, whole, type RouteSpec } from '../../kernel/contract.js';
 import { cleared, type Brands } from './brand/brands.js';
 import type { IntakeKeys } from './intake-keys.js';
-import { changeBody, createBody, projectShape, projectView, SLUG, type ProjectFields } from './project.js';
+import { createBody, patchBody, projectShape, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
 
 const BASE = '/api/projects/v1/projects';
@@ -112,10 +112,12 @@ function projectRoutes(projects: Projects, keys: IntakeKeys, brands: Brands): Ro
       errors: ['conflict'],
       summary: 'Change a project',
       access: MANAGE,
-      input: { params, body: changeBody },
+      input: { params, body: patchBody },
       output: one,
       handle: async ({ principal, params: { slug = '' }, body }) => {
-        return { project: projectView(await projects.change(principal, slug, body as ProjectFields)) };
+        const { slug: named, ...fields } = body as ProjectFields & { slug?: string };
+        if (named !== undefined && named !== slug) throw invalid({ slug: 'cannot be changed: make another project' });
+        return { project: projectView(await projects.change(principal, slug, fields)) };
       },
     },
     archiving('archive'),

@@ -10,6 +10,7 @@ import {
   type HttpRequest,
   type RouteSpec,
 } from '../../kernel/contract.js';
+import { MONITOR_SOURCE } from '../../ports/domain/watchdog.js';
 import type { ApplicationRequest, ApplicationTokens } from './application.js';
 import type { Catalog } from './catalog.js';
 import type { MachineRequest, Machines } from './machine.js';
@@ -121,7 +122,7 @@ const machineBody = joi.object({
   hostname: line(253).required(),
   platform: platform.required(),
   interval_seconds: joi.number().integer().min(60).max(86_400).default(60),
-  parent_source: joi.string().max(128).allow(null),
+  parent_source: joi.string().pattern(MONITOR_SOURCE, 'the source of a monitor').allow(null),
   project: slug.allow(null),
   replace: joi.boolean().default(false),
 });

@@ -10,7 +10,7 @@ const ROOT = projectRoot();
 const HOMES: Readonly<Record<string, RegExp>> = {
   'lib/text/guid.ts': /\[(?:0-9a-f|a-f0-9|0-9a-fA-F)\]\{8\}\)?-/,
   'lib/text/clean-text.ts': /toWellFormed\(\)\.replaceAll\('\\0'/,
-  'lib/sync-folder.ts': /export (?:async )?function syncFolder|const syncFolder/,
+  'lib/folders.ts': /export (?:async )?function syncFolder|const syncFolder/,
 };
 
 describe('what is written once', function () {

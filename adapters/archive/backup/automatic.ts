@@ -4,8 +4,8 @@
  * process.
  */
 import { fork } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolders } from '../../../lib/folders.js';
 import type { BackupNote, Backups } from '../../../ports/store/backups.js';
 import { sentenceOf } from '../container/writer.js';
 import { nameOf, newestBackup, prune } from './names.js';
@@ -45,7 +45,7 @@ export class AutomaticBackups implements Backups {
     const { folder, keep, version, now, job } = this.options;
     const at = new Date(now()).toISOString();
     const path = join(folder, nameOf(at, beforeMigration ? version : undefined));
-    await mkdir(folder, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    await makeFolders(folder, 0o700).catch((error: unknown) => {
       throw sentenceOf(error, folder);
     });
     const { bytes } = await this.#run(job(path, !beforeMigration), signal);

@@ -10,7 +10,7 @@ import type { ArchiveHead } from '../container/head.js';
 import { entryText, readArchive } from '../container/reader.js';
 import { ArchiveRejected } from '../container/rejected.js';
 import { sentenceOf } from '../container/writer.js';
-import { syncFolder } from '../../../lib/sync-folder.js';
+import { syncFolder } from '../../../lib/folders.js';
 import { codeOf, isThere, textOf, writeOwn } from '../files.js';
 import { placedOf, putPackages, StagedPackages, type PlacedPackage } from '../packages.js';
 import { keyEntry, STORE_ENTRY } from './backup.js';

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Header } from 'tar/header';
-import { syncFolder } from '../../../lib/sync-folder.js';
+import { syncFolder } from '../../../lib/folders.js';
 import { codeOf, isThere, writePieces } from '../files.js';
 import { HASHES_ENTRY, HEAD_ENTRY, type ArchiveHead } from './head.js';
 

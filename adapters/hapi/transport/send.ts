@@ -60,6 +60,7 @@ export class Sending {
       void this.#sendLong(request.raw, { ...base, ...answer.headers, 'x-request-id': id }, answer, encoding);
       return h.abandon;
     }
+    if (isUnchanged(request, answer)) return this.send(request, h, id, kind, unchanged(answer));
     const body = answer.body instanceof SharedBytes ? Buffer.concat(answer.body.parts) : answer.body;
     if (req instanceof IncomingMessage && !req.complete && hasBody(req) && !req.destroyed) {
       const { status } = answer;
@@ -137,6 +138,22 @@ export class Sending {
       res.destroy();
     }
   }
+}
+
+/**
+ * Whether the client holds this very answer. Hapi would know only the tag as it was sent, and a proxy that compresses
+ * makes it weak, which has to match as well (RFC 9110, 13.1.2).
+ */
+function isUnchanged({ method, headers }: Request, answer: HttpResponse): boolean {
+  const known = headers['if-none-match'];
+  const etag = answer.headers['etag'];
+  if (typeof known !== 'string' || typeof etag !== 'string') return false;
+  return answer.status === 200 && (method === 'get' || method === 'head') && namesTag(known, etag, true);
+}
+
+function unchanged({ headers }: HttpResponse): HttpResponse {
+  const { 'content-type': _of, ...kept } = headers;
+  return { status: 304, headers: kept, body: null };
 }
 
 interface Raw {

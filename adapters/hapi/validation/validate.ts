@@ -125,7 +125,8 @@ export class QueryRule {
   check(query: Record<string, unknown>): { value: Record<string, unknown> } | Failure {
     if (this.#takesNothing) return NO_QUERY;
     const { none, sure, whole, lists, known } = this.#prepared();
-    for (const key of lists) if (typeof query[key] === 'string') query[key] = [query[key]];
+    const single = lists.filter((key) => typeof query[key] === 'string');
+    for (const key of single) query[key] = [query[key]];
     const quick = sure(query);
     if (quick !== null) return { value: quick };
     if (none && isEmpty(query)) return { value: {} };
@@ -139,9 +140,10 @@ export class QueryRule {
         ? `is not a parameter of this path; ${known === '' ? 'it takes none' : `it takes ${known}`}`
         : null,
     );
-    const refused = Object.entries(fields).map(([name, text]): [string, string] => [
-      name,
-      Array.isArray(query[name]) && !lists.includes(name) ? 'is given more than once' : text,
+    const refused = Object.entries(fields).map(([path, text]): [string, string] => [
+      // Who gave a parameter once does not know that it could be a list.
+      single.find((key) => path === `${key}.0`) ?? path,
+      Array.isArray(query[path]) && !lists.includes(path) ? 'is given more than once' : text,
     ]);
     return new Failure('invalid_request', 'Some query parameters are wrong.', { fields: Object.fromEntries(refused) });
   }

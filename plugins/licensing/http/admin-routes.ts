@@ -1,6 +1,6 @@
 /** The routes that administer licenses, in the envelope (contract 50, administration API). */
 import joi from 'joi';
-import { created, Reply, stated, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
+import { created, invalid, Reply, stated, text, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import type { NewLicense, LicenseFields, LicenseQuery } from '../model/fields.js';
 import { changeBody, createBody, emptied } from '../model/fields.js';
 import type { Licenses } from '../licenses/licenses.js';
@@ -105,7 +105,8 @@ function changes(licenses: Licenses): RouteSpec[] {
       input: { body: createBody },
       output: { 200: madeAnswer, 201: madeMany },
       handle: async ({ principal, body }) => {
-        const { count, ...input } = emptied(body as NewLicense);
+        const { count, project, ...input } = emptied(body as NewLicense & { project?: string });
+        if (project !== undefined && project !== input.product) throw invalid({ project: 'is the product' });
         if (count !== undefined) {
           const items = (await licenses.createMany(principal, input, count)).map(({ license, key }) => ({
             license,

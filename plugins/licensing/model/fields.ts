@@ -91,11 +91,19 @@ const shared = {
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 export const productField = joi.string().pattern(SLUG, 'the slug of a project');
 
+/** A field of a license that a change of it does not take. */
+const unchangeable = (mend: string): joi.Schema =>
+  joi
+    .any()
+    .forbidden()
+    .messages({ 'any.unknown': `cannot be changed: ${mend}` });
+
 export const createBody = named(
   'LicenseCreation',
   joi
     .object({
       product: productField.required().description('The project that it is for'),
+      project: productField.description('The product once more, as answers hold it'),
       client_ref: line(128)
         .min(1)
         .allow(null)
@@ -118,7 +126,9 @@ export const changeBody = named(
   joi
     .object({
       ...shared,
-      product: joi.any().forbidden().messages({ 'any.unknown': 'cannot be changed: make another license' }),
+      product: unchangeable('make another license'),
+      project: unchangeable('it is the product'),
+      client_ref: unchangeable('make another license'),
     })
     .example({ licensee: 'Ada Ltd', max_activations: 5 }),
 );

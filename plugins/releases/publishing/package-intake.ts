@@ -6,6 +6,7 @@ import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { refusedGlob } from '../../../formats/globs.js';
+import { unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { fieldsWithLiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import { PackageRejected, PackageTooLarge, DiskFull, type StagedPackage } from '../../../ports/release-store.js';
@@ -35,6 +36,13 @@ const metaSchema = joi.object({
   entry: joi.string().max(2_048).allow(null).default(null),
   runtime: joi.object({ name: nameSchema(), version: nameSchema() }).allow(null).default(null),
 });
+
+const META = joi.object({ meta: metaSchema }).describe() as DescribedFields;
+const AS_SENT: joi.ValidationOptions = {
+  stripUnknown: true,
+  convert: false,
+  errors: { label: false, wrap: { array: false, string: false } },
+};
 
 function nameSchema(): joi.StringSchema {
   return joi
@@ -90,12 +98,16 @@ export class PackageIntake {
     return notes;
   }
 
-  /** @throws ServiceError validation_failed */
-  meta(headers: Announced, fields: Readonly<Record<string, string>>): Meta {
+  /**
+   * What is said about the package, and the names in it that nobody knows.
+   * @throws ServiceError validation_failed
+   */
+  meta(headers: Announced, fields: Readonly<Record<string, string>>): { meta: Meta; warnings: string[] } {
     const field = fields['meta'] === undefined ? 'x-package-meta' : 'meta';
     const text = fields['meta'] ?? (headers.meta === undefined ? '{}' : decoded(headers.meta, field));
-    const { value, error } = metaSchema.validate(parsed(text, field), { stripUnknown: true, convert: false });
-    if (error === undefined) return value as Meta;
+    const given = parsed(text, field);
+    const { value, error } = metaSchema.validate(given, AS_SENT);
+    if (error === undefined) return { meta: value as Meta, warnings: unknownFields(META, { meta: given }) };
     const [detail] = error.details;
     throw invalid({ [[field, ...(detail?.path ?? [])].join('.')]: detail?.message ?? 'is wrong' });
   }

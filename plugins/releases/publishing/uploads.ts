@@ -55,16 +55,17 @@ export class Uploads {
     const { request, body, announced } = upload;
     const fields = await body.fields();
     const notes = await this.intake.notes(announced, fields);
-    const meta = this.intake.meta(announced, fields);
+    const { meta, warnings: unknown } = this.intake.meta(announced, fields);
     const there = await this.publisher.offered(claim.id);
     if (there !== null && there.package_sha256 === staged.sha256) {
       const same = await this.publisher.unchanged(there, request.rollout_percent, notes);
       const kept = request.min_version !== there.min_version || request.build !== there.build;
       const warnings = kept ? ['The package is the same: build and min_version stay as they were published.'] : [];
-      return { ...same, warnings };
+      return { ...same, warnings: [...unknown, ...warnings] };
     }
     const { facts, warnings } = await this.intake.read(staged, request.platform, meta);
-    return { ...(await this.publisher.staged(claim, request, staged, { ...facts, notes })), warnings };
+    const published = await this.publisher.staged(claim, request, staged, { ...facts, notes });
+    return { ...published, warnings: [...unknown, ...warnings] };
   }
 
   #warnings(request: PublishRequest, { release }: PublishedRelease, requireSigned: boolean): string[] {

@@ -38,4 +38,9 @@ export const monitorBody = named(
     .object({ source: sourceText.required(), ...fields })
     .example({ source: 'web-1', name: 'Web server', interval_seconds: 60 }),
 );
-export const editBody = named('MonitorChange', joi.object(fields));
+/** What the form changes; it knows the monitor by its address. */
+export const editBody = joi.object(fields);
+export const patchBody = named(
+  'MonitorChange',
+  joi.object({ source: sourceText.description('As it is: it cannot be changed'), ...fields }),
+);

@@ -1,7 +1,7 @@
 /** The routes of the watchdog (contract 30, endpoints). A handler translates; the services decide. */
 import { changedFields } from '../../../lib/changed-fields.js';
 import { created, deleted, text, timeParameter, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
-import { conflict } from '../../../kernel/errors.js';
+import { conflict, invalid } from '../../../kernel/errors.js';
 import type { MonitorFields } from '../../../ports/domain/watchdog.js';
 import { callerOf, mayReport, readerOf } from '../model/caller.js';
 import { heartbeatOf, type HeartbeatBody } from '../heartbeat/heartbeat.js';
@@ -9,7 +9,7 @@ import type { HistoryQuery } from '../metrics/history.js';
 import { viewOf } from '../model/monitor.js';
 import type { MonitorEdit } from '../monitors/monitors.js';
 import type { WithProbe } from '../monitors/probed.js';
-import { editBody, monitorBody } from './monitor-bodies.js';
+import { monitorBody, patchBody } from './monitor-bodies.js';
 import * as schemas from './schemas.js';
 import type { WatchdogServices } from '../services.js';
 import type { Annotation, TimelineQuery } from '../timeline/timeline.js';
@@ -223,12 +223,15 @@ function monitors({ probed: service, status: lists, audit }: WatchdogServices): 
       errors: ['conflict', 'unknown_project'],
       summary: 'Change a monitor: only what is named is written',
       access: MANAGE,
-      input: { params, body: editBody },
+      input: { params, body: patchBody },
       output: schemas.monitorOutput,
       handle: async (request) => {
-        const edit = request.body as MonitorEdit & WithProbe;
+        const { source, ...edit } = request.body as MonitorEdit & WithProbe & { source?: string };
         const caller = callerOf(request.principal);
         const before = await service.view(nameOf(request), caller);
+        if (source !== undefined && source !== before.source) {
+          throw invalid({ source: 'cannot be changed: make another monitor' });
+        }
         const monitor = await service.edit(nameOf(request), edit, caller);
         const change = changedFields(before, monitor, Object.keys(edit));
         await audit.record(request.principal, 'monitor.changed', monitor.source, {}, change);

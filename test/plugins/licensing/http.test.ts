@@ -193,8 +193,16 @@ describe('licensing over HTTP', function () {
       features: { pro: false },
       status: 'active',
     });
-    const product = await call('PATCH', `/licenses/${license.id}`, { product: 'shop' });
-    expect(codeOf(product)).to.deep.equal([422, 'validation_failed']);
+    for (const field of [{ product: 'shop' }, { project: 'shop' }, { client_ref: 'other' }]) {
+      const fixed = await call('PATCH', `/licenses/${license.id}`, field);
+      expect(codeOf(fixed), JSON.stringify(field)).to.deep.equal([422, 'validation_failed']);
+    }
+    const named = { product: 'shop', client_ref: 'named' };
+    expect((await call('POST', '/licenses', { ...named, project: 'shop' })).status).to.equal(201);
+    expect(codeOf(await call('POST', '/licenses', { ...named, project: 'other' }))).to.deep.equal([
+      422,
+      'validation_failed',
+    ]);
     const big = await call('PATCH', `/licenses/${license.id}`, { features: { text: 'x'.repeat(8_200) } });
     expect(codeOf(big)).to.deep.equal([422, 'validation_failed']);
 

@@ -123,7 +123,7 @@ describe('projects', function () {
       name: 'Shop',
       repo_url: 'https://git.test/shop',
       require_signed: true,
-      slug: 'other',
+      slug: 'shop',
       number: 9,
     });
     expect(answer.status).to.equal(200);
@@ -140,6 +140,12 @@ describe('projects', function () {
       name: 'Shop',
     });
     expect(outcome(await call('PATCH', '/shop', { name: '' }))).to.deep.equal([422, 'validation_failed']);
+    const renamed = await call('PATCH', '/shop', { slug: 'other', name: 'Renamed' });
+    expect([outcome(renamed), renamed.json.error?.fields]).to.deep.equal([
+      [422, 'validation_failed'],
+      { slug: 'cannot be changed: make another project' },
+    ]);
+    expect((await call('GET', '/shop')).json['project']).to.include({ slug: 'shop', name: 'Shop' });
     expect(outcome(await call('PATCH', '/nope', { name: 'x' }))).to.deep.equal([404, 'not_found']);
   });
 

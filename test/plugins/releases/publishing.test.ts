@@ -140,6 +140,33 @@ describe('releases: publishing', () => {
     expect(one.told).to.have.lengthOf(1);
   });
 
+  it('names in `warnings` what is said of the package and nobody knows, by header and by part', async () => {
+    const one = await memoryFixture();
+    const meta = JSON.stringify({ entry: 'app.txt', entri: 'x', runtime: { name: 'node', version: '22', os: 'any' } });
+    const bytes = packageOf({ 'app.txt': 'a' });
+    const header = { request: REQUEST, announced: { ...NOTHING, meta: Buffer.from(meta).toString('base64') } };
+    const part = { request: { ...REQUEST, version: '2.0' }, announced: NOTHING };
+    for (const [body, sent] of [
+      [uploaded(bytes), header],
+      [uploaded(bytes, { meta }), part],
+      // The same package once more: 200 with `unchanged`.
+      [uploaded(bytes), header],
+    ] as const)
+      expect((await one.uploads.publish(CI, { ...sent, body })).warnings).to.include.members([
+        'meta.entri is no field of this call',
+        'meta.runtime.os is no field of this call',
+      ]);
+    const wrong = Buffer.from('{"entry":5}').toString('base64');
+    const refused = await rejection(
+      one.uploads.publish(CI, {
+        request: { ...REQUEST, version: '3.0' },
+        body: uploaded(bytes),
+        announced: { ...NOTHING, meta: wrong },
+      }),
+    );
+    expect((refused as ServiceError).fields).to.deep.equal({ 'x-package-meta.entry': 'must be a string' });
+  });
+
   it('refuses and leaves nothing behind', async () => {
     const one = await memoryFixture();
     const send = (

@@ -321,6 +321,8 @@ describe('setup', function () {
         { ...machine, platform: 'beos' },
         { ...machine, interval_seconds: 5 },
         { ...machine, name: '***' },
+        { ...machine, parent_source: 'of two words' },
+        { ...machine, parent_source: '../..' },
         { hostname: 'x', platform: 'any' },
       ];
       for (const body of bad)

@@ -43,6 +43,22 @@ describe('hapi: answers that have not changed', () => {
     client.close();
   });
 
+  it('matches a tag that a proxy has made weak, one of several, and any', async () => {
+    const ask = (tags: string): Promise<Response> =>
+      fetch(`${test.url}/api/t/v1/document`, { headers: { 'if-none-match': tags } });
+    for (const tags of ['W/"v1"', '"v0", "v1"', 'W/"v0",W/"v1"', '*']) {
+      const answer = await ask(tags);
+      expect([answer.status, answer.headers.get('etag'), await answer.text()], tags).to.deep.equal([304, '"v1"', '']);
+      expect(answer.headers.get('content-type'), tags).to.equal(null);
+    }
+    for (const tags of ['"v0"', 'v1', 'W/"v11"']) expect((await ask(tags)).status, tags).to.equal(200);
+    const headed = await fetch(`${test.url}/api/t/v1/document`, {
+      method: 'HEAD',
+      headers: { 'if-none-match': 'W/"v1"' },
+    });
+    expect([headed.status, headed.headers.get('etag')]).to.deep.equal([304, '"v1"']);
+  });
+
   it('compressed answers carry another tag, which the same question still matches', async () => {
     const zipped = await fetch(`${test.url}/api/t/v1/document`, { headers: { 'accept-encoding': 'gzip' } });
     expect(zipped.headers.get('content-encoding')).to.equal('gzip');

@@ -282,6 +282,14 @@ describe('watchdog routes', function () {
     const path = `${BASE}/monitors/x%2Fy`;
     const edited = await fixture.api('PATCH', path, manage, { description: 'd' });
     expect(edited.json['monitor']).to.include({ name: 'X', description: 'd', interval_seconds: 5.5 });
+    const same = await fixture.api('PATCH', path, manage, { source: 'x/y', description: 'e' });
+    expect([same.status, same.json['warnings']]).to.deep.equal([200, undefined]);
+    const renamed = await fixture.api('PATCH', path, manage, { source: 'x/z', description: 'f' });
+    expect([refused(renamed), renamed.json.error?.fields]).to.deep.equal([
+      '422 validation_failed',
+      { source: 'cannot be changed: make another monitor' },
+    ]);
+    expect((await get('/monitors/x%2Fy')).json['monitor']).to.include({ source: 'x/y', description: 'e' });
     expect(refused(await fixture.api('PATCH', path, manage, { parent_source: 'x/y' }))).to.equal('409 conflict');
     expect(refused(await fixture.api('PATCH', path, manage, { interval_seconds: -1 }))).to.equal(
       '422 validation_failed',
