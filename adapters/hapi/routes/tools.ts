@@ -4,6 +4,7 @@
  * network to ourselves, which would need our own address and count connections.
  */
 import type { ServerInjectOptions, ServerInjectResponse } from '@hapi/hapi';
+import { descriptionOf } from '../../../lib/schemas/description-of.js';
 import type { HttpRequest, MountedRoute, RouteSpec, ToolSpec } from '../../../ports/http.js';
 import type { RouteAnswer, RouteTool, RouteTools } from '../../../ports/tools.js';
 import { IncomingRequest, type InnerCall } from '../wire/incoming-request.js';
@@ -33,8 +34,9 @@ const PLACES: readonly InputPart[] = ['params', 'body', 'query'];
 function argumentsOf({ input }: RouteSpec, tool: ToolSpec): Arguments {
   const found: Arguments = { properties: {}, required: [], places: new Map() };
   for (const place of PLACES) {
-    const described = input?.[place]?.describe() as SchemaDescription | undefined;
-    if (described === undefined) continue;
+    const schema = input?.[place];
+    if (schema === undefined) continue;
+    const described = descriptionOf(schema) as SchemaDescription;
     const { properties = {}, required = [] } = jsonSchema(described) as Partial<Arguments>;
     for (const [name, schema] of Object.entries(properties)) {
       if (found.places.has(name)) continue;

@@ -8,6 +8,7 @@
  * validation library (contract and documentation are made from joi's).
  */
 import type { CustomHelpers, CustomValidator, Description, Schema } from 'joi';
+import { descriptionOf } from '../../../lib/schemas/description-of.js';
 
 /** True: joi, without conversion, accepts the value and leaves it unchanged. False proves nothing. */
 export type FastCheck = (value: unknown) => boolean;
@@ -34,7 +35,7 @@ const SILENT = new Set([
 const SILENT_FLAGS = new Set(['presence', 'only', 'description', 'default', 'label']);
 
 export function fastCheck(schema: Schema): FastCheck {
-  return sureOf(schema.describe());
+  return sureOf(descriptionOf(schema));
 }
 
 const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
@@ -45,7 +46,7 @@ const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
  * @param strict unknown names are joi's to refuse
  */
 export function fastQuery(schema: Schema, strict: boolean): FastQuery {
-  const node = schema.describe();
+  const node = descriptionOf(schema);
   const described = isKnown(node) ? keysOf(node) : null;
   if (described === null) return () => null;
   const fields = Object.entries(described).map(([key, inner]) => {

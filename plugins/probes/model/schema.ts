@@ -2,6 +2,7 @@
 import joi, { type ObjectSchema, type ValidationError } from 'joi';
 import { named } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
+import { descriptionOf } from '../../../lib/schemas/description-of.js';
 import { unknownFields } from '../../../lib/unknown-fields.js';
 import { RECORD_TYPES } from '../../../ports/reach.js';
 import { KINDS, type OpenProbe, type Probe, type ProbeKind } from './probe.js';
@@ -126,7 +127,7 @@ function kindOf(given: unknown): ProbeKind | undefined {
 export function unknownOf(given: unknown): string[] {
   const known = kindOf(given);
   if (known === undefined) return [];
-  return unknownFields(joi.object({ probe: schemaOf(known) }).describe(), { probe: given });
+  return unknownFields(descriptionOf(joi.object({ probe: schemaOf(known) })), { probe: given });
 }
 
 /**
