@@ -18,6 +18,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleAgents } from './bundle-agent.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'test');
 const worker = join(dirname(fileURLToPath(import.meta.url)), 'test-worker.mjs');
@@ -85,6 +86,8 @@ if (queue.length === 0) {
   console.log('0 passed, 0 failed');
   process.exit(1);
 }
+
+if (queue.some((file) => /^(clients\/agent|outside)\//.test(nameOf(file)))) await bundleAgents();
 
 const began = Date.now();
 const results = [];
