@@ -3,8 +3,9 @@
  * is answered, none is lost that was acknowledged or counted twice, and every process serves again by itself.
  */
 import { expect } from 'chai';
-import { times } from '../support/budget.js';
+import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../harness.js';
+import { times } from '../support/budget.js';
 import { engines } from '../support/engines.js';
 import { TestService } from '../support/service.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
@@ -13,6 +14,15 @@ import { Ledger } from './ledger.js';
 const PROCESSES = 3;
 const WRITERS = 24;
 const ROUNDS = times(50);
+/** A report is through in about as much. */
+const UNDER_WAY_MS = 20;
+
+/** What is waited for until it is opened. */
+function opening(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
 
 describe('three services whose line to MongoDB is bad', function () {
   this.timeout(600_000);
@@ -60,47 +70,69 @@ describe('three services whose line to MongoDB is bad', function () {
       ledger.errorCounted(group, Number(body['hit_count']));
       return true;
     };
+    /** Writers that were served wait here, so that all of them are under way at each fault. */
+    let gate = opening();
     const write = async (writer: number): Promise<void> => {
-      while (!ending.signal.aborted) if (await report(writer)) taken[writer] = (taken[writer] ?? 0) + 1;
+      while (!ending.signal.aborted) {
+        const next = gate.opened;
+        if (await report(writer)) {
+          taken[writer] = (taken[writer] ?? 0) + 1;
+          await next;
+        } else await pause(UNDER_WAY_MS);
+      }
     };
     const writers = Promise.all(Array.from({ length: WRITERS }, (_, i) => write(i)));
-    const served = async (): Promise<void> => {
-      const before = [...taken];
-      await until('each writer is served', () => taken.every((n, i) => n > (before[i] ?? 0)), 60_000);
+    const total = (): number => taken.reduce((sum, n) => sum + n);
+    let before = taken.map(() => -1);
+    const send = (): void => {
+      before = [...taken];
+      gate.open();
+      gate = opening();
     };
-    /** Under way at the fault: whatever waits for an answer, and what is sent next. */
-    const cut = (): Promise<void> => Promise.resolve(proxy.cut());
+    const served = (): Promise<void> =>
+      until('each writer is served', () => taken.every((n, i) => n > (before[i] ?? 0)), 60_000);
+    const cut = async (): Promise<void> => {
+      send();
+      await pause(Math.random() * UNDER_WAY_MS);
+      proxy.cut();
+    };
     const faults = [
       cut,
       async () => {
         proxy.hold();
+        send();
         await until('each process waits', () => proxy.held >= PROCESSES);
       },
       cut,
       async () => {
         proxy.refuse();
+        send();
         await until('it is refused', () => proxy.refused >= PROCESSES);
       },
       async () => {
         proxy.delay(20);
+        send();
         await served();
       },
     ];
     try {
       for (let round = 0; round < ROUNDS; round++) {
-        await served();
         await faults[round % faults.length]?.();
         proxy.heal();
+        await served();
       }
       // Six cuts of whatever has just come back, without waiting for all to be served.
       for (let n = 0; n < 6; n++) {
-        const before = taken.reduce((sum, n) => sum + n);
-        await until('something is served', () => taken.reduce((sum, n) => sum + n) > before, 60_000);
+        const earlier = total();
+        send();
+        await until('something is served', () => total() > earlier, 60_000);
         proxy.cut();
       }
+      send();
       await served();
     } finally {
       ending.abort();
+      gate.open();
       await writers;
     }
     expect([...statuses].filter((status) => ![200, 201, 503].includes(status))).to.deep.equal([]);
