@@ -107,6 +107,8 @@ export interface Given {
   threads?: 'always' | 'writing';
   /** Standard output belongs to the answer of `--json`. */
   logTo?: 'stdout' | 'stderr';
+  /** Of bcrypt, for new passwords: a test of something else does without the quarter of a second of each. */
+  passwordCost?: number;
 }
 
 /** A service on an empty store in memory, which touches nothing outside: to see its plugins and their commands. */
@@ -160,7 +162,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const ids = new RandomIds(clock);
   const metrics = new PrometheusMetrics();
   if (mode === 'serve') processMetrics(metrics, Date.now() - process.uptime() * 1000);
-  const hasher = new ThreadHasher();
+  const hasher = new ThreadHasher({ cost: given.passwordCost });
   const sourceMaps = new ThreadSourceMaps();
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));

@@ -52,17 +52,19 @@ export class ThreadHasher implements PasswordHasher {
   private background: Waiting | null = null;
   private readonly size: number;
   private readonly idleMs: number;
+  private readonly cost: number;
   private nextId = 0;
   private closed = false;
   /** Ids of the threads that have worked and have not ended. */
   readonly threads = new Set<number>();
 
-  constructor(options: { threads?: number; idleMs?: number } = {}) {
+  constructor(options: { threads?: number; idleMs?: number; cost?: number | undefined } = {}) {
     this.size = options.threads ?? Math.min(2, availableParallelism());
     this.idleMs = options.idleMs ?? IDLE_MS;
+    this.cost = options.cost ?? COST;
   }
 
-  async hash(password: string, cost: number = COST, { background = false } = {}): Promise<string> {
+  async hash(password: string, cost: number = this.cost, { background = false } = {}): Promise<string> {
     if (!Number.isInteger(cost) || cost < 4 || cost > MAX_COST) throw new TypeError(`bcrypt cost ${cost}`);
     return String(await this.run({ kind: 'hash', password, cost }, background));
   }
@@ -74,7 +76,7 @@ export class ThreadHasher implements PasswordHasher {
       return { ok: false, rehash: false };
     }
     const ok = (await this.run({ kind: found.kind, password, hash })) === true;
-    return { ok, rehash: ok && (found.kind === 'argon2' || found.cost < COST) };
+    return { ok, rehash: ok && (found.kind === 'argon2' || found.cost < this.cost) };
   }
 
   /** Ends the threads; what is waiting is refused. */

@@ -33,7 +33,8 @@ class Visitor {
   async #fetch(path: string, body?: URLSearchParams): Promise<{ status: number; html: string; to: string | null }> {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const method = body === undefined ? 'GET' : 'POST';
-    const headers = { cookie, accept: 'text/html', origin: this.url };
+    // Compressed, each page would cost its compression and its expansion.
+    const headers = { cookie, accept: 'text/html', 'accept-encoding': 'identity', origin: this.url };
     const response = await fetch(this.url + path, { method, headers, body, redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];

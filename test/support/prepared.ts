@@ -20,9 +20,14 @@ export const isUsual = (settings: Record<string, string>): boolean =>
   !Object.keys(settings).some((name) => ITS_OWN.test(name));
 
 const STORE = 'aos.db';
+const KEYS = ['data-key', 'license-key', 'release-key.pem'];
 const LOGS = new Set([`${STORE}-wal`, `${STORE}-shm`]);
 
-let made: Promise<string> | undefined;
+/** By the cost of the administrator's password. */
+const made = new Map<number | undefined, Promise<string>>();
+
+/** bcrypt's least: a service in the process of its test makes and compares passwords in a millisecond, not in 250. */
+export const PASSWORD_COST = 4;
 
 async function temporary(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'aos-prepared-'));
@@ -30,9 +35,10 @@ async function temporary(): Promise<string> {
   return dir;
 }
 
-async function make(envOf: (dir: string) => NodeJS.ProcessEnv): Promise<string> {
+async function make(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: number | undefined): Promise<string> {
   const dir = await temporary();
-  const service = await compose('command', { configuration: await loadConfig({ env: envOf(dir) }) });
+  const configuration = await loadConfig({ env: envOf(dir) });
+  const service = await compose('command', { configuration, ...(passwordCost !== undefined && { passwordCost }) });
   await service.boot();
   try {
     await service.kernel.service(FIRST_START)?.ensureAdmin();
@@ -51,8 +57,27 @@ async function make(envOf: (dir: string) => NodeJS.ProcessEnv): Promise<string> 
   return kept;
 }
 
-/** Fills a directory. @param envOf the environment of a service with the usual settings */
-export async function prepare(dir: string, envOf: (dir: string) => NodeJS.ProcessEnv): Promise<void> {
-  made ??= make(envOf);
-  await cp(await made, dir, { recursive: true, preserveTimestamps: true });
+/**
+ * Fills a directory.
+ * @param envOf the environment of a service with the usual settings
+ * @param passwordCost of the administrator's password; without one that of the program
+ */
+export async function prepare(
+  dir: string,
+  envOf: (dir: string) => NodeJS.ProcessEnv,
+  passwordCost?: number,
+): Promise<void> {
+  await cp(await preparedBy(envOf, passwordCost), dir, { recursive: true, preserveTimestamps: true });
+}
+
+/** Fills a directory with keys alone: its start is the first but for the third of a second that a release key takes. */
+export async function prepareKeys(dir: string, envOf: (dir: string) => NodeJS.ProcessEnv): Promise<void> {
+  const from = await preparedBy(envOf, PASSWORD_COST);
+  for (const name of KEYS) await cp(join(from, name), join(dir, name), { preserveTimestamps: true });
+}
+
+function preparedBy(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost?: number): Promise<string> {
+  const known = made.get(passwordCost) ?? make(envOf, passwordCost);
+  made.set(passwordCost, known);
+  return known;
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from '../../cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import { compose, type Service } from '../../main.js';
-import { isUsual, prepare } from './prepared.js';
+import { isUsual, PASSWORD_COST, prepare, prepareKeys } from './prepared.js';
 import { watch } from './work.js';
 
 export const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
@@ -129,9 +129,13 @@ export class TestService {
    * A service not started yet, in a directory as a first start leaves it (prepared.ts) unless the settings want another.
    * @param dataDir shared with another process; otherwise a temporary one, removed by `dispose`
    */
-  static async create(extra: Record<string, string> = {}, dataDir?: string): Promise<TestService> {
+  static async create(
+    extra: Record<string, string> = {},
+    dataDir?: string,
+    passwordCost?: number,
+  ): Promise<TestService> {
     const service = await TestService.first(extra, dataDir);
-    if (dataDir === undefined && isUsual(extra)) await prepare(service.dataDir, serviceEnv);
+    if (dataDir === undefined && isUsual(extra)) await prepare(service.dataDir, serviceEnv, passwordCost);
     return service;
   }
 
@@ -152,16 +156,19 @@ export class TestService {
    * program. A start of the program costs three times as much.
    */
   static async here(extra: Record<string, string> = {}): Promise<TestService> {
-    return TestService.#inThisProcess(await TestService.create({ ...QUIET, ...extra }));
+    return TestService.#inThisProcess(await TestService.create({ ...QUIET, ...extra }, undefined, PASSWORD_COST));
   }
 
-  /** The same in an empty directory: its start is the first. */
+  /** The same in a directory with nothing but keys: its start is the first. */
   static async firstHere(extra: Record<string, string> = {}): Promise<TestService> {
-    return TestService.#inThisProcess(await TestService.first({ ...QUIET, ...extra }));
+    const service = await TestService.first({ ...QUIET, ...extra });
+    await prepareKeys(service.dataDir, serviceEnv);
+    return TestService.#inThisProcess(service);
   }
 
   static async #inThisProcess(one: TestService): Promise<TestService> {
-    const service = await compose('serve', { configuration: await loadConfig({ env: one.env }) });
+    const configuration = await loadConfig({ env: one.env });
+    const service = await compose('serve', { configuration, passwordCost: PASSWORD_COST });
     one.#here = service;
     one.url = (await service.boot()).address ?? '';
     return one;
