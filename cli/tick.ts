@@ -45,7 +45,9 @@ async function runJobs(jobs: Pick<Jobs, 'list' | 'runNow'>, signal: AbortSignal)
 /** What changed of the store's protection; a failed test is said when the result is another one than before. */
 function storeLines(state: ReleaseStoreState | null, quiet: boolean): string[] {
   if (state === null) return [];
-  const lines = state.changed ? [`release store: ${state.protection}`] : [];
+  // The first result of a store without packages is no change that somebody is woken for.
+  const told = state.changed && !(quiet && state.protection === 'no_packages');
+  const lines = told ? [`release store: ${state.protection}`] : [];
   if (!quiet && state.regenerated.length > 0) lines.push(`Access files written of ${state.regenerated.join(', ')}.`);
   return lines;
 }

@@ -68,7 +68,7 @@ export class LogIntake {
           try {
             await this.errors.record(report, sender, details);
           } catch (error) {
-            if (error instanceof ServiceError && error.status < 500) reject(error.message);
+            if (error instanceof ServiceError && error.status < 500) reject(error.message.replace(/\.$/, ''));
             else faults.push(error);
           }
         }

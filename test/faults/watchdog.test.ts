@@ -206,13 +206,13 @@ describe('faults: the watchdog', function () {
       const hold = join(service.dataDir, 'hold');
       try {
         await withPlugin(service, 'holder', HOLDER(service.dataDir));
+        const quiet = await aos(service.env, ['tick', '--quiet']);
+        expect([quiet.code, quiet.stdout, quiet.stderr], 'of a new store').to.deep.equal([0, '', '']);
         const first = await aos(service.env, ['tick', '--json']);
         expect(first.code, first.stdout + first.stderr).to.equal(0);
         const printed = JSON.parse(first.stdout) as { run: { trigger: string; result: string } };
         expect(Object.keys(printed)).to.deep.equal(['run', 'release_store']);
         expect(printed.run).to.include({ trigger: 'cli', result: 'ok' });
-        const quiet = await aos(service.env, ['tick', '--quiet']);
-        expect([quiet.code, quiet.stdout, quiet.stderr]).to.deep.equal([0, '', '']);
 
         await writeFile(hold, '');
         const running = spawn(process.execPath, [...PROGRAM, 'tick'], { env: service.env, stdio: 'ignore' });

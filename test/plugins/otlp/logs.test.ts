@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { ServiceError } from '../../../kernel/errors.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
 import otlp from '../../../plugins/otlp/plugin.js';
@@ -17,7 +18,13 @@ const PATH = '/v1/logs';
 const TOKEN = 'master:bugtracker:report';
 const TRACE = '5b8efff798038103d269b633813fc60c';
 const SPAN = 'eee19b7ec3c1b174';
-const projects = fakeProjects({ get: async (slug) => (slug === 'shop' ? { slug, number: 7 } : null) });
+const projects = fakeProjects({
+  get: async (slug) => (slug === 'shop' || slug === 'old' ? { slug, number: 7 } : null),
+  accepting: async (slug) => {
+    if (slug === 'old') throw new ServiceError('unknown_project', 'The project old is archived.');
+    return { slug };
+  },
+});
 
 type Value = string | number | boolean;
 
@@ -245,6 +252,14 @@ describe('logs of OpenTelemetry', () => {
     expect(body['partialSuccess']).to.deep.equal({
       rejectedLogRecords: '1',
       errorMessage: 'Not taken: the token is bound to no project, and service.name names none.',
+    });
+  });
+
+  it('says why a report was refused', async () => {
+    const { body } = await send(json([CRASH], { 'service.name': 'old' }));
+    expect(body['partialSuccess']).to.deep.equal({
+      rejectedLogRecords: '1',
+      errorMessage: 'Not taken: The project old is archived.',
     });
   });
 
