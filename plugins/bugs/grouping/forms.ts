@@ -4,7 +4,17 @@
  */
 import { form, SOURCE_EXTENSION, TAIL, type Form } from './form.js';
 import { atForm, dotnetForm } from './managed.js';
-import { goForm, numberedForm, perlForm, phpHeader, pythonForm, rubyForm, rustForm, shellForm } from './scripts.js';
+import {
+  goForm,
+  numberedForm,
+  perlForm,
+  phpHeader,
+  powershellForm,
+  pythonForm,
+  rubyForm,
+  rustForm,
+  shellForm,
+} from './scripts.js';
 
 /** A trimmed, non-empty line as a frame of a known language, or null. */
 export function formOf(line: string): Form | null {
@@ -24,6 +34,7 @@ export function formOf(line: string): Form | null {
     (line.includes(' in ') ? phpHeader(line) : null) ??
     (line.includes('panicked at ') ? rustForm(line) : null) ??
     (line.includes(':in ') ? rubyForm(line) : null) ??
+    (line.includes('1: ') ? powershellForm(line.slice(line.indexOf(' ') + 1)) : null) ??
     (line.includes(' line ') ? (shellForm(line) ?? perlForm(line)) : shellForm(line))
   );
 }

@@ -3,8 +3,9 @@
  * apart: V8 has a blank before them, Java has a file inside, .NET has parameters inside.
  */
 import { form, TAIL, type Form } from './form.js';
+import { powershellForm } from './scripts.js';
 
-/** A line that begins with `at `: Node, Chrome, Java, .NET in English, Rust. */
+/** A line that begins with `at `: Node, Chrome, Hermes, Java, .NET and PowerShell in English, Rust. */
 export function atForm(rest: string): Form | null {
   const java = rest.endsWith(')') ? javaForm(rest) : null;
   if (java !== null) return java;
@@ -13,10 +14,12 @@ export function atForm(rest: string): Form | null {
     const method = methodForm(rest);
     if (method !== null) return method;
   }
-  return v8Form(rest);
+  return (rest.endsWith(')') ? null : powershellForm(rest)) ?? v8Form(rest);
 }
 
 const V8_WORDS = /^(?:async |new )+/;
+/** React Native's engine: `pay (address at index.android.bundle:1:23)`. */
+const HERMES = 'address at ';
 
 function v8Form(rest: string): Form | null {
   const open = rest.endsWith(')') ? rest.indexOf(' (') : -1;
@@ -24,7 +27,8 @@ function v8Form(rest: string): Form | null {
   const place = open < 0 ? rest.replace(V8_WORDS, '') : rest.slice(open + 2, -1);
   if (place.startsWith('eval at ')) return evalForm(place, name);
   const tail = TAIL.exec(place);
-  if (tail !== null) return form('v8', place.slice(0, tail.index), name, tail[1]);
+  const start = place.startsWith(HERMES) ? HERMES.length : 0;
+  if (tail !== null) return form('v8', place.slice(start, tail.index), name, tail[1]);
   return open >= 0 || place.startsWith('<') ? form('v8', null, name ?? place, null) : null;
 }
 

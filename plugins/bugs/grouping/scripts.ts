@@ -1,4 +1,4 @@
-/** Lines of Python, Go, PHP, Ruby, Rust, Perl, shells, Dart and debuggers (contract 21, first frame). Pure. */
+/** Lines of Python, Go, PHP, Ruby, Rust, Perl, PowerShell, shells, Dart and debuggers (contract 21, first frame). Pure. */
 import { form, TAIL, type Form } from './form.js';
 
 const PYTHON = /^[|+\s]{0,40}$/;
@@ -71,6 +71,17 @@ export function rustForm(line: string): Form | null {
   const before = place.slice(0, tail.index);
   const start = before.lastIndexOf(' ');
   return form('rust', before.slice(start + 1), null, tail[1]);
+}
+
+const POWERSHELL_FILE = /\.psm?1$/i;
+
+/** PowerShell's ScriptStackTrace, without the word for `at`: `Pay, C:\app\cart.ps1: line 12`, in any language. */
+export function powershellForm(rest: string): Form | null {
+  const end = rest.lastIndexOf(': ');
+  const start = rest.lastIndexOf(', ', end);
+  const number = start < 0 ? null : /^\D{1,24}(\d{1,9})$/.exec(rest.slice(end + 2));
+  const file = rest.slice(start + 2, end);
+  return number === null || !POWERSHELL_FILE.test(file) ? null : form('generic', file, rest.slice(0, start), number[1]);
 }
 
 const RUBY_HEAD = /^(?:(?:from|\d{1,6}: from) )?/;
