@@ -1,6 +1,7 @@
 /**
  * Messages of a database that met a duplicate (contract 21, masked: templates first). The value is masked, even without
- * digits, and the name of the key, index or constraint stays verbatim, even with digits. Pure, linear.
+ * digits, and the name of the key, index or constraint stays verbatim, even with digits. So are the values that Laravel
+ * writes into the statement that it shows. Pure, linear.
  *
  * A template is found by its opening words, and its end by `indexOf`, since values hold any character.
  */
@@ -13,11 +14,19 @@ export interface Piece {
 
 type Template = (text: string, at: number, end: number) => { upTo: number; instead: string } | null;
 
-const HINT = /duplicate|constraint|dup key|\bkey \(|eintrag|schl/i;
+const HINT = /duplicate|constraint|dup key|\bkey \(|eintrag|schl|SQL: /i;
 const OPENING =
-  /(duplicate entry|doppelter eintrag) ['"`]|(\bkey|schlüssel) »?\(|(duplicate key value is|doppelte schlüsselwert (?:ist|lautet):?) \(|(constraint|einschränkung) ?['"`«»„“]|(duplicate key(?: row)? in object|with unique index) ['"]|(E11000 duplicate key)/gi;
+  /(duplicate entry|doppelter eintrag) ['"`]|(\bkey|schlüssel) »?\(|(duplicate key value is|doppelte schlüsselwert (?:ist|lautet):?) \(|(constraint|einschränkung) ?['"`«»„“]|(duplicate key(?: row)? in object|with unique index) ['"]|(E11000 duplicate key)|(\bSQL: insert )/gi;
 
-const TEMPLATES: readonly Template[] = [mysqlEntry, postgresKey, bracketedValue, quotedName, quotedName, mongoKey];
+const TEMPLATES: readonly Template[] = [
+  mysqlEntry,
+  postgresKey,
+  bracketedValue,
+  quotedName,
+  quotedName,
+  mongoKey,
+  insertedValues,
+];
 
 /** The message in order, its duplicate-value templates resolved. */
 export function splitDuplicates(text: string): Piece[] {
@@ -102,6 +111,16 @@ function mongoKey(text: string, at: number, end: number): ReturnType<Template> {
   const open = key + 'dup key: {'.length;
   const close = closingBrace(text, open, end);
   return { upTo: close, instead: `${text.slice(at, open)} <value> ` };
+}
+
+const VALUES = ' values (';
+
+/** Laravel's `(Connection: mysql, SQL: insert into "users" ("name") values (Bob, 2026-11-26))`: values have no quotes. */
+function insertedValues(text: string, at: number): ReturnType<Template> {
+  const values = text.indexOf(VALUES, at);
+  if (values < 0) return null;
+  const open = values + VALUES.length;
+  return { upTo: Math.max(open, text.lastIndexOf(')')), instead: `${text.slice(at, open)}<value>` };
 }
 
 /** The brace that closes the one before `from`, strings skipped; the end of the line without one. */

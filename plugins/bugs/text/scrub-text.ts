@@ -25,8 +25,13 @@ const MOST_PASSES = 8;
  */
 const QUOTED = String.raw`\\{1,3}"(?:(?!\\{1,3}")[^\r\n])*|"(?:[^"\\\r\n]|\\[^\r\n])*|'(?:[^'\\\r\n]|\\[^\r\n])*`;
 const BARE = String.raw`[^\s"'&;<>]+`;
-/** Separators of a key and its value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`. */
-const ASSIGN = String.raw`(?:\)=\(|[\\]{0,3}["'\]]{0,2}[ \t]{0,4}(?:=>|[:=]|%3[ad])[ \t]{0,4})`;
+/** A list, a tuple or an object as value, to its first closing bracket or to the end of its line. */
+const LIST = String.raw`(?!\[scrubbed\])[[({][^\])}\r\n]*(?:${BARE})?`;
+const VALUE = String.raw`(${QUOTED}|${LIST}|${BARE})`;
+/** How a key ends in a form or an object: `user[password]`, `password[0]`, `%5Bpassword%5D`, `"password"`. */
+const ENDED = String.raw`(?:["'\]]|\[\d{0,4}\]|%5b\d{0,4}%5d|%5d){0,3}`;
+/** Separators of a key and its value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`; Python's `b"`. */
+const ASSIGN = String.raw`(?:\)=\(|\\{0,3}${ENDED}[ \t]{0,16}(?:=>|[:=]|%3[ad])[ \t]{0,16}(?:[bur]{1,2}(?=["']))?)`;
 const STRONG = [
   'passw(?:or)?d',
   'passphrase',
@@ -38,36 +43,45 @@ const STRONG = [
   'api[-_. ]?key',
   'access[-_. ]?key',
   'private[-_. ]?key',
+  'account[-_. ]?key',
+  'access[-_. ]?signature',
   'encryption[-_. ]?key',
   'credentials?',
   'sess(?:ion)?[-_. ]?id',
   'card[-_. ]?number',
-  '(?<![a-z])(?:cvv2?|cvc2?|sid|sig|signature|auth)(?=["\']?\\s?=)',
+  '(?<![a-z])(?:cvv2?|cvc2?|sid|sig|signature|auth)(?=["\']?\\s?=|["\']\\s?:)',
+  '(?<![a-z])cookie2?(?=\\\\{0,3}["\']\\s?(?::|=>))',
   '(?:access|refresh|id|auth|api|session|csrf|xsrf|bearer|security|bot|service|deploy|device|push)[-_. ]?token',
   // A parser's "Unexpected token: x" is no secret.
   '(?<!unexpected )token(?=["\']?\\s?=(?!=)|["\']\\s?:)',
   // Outside quotes only a value that looks like a token counts.
   'token(?=\\s?:\\s?(?=[a-z_-]{0,64}\\d)[\\w.+/-]{20})',
 ];
-/** Keys as the names of elements and options. */
-const NAMES =
-  '[\\w-]{0,32}(?:passw(?:or)?d|passphrase|passcode|passwort|pwd|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|token)';
+/** Keys as the names of elements, options and attributes end. */
+const NAME =
+  '(?:passw(?:or)?d|passphrase|passcode|passwort|pwd|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|token)';
+const NAMES = `[\\w-]{0,32}${NAME}`;
 /** `NoCredentialsError: Unable …`: the name of an error's class, and what follows is its message. */
 const NO_CLASS = String.raw`(?![\w-]{0,32}(?:error|exception):\s)`;
 /** `$1` the key with what follows it up to the value, `$2` the value. */
-const KEYED = new RegExp(String.raw`((?:${STRONG.join('|')})${NO_CLASS}[\w-]{0,32}${ASSIGN})(${QUOTED}|${BARE})`, 'gi');
+const KEYED = new RegExp(String.raw`((?:${STRONG.join('|')})${NO_CLASS}[\w-]{0,32}${ASSIGN})${VALUE}`, 'gi');
 /** A lower-case text without any of these holds no key; one expression, because every text is searched for it. */
-const KEY_HINT = /p(?:ass|wd)|s(?:e(?:cret|ss)|i[dg])|key|c(?:redential|ard|v)|auth|token/;
+const KEY_HINT = /p(?:ass|wd)|s(?:e(?:cret|ss)|i[dg])|key|c(?:redential|ard|v|ookie)|auth|token/;
 /** A text without any of these holds no named credential at all. */
-const NAME_HINT = new RegExp(`${KEY_HINT.source}|cookie|b(?:earer|asic)`);
+const NAME_HINT = new RegExp(`${KEY_HINT.source}|b(?:earer|asic)`);
 
 /** `<password>x</password>`, `--password x`: the key's own brackets or dashes say where the value is. */
 const ELEMENT = new RegExp(String.raw`(<(?:\w{1,32}:)?(?:${NAMES})>)([^<>\r\n]+)(?=</)`, 'gi');
 const OPTION = new RegExp(String.raw`((?<![\w-])--(?:${NAMES})[ \t]{1,4})(?!-)(${QUOTED}|${BARE})`, 'gi');
+/** `<add key="DbPassword" value="x"/>`, `{"name":"db.password","value":"x"}`: the key is a value itself. */
+const PAIR = new RegExp(
+  String.raw`((?:key|name)[\\"']{0,4}[ \t]{0,4}[:=][ \t]{0,4}[\\"']{1,4}[\w.:-]{0,64}${NAME}[\w-]{0,32}[\\"']{1,4}[ \t]{0,4},?[ \t]{0,4}[\\"']{0,4}value[\\"']{0,4}[ \t]{0,4}[:=][ \t]{0,4})${VALUE}`,
+  'gi',
+);
 
 /** `Authorization: Bearer …`; schemes with parameters take the rest of the line. */
 const HEADER = new RegExp(
-  String.raw`((?:authorization|x-auth|x-sentry-auth)${ASSIGN})(${QUOTED}|(?:digest|hawk|oauth|signature|sentry|aws4[\w-]{0,30})[ \t][^\r\n]*|(?:[a-z][\w-]{0,30}[ \t]{1,4})?${BARE})`,
+  String.raw`((?:authorization|x-auth|x-sentry-auth)${ASSIGN})(${QUOTED}|(?:digest|hawk|oauth|signature|sentry|aws4[\w-]{0,30})[ \t][^\r\n]*|${LIST}|(?:[a-z][\w-]{0,30}[ \t]{1,4})?${BARE})`,
   'gi',
 );
 const COOKIE = /((?:set-)?cookie[ \t]{0,4}:[ \t]{0,4})([^\s=;]{1,256}=[^\r\n]*)/gi;
@@ -103,8 +117,12 @@ const replaceKeyed = (whole: string, key: string, value: string): string =>
 /** The quote, with its backslashes, that a value begins with. */
 const opening = (value: string): string => /^(?:\\{1,3}"|["'])/.exec(value)?.[0] ?? '';
 /** The end of a bare value, without brackets that close its surroundings: `(password=x)`, `{password=x}`. */
-const closing = (value: string): string =>
-  opening(value) === '' ? (/[)\]},.]*$/.exec(value.slice(-4))?.[0] ?? '') : '';
+function closing(value: string): string {
+  if (opening(value) !== '') return '';
+  const brackets = /[)\]},.]*$/.exec(value.slice(-4))?.[0] ?? '';
+  return LISTED.test(value) ? brackets.slice(1) : brackets;
+}
+const LISTED = /^[[({]/;
 
 function scrubKeys(text: string): string {
   let kept = '';
@@ -236,6 +254,7 @@ function scrubNamed(text: string, lower: string): string {
     if (lower.includes('auth')) out = out.replace(HEADER, replaceKeyed);
     if (lower.includes('cookie')) out = out.replace(COOKIE, (_, name: string) => name + SCRUBBED);
     if (keyed) out = out.replace(KEYED, replaceKeyed);
+    if (keyed && lower.includes('value')) out = out.replace(PAIR, replaceKeyed);
   }
   const bracketed = out.includes('</');
   if (keyed && (bracketed || out.includes('--'))) {

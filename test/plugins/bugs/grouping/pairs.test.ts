@@ -20,6 +20,14 @@ describe('grouping: the shared vectors', () => {
 
 const SAME: readonly (readonly [string, string])[] = [
   ["Duplicate entry 'O'Brien' for key 'users.name'", "Duplicate entry 'amy' for key 'users.name'"],
+  [
+    "1062 Duplicate entry 'bob' for key 'users.name' (Connection: mysql, SQL: insert into `users` (`name`) values (bob))",
+    "1062 Duplicate entry 'amy' for key 'users.name' (Connection: mysql, SQL: insert into `users` (`name`) values (amy (x)))",
+  ],
+  [
+    '7 ERROR:  value too long (Connection: pgsql, SQL: insert into "users" ("name") values (Bob\nSmith) returning "id")',
+    '7 ERROR:  value too long (Connection: pgsql, SQL: insert into "users" ("name") values (Amy) returning "id")',
+  ],
   ["Duplicate entry '' for key 'PRIMARY'", "Duplicate entry '7-\"x\"' for key 'PRIMARY'"],
   ['Duplicate entry "a" for key 1', 'Duplicate entry "b" for key 1'],
   [
@@ -126,6 +134,11 @@ const SAME: readonly (readonly [string, string])[] = [
 ];
 
 const DIFFERENT: readonly (readonly [string, string])[] = [
+  [
+    'gone away (SQL: insert into `users` (`name`) values (bob))',
+    'gone away (SQL: insert into `carts` (`name`) values (bob))',
+  ],
+  ['gone away (SQL: insert into `users` select a)', 'gone away (SQL: insert into `users` select b)'],
   ["Duplicate entry 'a' for key 'idx_1'", "Duplicate entry 'a' for key 'idx_2'"],
   ["Duplicate entry 'a' for key 1", "Duplicate entry 'a' for key 2"],
   ['Key (email1)=(x) already exists.', 'Key (email2)=(x) already exists.'],
