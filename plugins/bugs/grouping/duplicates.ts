@@ -115,7 +115,7 @@ function mongoKey(text: string, at: number, end: number): ReturnType<Template> {
 
 const VALUES = ' values (';
 
-/** Laravel's `(Connection: mysql, SQL: insert into "users" ("name") values (Bob, 2026-11-26))`: values have no quotes. */
+/** Laravel's `(Connection: x, SQL: insert into "users" ("name") values (Bob, 5))`: the values have no quotes. */
 function insertedValues(text: string, at: number): ReturnType<Template> {
   const values = text.indexOf(VALUES, at);
   if (values < 0) return null;

@@ -1,4 +1,4 @@
-/** Lines of Python, Go, PHP, Ruby, Rust, Perl, PowerShell, shells, Dart and debuggers (contract 21, first frame). Pure. */
+/** Lines of Python, Go, PHP, Ruby, Rust, Perl, shells, Dart and debuggers (contract 21, first frame). Pure. */
 import { form, TAIL, type Form } from './form.js';
 
 const PYTHON = /^[|+\s]{0,40}$/;
