@@ -22,6 +22,7 @@ import {
 import { parsedBody } from './body/stored-body.js';
 import { DamagedText } from './driver/damage.js';
 import type { CachedReads } from './kept/cached-reads.js';
+import type { KeptPages } from './kept/kept-pages.js';
 import {
   unwrap,
   type ChangeRenderedRequest,
@@ -37,6 +38,7 @@ export interface Threads {
   /** The body of a document, or null; on the main thread unless a lock is in the way. */
   get(collection: string, id: string): string | null | Promise<string | null>;
   readonly cached: CachedReads;
+  readonly pages: KeptPages;
   read(kind: ReadKind, collection: string, text: string): Promise<unknown>;
   /** On the main thread; null: more than `most`, or a lock is in the way. */
   countFew(collection: string, filter: Filter, most: number): number | null;
@@ -108,7 +110,11 @@ export class SqliteCollection<T extends Doc>
     const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
     const find = { filter: query.filter ?? {}, sort, rows: limit + 1, after };
     const request: RenderRequest = { find, ...sentRendering(rendering) };
-    return (await this.#read('render', request)) as Rendered;
+    const text = jsonText(request);
+    const collections = request.beside === null ? [this.name] : [this.name, request.beside];
+    const threads = this.#threads;
+    const read = (): Promise<Rendered> => threads.read('render', this.name, text) as Promise<Rendered>;
+    return threads.pages.take(collections, `${this.name} ${text}`, read);
   }
 
   async count(filter: Filter = {}): Promise<number> {

@@ -13,6 +13,7 @@ import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { Examined } from '../../ports/store/examination.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Filter, Transact } from '../../ports/store.js';
 import { CachedReads } from './kept/cached-reads.js';
+import { KeptPages } from './kept/kept-pages.js';
 import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import { isBusy, isMissingTable } from './driver/driver.js';
@@ -73,10 +74,12 @@ export class SqliteStore implements DocumentStore {
   readonly #writer: Answerer;
   readonly #commits = new CommitWatch();
   readonly #cached = new CachedReads(this.#commits);
+  readonly #pages = new KeptPages(this.#commits);
   readonly #readers: Answerer;
   readonly #threads: Threads = {
     get: (collection, id) => this.#get(collection, id),
     cached: this.#cached,
+    pages: this.#pages,
     read: (kind, collection, text) => this.#readers.call([kind, collection, text]),
     countFew: (collection, filter, most) => this.#countFew(collection, filter, most),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
@@ -99,7 +102,10 @@ export class SqliteStore implements DocumentStore {
       threads: 1,
       send: 'stream',
       answered: (request) => {
-        for (const name of collectionsOf(request)) this.#cached.written(name);
+        for (const name of collectionsOf(request)) {
+          this.#cached.written(name);
+          this.#pages.written(name);
+        }
       },
     });
     this.#writer = threads === 'always' ? writer : new Late(writer);

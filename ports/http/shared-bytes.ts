@@ -5,7 +5,14 @@
 export class SharedBytes {
   readonly length: number;
 
-  constructor(readonly parts: readonly Uint8Array[]) {
+  /**
+   * @param held what an answer keeps alive while its reader takes it: `nothing` (default) where these bytes are kept
+   * anyway, `whole` where the answer may be the last that has them
+   */
+  constructor(
+    readonly parts: readonly Uint8Array[],
+    readonly held: 'nothing' | 'whole' = 'nothing',
+  ) {
     this.length = parts.reduce((sum, part) => sum + part.length, 0);
   }
 }

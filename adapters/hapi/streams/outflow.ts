@@ -35,16 +35,20 @@ export class Outflow {
     return this.#cut || destroyed || closed || socket?.writable === false;
   }
 
-  /** Writes a piece. Resolves when the system has taken it and its bytes are free; false: nobody reads any longer. */
-  async write(piece: Uint8Array | string): Promise<boolean> {
+  /** Writes pieces. Resolves when the system has taken them and they are free; false: nobody reads any longer. */
+  async write(...pieces: readonly (Uint8Array | string)[]): Promise<boolean> {
     const { res } = this;
     if (this.closed) return false;
     let ok = true;
     let taken = (): void => undefined;
-    res.write(piece, (error) => {
+    const last = pieces.at(-1) ?? '';
+    res.cork();
+    for (const piece of pieces.slice(0, -1)) res.write(piece);
+    res.write(last, (error) => {
       ok = !error;
       taken();
     });
+    res.uncork();
     if (res.writableLength === 0) return true;
     const slow = setTimeout(() => this.cut(), this.stallMs + (res.writableLength / LEAST_RATE) * 1000);
     await new Promise<void>((resolve) => {

@@ -4,22 +4,25 @@
  * since the answer is the widest object of a request.
  */
 import { CODES, type ErrorCode } from '../../../kernel/errors.js';
-import { JsonText } from '../../../ports/http.js';
+import { JsonText, SharedBytes } from '../../../ports/http.js';
 import type { HttpResponse } from './http-response.js';
 import type { Failure } from './failure.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Data as JSON in the envelope. A `status` of the data's own would lie about the outcome and is overwritten. */
-export function successJson(data: object): string | Buffer {
+export function successJson(data: object): string | SharedBytes {
   for (const name in data) if ((data as Record<string, unknown>)[name] instanceof JsonText) return splicedJson(data);
   if (Array.isArray(data) || Object.hasOwn(data, 'status')) return JSON.stringify({ ...data, status: 'success' });
   const json = JSON.stringify(data);
   return json === '{}' ? '{"status":"success"}' : `{"status":"success",${json.slice(1)}`;
 }
 
-/** The same for data with members that are JSON already: they are put between the others, text as text. */
-function splicedJson(data: object): string | Buffer {
+/**
+ * The same for data with members that are JSON already: they are put between the others, text as text, and bytes,
+ * which other answers may share, as they are.
+ */
+function splicedJson(data: object): string | SharedBytes {
   const pieces: (string | Uint8Array)[] = ['{"status":"success"'];
   for (const [name, value] of Object.entries(data)) {
     if (name === 'status') continue;
@@ -28,7 +31,21 @@ function splicedJson(data: object): string | Buffer {
   }
   pieces.push('}');
   if (pieces.every((piece) => typeof piece === 'string')) return pieces.join('');
-  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
+  return bytesOf(pieces);
+}
+
+/** Texts that follow each other become one part. */
+function bytesOf(pieces: readonly (string | Uint8Array)[]): SharedBytes {
+  const parts: Uint8Array[] = [];
+  let text = '';
+  for (const piece of pieces) {
+    if (typeof piece === 'string') text += piece;
+    else {
+      parts.push(Buffer.from(text), piece);
+      text = '';
+    }
+  }
+  return new SharedBytes([...parts, Buffer.from(text)], 'whole');
 }
 
 /**

@@ -12,7 +12,6 @@ import { monotonicMs, type CommitWatch } from './other-commits.js';
 
 /** Milliseconds that an answer is believed after it was read, or after the last look for other commits. */
 const KEPT_MS = 5;
-/** Answers that are kept; one more, and all are forgotten. */
 const MOST = 1_000;
 
 /** Where a read began: what it answers is kept if nothing was written and nothing forgotten since. */
@@ -35,9 +34,11 @@ export class CachedReads {
   #others: number;
   readonly #commits: CommitWatch;
   readonly #now: () => number;
+  readonly #most: number;
 
-  /** @param now as `monotonicMs` */
-  constructor(commits: CommitWatch, now: () => number = monotonicMs) {
+  /** @param now as `monotonicMs`. @param most answers that are kept; one more, and all are forgotten */
+  constructor(commits: CommitWatch, now: () => number = monotonicMs, most = MOST) {
+    this.#most = most;
     this.#commits = commits;
     this.#others = commits.others;
     this.#now = now;
@@ -61,12 +62,20 @@ export class CachedReads {
 
   keep(collection: string, asked: string, answer: unknown, { at, written, cleared }: Begun): void {
     if (written !== this.#written.get(collection) || cleared !== this.#cleared) return;
-    if (this.#size >= MOST) this.#clear();
+    if (this.#size >= this.#most) this.#clear();
     this.#oldest = this.#size === 0 ? at : Math.min(this.#oldest, at);
     const answers = this.#answers.get(collection) ?? new Map<string, unknown>();
     // Several callers may have read the same at once.
     if (!answers.has(asked)) this.#size += 1;
     this.#answers.set(collection, answers.set(asked, answer));
+  }
+
+  /** Forgets this answer. */
+  forget(collection: string, asked: string, answer: unknown): void {
+    const answers = this.#answers.get(collection);
+    if (answers?.get(asked) !== answer) return;
+    answers?.delete(asked);
+    this.#size -= 1;
   }
 
   /** This process has written to the collection. */

@@ -2,7 +2,7 @@
  * Makes the rows of a list in the thread that has read them (ports/rendering.ts): one message goes to the event loop.
  */
 import { encodeCursor } from '../../../ports/cursor.js';
-import { arrayOf, type Rendered } from '../../../ports/rendering.js';
+import type { Rendered } from '../../../ports/rendering.js';
 import type { Json } from '../../../ports/store.js';
 import type { Connection } from '../connection/connection.js';
 import { MadeRows } from './made-rows.js';
@@ -14,17 +14,13 @@ import { find } from './reads.js';
 const ASCII = /^[\0-\x7f]*$/;
 const encoder = new TextEncoder();
 
-/**
- * ASCII rows travel as text: text of one byte a character gets to the event loop and to the socket sooner than a
- * buffer, and leaves none for the garbage collector. Other rows are kept as UTF-8, and their buffer is handed over.
- */
-function pageOf(rows: readonly (string | Uint8Array)[]): string | Uint8Array {
-  if (rows.every((row) => typeof row === 'string')) return arrayOf(rows);
+/** Rows are kept as text where they are ASCII, else as UTF-8. Their page is one buffer, which is handed over. */
+function pageOf(rows: readonly (string | Uint8Array)[]): Uint8Array {
   // A piece of Node's pool could not be handed over.
-  const page = Buffer.allocUnsafeSlow(rows.reduce((size, row) => size + row.length + 1, 1));
-  let at = 0;
+  const page = Buffer.allocUnsafeSlow(rows.reduce((size, row) => size + row.length + 1, rows.length === 0 ? 2 : 1));
+  let at = page.write('[');
   for (const row of rows) {
-    at += page.write(at === 0 ? '[' : ',', at);
+    if (at > 1) at += page.write(',', at);
     if (typeof row === 'string') page.write(row, at, 'latin1');
     else page.set(row, at);
     at += row.length;

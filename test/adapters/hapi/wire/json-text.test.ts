@@ -2,12 +2,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { successJson } from '../../../../adapters/hapi/wire/envelope.js';
-import { JsonText, Reply, type RouteSpec } from '../../../../ports/http.js';
+import { JsonText, Reply, type RouteSpec, type SharedBytes } from '../../../../ports/http.js';
 import { TestServer } from '../support.js';
 
 const text = (value: unknown): JsonText => new JsonText(JSON.stringify(value));
 const bytes = (value: unknown): JsonText => new JsonText(new TextEncoder().encode(JSON.stringify(value)));
-const textOf = (body: string | Buffer): string => body.toString('utf8');
+const textOf = (body: string | SharedBytes): string =>
+  typeof body === 'string' ? body : Buffer.concat(body.parts).toString('utf8');
 
 const ITEMS = Array.from({ length: 60 }, (_, i) => ({ id: `i${i}`, title: `ünïcode “${i}” \u2028 ${'x'.repeat(30)}` }));
 const ANSWERS: Record<string, (member: (value: unknown) => unknown) => object> = {

@@ -1,0 +1,87 @@
+/** Which callers share a page: those for whom nothing can have changed since it was asked for. */
+import { expect } from 'chai';
+import { KeptPages } from '../../../../adapters/sqlite/kept/kept-pages.js';
+import { CommitWatch } from '../../../../adapters/sqlite/kept/other-commits.js';
+import type { Rendered } from '../../../../ports/rendering.js';
+import { rejection } from '../../../../testing/contracts/fixture.js';
+
+describe('sqlite: kept pages', () => {
+  let now = 0;
+  let seen = new CommitWatch();
+  let pages = new KeptPages(seen);
+  /** Pages that were read, each with how to end its reading. */
+  let reads: { done: (json: string) => void; fail: (why: Error) => void }[] = [];
+  beforeEach(() => {
+    now = 1_000;
+    seen = new CommitWatch(undefined, () => now);
+    pages = new KeptPages(seen, () => now);
+    reads = [];
+    seen.begin(1);
+    seen.end();
+  });
+  const take = (asked = 'all'): Promise<Rendered> =>
+    pages.take(
+      ['items', 'texts'],
+      asked,
+      () =>
+        new Promise((resolve, reject) => {
+          reads.push({ done: (json) => resolve({ json, next: null }), fail: reject });
+        }),
+    );
+
+  it('callers of one moment share one reading, and those of the next moment its page', async () => {
+    const both = [take(), take()];
+    expect(reads).to.have.length(1);
+    reads[0]?.done('[1]');
+    const [one, other] = await Promise.all(both);
+    expect(one).to.equal(other);
+    now += 4;
+    expect(await take()).to.equal(one);
+    void take('others');
+    expect(reads).to.have.length(2);
+  });
+
+  it('a write to either collection is seen by whoever asks after it, also while the page of before is being read', () => {
+    for (const name of ['items', 'texts']) {
+      reads = [];
+      void take(name);
+      pages.written(name);
+      void take(name);
+      void take(name);
+      expect(reads, name).to.have.length(2);
+    }
+    pages.written('monitors');
+    void take('texts');
+    expect(reads).to.have.length(2);
+  });
+
+  it('the commit of another process is seen, at once or after some milliseconds', () => {
+    void take();
+    seen.begin(2);
+    seen.end();
+    void take();
+    expect(reads).to.have.length(2);
+    now += 5;
+    void take();
+    expect(reads).to.have.length(3);
+  });
+
+  it('a reading that fails fails for those who shared it, and is begun again for the next', async () => {
+    const both = [take(), take()];
+    reads[0]?.fail(new Error('no disk'));
+    for (const one of both) expect(String(await rejection(one))).to.contain('no disk');
+    void take();
+    expect(reads).to.have.length(2);
+  });
+
+  it('a long page is not kept, and many short ones are not all kept', async () => {
+    const long = take('long');
+    reads[0]?.done(`["${'x'.repeat(300_000)}"]`);
+    await long;
+    void take('long');
+    expect(reads).to.have.length(2);
+    for (let i = 0; i < 100; i++) void take(`page ${i}`);
+    void take('page 0');
+    expect(reads).to.have.length(103);
+  });
+});
