@@ -200,7 +200,7 @@ namespace Aos
             if (!report.ContainsKey("error_level")) report["error_level"] = "error";
             if (UserId != null && !report.ContainsKey("user")) report["user"] = new Dictionary<string, object> { { "id", UserId } };
             report["project"] = project;
-            report["error_message"] = Cut(message, 8192);
+            report["error_message"] = Cut(message ?? "", 8192);
             if (!report.ContainsKey("client_ref")) report["client_ref"] = RandomHex();
             return Send("/api/errors/v1/report", report);
         }
@@ -789,6 +789,8 @@ namespace Aos
     public static class Json
     {
         const int Deepest = 100;
+        /// <summary>The service takes 64 levels.</summary>
+        const int DeepestWritten = 62;
 
         public static object Member(IDictionary<string, object> body, string name)
         {
@@ -909,7 +911,8 @@ namespace Aos
 
         static void Write(StringBuilder text, object value, int depth)
         {
-            if (depth > Deepest) throw new ArgumentException("the value is nested too deeply");
+            // No report is lost because of what its fields hold: what JSON cannot say is null, or a text.
+            if (depth > DeepestWritten) value = null;
             var members = value as System.Collections.IDictionary;
             var items = value as System.Collections.IEnumerable;
             if (value == null) text.Append("null");
@@ -917,9 +920,9 @@ namespace Aos
             else if (value is bool) text.Append((bool)value ? "true" : "false");
             else if (value is Number) text.Append(((Number)value).Text);
             else if (members != null)
-                Join(text, '{', '}', members.Keys.Cast<string>().OrderBy(name => name, StringComparer.Ordinal), name =>
+                Join(text, '{', '}', members.Keys.Cast<object>().OrderBy(TextOf, StringComparer.Ordinal), name =>
                 {
-                    Quote(text, name);
+                    Quote(text, TextOf(name));
                     text.Append(':');
                     Write(text, members[name], depth + 1);
                 });
@@ -927,13 +930,20 @@ namespace Aos
             else if (value is double || value is float) Write(text, Convert.ToDouble(value));
             else if (value is IFormattable && value.GetType().IsPrimitive || value is decimal)
                 text.Append(((IFormattable)value).ToString(null, CultureInfo.InvariantCulture));
-            else throw new ArgumentException("a " + value.GetType().Name + " is nothing that JSON knows");
+            else if (value is DateTime || value is DateTimeOffset)
+                Quote(text, ((IFormattable)value).ToString("o", CultureInfo.InvariantCulture));
+            else Quote(text, TextOf(value));
+        }
+
+        static string TextOf(object value)
+        {
+            return Convert.ToString(value, CultureInfo.InvariantCulture) ?? "";
         }
 
         static void Write(StringBuilder text, double number)
         {
-            if (double.IsNaN(number) || double.IsInfinity(number)) throw new ArgumentException("JSON has no such number");
-            text.Append(number.ToString("R", CultureInfo.InvariantCulture));
+            var isNumber = !double.IsNaN(number) && !double.IsInfinity(number);
+            text.Append(isNumber ? number.ToString("R", CultureInfo.InvariantCulture) : "null");
         }
 
         static void Join<T>(StringBuilder text, char open, char close, IEnumerable<T> items, Action<T> write)

@@ -9,6 +9,7 @@ import binascii
 import hashlib
 import http.client
 import json
+import math
 import os
 import platform
 import re
@@ -168,7 +169,7 @@ class Client:
         report = dict({"error_level": "error"}, **fields)
         if self._user is not None:
             report.setdefault("user", self._user)
-        report.update({"error_message": error_message[:8_192], "project": self._project})
+        report.update({"error_message": _text(error_message)[:8_192], "project": self._project})
         reference = report.setdefault("client_ref", secrets.token_hex(16))
         answer = self._ask("POST", "/api/errors/v1/report", report)
         body = answer.body or {}
@@ -224,7 +225,7 @@ class Client:
             headers["Authorization"] = "Bearer " + self._token
         data = None
         if body is not None:
-            data = json.dumps(body, default=str).encode("utf-8")
+            data = json.dumps(_plain(body)).encode("utf-8")
             headers["Content-Type"] = "application/json"
         request = urllib.request.Request(self._server + path, data=data, headers=headers, method=method)
         try:
@@ -240,11 +241,33 @@ class Client:
             return None, None, str(error) or type(error).__name__
 
 
-def _message(error: BaseException) -> str:
+DEEPEST = 32
+
+
+def _plain(value: Any, depth: int = 0) -> Any:
+    """What JSON can say of a value: no report is lost because of what its context holds. No number and too deep: None."""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if not isinstance(value, (dict, list, tuple, set, frozenset)):
+        return _text(value)
+    if depth > DEEPEST:
+        return None
+    if isinstance(value, dict):
+        return {_text(name): _plain(member, depth + 1) for name, member in list(value.items())}
+    return [_plain(item, depth + 1) for item in value]
+
+
+def _text(value: Any) -> str:
     try:
-        return str(error) or type(error).__qualname__
-    except Exception:  # Its own __str__ may fail, and the error itself must not be lost.
-        return type(error).__qualname__
+        return str(value)
+    except Exception:  # Its own __str__ may fail.
+        return type(value).__qualname__
+
+
+def _message(error: BaseException) -> str:
+    return _text(error) or type(error).__qualname__
 
 
 def _top_frame(error: BaseException) -> Optional[traceback.FrameSummary]:

@@ -45,15 +45,17 @@ export async function validateLicense(
   signal?: AbortSignal,
 ): Promise<LicenseCheck> {
   const { project, licenseKeys, cache, now, host } = context;
+  // A variable that is not set: no license.
+  const given = typeof key === 'string' ? key : '';
   const machine_id = machineId === undefined ? await context.machineId() : machineId;
   const asked: LicenseQuery = {
-    keySha256: await host.sha256(canonicalKey(key)),
+    keySha256: await host.sha256(canonicalKey(given)),
     product: project,
     machineId: machine_id,
     nonce: nonce ?? (licenseKeys.length > 0 ? randomId() : null),
   };
   const body = {
-    license_key: key,
+    license_key: given,
     product: project,
     platform: host.platform,
     ...(machine_id !== null && { machine_id }),

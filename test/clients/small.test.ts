@@ -173,6 +173,16 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('capture_exception', { app_version: '1.0' })).to.include({ sent: true, ref: 'shop-2' });
     });
 
+    it('reports what JSON cannot say as null or a text, and loses nothing', async () => {
+      fake.reply = json(201, { status: 'success', ref: 'shop-9' });
+      const sent = await one('capture_exception', { how: 'odd' }, { server: fake.url });
+      expect(sent, JSON.stringify(sent)).to.include({ sent: true, ref: 'shop-9' });
+      const { context } = fake.asked.at(-1)!.body as { context: Record<string, unknown> };
+      expect(context).to.include({ ratio: null, id: '12345678-1234-5678-1234-567812345678' });
+      expect(context['1']).to.deep.equal(['a', null]);
+      expect(JSON.stringify(context['self']).length).to.be.below(5_000);
+    });
+
     it('is told apart: refusals of the service from everything else', async () => {
       const envelope = (code: string): object => ({ status: 'error', error: { code, message: 'No.' } });
       for (const [reply, transient] of [

@@ -90,6 +90,13 @@ describe('sdk: licenses', () => {
     expect(third).to.include({ machine_id: 'm-2', nonce: 'mine' });
   });
 
+  it('a key that is not set is no license', async () => {
+    server.reply = json(200, active({ status: 'invalid', valid: false }));
+    const unset = await client().validateLicense(process.env['AOS_TEST_NO_SUCH_KEY'] as string);
+    expect(unset).to.deep.equal({ ...GOOD, status: 'invalid', valid: false });
+    expect(server.asked[0]?.body).to.include({ license_key: '' });
+  });
+
   it('holds for cache_ttl_hours, and not a moment longer', async () => {
     await validatedThenOffline();
     now = START + 24 * HOUR - 1;

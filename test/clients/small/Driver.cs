@@ -33,6 +33,7 @@ static class Driver
         var made = new Client(option("server"), option("project"), option("token"), pems, option("machine_id"), cacheDir: option("cache_dir"));
         var rest = args.Where(pair => !new[] { "source", "status", "error_message", "how" }.Contains(pair.Key))
             .ToDictionary(pair => pair.Key, pair => pair.Value);
+        if (text("how") == "odd") rest["context"] = OddContext();
         switch (method)
         {
             case "check_for_update": return Shown(made.CheckForUpdate(text("current_version"), text("channel") ?? "stable"));
@@ -49,6 +50,17 @@ static class Driver
                 }
         }
         throw new ArgumentException("no such method: " + method);
+    }
+
+    static object OddContext()
+    {
+        var context = new Dictionary<object, object>
+        {
+            { "ratio", double.NaN }, { "id", new Guid("12345678-1234-5678-1234-567812345678") },
+            { 1, new object[] { "a", double.PositiveInfinity } },
+        };
+        context["self"] = new Dictionary<object, object> { { "self", context } };
+        return context;
     }
 
     static Exception Thrown(string how)

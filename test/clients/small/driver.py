@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import sys
+import uuid
 from datetime import datetime
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "..", "clients", "python"))
@@ -17,6 +18,8 @@ def call(client, method, args):
     made = aos_client.Client(**client)
     if method == "capture_exception":
         how = args.pop("how", "plain")
+        if how == "odd":
+            args["context"] = odd_context()
         capture = made.capture_exception
         try:
             if how == "group":
@@ -25,6 +28,12 @@ def call(client, method, args):
         except Exception as error:
             return capture(error, **args) if how == "detached" else made.capture_exception(error, **args)
     return getattr(made, method)(**args)
+
+
+def odd_context():
+    context = {"ratio": float("nan"), "id": uuid.UUID("12345678-1234-5678-1234-567812345678"), 1: ("a", float("inf"))}
+    context["self"] = {"self": context}
+    return context
 
 
 def raise_group():
