@@ -1,6 +1,6 @@
 // One lane of scripts/test.mjs: gets the path of a compiled test file, runs it, answers what came of it.
 import Mocha from 'mocha';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import 'reflect-metadata';
 
 /** The error as a person reads it; mocha's own reporter is not used, because lanes would write over each other. */
@@ -32,17 +32,27 @@ async function run(file) {
   });
 }
 
-/** CPU time in ms of this process and of its children that have ended; 0 where the system does not say. */
-function cpuMs() {
+/**
+ * CPU time in ms of a process, of its children that have ended, and of those that live, as the browser that the files
+ * of a lane share; 0 where the system does not say.
+ */
+function cpuMs(pid = process.pid) {
   try {
-    const stat = readFileSync('/proc/self/stat', 'utf8');
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     // utime, stime, cutime, cstime (proc(5) counts from 1, and two come before the name's end); a tick is 10 ms.
-    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
+    const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
+    return childrenOf(pid).reduce((sum, child) => sum + cpuMs(child), own);
   } catch {
+    // It has just ended, and is counted with its parent.
     return 0;
   }
 }
+
+const childrenOf = (pid) =>
+  readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  );
 
 // The runner is through, or gone. What the files left open ends with the process.
 process.on('disconnect', () => process.exit());

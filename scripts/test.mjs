@@ -1,4 +1,4 @@
-// Runs the compiled tests, a file at once for each core of the machine and one more (at most 8), and ends with one line
+// Runs the compiled tests, as many files at once as together keep the cores of the machine busy, and ends with one line
 // `N passed, N failed`.
 //
 //   npm test                       everything that this machine can run; says which storage engines were tested
@@ -11,8 +11,8 @@
 // SVC_TEST_TIMES        a number: list that many of the costliest files, with the CPU time of each and of its programs
 // SVC_TEST_BUDGET       a number: tests of random faults do that many times as much (default 1)
 // SVC_TEST_LANES        how many files run at once
-// SVC_TEST_WEIGHTS      `write`: remember what each file took, by which the next runs are ordered (all files, on a
-//                       quiet machine)
+// SVC_TEST_WEIGHTS      `write`: remember what each file took, by which the next runs choose (all files, on a quiet
+//                       machine)
 import { fork } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -24,15 +24,18 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'test')
 const worker = join(dirname(fileURLToPath(import.meta.url)), 'test-worker.mjs');
 /** A path may be given as it is written in the sources. */
 const words = process.argv.slice(2).map((word) => word.replace(/^test\//, '').replace(/\.ts$/, '.js'));
-/** Seconds that the costly files took when last measured: the longest first, so that no core is idle at the end. */
+/** Of the costly files, when last measured: how many seconds each took, and how many of processor time. */
 const WEIGHTS = join(dirname(fileURLToPath(import.meta.url)), 'test-weights.json');
 /** A file that is not among them. */
-const LIGHT_S = 1;
+const LIGHT = [1, 1];
+const CORES = availableParallelism();
 /**
- * One more than cores, since a file waits for disks, programs and limits of time as well. More lanes cost: on two cores
- * the same files take 308 s of processor time in two lanes, 347 in four and 366 in six, and end no sooner.
+ * Files that wait for disks, programs and limits of time run beside those that compute: what runs may want so many
+ * cores, and a little more, since none computes all the time. Each further lane loads the program anew, which is two
+ * seconds of processor time.
  */
-const LANES = Number(process.env.SVC_TEST_LANES ?? Math.min(8, availableParallelism() + 1));
+const WANTED = process.env.SVC_TEST_LANES === undefined ? CORES + 0.4 : Infinity;
+const LANES = Number(process.env.SVC_TEST_LANES ?? Math.min(10, 2 * CORES + 1));
 /** On a machine with other work. */
 const FILE_TIMEOUT_MS = 15 * 60_000 * Math.max(1, Number(process.env.SVC_TEST_BUDGET ?? 1));
 
@@ -48,7 +51,11 @@ async function testFiles(folder) {
 
 const nameOf = (file) => relative(root, file).split(sep).join('/');
 const weights = JSON.parse(await readFile(WEIGHTS, 'utf8'));
-const weight = (file) => weights[nameOf(file)] ?? LIGHT_S;
+const weight = (file) => weights[nameOf(file)] ?? LIGHT;
+/** The longest first, so that no core is idle at the end. */
+const duration = (file) => weight(file)[0];
+/** How many cores a file keeps busy. */
+const load = (file) => Math.min(CORES, weight(file)[1] / weight(file)[0]);
 
 /** What one file gave; a worker that dies counts as one failure of its file. */
 function runOne(state, file) {
@@ -80,7 +87,7 @@ const start = () => fork(worker, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'
 const all = await testFiles(root);
 const queue = all
   .filter((file) => words.length === 0 || words.some((word) => nameOf(file).includes(word)))
-  .toSorted((a, b) => weight(b) - weight(a) || (a < b ? -1 : 1));
+  .toSorted((a, b) => duration(b) - duration(a) || (a < b ? -1 : 1));
 if (queue.length === 0) {
   console.error(`no test file matches ${words.join(' ')}`);
   console.log('0 passed, 0 failed');
@@ -91,26 +98,47 @@ if (queue.some((file) => /^(clients\/agent|outside)\//.test(nameOf(file)))) awai
 
 const began = Date.now();
 const results = [];
-/** Runs files, `lanes` at once. */
-async function run(files, lanes) {
-  await Promise.all(
-    Array.from({ length: Math.min(lanes, files.length) }, async () => {
-      const state = { child: start() };
-      for (let file = files.shift(); file !== undefined; file = files.shift()) {
-        const result = await runOne(state, file);
-        results.push(result);
-        const mark = result.failures.length > 0 ? 'FAILED' : 'ok    ';
-        console.log(
-          `${mark} ${nameOf(file)}  ${result.passed} in ${(result.ms / 1000).toFixed(1)} s, CPU ${(result.cpuMs / 1000).toFixed(1)}`,
-        );
-      }
-      state.child.removeAllListeners('exit');
-      // It ends by itself, with the browser that its files shared.
-      state.child.disconnect();
-    }),
+const lanes = [];
+/** Files with the promises of their end. */
+const running = new Map();
+
+/** The longest file that there is room for, taken from the queue. */
+function next() {
+  const busy = [...running.keys()].reduce((sum, file) => sum + load(file), 0);
+  const at = queue.findIndex((file) => running.size === 0 || busy + load(file) <= WANTED);
+  return at < 0 ? undefined : queue.splice(at, 1)[0];
+}
+
+async function runIn(lane, file) {
+  lane.free = false;
+  const result = await runOne(lane, file);
+  lane.free = true;
+  running.delete(file);
+  results.push(result);
+  const mark = result.failures.length > 0 ? 'FAILED' : 'ok    ';
+  console.log(
+    `${mark} ${nameOf(file)}  ${result.passed} in ${(result.ms / 1000).toFixed(1)} s, CPU ${(result.cpuMs / 1000).toFixed(1)}`,
   );
 }
-await run(queue, LANES);
+
+/** A lane that has nothing to do, or one more. */
+function freeLane() {
+  const free = lanes.find((lane) => lane.free);
+  if (free !== undefined) return free;
+  lanes.push({ child: start() });
+  return lanes.at(-1);
+}
+
+while (queue.length > 0 || running.size > 0) {
+  const file = running.size < LANES ? next() : undefined;
+  if (file !== undefined) running.set(file, runIn(freeLane(), file));
+  else await Promise.race(running.values());
+}
+for (const { child } of lanes) {
+  child.removeAllListeners('exit');
+  // It ends by itself, with the browser that its files shared.
+  child.disconnect();
+}
 
 const failures = results.flatMap((result) => result.failures);
 failures.forEach(({ title, text }, i) => console.error(`\n${i + 1}) ${title}\n${text}`));
@@ -118,8 +146,12 @@ const inSeconds = (ms) => `${(ms / 1000).toFixed(1).padStart(7)} s`;
 const costliest = results.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, Number(process.env.SVC_TEST_TIMES ?? 0));
 for (const { file, ms, cpuMs } of costliest) console.log(`${inSeconds(ms)}, CPU ${inSeconds(cpuMs)}  ${nameOf(file)}`);
 if (process.env.SVC_TEST_WEIGHTS === 'write') {
-  const taken = results.map(({ file, ms }) => [nameOf(file), Math.round(ms / 1000)]).filter(([, s]) => s > LIGHT_S);
-  const rows = taken.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([name, s]) => `  ${JSON.stringify(name)}: ${s}`);
+  const rounded = (ms) => Math.max(1, Math.round(ms / 1000));
+  const taken = results.map(({ file, ms, cpuMs }) => [nameOf(file), rounded(ms), Math.round(cpuMs / 1000)]);
+  const rows = taken
+    .filter(([, s]) => s > LIGHT[0])
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, ...times]) => `  ${JSON.stringify(name)}: [${times.join(', ')}]`);
   await writeFile(WEIGHTS, `{\n${rows.join(',\n')}\n}\n`);
 }
 
