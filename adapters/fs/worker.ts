@@ -6,19 +6,17 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { UnsafePackage, readPackage } from '../../formats/archive.js';
-import { KeptText } from '../../formats/kept-text.js';
-import { MAX_SETUP_BYTES, type PackagedFile } from '../../ports/release-store.js';
+import { UnsafePackage } from '../../formats/unsafe-package.js';
+import type { PackageContents, PackagedFile } from '../../ports/release-store.js';
+import { contentsOf, type PackageRules } from './contents.js';
 
 /** Without a path, the main thread sends the bytes piece by piece. */
-export type Job = { path: string | null } & (
-  { kind: 'hash' } | { kind: 'inspect'; platform: string; entry: string | null }
-);
+export type Job = { path: string | null } & ({ kind: 'hash' } | ({ kind: 'inspect' } & PackageRules));
 
 export type Told =
   | { wants: 'a piece' }
-  | { files: PackagedFile[] }
-  | { read: { unpacked: number; setup: string | null } }
+  | { files: readonly PackagedFile[] }
+  | { read: Omit<PackageContents, 'files'> }
   | { hashed: { sha256: string; size: number } }
   | { rejected: { entry: string; why: string } }
   | { failed: { message: string; code: string } };
@@ -45,14 +43,12 @@ const bytesOf = ({ path }: Job): AsyncIterable<Uint8Array> =>
   path === null ? handedOn() : createReadStream(path, { highWaterMark: PIECE });
 
 async function inspect(job: Job & { kind: 'inspect' }): Promise<void> {
-  const { platform, entry } = job;
-  const setup = new KeptText('setup.json', MAX_SETUP_BYTES);
-  const { files, unpackedBytes } = await readPackage(bytesOf(job), { platform, entry, onFile: setup.onFile });
+  const { files, ...read } = await contentsOf(bytesOf(job), job);
   for (let at = 0; at < files.length; at += PORTION) {
     tell({ files: files.slice(at, at + PORTION) });
     await answer();
   }
-  tell({ read: { unpacked: unpackedBytes, setup: setup.text } });
+  tell({ read });
 }
 
 async function hash(job: Job): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * Reads and hashes packages in threads, at most two at once, because answers need the cores. A thread reads a file by
- * its path; bytes from elsewhere reach it piece by piece, each on request.
+ * its path; bytes from elsewhere reach it piece by piece, each on request. A small package is read where it arrives:
+ * the start of a thread takes twenty times as long.
  */
 import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -11,13 +12,17 @@ import {
   type PackagedFile,
   type PackageReader,
 } from '../../ports/release-store.js';
+import { UnsafePackage } from '../../formats/unsafe-package.js';
+import { contentsOf, type PackageRules } from './contents.js';
 import type { Job, Told } from './worker.js';
 
 const AT_ONCE = 2;
-/** Packages up to this size hash within a millisecond, a fraction of a thread's start. */
+/** Packages up to this size, packed, take a few milliseconds, a fraction of a thread's start. */
 export const SMALL_BYTES = 256 * 1024;
+/** What a small package may hold; a thread judges one that breaks these limits, and every one that is refused. */
+const SMALL = { entries: 500, unpackedBytes: 4 * 1024 * 1024 };
 
-const hashHere = (bytes: Uint8Array): { sha256: string; size: number } => ({
+const hashed = (bytes: Uint8Array): { sha256: string; size: number } => ({
   sha256: createHash('sha256').update(bytes).digest('hex'),
   size: bytes.length,
 });
@@ -30,35 +35,30 @@ export class Workshop implements PackageReader {
   readonly #waiting: (() => void)[] = [];
 
   /** @throws PackageRejected */
-  async inspect(source: Source, rules: { platform: string; entry: string | null }): Promise<PackageContents> {
-    const files: PackagedFile[] = [];
-    const { read } = (await this.#run({ kind: 'inspect', path: pathIn(source), ...rules }, source, files)) as Told & {
-      read: object;
-    };
-    return { files, ...(read as { unpacked: number; setup: string | null }) };
+  async inspect(source: Source, rules: PackageRules): Promise<PackageContents> {
+    const taken = await takenFrom(source);
+    if (!Buffer.isBuffer(taken)) return this.#inspectThere(taken, rules);
+    try {
+      return await contentsOf(only(taken), rules, SMALL);
+    } catch (error) {
+      if (!(error instanceof UnsafePackage)) throw error;
+      return this.#inspectThere(typeof source === 'string' ? source : only(taken), rules);
+    }
   }
 
   async hash(source: Source): Promise<{ sha256: string; size: number }> {
-    if (typeof source !== 'string') return this.#hashBytes(source);
-    const { size } = await stat(source);
-    return size <= SMALL_BYTES ? hashHere(await readFile(source)) : this.#hashThere(source);
-  }
-
-  async #hashBytes(bytes: AsyncIterable<Uint8Array>): Promise<{ sha256: string; size: number }> {
-    const pieces = bytes[Symbol.asyncIterator]();
-    const begun: Uint8Array[] = [];
-    for (let held = 0; held <= SMALL_BYTES;) {
-      const { done, value } = await pieces.next();
-      if (done === true) return hashHere(Buffer.concat(begun));
-      begun.push(value);
-      held += value.length;
-    }
-    return this.#hashThere(resumed(begun, pieces));
-  }
-
-  async #hashThere(source: Source): Promise<{ sha256: string; size: number }> {
-    const told = (await this.#run({ kind: 'hash', path: pathIn(source) }, source, [])) as Told & { hashed: object };
+    const taken = await takenFrom(source);
+    if (Buffer.isBuffer(taken)) return hashed(taken);
+    const told = (await this.#run({ kind: 'hash', path: pathIn(taken) }, taken, [])) as Told & { hashed: object };
     return told.hashed as { sha256: string; size: number };
+  }
+
+  async #inspectThere(source: Source, rules: PackageRules): Promise<PackageContents> {
+    const files: PackagedFile[] = [];
+    const { read } = (await this.#run({ kind: 'inspect', path: pathIn(source), ...rules }, source, files)) as Told & {
+      read: Omit<PackageContents, 'files'>;
+    };
+    return { files, ...read };
   }
 
   async #run(job: Job, source: Source, files: PackagedFile[]): Promise<Told> {
@@ -72,6 +72,24 @@ export class Workshop implements PackageReader {
       else next();
     }
   }
+}
+
+/** All bytes of a small package; else the source, from its beginning. */
+async function takenFrom(source: Source): Promise<Buffer | Source> {
+  if (typeof source === 'string') return (await stat(source)).size <= SMALL_BYTES ? readFile(source) : source;
+  const pieces = source[Symbol.asyncIterator]();
+  const begun: Uint8Array[] = [];
+  for (let held = 0; held <= SMALL_BYTES;) {
+    const { done, value } = await pieces.next();
+    if (done === true) return Buffer.concat(begun);
+    begun.push(value);
+    held += value.length;
+  }
+  return resumed(begun, pieces);
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 const pathIn = (source: Source): string | null => (typeof source === 'string' ? source : null);

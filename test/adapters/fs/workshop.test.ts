@@ -1,10 +1,13 @@
-/** Small packages are hashed without the start of a thread; the hash is the same on both sides of the limit. */
+/** Small packages are hashed and read without the start of a thread; the answers are the same on both sides of the limit. */
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHook } from 'node:async_hooks';
+import { gzipSync } from 'node:zlib';
+import { PackageRejected } from '../../../ports/release-store.js';
+import { tarEntry } from '../../support/archives.js';
 import { SMALL_BYTES, Workshop } from '../../../adapters/fs/workshop.js';
 
 describe('fs: the workshop', () => {
@@ -34,4 +37,48 @@ describe('fs: the workshop', () => {
       expect(await new Workshop().hash(path)).to.deep.equal({ sha256, size });
       expect(threads).to.equal(wanted);
     });
+
+  const RULES = { platform: 'any', entry: null };
+  const packed = (...files: [name: string, content: string][]): Buffer =>
+    gzipSync(Buffer.concat([...files.map(([name, content]) => tarEntry({ name, content })), Buffer.alloc(1024)]));
+  const inspected = async (bytes: Buffer): Promise<[object, threads: number]> => {
+    const path = join(dir, 'package');
+    await writeFile(path, bytes);
+    async function* pieces(): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < bytes.length; at += 100) yield bytes.subarray(at, at + 100);
+    }
+    threads = 0;
+    const asked = [path, pieces()].map((source) => new Workshop().inspect(source, RULES));
+    const [byPath, byPieces] = await Promise.all(asked.map((one) => one.catch((error: Error) => ({ error }))));
+    expect(byPieces).to.deep.equal(byPath);
+    return [byPath ?? {}, threads];
+  };
+
+  it('reads a small package without a thread', async () => {
+    const [contents, started] = await inspected(packed(['b/app.txt', 'hello'], ['setup.json', '{}']));
+    const sha256 = createHash('sha256').update('hello').digest('hex');
+    expect(contents).to.deep.include({ unpacked: 7, setup: '{}' });
+    expect((contents as { files: object[] }).files[0]).to.deep.include({ path: 'b/app.txt', size: 5, sha256 });
+    expect(started).to.equal(0);
+  });
+
+  it('leaves a small package that holds much to a thread, which answers the same', async () => {
+    // Compressed a hundredfold: twice as much is refused.
+    const much = Array.from({ length: 600 }, () => randomBytes(100).toString('hex') + 'x'.repeat(10_000)).join('');
+    const [one, started] = await inspected(packed(['much.txt', much]));
+    expect(one).to.deep.include({ unpacked: much.length });
+    expect(started).to.equal(2);
+    const many = Array.from({ length: 501 }, (_, n): [string, string] => [`${1000 + n}.txt`, `${n}`]);
+    const [contents] = await inspected(packed(...many));
+    expect((contents as { files: { path: string }[] }).files.map(({ path }) => path)).to.deep.equal(
+      many.map(([name]) => name),
+    );
+  });
+
+  it('refuses what every package is refused for', async () => {
+    const [{ error }] = (await inspected(packed(['../app.txt', 'x']))) as [{ error: Error }, number];
+    expect(error).to.be.instanceOf(PackageRejected).and.to.have.property('entry', '../app.txt');
+    const cut = packed(['app.txt', 'hello']).subarray(0, -6);
+    expect(((await inspected(cut)) as [{ error: Error }, number])[0].error).to.be.instanceOf(PackageRejected);
+  });
 });
