@@ -64,24 +64,31 @@ export class Lease<O extends object = object> {
   /** Takes the lease if it is free or its holder is gone. Null: a living process holds it. */
   async take(): Promise<HeldLease | null> {
     const { id, ttlMs, clock, uuid, owner = null } = this.options;
-    const current = (await this.rows.get(id)) ?? (await this.#create());
+    const holder = uuid();
+    const taken = { holder, owner, expires_at: expiry(clock.now(), ttlMs) };
+    const current = (await this.rows.get(id)) ?? (await this.#create(taken));
+    if (current.holder === holder) return this.#held(current, NaN);
     const left = Date.parse(current.expires_at ?? '') - clock.now();
     if (current.holder !== null && !(await this.#gone(current, left))) return null;
-    const holder = uuid();
-    const set = { holder, owner, expires_at: expiry(clock.now(), ttlMs) };
     const won = await this.rows.change(
       { id, holder: current.holder, fence: current.fence ?? null },
-      { set, inc: { fence: 1 } },
+      { set: { ...taken, expires_at: expiry(clock.now(), ttlMs) }, inc: { fence: 1 } },
     );
-    if (won === null) return null;
-    return new HeldLease(this.rows, this.options, holder, won.doc.fence ?? 0, left > ttlMs + SKEW_MS);
+    return won === null ? null : this.#held(won.doc, left);
   }
 
-  /** Creates the document, free; two that do so at once create one. */
-  async #create(): Promise<LeaseRow<O>> {
+  /** @param left of the time of the holder before, in ms */
+  #held({ holder, fence }: LeaseRow<O>, left: number): HeldLease {
+    const setBack = left > this.options.ttlMs + SKEW_MS;
+    return new HeldLease(this.rows, this.options, holder ?? '', fence ?? 0, setBack);
+  }
+
+  /** Creates the document, taken by the first of two that do so at once. Answers it as it is then. */
+  async #create(taken: Pick<LeaseRow<O>, 'holder' | 'owner' | 'expires_at'>): Promise<LeaseRow<O>> {
     const { id } = this.options;
-    const setOnInsert = { holder: null, fence: 0 };
-    return (await this.rows.change({ id }, { setOnInsert }, { upsert: true }))?.doc ?? { id, ...setOnInsert };
+    const setOnInsert = { ...taken, fence: 1 };
+    const created = await this.rows.change({ id }, { setOnInsert }, { upsert: true });
+    return created?.doc ?? { id, holder: null };
   }
 
   async #gone(row: LeaseRow<O>, left: number): Promise<boolean> {
@@ -137,7 +144,8 @@ export class HeldLease {
   constructor(
     private readonly rows: LeaseRows,
     private readonly options: Pick<LeaseOptions, 'id' | 'ttlMs' | 'clock' | 'onFault'>,
-    private readonly holder: string,
+    /** The name of this term. */
+    readonly holder: string,
     /** Higher than that of every earlier holder. */
     readonly fence: number,
     /** The last holder's time was ahead by more than clocks may differ: the clock was set back since then. */
@@ -165,22 +173,31 @@ export class HeldLease {
     }
   }
 
-  /** Before a long step that only the holder may take: renews it now. @throws LeaseLost */
-  async confirm(): Promise<void> {
-    await this.#renew();
+  /**
+   * Before a long step that only the holder may take: renews it now.
+   * @param noted further fields of the document, written with the renewal
+   * @throws LeaseLost
+   */
+  async confirm(noted: object = {}): Promise<void> {
+    await this.#renew(noted);
     this.check();
   }
 
   async release(): Promise<void> {
-    clearInterval(this.#timer);
-    clearTimeout(this.#end);
+    this.stop();
     await this.#change({ set: { holder: null } });
   }
 
-  async #renew(): Promise<void> {
+  /** Renews the lease no more: the holder removes the document, or the lease ends by itself. */
+  stop(): void {
+    clearInterval(this.#timer);
+    clearTimeout(this.#end);
+  }
+
+  async #renew(noted: object = {}): Promise<void> {
     const { ttlMs, clock } = this.options;
     const began = clock.monotonic();
-    const update = { set: { expires_at: expiry(clock.now(), ttlMs) }, inc: { beat: 1 } };
+    const update = { set: { ...noted, expires_at: expiry(clock.now(), ttlMs) }, inc: { beat: 1 } };
     if (await this.#change(update)) {
       this.#renewed = began;
       this.#end.refresh();

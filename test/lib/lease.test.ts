@@ -1,7 +1,7 @@
 /** Leases over the memory store, with clocks that the test moves (contract 30, runs). */
 import { expect } from 'chai';
 import { MemoryStore } from '../../adapters/memory/store.js';
-import { Lease, LeaseLost, type LeaseOptions, type LeaseRow } from '../../lib/lease.js';
+import { Lease, LeaseLost, type LeaseOptions, type LeaseRow, type LeaseRows } from '../../lib/lease.js';
 import type { Collection } from '../../ports/store.js';
 import { until } from '../harness.js';
 
@@ -168,6 +168,25 @@ describe('lib: lease', () => {
     expect(await lease({ ownerDead }).take()).to.equal(null);
     await held?.release();
     await next?.release();
+  });
+
+  it('is taken by one write where nobody has had it, and a note goes with its renewal', async () => {
+    const { rows, clock } = fixture();
+    let writes = 0;
+    const counted: LeaseRows = {
+      get: (id) => rows.get(id),
+      change: (...args) => {
+        writes += 1;
+        return rows.change(...(args as Parameters<typeof rows.change>));
+      },
+    };
+    const options = { id: 'x', ttlMs: TTL, judge: 'clock', clock, uuid: () => 'me', onFault: () => undefined } as const;
+    const held = await new Lease(counted, options).take();
+    expect(writes).to.equal(1);
+    await held?.confirm({ note: 'begun' });
+    expect(writes).to.equal(2);
+    expect(await rows.get('x')).to.include({ holder: 'me', fence: 1, beat: 1, note: 'begun' });
+    held?.stop();
   });
 
   it('leaves a free document behind', async () => {

@@ -52,9 +52,8 @@ export class PublishLeases {
   }
 
   /** Records the intent before the first rename. @throws LeaseLost */
-  async intend({ id, held }: PublishClaim, intent: PublishIntent): Promise<void> {
-    await held.confirm();
-    await this.deps.publishes.change({ id, fence: held.fence }, { set: { intent: intent as unknown as Json } });
+  async intend({ held }: PublishClaim, intent: PublishIntent): Promise<void> {
+    await held.confirm({ intent: intent as unknown as Json });
   }
 
   /** Removes the intent once its steps are done. */
@@ -64,9 +63,11 @@ export class PublishLeases {
 
   /** Gives the lease back. An unfinished intent stays for whoever claims the release next. */
   async release({ id, held }: PublishClaim): Promise<void> {
+    const { holder, fence } = held;
+    held.stop();
     try {
-      await held.release();
-      await this.deps.publishes.remove({ id, holder: null, fence: held.fence, intent: null });
+      const gone = await this.deps.publishes.remove({ id, holder, fence, intent: null });
+      if (gone === 0) await held.release();
     } catch (err) {
       this.deps.log.warn({ err, release: id }, 'a publish gave its lease not back; it ends by itself');
     }
