@@ -26,6 +26,9 @@ import { envelopeSource } from './sentry-envelope.js';
 import { pageTimes } from './pages.js';
 import { evaluation, heartbeats, history } from './watchdog.js';
 import { releases } from './releases.js';
+import { peers } from './peers/peers.js';
+import { publishFigures } from './publishes.js';
+import { setupFigures } from './setups.js';
 import { statusPage } from './status-page.js';
 import { seedItems } from './seed.js';
 import { keep } from './report.js';
@@ -250,7 +253,10 @@ const PARTS: Record<string, () => Promise<void>> = {
   evaluation: () => evaluation(say),
   history: () => history(say),
   status: () => statusPage(say, ROUNDS, SECONDS),
-  licenses: () => licenseFigures(say, ROUNDS, SECONDS),
+  licenses: () => licenseFigures(say, compared),
+  publishes: () => publishFigures(say, ROUNDS, SECONDS),
+  setups: () => setupFigures(say, ROUNDS, SECONDS),
+  peers: () => peers(say, ROUNDS, SECONDS),
   downloads: () => downloads(say, ROUNDS, SECONDS),
   releases: () => releases(say, ROUNDS, SECONDS),
   agent: () => agentFigures(say),

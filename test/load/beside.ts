@@ -3,11 +3,21 @@
  * the machine distorts least: processor time and bytes written, from `/proc` (Linux; else NaN).
  */
 import { readFile } from 'node:fs/promises';
+import type { TestService } from '../support/service.js';
 import { load, median, type Load } from './generator.js';
 
 type Target = Omit<Parameters<typeof load>[0], 'seconds'>;
 
-/** Of one process under one load. */
+/** Makes one figure of the report: a route of the service, and the bare one that stands beside it. */
+export type Compared = (
+  name: string,
+  service: TestService,
+  bare: { url: string; pid: number },
+  theirs: Omit<Target, 'url'>,
+  ours: Omit<Target, 'url'>,
+) => Promise<void>;
+
+/** Of one server under one load, all its processes together. */
 export interface Cost {
   per_second: number;
   p50_ms: number;
@@ -69,13 +79,27 @@ export async function counters(pid: number): Promise<Counters> {
   }
 }
 
-async function measured(target: Target, pid: number, seconds: number): Promise<Cost> {
-  const before = await counters(pid);
-  const result: Load = await load({ ...target, seconds });
-  const after = await counters(pid);
-  if (result.non2xx + result.errors > 0)
-    throw new Error(`${target.url}: ${result.non2xx + result.errors} were refused`);
-  const requests = result.perSecond * seconds;
+/** Of several processes together. */
+async function countersOf(pids: readonly number[]): Promise<Counters> {
+  const all = await Promise.all(pids.map(counters));
+  const sum = (key: keyof Counters): number => all.reduce((total, one) => total + one[key], 0);
+  return { cpuMs: sum('cpuMs'), written: sum('written'), residentMb: sum('residentMb') };
+}
+
+/**
+ * What a load costs a server.
+ * @param pids its processes @param run the load, which takes so many `seconds`
+ * @throws Error when a request was refused
+ */
+export async function costOf(
+  { name, pids, seconds }: { name: string; pids: readonly number[]; seconds: number },
+  run: () => Promise<Load>,
+): Promise<Cost> {
+  const before = await countersOf(pids);
+  const result = await run();
+  const after = await countersOf(pids);
+  if (result.non2xx + result.errors > 0) throw new Error(`${name}: ${result.non2xx + result.errors} were refused`);
+  const requests = result.perSecond * (result.seconds ?? seconds);
   return {
     per_second: result.perSecond,
     p50_ms: result.p50,
@@ -86,7 +110,10 @@ async function measured(target: Target, pid: number, seconds: number): Promise<C
   };
 }
 
-const medians = (costs: readonly Cost[]): Cost => {
+const measured = (target: Target, pid: number, seconds: number): Promise<Cost> =>
+  costOf({ name: target.url, pids: [pid], seconds }, () => load({ ...target, seconds }));
+
+export const medians = (costs: readonly Cost[]): Cost => {
   const of = (key: keyof Cost): number => Number(median(costs.map((cost) => cost[key])).toFixed(3));
   return {
     per_second: of('per_second'),
@@ -121,6 +148,12 @@ export async function beside({ name, ours, bare, pids, rounds, seconds, warmUp }
     seconds,
   };
 }
+
+/** A line about a server that stands beside no other. */
+export const costLine = (name: string, cost: Cost): string =>
+  `  ${name.padEnd(44)} ${cost.per_second.toFixed(1).padStart(8)} /s  p50 ${cost.p50_ms}  p99 ${cost.p99_ms} ms  ` +
+  `CPU ${cost.cpu_s_per_10000.toFixed(1)} s per 10,000  ` +
+  `${cost.written_kb_per_request.toFixed(1)} KB written  ${cost.resident_mb.toFixed(0)} MB`;
 
 export const line = ({ name, ratio, ratios, ours, cpu_ratio }: Figure): string =>
   `  ${name.padEnd(28)} ratio ${ratio.toFixed(2)} (${ratios.map((one) => one.toFixed(2)).join(' ')})  ` +

@@ -3,6 +3,8 @@ import autocannon from 'autocannon';
 
 export interface Load {
   perSecond: number;
+  /** How long it took, where that is not what was asked for. */
+  seconds?: number;
   p50: number;
   p99: number;
   non2xx: number;

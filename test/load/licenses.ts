@@ -10,8 +10,8 @@ import { SqliteStore } from '../../adapters/sqlite/store.js';
 import { COLLECTIONS } from '../../plugins/licensing/collections.js';
 import { ADMIN, fixtureOn } from '../plugins/licensing/fixture.js';
 import { TestService } from '../support/service.js';
-import { load, median } from './generator.js';
-import { bareServer, residentMb, row } from './measure.js';
+import type { Compared } from './beside.js';
+import { bareServer } from './measure.js';
 
 type Say = (text: string) => void;
 const LICENSES = 200;
@@ -19,13 +19,13 @@ const MANY = 10_000;
 const AT_ONCE = 100;
 const UNLIMITED = { SVC_LIMITS__PUBLIC_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
 
-/** @throws when a validation was refused, or a place too many was given */
-export async function licenseFigures(say: Say, rounds: number, seconds: number): Promise<void> {
-  await validations(say, rounds, seconds);
+/** @param compared makes the figure. @throws when a validation was refused, or a place too many was given */
+export async function licenseFigures(say: Say, compared: Compared): Promise<void> {
+  await validations(say, compared);
   await opening(say);
 }
 
-async function validations(say: Say, rounds: number, seconds: number): Promise<void> {
+async function validations(say: Say, compared: Compared): Promise<void> {
   const bare = await bareServer('./bare-license.js');
   const service = await TestService.started(UNLIMITED);
   try {
@@ -43,28 +43,11 @@ async function validations(say: Say, rounds: number, seconds: number): Promise<v
         nonce: '5f1c9d2b473f5a1c',
       }),
     );
-    const post = { method: 'POST' as const, bodies, seconds };
-    const ours = { ...post, url: service.url, paths: ['/api/license/v1/validate'] };
-    const theirs = { ...post, url: bare.url, paths: ['/validate'] };
-    say(
-      `\nValidations: ${LICENSES} licenses with a machine each, signed, 16 connections, ${rounds} rounds of ${seconds} s`,
-    );
+    const post = { method: 'POST' as const, bodies };
+    say(`\nValidations: ${LICENSES} licenses with a machine each, signed, 16 connections`);
     await hashed(service.dataDir);
-    await load({ ...theirs, seconds: 2 });
-    await load({ ...ours, seconds: 4 });
-    const ratios: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const a = await load(theirs);
-      const b = await load(ours);
-      say(row('bare hapi POST with joi', a));
-      say(row('validation', b));
-      ratios.push(b.perSecond / a.perSecond);
-      if (b.non2xx + b.errors > 0) throw new Error('the service refused validations');
-    }
-    const memory = await residentMb(service.child?.pid ?? 0);
-    say(
-      `  ratio ${median(ratios).toFixed(2)} (${ratios.map((r) => r.toFixed(2)).join(' ')}), memory ${memory.toFixed(0)} MB`,
-    );
+    const ours = { ...post, paths: ['/api/license/v1/validate'] };
+    await compared('license validations', service, bare, { ...post, paths: ['/validate'] }, ours);
     const key = String((await create({ max_activations: 5 }))['key']);
     const began = performance.now();
     let active = 0;

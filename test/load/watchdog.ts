@@ -13,18 +13,11 @@ import { chunkId, folded, rollupId, sizeOf, TAIL_CHARS } from '../../plugins/wat
 import { ANYONE, ensured, fixtureOn, type Fixture } from '../plugins/watchdog/fixture.js';
 import { idOf } from '../../plugins/watchdog/model/source.js';
 import { TestService } from '../support/service.js';
-import { median, type load } from './generator.js';
+import type { Compared } from './beside.js';
+import { median } from './generator.js';
 import { bareServer } from './measure.js';
 
 type Say = (text: string) => void;
-type Target = Omit<Parameters<typeof load>[0], 'url' | 'seconds'>;
-type Compared = (
-  name: string,
-  service: TestService,
-  bare: { url: string; pid: number },
-  theirs: Target,
-  ours: Target,
-) => Promise<void>;
 const MONITORS = 1_000;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
