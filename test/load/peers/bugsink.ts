@@ -2,7 +2,7 @@
  * Bugsink as its guide for one server sets it up: SQLite, gunicorn with two workers a core and one more, and the process
  * that digests events behind them. Its quotas are lifted, as our limits are, and it does not call home.
  */
-import { appendFile, mkdir } from 'node:fs/promises';
+import { appendFile, mkdir, readdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { answering, ended, environment, family, freePort } from './python.js';
@@ -23,8 +23,8 @@ export interface Peer {
   path: string;
   headers: Record<string, string>;
   pids: () => Promise<number[]>;
-  /** Events that it has digested, and not only taken. */
-  digested: () => Promise<number>;
+  /** Resolves once all that it has taken is digested. */
+  settled: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
@@ -59,11 +59,15 @@ export async function bugsink(folder: string): Promise<Peer> {
     path: `/api/${id}/envelope/`,
     headers: { 'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${key}` },
     pids: async () => (await Promise.all([server, digester].map(({ pid = 0 }) => family(pid)))).flat(),
-    digested: async () => {
-      const count =
-        'from projects.models import Project; print("digested", Project.objects.get().digested_event_count)';
-      return Number(/^digested (\d+)$/m.exec(await manage(...shell(count)))?.[1]);
+    settled: async () => {
+      while ((await waiting(home)) > 0) await new Promise((resolve) => setTimeout(resolve, 100));
     },
     stop,
   };
+}
+
+/** Events that lie in files until they are digested. */
+async function waiting(home: string): Promise<number> {
+  const found = await readdir(join(home, 'ingestion'), { recursive: true, withFileTypes: true }).catch(() => []);
+  return found.filter((entry) => entry.isFile()).length;
 }

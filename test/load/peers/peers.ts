@@ -3,7 +3,7 @@
  * the same load. What cannot be had is named and left out.
  *
  * - Event intake: Sentry envelopes of 4 KB, against Bugsink. It answers when an event lies in a file and digests it later;
- *   this service answers when the event is counted. So what Bugsink has digested by the end is told too.
+ *   this service answers when the event is counted. So each of its rounds goes on until all is digested.
  * - Pings: heartbeats, and the ping address of a monitor that was taken over from Healthchecks (`/ping/{uuid}`).
  */
 import { randomUUID } from 'node:crypto';
@@ -26,6 +26,8 @@ interface Side {
   name: string;
   target: Target;
   pids: () => Promise<readonly number[]>;
+  /** Resolves once all that was taken is done. Absent: it is done with the answer. */
+  settled?: () => Promise<void>;
 }
 
 interface Plan {
@@ -95,11 +97,10 @@ async function events(plan: Plan): Promise<void> {
       },
     ];
     if (peer !== null) {
-      const { name, url, path, headers, pids } = peer;
-      sides.push({ name, target: { ...post, url, paths: [path], headers }, pids });
+      const { name, url, path, headers, pids, settled } = peer;
+      sides.push({ name, target: { ...post, url, paths: [path], headers }, pids, settled });
     }
     await sideBySide(plan, `Sentry envelopes of ${post.source().length} bytes, ${GROUPS} groups`, sides);
-    if (peer !== null) say(`  Bugsink has digested ${await peer.digested()} events by now`);
   } finally {
     await peer?.stop();
     await service.dispose();
@@ -156,13 +157,15 @@ async function pings(plan: Plan): Promise<void> {
 /** All sides warm, then every round each of them in turn; a side that refuses is named and left out from then on. */
 async function sideBySide({ say, rounds, seconds }: Plan, title: string, sides: readonly Side[]): Promise<void> {
   say(`\n${title}, 16 connections, ${rounds} rounds of ${seconds} s each, in turn; medians`);
-  const costs = new Map<Side, Cost[]>(sides.map((side) => [side, []]));
-  for (const { target } of sides) await load({ ...target, seconds: WARM_UP });
-  for (let round = 0; round < rounds; round++) {
+  const costs = new Map<Side, Round[]>(sides.map((side) => [side, []]));
+  for (const { target, settled } of sides) {
+    await load({ ...target, seconds: WARM_UP });
+    await settled?.();
+  }
+  for (let n = 0; n < rounds; n++) {
     for (const [side, own] of costs) {
-      const { name, target } = side;
       try {
-        own.push(await costOf({ name, pids: await side.pids(), seconds }, () => load({ ...target, seconds })));
+        own.push(await oneRound(side, seconds));
       } catch (error) {
         say(`  left out: ${(error as Error).message}`);
         costs.delete(side);
@@ -170,8 +173,29 @@ async function sideBySide({ say, rounds, seconds }: Plan, title: string, sides: 
     }
   }
   const [yardstick = []] = costs.values();
-  for (const [{ name }, own] of costs) {
-    const ratios = own.map(({ per_second }, n) => per_second / (yardstick[n]?.per_second ?? NaN));
-    say(`${costLine(name, medians(own))}  ${median(ratios).toFixed(3)} of the first`);
+  for (const [{ name, settled }, own] of costs) {
+    const ratios = own.map(({ cost }, n) => cost.per_second / (yardstick[n]?.cost.per_second ?? NaN));
+    const through =
+      settled === undefined ? '' : `, ${median(own.map((round) => round.through)).toFixed(1)} a second to the end`;
+    say(`${costLine(name, medians(own.map(({ cost }) => cost)))}  ${median(ratios).toFixed(3)} of the first${through}`);
   }
+}
+
+interface Round {
+  /** With what is done after the answers. */
+  cost: Cost;
+  /** A second, until all is done. */
+  through: number;
+}
+
+async function oneRound({ name, target, pids, settled }: Side, seconds: number): Promise<Round> {
+  const began = performance.now();
+  let taken = 0;
+  const cost = await costOf({ name, pids: await pids(), seconds }, async () => {
+    const result = await load({ ...target, seconds });
+    taken = result.perSecond * seconds;
+    await settled?.();
+    return result;
+  });
+  return { cost, through: (taken / (performance.now() - began)) * 1000 };
 }
