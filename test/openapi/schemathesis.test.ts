@@ -1,6 +1,6 @@
 /**
  * openapi.json and the running service held against each other by schemathesis: requests made from every operation's
- * schema, answers judged by their status, headers and schema. SVC_TEST_SCHEMATHESIS_SECONDS bounds it (default 120).
+ * schema, answers judged by their status, headers and schema. SVC_TEST_SCHEMATHESIS_SECONDS bounds it (default 60; 120 in .ci/run).
  * The requests are the same every time, so that what failed once fails again.
  */
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { SHARED_KEY, TestService } from '../support/service.js';
 import { run, TOOLS } from './programs.js';
 
-const SECONDS = Number(process.env['SVC_TEST_SCHEMATHESIS_SECONDS'] ?? 120);
+const SECONDS = Number(process.env['SVC_TEST_SCHEMATHESIS_SECONDS'] ?? 60);
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',

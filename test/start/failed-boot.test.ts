@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../harness.js';
 import { engines } from '../support/engines.js';
+import { prepare } from '../support/prepared.js';
 import { PROGRAM, serviceEnv, TestService } from '../support/service.js';
 import { watch } from '../support/work.js';
 
@@ -84,6 +85,8 @@ for (const engine of engines) {
     this.timeout(2 * START_MS);
     let folder: string;
     let settings: Record<string, string>;
+    /** A store that a start has left: for phases after those that make one. */
+    let used: Record<string, string> | undefined;
 
     beforeEach(async function () {
       folder = await mkdtemp(join(tmpdir(), 'aos-boot-'));
@@ -91,6 +94,18 @@ for (const engine of engines) {
       if (found === null) this.skip();
       settings = found;
     });
+    async function onUsedStore(): Promise<void> {
+      if (engine.name === 'sqlite') {
+        await prepare(join(folder, 'data'), serviceEnv);
+        return;
+      }
+      if (used === undefined) {
+        used = settings;
+        const first = run(env(), ['migrate']);
+        expect((await first.endedAfter).code, first.stderr).to.equal(0);
+      }
+      settings = used;
+    }
     afterEach(() => rm(folder, { recursive: true, force: true }));
 
     const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv =>
@@ -169,8 +184,7 @@ for (const engine of engines) {
           fails(words, { SVC_STORAGE_URL: 'mongodb://127.0.0.1:9/aos' }, /127\.0\.0\.1:9/));
 
         it(`${name}: keys that the store is not used with`, async () => {
-          const first = run(env(), ['migrate']);
-          expect((await first.endedAfter).code, first.stderr).to.equal(0);
+          await onUsedStore();
           await fails(
             words,
             { SVC_LICENSE_KEY: 'another-license-key-0123456789-0123' },
@@ -182,6 +196,7 @@ for (const engine of engines) {
 
     for (const [phase, text] of Object.entries(SERVE_PHASES)) {
       it(`serve: ${phase}`, async () => {
+        await onUsedStore();
         const path = join(folder, 'faulty.mjs');
         await writeFile(path, text);
         await fails(['serve'], await plugins(path), /out of order|api\/faulty/);
@@ -189,6 +204,7 @@ for (const engine of engines) {
     }
 
     it('serve: a port that is taken', async () => {
+      await onUsedStore();
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');
       const { port } = taken.address() as { port: number };
@@ -197,6 +213,7 @@ for (const engine of engines) {
 
     it('serve: a data directory that another server has', async function () {
       if (engine.name !== 'sqlite') this.skip();
+      await onUsedStore();
       const first = await TestService.started({}, join(folder, 'data'));
       try {
         await fails(['serve'], {}, /another server/);
@@ -207,6 +224,7 @@ for (const engine of engines) {
 
     for (const signals of [1, 2]) {
       it(`serve: ${signals === 1 ? 'one SIGTERM ends a start' : 'a second SIGTERM ends a stop'} that hangs`, async () => {
+        await onUsedStore();
         const path = join(folder, 'faulty.mjs');
         const phase =
           signals === 1
