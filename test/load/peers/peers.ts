@@ -48,7 +48,6 @@ const UNLIMITED = Object.fromEntries(
 /** Peers that no package manager of this machine installs, with the reason. */
 const LEFT_OUT = [
   'Healthchecks: it is no package of pip; it is run from its source or an image',
-  'Uptime Kuma: it is no package of npm; it is run from its source or an image',
   'Keygen: it is no package; it is run from its source with PostgreSQL and Redis, or an image',
   'Velopack: its update feed is static files, and its packages are built by the .NET SDK; there is no server to ask',
 ];
