@@ -5,7 +5,7 @@ import { BadMessage, INVALID_REQUEST, readMessage } from './message.js';
 import type { Protocol } from './protocol.js';
 
 export interface EndpointParts {
-  protocol: () => Protocol;
+  protocol: () => Promise<Protocol>;
   baseUrl: () => string;
   allowedOrigins: readonly string[];
   /** Told of every message that reaches the protocol. */
@@ -40,6 +40,7 @@ export class Endpoint {
       if (read.body.length === 0) return new Reply(202, null);
     }
     this.parts.connected();
-    return this.parts.protocol().answer(request, read.body);
+    const protocol = await this.parts.protocol();
+    return protocol.answer(request, read.body);
   };
 }

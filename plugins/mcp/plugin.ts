@@ -5,7 +5,6 @@
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
-import { ServiceError } from '../../kernel/errors.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { Endpoint } from './endpoint.js';
@@ -37,14 +36,19 @@ export default definePlugin<McpConfig>({
   }),
   setup(ctx) {
     const system = ctx.resolve(SYSTEM);
-    let protocol: Protocol | null = null;
+    let protocol: Promise<Protocol> | null = null;
     let toolbox: Toolbox | null = null;
+    /** The library is 6 MB in memory: it is loaded for the first message, and not where no agent calls. */
+    const load = async (): Promise<Protocol> =>
+      new Protocol({
+        sdk: await import('@modelcontextprotocol/server'),
+        tools: () => (toolbox ??= new Toolbox(system.tools())),
+        version: ctx.app.version,
+        log: ctx.log,
+      });
     const firstCall = new FirstCall(ctx.collection('marks'), ctx.clock, ctx.log);
     const endpoint = new Endpoint({
-      protocol: () => {
-        if (protocol === null) throw new ServiceError('not_ready', 'The endpoint is starting.');
-        return protocol;
-      },
+      protocol: () => (protocol ??= load()),
       baseUrl: () => ctx.app.base_url,
       allowedOrigins: ctx.config.allowed_origins,
       connected: () => firstCall.note(),
@@ -76,18 +80,7 @@ export default definePlugin<McpConfig>({
           handle: endpoint.handle,
         },
       ],
-      async start() {
-        // The library takes a fifth of a second to load. It loads here, before the first request, and not in commands.
-        const sdk = await import('@modelcontextprotocol/server');
-        protocol = new Protocol({
-          sdk,
-          // All routes are mounted by the time of the first request.
-          tools: () => (toolbox ??= new Toolbox(system.tools())),
-          version: ctx.app.version,
-          log: ctx.log,
-        });
-      },
-      stop: () => protocol?.close() ?? Promise.resolve(),
+      stop: async () => (await protocol)?.close(),
     };
   },
 });
