@@ -20,6 +20,7 @@ import type { load } from './generator.js';
 import { bareServer } from './measure.js';
 import { downloads } from './downloads.js';
 import { memoryFigures } from './memory.js';
+import { loopFigures } from './loop.js';
 import { licenseFigures } from './licenses.js';
 import { lists } from './lists.js';
 import { envelopeSource } from './sentry-envelope.js';
@@ -260,6 +261,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   downloads: () => downloads(say, ROUNDS, SECONDS),
   releases: () => releases(say, ROUNDS, SECONDS),
   agent: () => agentFigures(say),
+  loop: () => loopFigures(say, LARGE, errorBodies('bench', GROUPS, 4096), UNLIMITED),
   memory: () => memoryFigures(say, errorBodies('bench', GROUPS, 4096)),
   backup: () =>
     backupFigures({
