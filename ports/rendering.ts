@@ -74,15 +74,24 @@ export async function findRendered<T extends Doc>(
  * As `change`, answered as the JSON of what the function makes of the document as the change left it; null when none
  * matched. Where the function throws, the change is made all the same.
  */
-export async function changeRendered<T extends Doc>(
+export function changeRendered<T extends Doc>(
   rows: Collection<T>,
   filter: Filter,
   update: Update,
   rendering: Rendering,
   options: Omit<ChangeOptions, 'upsert'> = {},
 ): Promise<string | null> {
-  if (isRendering(rows)) return rows.changeRendered(filter, update, rendering, options);
-  const doc = (await rows.change(filter, update, options))?.doc;
+  return isRendering(rows)
+    ? rows.changeRendered(filter, update, rendering, options)
+    : changedHere(rows, [filter, update, options], rendering);
+}
+
+async function changedHere<T extends Doc>(
+  rows: Collection<T>,
+  change: Parameters<Collection<T>['change']>,
+  rendering: Rendering,
+): Promise<string | null> {
+  const doc = (await rows.change(...change))?.doc;
   if (doc === undefined) return null;
   const { beside, context } = rendering;
   return JSON.stringify((rendering.render as AnyRender)(doc, (await beside?.get(doc.id)) ?? null, context));

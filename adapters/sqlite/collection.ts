@@ -146,7 +146,8 @@ export class SqliteCollection<T extends Doc>
     options: Omit<ChangeOptions, 'upsert'> = {},
   ): Promise<string | null> {
     const sent = sentRendering(rendering);
-    await this.#threads.loaded(sent.module);
+    const loading = this.#threads.loaded(sent.module);
+    if (loading !== undefined) await loading;
     const request: ChangeRenderedRequest = { filter, update: plainUpdate(update), ...options, rendering: sent };
     const made = (await this.#write('changeRendered', request)) as Outcome | null;
     return made && (unwrap(made) as string);

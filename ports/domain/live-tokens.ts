@@ -49,6 +49,20 @@ function collectTexts(value: unknown, into: string[]): string[] {
   return into;
 }
 
+/** Texts that are long enough for a token, of each field whose purpose is no secret. */
+function textsOf(fields: object): [name: string, text: string][] {
+  const texts: [name: string, text: string][] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    // A line's end divides a token, so texts of one field are judged as one.
+    const text = SECRET_FIELDS.has(name) ? '' : collectTexts(value, []).join('\n');
+    if (text !== '') texts.push([name, text]);
+  }
+  return texts;
+}
+
+/** Whether a text of these fields is long enough for a token: most calls bring none. */
+export const mayHoldToken = (fields: object): boolean => textsOf(fields).length > 0;
+
 /**
  * The fields that hold a live token, each with what is wrong: for `invalid(…)`, when there are any (contract 20,
  * endpoints: `untrusted_fields`). The store is asked only where a text has the shape of a token.
@@ -59,12 +73,7 @@ export async function fieldsWithLiveTokens(
   live: LiveTokens,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, string>> {
-  const texts: [name: string, text: string][] = [];
-  for (const [name, value] of Object.entries(fields)) {
-    // A line's end divides a token, so texts of one field are judged as one.
-    const text = SECRET_FIELDS.has(name) ? '' : collectTexts(value, []).join('\n');
-    if (text !== '') texts.push([name, text]);
-  }
+  const texts = textsOf(fields);
   const wrong: [name: string, fault: string][] = [];
   if (texts.length === 0 || !(await live.heldIn(texts.map(([, text]) => text).join('\n')))) return {};
   for (const [name, text] of texts) {

@@ -155,7 +155,8 @@ export class ApiRoute {
       const tooMuch = this.#limits.checkCost(call, spec.limits?.cost?.(call.body) ?? 1);
       if (tooMuch) return tooMuch;
     }
-    return (await this.#published(call)) ?? spec.handle(call);
+    const published = this.#published(call);
+    return (published && (await published)) ?? spec.handle(call);
   }
 
   /**

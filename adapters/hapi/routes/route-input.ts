@@ -3,6 +3,7 @@ import type { HttpRequest, RouteSpec } from '../../../ports/http.js';
 import type { BodyReader, HeadOfBody, ReadBody } from '../body/body-reader.js';
 import type { RequestPlace } from '../limits/in-flight.js';
 import { BodyRule, paramsFit, paramsRule, QueryRule } from '../validation/validate.js';
+import { hasBody } from '../wire/expectation.js';
 import { Failure, NOT_FOUND } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { idle } from './request-body.js';
@@ -53,7 +54,10 @@ export class RouteInput {
 
   /** The body. @param forms a form is taken too: a session's request, whose form token is a field */
   read(call: IncomingRequest, place: RequestPlace, forms: boolean): Promise<ReadBody | Failure> {
-    return idle(place, () => this.bodies.read(call.raw.req, this.#options, senderOf(call), call.keep, forms));
+    const { req } = call.raw;
+    const reading = (): Promise<ReadBody | Failure> =>
+      this.bodies.read(req, this.#options, senderOf(call), call.keep, forms);
+    return hasBody(req) ? idle(place, reading) : reading();
   }
 
   /** Checks the body and gives it to the call. @param known the body, where it was read for the credential */

@@ -3,7 +3,7 @@
  * endpoints: `untrusted_fields`). Every authenticated call that changes something passes here: routes, the forms of
  * pages, the tools of agents. Reports of machines are scrubbed, not refused (`input.report` of a route).
  */
-import { fieldsWithLiveTokens, type LiveTokens } from '../../../ports/domain/live-tokens.js';
+import { fieldsWithLiveTokens, mayHoldToken, type LiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { Failure } from '../wire/failure.js';
 
@@ -12,9 +12,14 @@ export class WrittenTexts {
   constructor(private readonly live: LiveTokens | null) {}
 
   /** Why query and body, both checked by their schemas, are refused; null: they are not. */
-  async judge({ query, body }: Pick<IncomingRequest, 'query' | 'body'>): Promise<Failure | null> {
-    if (this.live === null) return null;
-    const fields = await fieldsWithLiveTokens(this.live, { ...query, ...fieldsOf(body) });
+  judge({ query, body }: Pick<IncomingRequest, 'query' | 'body'>): Promise<Failure | null> | null {
+    const given = fieldsOf(body);
+    if (this.live === null || !(mayHoldToken(query) || mayHoldToken(given))) return null;
+    return this.#judged(this.live, { ...query, ...given });
+  }
+
+  async #judged(live: LiveTokens, given: Record<string, unknown>): Promise<Failure | null> {
+    const fields = await fieldsWithLiveTokens(live, given);
     if (Object.keys(fields).length === 0) return null;
     return new Failure('validation_failed', 'A text holds a credential of this service.', { fields });
   }

@@ -23,6 +23,8 @@ const PAUSE_MS = 25;
 const FEW = 10;
 /** The shortest lease that an agent can ask for: `lease_seconds` 60. */
 const SHORTEST_MS = 60_000;
+/** Nearly every call has nothing to do. */
+const NOTHING = Promise.resolve();
 const SORT: Sort = [['claim.expires_at', 'asc']];
 
 @injectable()
@@ -41,9 +43,13 @@ export class Expiry {
   ) {}
 
   /** Records one batch; called before a claim or a list reads. Parallel calls share the batch. */
-  async writeExpired(): Promise<void> {
+  writeExpired(): Promise<void> {
+    return this.times.isSettled && this.#isQuiet ? NOTHING : this.#writeExpired();
+  }
+
+  async #writeExpired(): Promise<void> {
     await this.times.settle();
-    if (this.#rest !== null || this.deps.clock.monotonic() < this.#quietUntil) return;
+    if (this.#isQuiet) return;
     await this.#writing.share('', async () => {
       if (await this.#batch()) this.#rest ??= this.#follow();
     });
@@ -52,6 +58,11 @@ export class Expiry {
   /** Names the clock that a lease written now is measured by. */
   mark(now: number): LeaseMark {
     return this.times.mark(now);
+  }
+
+  /** Nothing has expired, or what has is being recorded. */
+  get #isQuiet(): boolean {
+    return this.#rest !== null || this.deps.clock.monotonic() < this.#quietUntil;
   }
 
   get allWritten(): boolean {

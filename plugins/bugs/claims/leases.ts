@@ -26,6 +26,7 @@ import {
   agentOf,
   alreadyClaimed,
   expiryOf,
+  holderOf,
   isToken,
   leaseFor,
   leaseLost,
@@ -90,7 +91,9 @@ export class Leases {
     const live: ClaimLease | null = isLive(before.claim, this.deps.clock.now()) ? before.claim : null;
     const own = live?.credential === caller.id && live.agent === agent;
     const claim = (slot: ClaimSlot): Promise<Claimed> => this.#claim(before.id, caller, request, slot);
-    return own ? claim({}) : this.quota.within({ credential: caller.id, agent }, claim);
+    if (own) return claim({});
+    const holder = { credential: caller.id, agent };
+    return this.quota.within({ ...holder, key: holderOf(holder) }, claim);
   }
 
   async #claim(id: string, caller: BugCaller, request: LeaseRequest, slot: ClaimSlot): Promise<Claimed> {

@@ -11,7 +11,7 @@ import { DEPS, type BugDeps } from '../deps.js';
 import { claimUnread } from '../item/change-set.js';
 import { agentOf, holderOf, leaseFor } from '../item/lease.js';
 import { either, notPassed, servedTo, soleTarget, stretchOf } from '../item/queue.js';
-import { ITEM_ROW, locatedIn } from '../item/row.js';
+import { CLAIMED_ROW, claimedOf, type ClaimedFacts } from '../item/claimed-row.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { SecretGuard } from '../store/secret-guard.js';
 import { Arrivals } from './arrivals.js';
@@ -46,16 +46,22 @@ export interface Nothing {
   waiting: WaitingItems;
 }
 
-/** With the item read once, for everything that looks into it. */
 interface Reserved extends Omit<Fetched, 'handover'> {
-  read: Item;
+  facts: ClaimedFacts;
 }
 /** The request itself and not its signal: a signal is made when somebody asks for it, and few claims wait. */
 type Call = Pick<HttpRequest, 'waiting'>;
-type NamedRequest = LeaseRequest & { agent: string };
+
+/** Who claims, and for how long. */
+interface Claimant {
+  agent: string;
+  /** Key of credential and agent (`holderOf`). */
+  holder: string;
+  lease_seconds: number | undefined;
+}
 
 /** The id of the item that was reserved. */
-const claimedId = (reserved: Reserved | null): string | null => reserved && reserved.read.id;
+const claimedId = (reserved: Reserved | null): string | null => reserved && reserved.facts.id;
 
 @injectable()
 export class NextItem {
@@ -84,52 +90,52 @@ export class NextItem {
   async fetch(caller: BugCaller, request: NextRequest, filter: Filter, call?: Call): Promise<Fetched | Nothing> {
     await this.secrets.refuse({ agent: request.agent });
     const agent = agentOf(caller, request.agent) ?? soleTarget(filter) ?? caller.name;
+    const holder = holderOf({ credential: caller.id, agent });
+    const claimant = { agent, holder, lease_seconds: request.lease_seconds };
     const { clock } = this.deps;
     const until = clock.monotonic() + (request.wait_seconds ?? 0) * 1000;
     for (;;) {
-      const reserved = await this.#reserve(caller, { ...request, agent }, filter);
+      const reserved = await this.#reserve(caller, claimant, filter);
       if (reserved !== null) return this.#told(reserved);
       const left = until - clock.monotonic();
       if (left <= 0 || !(await this.arrivals.next(left, call?.waiting))) break;
     }
-    return { item: null, waiting: await this.waiting.of(filter, agent, holderOf({ credential: caller.id, agent })) };
+    return { item: null, waiting: await this.waiting.of(filter, agent, holder) };
   }
 
-  async #told({ item, read, lease }: Reserved): Promise<Fetched> {
-    const [handover, located] = await Promise.all([
-      this.handovers.ofAnswered(read),
-      locatedIn(this.deps.projects, read),
-    ]);
-    return { item: located === read ? item : new JsonText(JSON.stringify(located)), lease, handover };
+  async #told({ item, facts, lease }: Reserved): Promise<Fetched> {
+    const handover = await this.handovers.ofAnswered(facts);
+    const repo_url = facts.located ? null : (await this.deps.projects.get(facts.project))?.repo_url;
+    if (!repo_url) return { item, lease, handover };
+    return { item: new JsonText(JSON.stringify({ ...(item.toJSON() as Item), repo_url })), lease, handover };
   }
 
-  #reserve(caller: BugCaller, request: NamedRequest, filter: Filter): Promise<Reserved | null> {
-    const holder = { credential: caller.id, agent: request.agent };
-    return this.quota.within(holder, (slot) => this.#first(caller, request, filter, slot));
+  #reserve(caller: BugCaller, claimant: Claimant, filter: Filter): Promise<Reserved | null> {
+    const { agent, holder } = claimant;
+    const claim = (slot: ClaimSlot): Promise<Reserved | null> => this.#first(caller, claimant, filter, slot);
+    return this.quota.within({ credential: caller.id, agent, key: holder }, claim);
   }
 
-  async #first(caller: BugCaller, request: NamedRequest, filter: Filter, slot: ClaimSlot): Promise<Reserved | null> {
+  async #first(caller: BugCaller, claimant: Claimant, filter: Filter, slot: ClaimSlot): Promise<Reserved | null> {
     await this.expiry.writeExpired();
     const { items, texts, ids } = this.deps;
-    const { agent } = request;
+    const { agent, holder } = claimant;
     const secret = ids.secret();
     const unfiled = { id: ids.uuid(), actor: caller.name };
-    const holder = holderOf({ credential: caller.id, agent });
     const first = (): Promise<Reserved | null> =>
       this.watermark.write(claimedId, async (stamp, now) => {
-        const claim = { ...leaseFor(caller, request, secret, now, this.expiry.mark(now)), ...slot };
+        const claim = { ...leaseFor(caller, claimant, secret, now, this.expiry.mark(now)), ...slot };
         // `queue_key` holds the severity already.
         const queue = { ...filter, severity_rank: undefined, ...servedTo(agent, filter), queue_key: stretchOf(filter) };
         const waiting = either(queue, notPassed(holder, stamp));
         const update = claimUnread(claim, unfiled);
-        // Its project is known only once it is claimed.
-        const rendering = { ...ITEM_ROW, beside: texts, context: { now, repositories: null } };
+        const rendering = { ...CLAIMED_ROW, beside: texts, context: { now } };
         const options = { sort: [['queue_key', 'asc']] } as const;
-        const json = await changeRendered(items, waiting, update, rendering, options);
-        if (json === null) return null;
-        const item = new JsonText(json);
+        const rendered = await changeRendered(items, waiting, update, rendering, options);
+        if (rendered === null) return null;
+        const { facts, item } = claimedOf(rendered);
         const { expires_at, lease_seconds } = claim;
-        return { item, read: item.toJSON() as Item, lease: { claim_token: secret, expires_at, lease_seconds } };
+        return { item: new JsonText(item), facts, lease: { claim_token: secret, expires_at, lease_seconds } };
       });
     const fits = (): Filter =>
       either({ ...filter, ...servedTo(agent, filter), muted: false }, notPassed(holder, this.deps.clock.iso()));

@@ -17,7 +17,6 @@ import { isoOf } from '../../../lib/time.js';
 import { StoreConflict, type Filter } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { refusal } from '../errors.js';
-import { holderOf } from '../item/lease.js';
 import type { ClaimLease } from '../item/model.js';
 import { Commit } from '../store/commit.js';
 import { LeaseTimes } from '../store/lease-times.js';
@@ -52,6 +51,8 @@ class NoPlace extends Error {
 }
 
 interface Holder {
+  /** `holderOf` the two. */
+  key: string;
   credential: string;
   agent: string;
 }
@@ -79,9 +80,9 @@ export class ClaimQuota {
    */
   async within<T>(holder: Holder, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
     const { max_claims: most } = this.deps.config;
-    const key = holderOf(holder);
+    const { key } = holder;
     for (let looks = 0; ;) {
-      const held = await this.#known(key, holder, most);
+      const held = this.#fresh(key, most) ?? (await this.#counted(holder));
       if (held.most < most) {
         try {
           return await this.#claim(key, held, () => this.#placed(key, held, most, claim));
@@ -101,8 +102,11 @@ export class ClaimQuota {
   }
 
   /** Claims with a place of its own. A store with transactions has one process, for which its own count is exact. */
-  async #placed<T>(key: string, { taken }: Held, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
-    if (this.commit.isTogether) return claim({});
+  #placed<T>(key: string, held: Held, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
+    return this.commit.isTogether ? claim({}) : this.#inPlace(key, held, most, claim);
+  }
+
+  async #inPlace<T>(key: string, { taken }: Held, most: number, claim: (slot: ClaimSlot) => Promise<T>): Promise<T> {
     for (;;) {
       const place = this.#free(taken, most);
       taken.add(place);
@@ -146,12 +150,17 @@ export class ClaimQuota {
     }
   }
 
-  async #known(key: string, holder: Holder, most: number): Promise<Held> {
+  /** What is known without a question to the store; undefined: that is not enough. */
+  #fresh(key: string, most: number): Held | undefined {
+    const held = this.#counting.has(key) ? undefined : this.#held.get(key);
+    return held !== undefined && held.most < most && this.#isFresh(held) ? held : undefined;
+  }
+
+  #counted(holder: Holder): Promise<Held> {
+    const { key } = holder;
     const counting = this.#counting.get(key);
     if (counting !== undefined) return counting;
-    const held = this.#held.get(key);
-    if (held !== undefined && held.most < most && this.#isFresh(held)) return held;
-    const begun = this.#count(key, holder).finally(() => this.#counting.delete(key));
+    const begun = this.#count(holder).finally(() => this.#counting.delete(key));
     this.#counting.set(key, begun);
     return begun;
   }
@@ -161,7 +170,7 @@ export class ClaimQuota {
     return this.deps.clock.monotonic() - at <= (this.commit.isTogether ? ALONE_MS : SHARED_MS);
   }
 
-  async #count(key: string, { credential, agent }: Holder): Promise<Held> {
+  async #count({ key, credential, agent }: Holder): Promise<Held> {
     // The count has a claim that is under way, or not; so none is, and none begins before the end of the count.
     await Promise.allSettled(this.#underWay.get(key) ?? new Set<Promise<unknown>>());
     await this.times.settle();

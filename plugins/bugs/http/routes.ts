@@ -134,8 +134,7 @@ const next = (services: BugServices): RouteSpec => ({
   errors: ['too_many_claims'],
   output: shapes.nextOutput,
   handle: async (request) => {
-    const query = request.query as BugsQuery;
-    return fetchNext(services, request, { ...query, ...(request.body as NextRequest | null) });
+    return fetchNext(services, request, { ...(request.query as BugsQuery), ...(request.body as NextRequest | null) });
   },
 });
 

@@ -95,7 +95,7 @@ export class Lists {
   /** The caller's query as a filter of the store. @throws ServiceError insufficient_scope */
   async filterOf(caller: BugCaller, query: ItemQuery): Promise<Filter> {
     const own = caller.project === null ? query : { ...query, project: query.project ?? [caller.project] };
-    return filterFor(caller, await withNamed(this.deps, own));
+    return filterFor(caller, query.q === undefined ? own : await withNamed(this.deps, own));
   }
 
   async #page(rows: Rows, filter: Filter, request: ListRequest): Promise<ListAnswer> {

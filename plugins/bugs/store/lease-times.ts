@@ -52,6 +52,12 @@ export class LeaseTimes {
     return { epoch: clock.epoch, offset: Math.round(now - clock.monotonic()) };
   }
 
+  /** Nobody has put the clock anywhere since `settle`. */
+  get isSettled(): boolean {
+    this.#look();
+    return this.#moved === this.#seen;
+  }
+
   /** Before leases are read: by the time of day of now. Costs nothing while nobody puts the clock anywhere. */
   async settle(): Promise<void> {
     this.#look();
