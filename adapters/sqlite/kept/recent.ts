@@ -1,8 +1,8 @@
 /**
- * Documents that the writer changed lately, parsed, so that the next change of one neither selects nor parses it
- * again: a storm changes the same few hundred items all the time. They equal the documents of the file at any moment:
- * only this connection writes while it holds the lock, a commit of another connection is noticed before the first look
- * (../connection/connection.ts), and a rollback forgets them all.
+ * Documents that the writer changed lately by their ids, parsed, so that the next change of one neither selects nor
+ * parses it again: a storm changes the same few hundred items all the time. They equal the documents of the file at
+ * any moment: only this connection writes while it holds the lock, a commit of another connection is noticed before
+ * the first look (../connection/connection.ts), and a rollback forgets them all.
  */
 import type { Doc } from '../../../ports/store.js';
 

@@ -36,6 +36,8 @@ export interface ChangedRow {
   kept: RecentDoc;
   /** Characters of its body. */
   length: number;
+  /** By its id, as what is changed again and again. A document that was taken from a list is seldom changed again soon. */
+  isNamed: boolean;
   behind: boolean;
   isTouched: (path: string) => boolean;
   /** Another value of a look-up. */
@@ -76,10 +78,11 @@ export function afterWrite(
       if (written.behind) backlog.add(name);
       return;
     case 'changed': {
-      const { doc, kept, length, behind, isTouched, isFoundElsewhere } = written;
+      const { doc, kept, length, isNamed, behind, isTouched, isFoundElsewhere } = written;
       kept.doc = doc;
       if (behind) kept.marked = recent.catchUps;
-      recent.set(name, doc.id, kept, length);
+      if (isNamed) recent.set(name, doc.id, kept, length);
+      else recent.drop(name, doc.id);
       readAhead.changed(name, doc, isTouched);
       if (isFoundElsewhere) toBeFound(doc.id);
       if (behind) backlog.add(name);

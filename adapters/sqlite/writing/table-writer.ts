@@ -25,6 +25,8 @@ import { createTable } from './ensure.js';
 import { Finder } from './finder.js';
 import { renderIn } from '../connection/renders.js';
 
+const isNamed = ({ id }: Filter): boolean => typeof id === 'string';
+
 /** The table is made when it is missing. */
 export class TableWriter {
   readonly #connection: Connection;
@@ -72,9 +74,9 @@ export class TableWriter {
   change(request: ChangeRequest): [body: string, created: boolean] | null {
     const { filter, update, upsert } = request;
     const found = this.#finder.first(request);
-    if (found !== null) return [this.#replace(found, update), false];
+    if (found !== null) return [this.#replace(found, update, isNamed(filter)), false];
     if (upsert !== true) return null;
-    if (typeof filter['id'] !== 'string') throw new TypeError('an upsert names the id by equality');
+    if (!isNamed(filter)) throw new TypeError('an upsert names the id by equality');
     const doc = applyUpdate(seedOf(filter), update, true);
     this.insert(this.#textOf(doc));
     return [JSON.stringify(doc), true];
@@ -89,7 +91,7 @@ export class TableWriter {
     const render = renderIn(this.#connection, module);
     const found = this.#finder.first(request);
     if (found === null) return null;
-    this.#replace(found, request.update);
+    this.#replace(found, request.update, isNamed(request.filter));
     const { doc } = found;
     try {
       const other = collection === null ? null : this.#bodyOf(collection, doc.id);
@@ -106,7 +108,7 @@ export class TableWriter {
       .map((id) => this.#finder.byId(id))
       .filter((found): found is FoundDoc => found !== null && matches(found.doc, filter));
     // An update's arrays and objects become part of the document, so each document gets its own.
-    for (const found of matching) this.#replace(found, structuredClone(update));
+    for (const found of matching) this.#replace(found, structuredClone(update), true);
     return matching.length;
   }
 
@@ -128,7 +130,8 @@ export class TableWriter {
     return n;
   }
 
-  #replace(found: FoundDoc, update: Update): string {
+  /** @param isNamed the change named the document by its id */
+  #replace(found: FoundDoc, update: Update, isNamed: boolean): string {
     const { rowid, doc, marked } = found;
     const { lookups, unique, alias, written, compressed } = this.#table;
     const isTouched = touchedBy(update);
@@ -154,6 +157,7 @@ export class TableWriter {
       doc,
       kept,
       length: body.length,
+      isNamed,
       behind: set.behind,
       isTouched,
       isFoundElsewhere: termSource(doc, looked).some((source, i) => source !== terms[i]),
