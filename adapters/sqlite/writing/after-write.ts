@@ -36,7 +36,7 @@ export interface ChangedRow {
   kept: RecentDoc;
   /** Characters of its body. */
   length: number;
-  /** By its id, as what is changed again and again. A document that was taken from a list is seldom changed again soon. */
+  /** By its id, as what is changed again and again; what is taken from a list is seldom changed again soon. */
   isNamed: boolean;
   behind: boolean;
   isTouched: (path: string) => boolean;

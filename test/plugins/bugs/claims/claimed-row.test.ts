@@ -1,7 +1,7 @@
 /** A claimed item as it is rendered: its facts and its JSON come apart again, whatever its texts say. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { claimedOf, render } from '../../../../plugins/bugs/item/claimed-row.js';
+import { claimedOf, render } from '../../../../plugins/bugs/claims/claimed-row.js';
 import { firstDocument } from '../../../../plugins/bugs/item/first-document.js';
 import { itemView } from '../../../../plugins/bugs/item/view.js';
 

@@ -3,8 +3,8 @@
  * facts that the answer depends on: so the event loop passes the item on as text, and need not read it.
  */
 import type { Render, Renderer } from '../../../ports/rendering.js';
-import type { ItemDoc, TextsDoc } from './model.js';
-import { itemView } from './view.js';
+import type { ItemDoc, TextsDoc } from '../item/model.js';
+import { itemView } from '../item/view.js';
 
 /** A type and no interface: it is JSON. */
 export type ClaimedFacts = {
