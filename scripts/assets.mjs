@@ -19,7 +19,7 @@ const folders = ['plugins', 'web', 'config', 'cli', 'clients', 'adapters', 'test
 const compiled = /\.(ts|md)$/;
 const text = /\.(css|js|svg)$/;
 /** Scripts of pages with a session, in this order: one file, `page.js`. */
-const PAGE_SCRIPTS = ['keys.js', 'lists.js', 'live.js', 'charts.js', 'follow.js', 'search.js'];
+const PAGE_SCRIPTS = ['keys.js', 'dialogs.js', 'lists.js', 'live.js', 'charts.js', 'follow.js', 'search.js'];
 /** Less than a packet is not worth a second file. */
 const WORTH_COMPRESSING = 1024;
 

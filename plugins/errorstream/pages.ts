@@ -3,10 +3,10 @@
  */
 import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
-import type { ErrorGroup, ErrorGroupQuery, ErrorGroups, MuteForm } from '../../ports/domain/bugs.js';
+import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
 import { headlineOf } from '../../lib/text/error-title.js';
 import { firstErrorCommand } from './first-error.js';
-import { muteForm } from './rules/ignore-link.js';
+import { ignoreLink, MUTE_FORM } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 
 export interface ErrorPageDeps {
@@ -123,13 +123,14 @@ function found(shown: number, total: number | null): string {
 }
 
 interface Row extends ErrorGroup, ReturnType<typeof headlineOf> {
-  mute: MuteForm | null;
+  /** The page that mutes it; null for what cannot be muted, or is. */
+  mute: string | null;
 }
 
 const rowOf = (group: ErrorGroup): Row => ({
   ...group,
   ...headlineOf(group.title, group.exception_class),
-  mute: muteForm(group),
+  mute: ignoreLink(group),
 });
 
 async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
@@ -146,6 +147,7 @@ async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, req
   const total = cursor === undefined && page.next === null ? page.items.length : await groups.count(asked);
   return new View('errors', {
     items: page.items.map(rowOf),
+    mute: MUTE_FORM,
     spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
     beside,
     next_cursor: page.next,

@@ -5,7 +5,7 @@
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
-import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
+import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, ITEMS, MUTING, REPORT_FILTERS } from '../../ports/domain/bugs.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { FRAME_REWRITER } from '../../ports/domain/frames.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
@@ -18,7 +18,7 @@ import { ErrorReportIntake } from './intake.js';
 import { pages, panels, type ErrorPageDeps } from './pages.js';
 import { routes } from './routes.js';
 import { COLLECTIONS, MIGRATIONS } from './rules/collections.js';
-import { ignoreLink, muteForm } from './rules/ignore-link.js';
+import { ignoreLink, MUTE_FORM } from './rules/ignore-link.js';
 import { rulePages } from './rules/pages.js';
 import type { IgnoreRule } from './rules/rule.js';
 import { ruleSearch } from './rules/search.js';
@@ -30,7 +30,7 @@ export default definePlugin({
   version: '1.0.0',
   api: 1,
   title: 'Error stream',
-  needs: [BUGS.name, ERROR_GROUPS.name, MUTING.name, PROJECTS.name],
+  needs: [BUGS.name, ERROR_GROUPS.name, ITEMS.name, MUTING.name, PROJECTS.name],
   uses: [AUDIT.name, FRAME_REWRITER.name],
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
@@ -51,7 +51,7 @@ export default definePlugin({
     const rules = buildRules(ctx, ruleDeps(ctx));
     return {
       routes: [...routes(intake), ...ruleRoutes(rules.registry)],
-      pages: [...pages(page), ...rulePages(rules.registry, ctx.clock)],
+      pages: [...pages(page), ...rulePages(rules.registry, ctx.clock, ctx.resolve(ITEMS))],
       panels: panels(page),
       jobs: ruleJobs(rules),
       services: { [ERROR_INTAKE.name]: intake },
@@ -69,8 +69,8 @@ export default definePlugin({
           label: 'Ignore like this…',
           icon: 'filter-off',
           shortcut: 'i',
-          href: (item) => (item.type === 'error' && !item.muted ? ignoreLink(item) : null),
-          mute: muteForm,
+          href: ignoreLink,
+          mute: MUTE_FORM,
         }),
         extend(FIRST_STEPS, {
           id: 'first-error',

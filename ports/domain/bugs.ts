@@ -151,18 +151,15 @@ export interface ItemAction {
   shortcut?: string;
   /** The path of a page; null where there is nothing to do with this item. */
   href(item: Item): string | null;
-  /** The same for a while, from the item's row in a list; null as for `href`. */
-  mute?(item: Item): MuteForm | null;
+  /** The same for a while, from the item's row in a list: of items that have an `href`, which is the rest of it. */
+  mute?: MuteForm;
 }
 
-/** What the row of a list posts as a form, beside how long and why. */
+/** The form of a list that mutes one of its items, how long and why. */
 export interface MuteForm {
-  /** The path that it is posted to, with `expires` and `reason`. */
+  /** The path that it is posted to, with `like` (the item's ref), `expires` and `reason`. */
   action: string;
-  fields: Readonly<Record<string, string>>;
   spans: readonly { value: string; label: string }[];
-  /** The path of the page with everything else that can be said. */
-  more: string;
 }
 
 export const ITEM_ACTIONS = extensionPoint<ItemAction>('bugs.item_actions');

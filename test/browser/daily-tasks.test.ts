@@ -161,9 +161,9 @@ describe('web: the ten daily tasks', function () {
   it('mute it with its past: three clicks', async () => {
     await click(nav('Errors'));
     const row = tab.page.getByRole('row').filter({ hasText: 'Unknown voucher' });
-    await click(row.locator('summary', { has: tab.page.getByLabel(/^Mute .* for a while$/) }));
-    await row.getByLabel('Reason').fill('People mistype vouchers.');
-    await click(row.getByRole('button', { name: 'Mute' }));
+    await click(row.getByRole('button', { name: /^Mute .* for a while$/ }));
+    await tab.page.getByRole('dialog').getByLabel('Reason').fill('People mistype vouchers.');
+    await click(tab.page.getByRole('dialog').getByRole('button', { name: 'Mute' }));
     await until('the group is muted', async () => {
       const { body } = await service.request('GET', '/api/bugtracker/v1/bugs?muted=true', token);
       return (body['items'] as { title: string }[]).some(({ title }) => title.includes('Unknown voucher'));

@@ -207,8 +207,8 @@ describe('web: on call, with a phone', function () {
   it('mute a group for a while, from its row in the queue: four taps', async () => {
     await tap(page.getByLabel('Navigation'));
     await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Bugs/ }));
-    await tap(main().locator(`tr[data-ref="${shelf}"] .cell-actions summary`));
-    const menu = main().locator('details[open] .dropdown-menu');
+    await tap(main().locator(`tr[data-ref="${shelf}"] .cell-actions a`));
+    const menu = page.getByRole('dialog', { name: `Mute ${shelf}` });
     expect(await menu.evaluate((one) => one.getBoundingClientRect().right)).to.be.at.most(360);
     await menu.getByLabel('Reason').fill('The shop is told.');
     await tap(menu.getByRole('button', { name: 'Mute', exact: true }));
@@ -225,7 +225,7 @@ describe('web: on call, with a phone', function () {
     await main().locator('tbody input[name="ids"]').first().tap();
     expect(await main().locator('tbody input[name="ids"]').first().isChecked()).to.equal(true);
     await page.goto(`${service.url}/errors`);
-    await tap(main().locator('.cell-actions summary'));
+    await tap(main().locator('.cell-actions a'));
     await page.getByLabel('Reason').fill('People mistype.');
     await tap(page.getByRole('button', { name: 'Mute', exact: true }));
     await page.waitForURL(/ignore-rules/);

@@ -61,10 +61,10 @@ describe('web: pages on paper', function () {
   it('the columns of a day differ by their height', async () => {
     await tab.go('/monitors');
     const heights = await page.evaluate(`['success', 'warning', 'critical', 'none'].map((tone) => {
-      const column = document.querySelector('.state-bar rect');
+      const column = document.querySelector('.state-bar path');
       column.setAttribute('class', 'tone-' + tone);
-      return getComputedStyle(column).height;
+      return getComputedStyle(column).strokeWidth;
     })`);
-    expect(heights).to.deep.equal(['14px', '19px', '24px', '4px']);
+    expect(heights, 'half of which is seen').to.deep.equal(['28px', '38px', '48px', '8px']);
   });
 });

@@ -197,7 +197,7 @@ describe('web: work on errors and bugs in a real browser', function () {
     const more = page.locator('[data-live-more]');
     expect(await more.innerText()).to.equal('1 new – show');
 
-    await page.getByRole('button', { name: 'Live' }).click();
+    await page.getByRole('button', { name: 'Live', exact: true }).click();
     expect(await page.locator('[data-live-switch]').innerText()).to.include('Paused');
     const paused = asked.length;
     await page.clock.runFor(120_000);

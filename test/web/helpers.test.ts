@@ -41,13 +41,17 @@ describe('names for values', () => {
 });
 
 describe('time helpers', () => {
-  it('show the zone, with UTC and the age in the title', () => {
+  it('show the zone, with UTC in the title, and the age beside the time or in the title', () => {
     const html = call('time', '2026-11-20T08:12:30.123Z');
     expect(html).to.include('datetime="2026-11-20T08:12:30.123Z"');
     expect(html).to.include(
       '>20 Nov 2026, 09:12 <span class="when-zone">CET</span> <span class="when-age age">3 min ago</span>',
     );
-    expect(html).to.include('title="20 Nov 2026, 09:12:30 GMT+1 · 2026-11-20 08:12:30.123 UTC · 3 min ago"');
+    const both = '20 Nov 2026, 09:12:30 GMT+1 · 2026-11-20 08:12:30.123 UTC';
+    expect(html).to.include(`title="${both}"`);
+    expect(render('{{time at mode="minute"}}', { at: '2026-11-20T08:12:30.123Z' })).to.include(
+      `title="${both} · 3 min ago"`,
+    );
   });
 
   it('tell the two hours apart when the clock goes back', () => {
@@ -394,6 +398,20 @@ describe('charts', () => {
     expect(html).to.include('<title>&lt;mon&gt;: down for 1 min 30 s</title>').and.include('<title>&lt;up&gt;</title>');
     expect(html).to.include('aria-label="Last &lt;days&gt;: down in 1 of 3, in warning in 0"').and.include('tone-x');
     expect(render('{{state-bar none}}')).to.include('down in 0 of 0');
+  });
+
+  it('columns side by side that say the same are one line, named by the first and the last', () => {
+    const up = { tone: 'success', text: 'up', seconds: null };
+    const down = { tone: 'critical', text: 'down', seconds: 60 };
+    const columns = [up, up, up, down, { ...down, seconds: 120 }, up];
+    const html = render('{{state-bar c titles=t}}', { c: columns, t: ['1', '2', '3', '4', '5', '6'] });
+    expect([...html.matchAll(/<path[^>]*><title>[^<]*/g)].map(([path]) => path)).to.deep.equal([
+      '<path class="tone-success" d="M0 24h22"><title>1 to 3: up',
+      '<path class="tone-critical" d="M24 24h6"><title>4: down for 1 min',
+      '<path class="tone-critical" d="M32 24h6"><title>5: down for 2 min',
+      '<path class="tone-success" d="M40 24h6"><title>6: up',
+    ]);
+    expect(html).to.include('viewBox="0 0 46 24"');
   });
 
   it('a series stays inside its box, whatever the values', () => {

@@ -33,6 +33,8 @@
   }
 
   function busy(part) {
+    // The dialog of a row goes back to the link that opened it.
+    if (main.querySelector('dialog[open]')) return true;
     const focused = document.activeElement;
     if (part.contains(focused) && focused.matches('input, textarea, select, summary, button, [role="slider"]'))
       return true;

@@ -108,7 +108,10 @@
       return true;
     }
     const inRow = currentRow()?.querySelector(`[data-row-key="${CSS.escape(key)}"]`);
-    if (inRow) return activate(inRow);
+    if (inRow) {
+      location.assign(inRow.href);
+      return true;
+    }
     const target = named(key);
     if (target) return activate(target);
     if (key === 'g') {
@@ -157,8 +160,8 @@
   }
 
   document.addEventListener('keydown', (event) => {
-    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || dialog.open)
-      return;
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (document.querySelector('dialog[open]')) return;
     const typing = event.target.closest?.(TYPING);
     if (typing) {
       if (event.key === 'Escape') typing.blur();

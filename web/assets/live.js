@@ -113,10 +113,11 @@
       if (!answer.ok) throw new Error(String(answer.status));
       take(await answer.json());
       wait = EVERY_MS;
-      text.textContent = 'Live';
+      // It may have been stopped meanwhile.
+      if (on) text.textContent = 'Live';
     } catch {
       wait = Math.min(wait * 2, SLOWEST_MS);
-      text.textContent = 'Waiting for the service';
+      if (on) text.textContent = 'Waiting for the service';
     } finally {
       asking = false;
     }

@@ -116,15 +116,11 @@ const severity = (value: unknown): Html => SEVERITIES.get(plain(value)) ?? drawn
 
 function drawn(word: string): Html {
   const filled = steps.indexOf(word) + 1;
-  const bars = [1, 2, 3, 4]
-    .map(
-      (n) =>
-        `<rect x="${n * 4 - 4}" y="${10 - n * 2.5}" width="3" height="${n * 2.5}" rx="0.5" opacity="${n <= filled ? 1 : 0.25}"/>`,
-    )
-    .join('');
+  const bar = (n: number): string => `M${n * 4 - 4} 10h3v-${n * 2.5}h-3z`;
+  const bars = [1, 2, 3, 4].map(bar);
   const tone = SEVERITY_TONES[word] ?? 'secondary';
   return new Html(
-    `<span class="d-inline-flex align-items-center gap-1 fw-medium text-nowrap text-${tone}"><svg viewBox="0 0 15 10" width="15" height="10" fill="currentColor" aria-hidden="true">${bars}</svg>${escape(words(word))}</span>`,
+    `<span class="severity text-${tone}"><svg viewBox="0 0 15 10" width="15" height="10" aria-hidden="true"><path d="${bars.slice(0, filled).join('')}"/><path opacity=".25" d="${bars.slice(filled).join('')}"/></svg>${escape(words(word))}</span>`,
   );
 }
 

@@ -5,6 +5,7 @@
  * its words stand.
  */
 import MarkdownIt, { type Env, type Token } from 'markdown-it';
+import { BoundedMap } from '../../lib/bounded-map.js';
 import { Anchors } from '../../ports/manual.js';
 import { attributes, escape, Html, plain, split, type Helper } from './html.js';
 
@@ -127,15 +128,26 @@ markdown.renderer.rules.table_close = () => '</table></div>';
 markdown.renderer.rules.fence = (tokens, at) =>
   `<pre class="code" tabindex="0"><code>${escape(tokens[at]?.content ?? '')}</code></pre>`;
 
+/** Guides as markup, those that were read last: their texts stay the same until the next version. */
+const guides = new BoundedMap<{ text: string; html: Html }>({ most: 20 });
+
 /**
  * `{{markdown text}}` for a text from outside; `{{markdown text base="/docs/" page="decisions/003-x"}}` for a guide of
  * the service.
  */
 function render(...args: unknown[]): Html {
   const { values, hash } = split(args);
-  const page = plain(hash['page']);
-  const origin: Origin = { base: plain(hash['base']) || null, folder: page.slice(0, page.lastIndexOf('/') + 1) };
-  return new Html(`<div class="markdown">${markdown.render(plain(values[0]), { origin })}</div>`);
+  const text = plain(values[0]);
+  const [base, page] = [plain(hash['base']), plain(hash['page'])];
+  if (base === '') return written(text, OUTSIDE);
+  const known = guides.get(page);
+  if (known?.text === text) return known.html;
+  const html = written(text, { base, folder: page.slice(0, page.lastIndexOf('/') + 1) });
+  guides.set(page, { text, html });
+  return html;
 }
+
+const written = (text: string, origin: Origin): Html =>
+  new Html(`<div class="markdown">${markdown.render(text, { origin })}</div>`);
 
 export const markdowns: Record<string, Helper> = { markdown: render };

@@ -92,8 +92,8 @@ export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Help
     const past = age(at, now());
     const formats = formatsFor(root);
     const mode = plain(hash['mode']) in bodies ? plain(hash['mode']) : 'both';
-    // A page for everybody is made again only when it says something new: there the age stands where it is asked for.
-    const aged = !formats.clock.public || mode === 'both' || mode === 'age';
+    // What stands there is not said again; and a page for everybody is made again only when it says something new.
+    const aged = !formats.clock.public && mode !== 'both' && mode !== 'age';
     const title = `${formats.full(at)} · ${utc(at)}${aged ? ` · ${past}` : ''}`;
     const iso = new Date(at).toISOString();
     // Where nobody has signed in, the browser shows it by its own clock.

@@ -5,45 +5,46 @@ import { duration } from './time.js';
 const PITCH = 8;
 const WIDTH = 6;
 const HEIGHT = 24;
-/** Texts that are kept of one column. */
-const KEPT = 100;
 
-/** A column as it was drawn last with a text. */
-interface Drawn {
+interface Column {
   tone: string;
-  seconds: number | null;
-  box: string;
+  text: string;
+}
+
+/** Columns side by side that say the same. */
+interface Run extends Column {
+  from: number;
+  to: number;
+}
+
+function runsOf(columns: readonly Column[]): Run[] {
+  const runs: Run[] = [];
+  for (const [at, { tone, text }] of columns.entries()) {
+    const last = runs.at(-1);
+    if (last?.tone === tone && last.text === text) last.to = at;
+    else runs.push({ tone, text, from: at, to: at });
+  }
+  return runs;
+}
+
+function columnOf({ tone, text, seconds }: Record<string, unknown>): Column {
+  const lasted = numeric(seconds);
+  return {
+    tone: plain(tone).replace(/[^a-z]/g, '') || 'none',
+    text: lasted === null ? plain(text) : `${plain(text)} for ${duration(lasted)}`,
+  };
 }
 
 /**
- * A page of monitors has a thousand columns, and most look like the one above: by their titles, which a list makes anew
- * each hour.
- */
-const drawn = new WeakMap<readonly unknown[], Map<string, Drawn>[]>();
-
-/**
  * `{{state-bar columns titles=(hour-titles 24) label="Last 24 hours"}}`: columns `[{tone, text, seconds}]`, oldest
- * first. Each carries its title for the pointer; the label says for everyone how many were not well.
+ * first. Those side by side that say the same are one dashed line with one title for the pointer, which names the first
+ * and the last; the label says for everyone how many were not well. A list has such a bar in every row.
  */
 function stateBar(...args: unknown[]): Html {
   const { values, hash } = split(args);
-  const columns = Array.isArray(values[0]) ? (values[0] as { [name: string]: unknown }[]) : [];
+  const columns = (Array.isArray(values[0]) ? (values[0] as Record<string, unknown>[]) : []).map(columnOf);
   const titles = Array.isArray(hash['titles']) ? (hash['titles'] as unknown[]) : [];
-  const tones = columns.map((column) => plain(column['tone']).replace(/[^a-z]/g, '') || 'none');
-  const known = drawn.get(titles) ?? [];
-  drawn.set(titles, known);
-  const boxes = columns.map((column, i) => {
-    const tone = tones[i] ?? 'none';
-    const text = plain(column['text']);
-    const seconds = numeric(column['seconds']);
-    const kept = (known[i] ??= new Map<string, Drawn>());
-    const last = kept.get(text);
-    if (last?.tone === tone && last.seconds === seconds) return last.box;
-    const box = boxOf(i, tone, seconds === null ? text : `${text} for ${duration(seconds)}`, titles[i]);
-    if (kept.size < KEPT) kept.set(text, { tone, seconds, box });
-    return box;
-  });
-  const troubled = (tone: string): number => tones.filter((one) => one === tone).length;
+  const troubled = (tone: string): number => columns.filter((one) => one.tone === tone).length;
   const set = attributes({
     class: 'state-bar',
     viewBox: `0 0 ${Math.max(columns.length * PITCH - (PITCH - WIDTH), WIDTH)} ${HEIGHT}`,
@@ -51,13 +52,19 @@ function stateBar(...args: unknown[]): Html {
     'aria-label': `${plain(hash['label'])}: down in ${troubled('critical')} of ${columns.length}, in warning in ${troubled('warning')}`,
     preserveAspectRatio: 'none',
   });
-  return new Html(`<svg${set}>${boxes.join('')}</svg>`);
+  return new Html(
+    `<svg${set}>${runsOf(columns)
+      .map((run) => drawn(run, titles))
+      .join('')}</svg>`,
+  );
 }
 
-/** What all have in common is in the styles. */
-function boxOf(i: number, tone: string, text: string, heading: unknown): string {
-  const title = heading === undefined ? text : `${plain(heading)}: ${text}`;
-  return `<rect class="tone-${tone}" x="${i * PITCH}"><title>${escape(title)}</title></rect>`;
+/** Along the lower edge, as thick as the tone is bad: the styles say how thick, and cut it into columns. */
+function drawn({ tone, text, from, to }: Run, titles: readonly unknown[]): string {
+  const named = [...new Set([plain(titles[from]), plain(titles[to])])].filter((title) => title !== '').join(' to ');
+  const title = named === '' ? text : `${named}: ${text}`;
+  const length = (to - from) * PITCH + WIDTH;
+  return `<path class="tone-${tone}" d="M${from * PITCH} ${HEIGHT}h${length}"><title>${escape(title)}</title></path>`;
 }
 
 export const uptimeBars: Record<string, Helper> = { 'state-bar': stateBar };

@@ -29,6 +29,26 @@ type Template = ReturnType<typeof Handlebars.compile>;
  */
 const flush = (text: string): string => (/<(?:pre|textarea)\b/.test(text) ? text : text.replaceAll(/\n[ \t]+/g, '\n'));
 
+/**
+ * A template to be compiled. The places of its parts are left out: each call of a helper would make three objects of
+ * its own, and a page calls thousands. What is wrong with a view is told with its line before (judge-views.ts).
+ */
+function parsed(text: string): hbs.AST.Program {
+  const program = Handlebars.parseWithoutProcessing(flush(text));
+  withoutPlaces(program);
+  return program;
+}
+
+/** A place that Handlebars writes into its code as a number. */
+const NOWHERE = { start: {}, toJSON: () => 0 };
+
+function withoutPlaces(part: object): void {
+  for (const [name, value] of Object.entries(part)) {
+    if (name === 'loc') Object.assign(part, { loc: NOWHERE });
+    else if (typeof value === 'object' && value !== null) withoutPlaces(value as object);
+  }
+}
+
 /** The partials that a plugin brings for its own views: `parts/row.hbs` is `<plugin>/row`. */
 export function partsIn(folder: string, plugin: string): { name: string; file: string }[] {
   const parts = join(folder, 'parts');
@@ -41,6 +61,7 @@ export class Views {
   readonly #handlebars = Handlebars.create();
   /** Compiled templates by file. */
   readonly #compiled = new Map<string, Template>();
+  readonly #compiling: CompileOptions;
 
   private constructor(
     private readonly server: Server,
@@ -49,6 +70,14 @@ export class Views {
     for (const [name, helper] of Object.entries(options.helpers)) {
       this.#handlebars.registerHelper(name, helper as Handlebars.HelperDelegate);
     }
+    this.#compiling = {
+      // web/README.md promises: partials see only what they are given, and the inside of <pre> is not indented.
+      explicitPartialContext: true,
+      preventIndent: true,
+      // A name that is no helper is a field: Handlebars need not look for a helper of this name at every rendering.
+      knownHelpers: Object.fromEntries(Object.keys(options.helpers).map((name) => [name, true])),
+      knownHelpersOnly: true,
+    };
   }
 
   static async on(server: Server, options: ViewOptions): Promise<Views> {
@@ -64,17 +93,15 @@ export class Views {
    */
   async add(folder: string, plugin: string | null = null): Promise<void> {
     if (this.#realms.has(folder)) return;
-    const { webDir, debug, helpers } = this.options;
+    const { webDir, debug } = this.options;
     this.#addParts(folder, plugin);
     const engine = Object.assign(Object.create(this.#handlebars) as typeof Handlebars, {
       compile: (text: string, options: CompileOptions & { filename: string }): Template => {
         if (debug) this.#addParts(folder, plugin);
-        return this.#keep(options.filename, this.#handlebars.compile(flush(text), options));
+        return this.#keep(options.filename, this.#handlebars.compile(parsed(text), options));
       },
-      registerPartial: (name: string, text: string) => this.#handlebars.registerPartial(name, flush(text)),
+      registerPartial: (name: string, text: string) => this.#addPartial(name, text),
     });
-    // A name that is no helper is a field: Handlebars need not look for a helper of this name at every rendering.
-    const knownHelpers = Object.fromEntries(Object.keys(helpers).map((name) => [name, true]));
     await this.server.register({
       name: `views-${this.#realms.size}`,
       register: (realm) => {
@@ -85,8 +112,7 @@ export class Views {
           partialsPath: join(webDir, 'partials'),
           layout: 'app',
           isCached: !debug,
-          // web/README.md promises: partials see only what they are given, and the inside of <pre> is not indented.
-          compileOptions: { explicitPartialContext: true, preventIndent: true, knownHelpers, knownHelpersOnly: true },
+          compileOptions: this.#compiling,
         } as never);
         this.#realms.set(folder, realm);
       },
@@ -95,8 +121,12 @@ export class Views {
 
   #addParts(folder: string, plugin: string | null): void {
     if (plugin === null) return;
-    for (const { name, file } of partsIn(folder, plugin))
-      this.#handlebars.registerPartial(name, flush(readFileSync(file, 'utf8')));
+    for (const { name, file } of partsIn(folder, plugin)) this.#addPartial(name, readFileSync(file, 'utf8'));
+  }
+
+  /** It is compiled when it is first used. */
+  #addPartial(name: string, text: string): void {
+    this.#handlebars.registerPartial(name, this.#handlebars.compile(parsed(text), this.#compiling));
   }
 
   /**

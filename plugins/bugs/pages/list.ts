@@ -1,7 +1,7 @@
 /** /bugs: every item, with the filters in the address (contract 80). */
 import { View, zoneOf, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { headlineOf } from '../../../lib/text/error-title.js';
-import type { ErrorGroup, MuteForm } from '../../../ports/domain/bugs.js';
+import type { ItemAction } from '../../../ports/domain/bugs.js';
 import { callerOf } from '../caller.js';
 import type { Board, Waiting } from '../lists/board.js';
 import { SORTS, type SortName } from '../item/filters.js';
@@ -204,15 +204,15 @@ export async function listView(
   const quick = tabs(said, counts, callerOf(request.principal).name);
   const named = [...quick, ...saved].some(({ active }) => active);
   const names = new Map(known.map(({ slug, name }) => [slug, name]));
-  const muteOf = (item: ErrorGroup): MuteForm | null =>
-    actions().reduce<MuteForm | null>((found, one) => found ?? one.mute?.(item) ?? null, null);
+  const muting: Partial<ItemAction> = actions().find(({ mute }) => mute !== undefined) ?? {};
   const rare = RARE.some((name) => filters[name]?.length) && !named;
   return new View('bugs', {
     items: page.items.map((item) => ({
       ...item,
       ...headlineOf(item.title, item.exception_class),
-      mute: muteOf(item),
+      mute: muting.href?.(item) ?? null,
     })),
+    mute: muting.mute,
     spark_top: Math.max(1, ...page.items.flatMap(({ trend }) => trend)),
     beside,
     next_cursor: page.next,

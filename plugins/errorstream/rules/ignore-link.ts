@@ -1,4 +1,4 @@
-/** The form for a new ignore rule, filled in from a group: its address, and what a row posts (contract 80). Linear. */
+/** The form for a new ignore rule, filled in from a group: its address, its pattern, its short form (80). Linear. */
 import { GUID } from '../../../lib/text/guid.js';
 import type { Item, MuteForm } from '../../../ports/domain/bugs.js';
 
@@ -36,21 +36,16 @@ export function patternOf(title: string): ReturnType<typeof patternLike> {
   return pattern.length > LONGEST ? like : { match_type: 'regex', pattern };
 }
 
-export function ignoreLink({ title, project }: Pick<Item, 'title' | 'project'>): string {
-  const search = new URLSearchParams({ ...patternLike(title), project });
-  return `/ignore-rules/new?${search.toString()}`;
-}
+/** The form of a rule for errors like this one; null for what cannot be muted, or is. */
+export const ignoreLink = ({ type, ref, muted }: Pick<Item, 'type' | 'ref' | 'muted'>): string | null =>
+  type === 'error' && !muted ? `/ignore-rules/new?like=${ref}` : null;
 
-/** How long a group is muted from its row, in days. */
-const SPANS = [
-  { value: '1', label: '24 hours' },
-  { value: '7', label: 'a week' },
-  { value: '30', label: '30 days' },
-];
-
-/** Of the row of a list: this group, for a while. Null for what cannot be muted, or is. */
-export function muteForm(item: Pick<Item, 'type' | 'title' | 'project' | 'muted'>): MuteForm | null {
-  if (item.type !== 'error' || item.muted) return null;
-  const fields = { ...patternOf(item.title), project: item.project, enabled: 'true', action: 'apply' };
-  return { action: '/ignore-rules', fields, spans: SPANS, more: ignoreLink(item) };
-}
+/** From the row of a list: this group, for so many days. */
+export const MUTE_FORM: MuteForm = {
+  action: '/ignore-rules',
+  spans: [
+    { value: '1', label: '24 hours' },
+    { value: '7', label: 'a week' },
+    { value: '30', label: '30 days' },
+  ],
+};

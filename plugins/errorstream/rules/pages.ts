@@ -10,6 +10,7 @@ import {
   type PageResult,
   type PageSpec,
 } from '../../../kernel/contract.js';
+import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { KINDS } from './match-kinds.js';
 import type { Registry } from './registry.js';
 import { MATCH_TYPES, type RuleView } from './rule.js';
@@ -83,9 +84,9 @@ class RulePages {
   }
 }
 
-export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
+export function rulePages(registry: Registry, clock: Clock, items: Pick<TrackedItems, 'get'>): PageSpec[] {
   const pages = new RulePages(registry, clock);
-  const editor = new RuleEditor(registry, clock);
+  const editor = new RuleEditor(registry, clock, items);
   const action = pageActions(
     { path: '/ignore-rules/{id}', title: TITLE, access, input: { params } },
     (request, problem) => pages.detail(request, problem),
@@ -128,6 +129,7 @@ export function rulePages(registry: Registry, clock: Clock): PageSpec[] {
           project: empty(64),
           environment: empty(200),
           reason: empty(1000),
+          like: empty(100),
         }),
       },
       handle: (request) => editor.blank(request),

@@ -8,7 +8,10 @@ import {
   type HttpRequest,
   type PageResult,
 } from '../../../kernel/contract.js';
+import { notFound } from '../../../kernel/errors.js';
+import type { TrackedItems } from '../../../ports/domain/bugs.js';
 import { bodyOf, EXPIRIES, ruleOf, typed, type Typed } from './form.js';
+import { patternLike, patternOf } from './ignore-link.js';
 import { kindChoices } from './match-kinds.js';
 import type { Registry } from './registry.js';
 import { changeBody, createBody, type RuleView } from './rule.js';
@@ -47,12 +50,18 @@ export class RuleEditor {
   constructor(
     private readonly registry: Registry,
     private readonly clock: Clock,
+    private readonly items: Pick<TrackedItems, 'get'>,
   ) {}
 
   /** The form, with a preview when the pattern is prefilled. */
   async blank(request: HttpRequest): Promise<PageResult> {
-    const given = Object.entries(request.query as Typed);
-    const form: Typed = { match_type: 'contains', enabled: 'true', ...Object.fromEntries(given) };
+    const { like, ...given } = request.query as Typed;
+    const form: Typed = {
+      match_type: 'contains',
+      enabled: 'true',
+      ...(like !== undefined && (await this.#like(like, patternLike))),
+      ...given,
+    };
     if (!form['pattern']) return this.#editor({ form });
     return orAgain(
       () => this.#preview(request, { form }),
@@ -65,9 +74,12 @@ export class RuleEditor {
     return this.#editor({ id: rule.id, form: formOf(rule) });
   }
 
-  /** The posted form: previewed, or saved. */
-  save(request: HttpRequest): Promise<PageResult> {
-    const form = typed(request);
+  /** The posted form: previewed, or saved. That of a list's row names its item alone: this group, at once. */
+  async save(request: HttpRequest): Promise<PageResult> {
+    const given = typed(request);
+    const { like } = given;
+    const row = like === undefined ? {} : { ...(await this.#like(like, patternOf)), enabled: 'true', action: 'apply' };
+    const form: Typed = { ...row, ...given };
     const id = request.params['id'];
     const editor: Editor = { form, ...(id !== undefined && { id }) };
     return orAgain(
@@ -83,6 +95,13 @@ export class RuleEditor {
       },
       (problem) => this.#editor({ ...editor, problem }),
     );
+  }
+
+  /** What mutes errors like an item. @throws ServiceError not_found: there is none, or it is no error */
+  async #like(ref: string, pattern: typeof patternOf): Promise<Typed> {
+    const item = await this.items.get(ref);
+    if (item?.type !== 'error') throw notFound(`error ${ref}`);
+    return { ...pattern(item.title), project: item.project };
   }
 
   /**
