@@ -62,10 +62,8 @@ export const printOf = (hash: Buffer): Print => hash.readUInt32BE(0) >>> 2;
 /** The very same sketch when it holds all of them. */
 export function withPrints(sketch: string | null, prints: readonly Print[]): string | null {
   if (sketch !== null && isDense(sketch)) return prints.reduce(marked, sketch);
-  const kept = new Set(printsIn(sketch));
-  const before = kept.size;
-  for (const print of prints) kept.add(print);
-  if (kept.size === before) return sketch;
+  if (prints.every((print) => sketch !== null && isIn(sketch, print))) return sketch;
+  const kept = new Set([...printsIn(sketch), ...prints]);
   return kept.size <= EXACT_UP_TO ? sparse(kept) : [...kept].reduce(marked, EMPTY);
 }
 
@@ -111,6 +109,14 @@ function writePrint(print: Print): string {
   let text = '';
   for (let shift = 6 * (PRINT_CHARS - 1); shift >= 0; shift -= 6) text += DIGITS[(print >>> shift) & 63] as string;
   return text;
+}
+
+/** Whether a sketch of few things holds this one. */
+function isIn(sketch: string, print: Print): boolean {
+  const text = writePrint(print);
+  let at = sketch.indexOf(text);
+  while (at >= 0 && at % PRINT_CHARS !== 0) at = sketch.indexOf(text, at + 1);
+  return at >= 0;
 }
 
 function printsIn(sketch: string | null): Print[] {

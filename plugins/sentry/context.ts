@@ -90,24 +90,24 @@ function localsOf({ given }: StackFrame, most: number): Json | null {
   return kept;
 }
 
+const NAMING = ['function', 'filename', 'lineno'] as const;
+
 /** What the SDK says of a frame that its line in the stack does not; null where it says nothing. */
 function stated({ given, module, inApp }: StackFrame): JsonObject | null {
   const path = line(given['abs_path']);
   const origin = line(given['package']);
   if (module === null && path === null && inApp === null && origin === null) return null;
+  const raw = filled(given['raw']);
   const kept: JsonObject = {};
-  const put = (name: string, value: Json | null): void => {
-    if (value !== null) kept[name] = value;
-  };
-  for (const name of ['function', 'filename', 'lineno'] as const) {
+  for (const name of NAMING) {
     const value = given[name];
     if (typeof value === 'string' || typeof value === 'number') kept[name] = value;
   }
-  put('module', module);
-  put('abs_path', path);
-  put('package', origin);
-  put('in_app', inApp);
-  put('raw', filled(given['raw']));
+  if (module !== null) kept['module'] = module;
+  if (path !== null) kept['abs_path'] = path;
+  if (origin !== null) kept['package'] = origin;
+  if (inApp !== null) kept['in_app'] = inApp;
+  if (raw !== null) kept['raw'] = raw;
   return kept;
 }
 
@@ -129,16 +129,17 @@ function framesKept(chain: readonly Thrown[], own: StackFrame | null): Json | nu
   const whole = new Set(application.slice(0, MOST_WHOLE));
   const kept = new Map<StackFrame, JsonObject>();
   let room = MOST_FRAME_TEXT;
-  const keep = (frame: StackFrame, made: JsonObject | null): void => {
-    if (made === null || kept.has(frame)) return;
+  const keep = (frame: StackFrame, make: (frame: StackFrame) => JsonObject | null): void => {
+    const made = kept.has(frame) ? null : make(frame);
+    if (made === null) return;
     const size = JSON.stringify(made).length;
     if (size > room) return;
     room -= size;
     kept.set(frame, made);
   };
   // The context itself has source and locals of its own one.
-  for (const frame of whole) if (frame !== own) keep(frame, withSource(frame));
-  for (const frame of [...application, ...frames]) keep(frame, stated(frame));
+  for (const frame of whole) if (frame !== own) keep(frame, withSource);
+  for (const frame of [...application, ...frames]) keep(frame, stated);
   const list = frames.flatMap((frame) => kept.get(frame) ?? []);
   return list.length === 0 ? null : list;
 }

@@ -1,5 +1,5 @@
 /** Reads values of any shape. No schema describes what SDKs send, and nothing has checked it before this. Pure. */
-import { boundJson } from '../../lib/json-bounds.js';
+import { boundJson, type JsonBounds } from '../../lib/json-bounds.js';
 import type { Json } from '../../ports/store.js';
 
 export type Loose = Readonly<Record<string, unknown>>;
@@ -34,8 +34,7 @@ export function list(value: unknown): readonly unknown[] {
 export const records = (value: unknown): Loose[] => list(value).filter((one): one is Loose => record(one) !== null);
 
 /** Deeper values are dropped, because later code walks them by recursion. */
-const DEEPEST = 24;
+const BOUNDS: JsonBounds = { depth: 24, deeper: (inner) => (Array.isArray(inner) ? '[…]' : '{…}') };
 
 /** The same value, or a copy when it nests too deep. It comes from `JSON.parse`, so it is JSON. */
-export const shallow = (value: unknown): Json =>
-  boundJson(value, { depth: DEEPEST, deeper: (inner) => (Array.isArray(inner) ? '[…]' : '{…}') });
+export const shallow = (value: unknown): Json => boundJson(value, BOUNDS);

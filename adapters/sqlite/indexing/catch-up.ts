@@ -17,7 +17,7 @@
  * from a body that is newer than its column repeats rows), and a table of what is left to do (one more row for each
  * write).
  */
-import { compareValues, totalSort } from '../../../ports/document.js';
+import { compareValues, totalSort, valueAt } from '../../../ports/document.js';
 import type { Doc, Filter, Json, Sort } from '../../../ports/store.js';
 import type { Connection } from '../connection/connection.js';
 import type { Table } from '../connection/table.js';
@@ -25,9 +25,9 @@ import { isDamage } from '../driver/damage.js';
 import type { Value } from '../driver/driver.js';
 import { indexedAt } from '../sql/indexed-as.js';
 import { INSERTED, isMarking, BEHIND, MARK, markLabel, marksOf, UNINDEXED } from '../schema/mark.js';
-import { parsedBody, wholeBody } from '../body/stored-body.js';
+import { parsedBody } from '../body/stored-body.js';
 import { columnName, columnsWith, expression, whereSql, type Columns, type Sql } from '../sql/translate.js';
-import { bodyExpression, columnValue, isSame } from '../sql/values.js';
+import { columnValue, isSame } from '../sql/values.js';
 
 /** Within this time the columns of marked rows catch up, in milliseconds. */
 export const CATCH_UP_MS = 400;
@@ -103,9 +103,9 @@ export function catchUp(connection: Connection, name: string, most = AT_ONCE): b
 
 /** Unindexed rows get their columns, and join the indexes. */
 function indexInserted(connection: Connection, { name, behind, alias }: Table, most: number): boolean {
-  const rows = connection.prepare(`SELECT rowid FROM "${name}" WHERE ${IS_INSERTED} LIMIT ?`).all([most]);
-  for (const [rowid = null] of rows) {
-    const doc = unlessDamaged(() => docOf(connection, name, rowid));
+  const rows = connection.prepare(`SELECT rowid, id FROM "${name}" WHERE ${IS_INSERTED} LIMIT ?`).all([most]);
+  for (const [rowid = null, id = null] of rows) {
+    const doc = unlessDamaged(() => docOf(connection, name, rowid, id));
     let set = `${MARK} = NULL, ${UNINDEXED} = NULL`;
     const values: Value[] = [];
     for (const path of doc === null ? [] : behind) {
@@ -132,43 +132,38 @@ function unlessDamaged<V>(read: () => V): V | null {
   }
 }
 
-function docOf(connection: Connection, name: string, rowid: Value): Doc {
-  const [id] = connection.prepare(`SELECT id FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
+/**
+ * The document without its compressed fields, which no index knows. Mostly it is at hand, since its row was written a
+ * moment ago.
+ * @throws DamagedText
+ */
+function docOf(connection: Connection, name: string, rowid: Value, id: Value): Doc {
   const recent = connection.recent.get(name, id as string)?.doc;
   if (recent !== undefined && recent !== null) return recent;
   const [body] = connection.prepare(`SELECT body FROM "${name}" WHERE rowid = ?`).get([rowid]) ?? [];
-  return parsedBody(wholeBody(body as string));
+  return parsedBody(body as string);
 }
 
 /**
  * Only columns that are behind are written: SQLite moves a row in every index over a column that an UPDATE names, and a
  * claim, say, moves one of three.
  */
-function catchUpChanged(connection: Connection, table: Table, most: number): boolean {
-  const { name, indexedLater } = table;
-  const rows = rowsBehind(connection, table, most);
-  for (const [rowid = null, ...values] of rows) {
-    const behind = indexedLater.flatMap((path, i) => {
-      const [column = null, body = null] = values.slice(2 * i);
-      return isSame(column, body) ? [] : [[columnName(path), body] as const];
-    });
-    const set = [...behind.map(([column]) => `${column} = ?`), `${MARK} = NULL`].join();
-    connection.prepare(`UPDATE "${name}" SET ${set} WHERE rowid = ?`).run([...behind.map(([, value]) => value), rowid]);
+function catchUpChanged(connection: Connection, { name, indexedLater }: Table, most: number): boolean {
+  const columns = ['rowid', 'id', ...indexedLater.map(columnName)].join();
+  const rows = connection.prepare(`SELECT ${columns} FROM "${name}" WHERE ${MARK} = ${BEHIND} LIMIT ?`).all([most]);
+  for (const [rowid = null, id = null, ...before] of rows) {
+    const doc = unlessDamaged(() => docOf(connection, name, rowid, id));
+    let set = `${MARK} = NULL`;
+    const values: Value[] = [];
+    for (const [i, path] of doc === null ? [] : indexedLater.entries()) {
+      const value = columnValue(valueAt(doc as Doc, path));
+      if (isSame(before[i] ?? null, value)) continue;
+      set += `, ${columnName(path)} = ?`;
+      values.push(value);
+    }
+    connection.prepare(`UPDATE "${name}" SET ${set} WHERE rowid = ?`).run([...values, rowid]);
   }
   return rows.length === most;
-}
-
-/**
- * Row numbers, each with the columns of the later paths and what the body has in their place; of a damaged row alone.
- */
-function rowsBehind(connection: Connection, { name, indexedLater }: Table, most: number): Value[][] {
-  const both = indexedLater.flatMap((path) => [columnName(path), bodyExpression(path)]);
-  const where = `FROM "${name}" WHERE ${MARK} = ${BEHIND}`;
-  const all = unlessDamaged(() => connection.prepare(`SELECT rowid, ${both.join()} ${where} LIMIT ?`).all([most]));
-  if (all !== null) return all;
-  const one = connection.prepare(`SELECT rowid, ${both.join()} FROM "${name}" WHERE rowid = ?`);
-  const rowids = connection.prepare(`SELECT rowid ${where} LIMIT ?`).all([most]);
-  return rowids.map((rowid) => unlessDamaged(() => one.get(rowid)) ?? rowid);
 }
 
 /**

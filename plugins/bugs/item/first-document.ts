@@ -36,6 +36,7 @@ export function firstDocument(
   const now = isoOf(at.now);
   const occurred = isoOf(at.occurred);
   const version = report.app_version ?? null;
+  const seen = marksOf([report]);
   return {
     id,
     ref: `${report.project}-${number}`,
@@ -99,7 +100,8 @@ export function firstDocument(
     outbox: [],
     outbox_at: null,
     sent: { created: false, critical: false, resolved: false },
-    ...marksOf([report]),
+    version_marks: seen.version_marks,
+    host_marks: seen.host_marks,
     sample_base: 0,
     sample_from: now,
   };
