@@ -1,5 +1,6 @@
 /** The dependencies of this plugin's services, bound as one value that a test can replace. */
 import { token } from '../../kernel/contract.js';
+import type { KeyedHash } from '../../lib/keyed-hash.js';
 import type { AccountDirectory } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
@@ -100,8 +101,8 @@ export interface BugDeps {
   faultWatchers: () => readonly VersionFaultWatcher[];
   /** Key of the hashes of senders' addresses. */
   senderKey: Buffer;
-  /** Key of the hashes of people. */
-  peopleKey: Buffer;
+  /** Of people. */
+  peopleHash: KeyedHash;
   /** Undefined while no plugin provides an audit log. */
   audit: () => AuditLog | undefined;
   emit: (

@@ -69,9 +69,10 @@ function sourceOf({ line: at, code, given }: StackFrame): Json | null {
   if (code === null) return null;
   const before = list(given['pre_context']).slice(-MOST_SOURCE_LINES);
   const after = list(given['post_context']).slice(0, MOST_SOURCE_LINES);
-  const lines = [...before, code, ...after];
-  const first = (at ?? before.length + 1) - before.length;
-  return Object.fromEntries(lines.map((content, i) => [String(first + i), text(content) ?? '']));
+  const kept: { [number: number]: Json } = {};
+  let number = (at ?? before.length + 1) - before.length;
+  for (const content of [...before, code, ...after]) kept[number++] = text(content) ?? '';
+  return kept;
 }
 
 /** The frame's variables, as many as there is room for. */
@@ -115,7 +116,10 @@ function withSource(frame: StackFrame): JsonObject | null {
   const source = sourceOf(frame);
   const locals = localsOf(frame, FEWER_LOCALS);
   if (source === null && locals === null) return null;
-  return { ...stated(frame), ...(source !== null && { source }), ...(locals !== null && { locals }) };
+  const kept = stated(frame) ?? {};
+  if (source !== null) kept['source'] = source;
+  if (locals !== null) kept['locals'] = locals;
+  return kept;
 }
 
 /**

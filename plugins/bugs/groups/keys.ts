@@ -59,7 +59,13 @@ export interface Lead {
   divided?: readonly KeyPart[] | undefined;
 }
 
-export const existing = (item_id: string): Decision => ({ item_id, adopted: false, flooded: false, writes: [] });
+export const NO_WRITES: readonly Write[] = [];
+export const existing = (item_id: string): Decision => ({
+  item_id,
+  adopted: false,
+  flooded: false,
+  writes: NO_WRITES,
+});
 
 @injectable()
 export class Keys {

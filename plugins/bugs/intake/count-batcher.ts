@@ -10,6 +10,7 @@
  * (every answer would be late by them).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import type { Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { countUpdate } from './count-update.js';
 import { notes, type IncomingReport } from './incoming-report.js';
@@ -112,7 +113,10 @@ export class CountBatcher {
       const written = await this.watermark.write(id, (stamp) => {
         const updates = waiting.map(({ incoming }) => countUpdate(incoming, stamp, this.refs.takeNotes(id)));
         const unnoted = Object.assign({}, ...waiting.map(({ incoming }) => withoutNote(incoming))) as Filter;
-        return this.#withPeople({ id, [BLIND_KIND]: kind, ...unnoted }, summed(updates), waiting);
+        const change = { id, [BLIND_KIND]: kind, ...unnoted };
+        const prints = waiting.flatMap(({ incoming: { person } }) => person ?? []);
+        if (prints.length === 0) return this.#commit(change, summed(updates), waiting);
+        return this.#withPeople(change, summed(updates), waiting, prints);
       });
       const docs = written === null ? [] : stepsTo(written.doc, waiting);
       for (const [i, { payload, resolve }] of waiting.entries()) {
@@ -130,9 +134,8 @@ export class CountBatcher {
     change: Filter & { id: string },
     count: Update,
     waiting: readonly Waiting[],
+    prints: readonly Print[],
   ): Promise<WrittenCount | null> {
-    const prints = waiting.flatMap(({ incoming: { person } }) => person ?? []);
-    if (prints.length === 0) return this.#commit(change, count, waiting);
     const joining = this.people.joining(change.id, prints);
     const together =
       joining && (await this.#commit({ ...change, ...joining.filter }, joinedBy(count, joining), waiting));

@@ -90,7 +90,6 @@ export function firstDocument(
     expired_count: 0,
     severity_rank: rankOf(report.severity),
     level_rank: levelRank(report),
-    [BLIND_KIND]: null,
     queue_key: null,
     build_key: null,
     search_text: searchText({ ...report, transaction: transactionIn(context) }),
@@ -104,6 +103,8 @@ export function firstDocument(
     host_marks: seen.host_marks,
     sample_base: 0,
     sample_from: now,
+    // Last: what follows a name that is computed is added field by field.
+    [BLIND_KIND]: null,
   };
 }
 
