@@ -1,6 +1,6 @@
 /** The dependencies of this plugin's services, bound as one value that a test can replace. */
 import { token } from '../../kernel/contract.js';
-import type { KeyedHash } from '../../lib/keyed-hash.js';
+import type { KeyedHash } from '../../lib/text/keyed-hash.js';
 import type { AccountDirectory } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';

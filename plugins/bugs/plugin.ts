@@ -4,7 +4,7 @@
  */
 import joi from 'joi';
 import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract.js';
-import { keyedHash } from '../../lib/keyed-hash.js';
+import { keyedHash } from '../../lib/text/keyed-hash.js';
 import { ACCOUNTS } from '../../ports/domain/access.js';
 import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';

@@ -1,5 +1,5 @@
 /** The fields of an item that say how many people its reports named (contract 21, people affected). Pure. */
-import type { KeyedHash } from '../../../lib/keyed-hash.js';
+import type { KeyedHash } from '../../../lib/text/keyed-hash.js';
 import { estimateOf, joined, printOf, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter } from '../../../ports/store.js';
 import type { ItemDoc } from '../item/model.js';

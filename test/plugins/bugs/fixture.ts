@@ -2,7 +2,7 @@
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { Scope } from '../../../kernel/container.js';
-import { keyedHash } from '../../../lib/keyed-hash.js';
+import { keyedHash } from '../../../lib/text/keyed-hash.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { ListAnswer } from '../../../plugins/bugs/lists/lists.js';
 import type { BugCaller } from '../../../plugins/bugs/caller.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
-import { keyedHash } from '../../lib/keyed-hash.js';
+import { keyedHash } from '../../../lib/text/keyed-hash.js';
 
 describe('keyedHash', () => {
   it('is HMAC-SHA-256, for any key and text', () => {
