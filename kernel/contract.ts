@@ -98,7 +98,8 @@ export {
 export { cached, findCached, getCached } from '../ports/cached-reads.js';
 export { changeRendered, findRendered } from '../ports/rendering.js';
 export { countFew } from '../ports/store/few.js';
-export { InvalidCursor, StoreConflict } from '../ports/store.js';
+export { InvalidCursor, StoreConflict, StoreDamaged } from '../ports/store.js';
+export { ToldDamage } from '../ports/store/told-damage.js';
 export { deleted, pageOf, whole } from './shapes.js';
 export {
   created,

@@ -20,8 +20,11 @@
  *  - user input never becomes a path: paths match `PATH` and are refused otherwise.
  */
 
+import type { StoreDamaged } from './store/damage.js';
 import type { Examined } from './store/examination.js';
 import type { Tuning } from './store/tuning.js';
+
+export { StoreDamaged, type DamagedPlace } from './store/damage.js';
 
 export type Scalar = string | number | boolean | null;
 export type Json = Scalar | Json[] | { [key: string]: Json | undefined };
@@ -106,6 +109,12 @@ export interface Find {
    * costs.
    */
   after?: string | null;
+  /**
+   * For work on many documents, of which a damaged one must not hold up the others: told of each that cannot be read,
+   * and the page comes without it. A page of which nothing can be read fails where more is behind it. Absent: every
+   * page with such a document fails.
+   */
+  damaged?: (error: StoreDamaged) => void;
 }
 
 export interface Page<T> {
@@ -267,25 +276,6 @@ export class StoreUnavailable extends Error {
   override name = 'StoreUnavailable';
   constructor(options?: ErrorOptions, reason = 'the store cannot be reached') {
     super(reason, options);
-  }
-}
-
-/** Where a store is damaged. `id` null: a document that cannot be told. `collection` null: the store as a whole. */
-export interface DamagedPlace {
-  collection: string | null;
-  id: string | null;
-}
-
-/** What is stored cannot be read. The HTTP adapter answers 500; calls that meet no damage are served. */
-export class StoreDamaged extends Error {
-  override name = 'StoreDamaged';
-  constructor(
-    readonly place: DamagedPlace,
-    options?: ErrorOptions,
-  ) {
-    const row = place.id === null ? 'a document' : `the document "${place.id}"`;
-    const what = place.collection === null ? 'its file' : `${row} of ${place.collection}`;
-    super(`the store is damaged: ${what} cannot be read; aos doctor --deep finds all damage`, options);
   }
 }
 

@@ -1,5 +1,5 @@
 /** A collection of the SQLite store, on the main thread: arguments become requests, answers become documents. */
-import { decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
+import { decodeCursor, encodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { CachingCollection } from '../../ports/cached-reads.js';
 import type { CountingCollection } from '../../ports/store/few.js';
@@ -15,6 +15,7 @@ import {
   type Find,
   type Page,
   type Scalar,
+  type Sort,
   type Update,
   type WriteOp,
   type WriteResult,
@@ -66,7 +67,7 @@ export class SqliteCollection<T extends Doc>
 
   async get(id: string): Promise<T | null> {
     const body = await this.#threads.get(this.name, id);
-    return body === null ? null : (parsed(this.name, body) as T);
+    return body === null ? null : (parsed(this.name, body, id) as T);
   }
 
   async getCached(id: string): Promise<Readonly<T> | null> {
@@ -77,7 +78,7 @@ export class SqliteCollection<T extends Doc>
     const begun = cached.begin(this.name);
     const read = this.#threads.get(this.name, id);
     const body = read instanceof Promise ? await read : read;
-    const doc = body === null ? null : (parsed(this.name, body) as T);
+    const doc = body === null ? null : (parsed(this.name, body, id) as T);
     cached.keep(this.name, asked, doc, begun);
     return doc;
   }
@@ -100,8 +101,20 @@ export class SqliteCollection<T extends Doc>
     const sort = query.sort ?? [];
     const limit = pageLimit(query.limit);
     const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
-    const bodies = await this.#read('find', { filter: query.filter ?? {}, sort, rows: limit + 1, after });
-    return toPage(sort, await parseAll<T>(this.name, bodies as string[]), limit);
+    const asked = { filter: query.filter ?? {}, sort, rows: limit + 1, after };
+    const bodies = (await this.#read('find', asked)) as string[];
+    const idAt = async (place: number): Promise<string | null> =>
+      ((await this.#read('ids', asked).catch(() => [])) as string[])[place] ?? null;
+    const docs = await parseAll<T>(this.name, bodies, { idAt, damaged: query.damaged });
+    if (docs.length === bodies.length) return toPage(sort, docs, limit);
+    return this.#pageWithout(sort, docs, bodies.length > limit);
+  }
+
+  /** @param more there may be documents behind those that were read @throws StoreDamaged */
+  #pageWithout(sort: Sort, items: T[], more: boolean): Page<T> {
+    const last = items.at(-1);
+    if (more && last === undefined) throw new StoreDamaged({ collection: this.name, id: null });
+    return { items, next: more && last !== undefined ? encodeCursor(sort, last) : null };
   }
 
   async findRendered(query: Find, rendering: Rendering): Promise<Rendered> {
@@ -213,20 +226,39 @@ function sentRendering({ module, beside, context }: Rendering): StoredRendering 
   return { module: module.href, beside: beside?.name ?? null, context: jsonText(context) };
 }
 
-/** @throws StoreDamaged */
-function parsed(collection: string, body: string): Doc {
+/** @param id of the document, where the caller knows it @throws StoreDamaged */
+function parsed(collection: string, body: string, id: string | null = null): Doc {
   try {
     return parsedBody(body);
   } catch (error) {
-    throw new StoreDamaged({ collection, id: error instanceof DamagedText ? error.id : null }, { cause: error });
+    const place = { collection, id: id ?? (error instanceof DamagedText ? error.id : null) };
+    throw new StoreDamaged(place, { cause: error });
   }
 }
 
-async function parseAll<T extends Doc>(collection: string, bodies: readonly string[]): Promise<T[]> {
+async function named(error: unknown, idOf: () => Promise<string | null>): Promise<unknown> {
+  if (!(error instanceof StoreDamaged) || error.place.id !== null) return error;
+  return new StoreDamaged({ ...error.place, id: await idOf() }, { cause: error.cause });
+}
+
+interface Damage {
+  /** The id of the document at a place, for one whose text does not tell it. */
+  idAt: (place: number) => Promise<string | null>;
+  damaged: Find['damaged'];
+}
+
+/** @throws StoreDamaged where nobody wants the others without it */
+async function parseAll<T extends Doc>(collection: string, bodies: readonly string[], damage: Damage): Promise<T[]> {
   const docs: T[] = [];
   let since = performance.now();
-  for (const body of bodies) {
-    docs.push(parsed(collection, body) as T);
+  for (const [place, body] of bodies.entries()) {
+    try {
+      docs.push(parsed(collection, body) as T);
+    } catch (thrown) {
+      const error = await named(thrown, () => damage.idAt(place));
+      if (damage.damaged === undefined || !(error instanceof StoreDamaged)) throw error;
+      damage.damaged(error);
+    }
     if (performance.now() - since < SLICE_MS) continue;
     await new Promise((resolve) => setImmediate(resolve));
     since = performance.now();

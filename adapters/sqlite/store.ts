@@ -209,7 +209,7 @@ export class SqliteStore implements DocumentStore {
     } catch (error) {
       if (isMissingTable(error)) return null;
       if (isBusy(error)) return this.#readers.call(['get', collection, id]) as Promise<string | null>;
-      return unwrap(outcomeOf(error, collection)) as never;
+      return unwrap(outcomeOf(error, collection, id)) as never;
     }
   }
 }

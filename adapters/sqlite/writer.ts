@@ -9,6 +9,7 @@ import { collectionsOf, outcomeOf, type Outcome, type WriteRequest } from './thr
 import { serve } from './threads/serve.js';
 import { BackgroundWork } from './writing/background.js';
 import { isOfOne, performWrite, Undone } from './writing/perform.js';
+import { located } from './reading/located.js';
 import { loadRender } from './connection/renders.js';
 
 /** Operations in one transaction. */
@@ -34,8 +35,11 @@ export function commit(connection: Connection, batch: readonly WriteRequest[], c
     connection.doubtful ||= unavailableBecause(error) !== undefined;
     if (error instanceof Undone) return commit(connection, batch, true);
     const [only] = batch;
-    if (only !== undefined && batch.length === 1)
-      return [outcomeOf(error, [...new Set(collectionsOf(only))].join(' or '))];
+    if (only !== undefined && batch.length === 1) {
+      const names = [...new Set(collectionsOf(only))];
+      const [name = ''] = names;
+      return [outcomeOf(names.length === 1 ? located(connection, name, error) : error, names.join(' or '))];
+    }
     return batch.flatMap((request) => commit(connection, [request]));
   }
 }

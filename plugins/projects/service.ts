@@ -19,6 +19,7 @@ import {
   type Clock,
   type Collection,
   type Doc,
+  type Logger,
   type Principal,
 } from '../../kernel/contract.js';
 import { namesSystemDirectory } from '../../formats/system-names.js';
@@ -36,6 +37,7 @@ import {
 } from '../../ports/domain/projects.js';
 import { CATALOG, type ServiceCatalog } from '../../ports/domain/system.js';
 import { StoreConflict, type Filter } from '../../ports/store.js';
+import { ToldDamage } from '../../ports/store/told-damage.js';
 import { projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
 
 /** The last number that was given out. */
@@ -65,6 +67,8 @@ export class Projects implements ProjectDirectory {
     now: () => this.clock.monotonic(),
   });
 
+  readonly #damage: ToldDamage;
+
   /** Slugs by numbers, which are given out once: every envelope of a Sentry SDK asks. */
   readonly #slugs = new BoundedMap<string>({ most: MAX_RECENT });
 
@@ -76,7 +80,10 @@ export class Projects implements ProjectDirectory {
     @inject(CATALOG) private readonly catalog: Pick<ServiceCatalog, 'scopes'>,
     @inject(PORT.app) readonly app: Pick<AppSettings, 'base_url'>,
     @inject(added(PROJECT_USAGE)) private readonly usages: () => readonly ProjectUsage[],
-  ) {}
+    @inject(PORT.log) log: Logger,
+  ) {
+    this.#damage = new ToldDamage(log, 'a project');
+  }
 
   async get(slug: string): Promise<ProjectInfo | null> {
     const recent = this.#recent.get(slug);
@@ -99,8 +106,9 @@ export class Projects implements ProjectDirectory {
     return projectInfo(project);
   }
 
+  /** Without projects that are damaged: one of them holds up no other. */
   async list(): Promise<ProjectInfo[]> {
-    return (await this.every()).map(projectInfo);
+    return (await all(this.rows, { limit: 1000, damaged: this.#damage.tell })).map(projectInfo);
   }
 
   /** All of them as they are stored, by slug. */

@@ -1,10 +1,18 @@
 /** One damaged row of the embedded store: the call that meets it is 500, the log names the row, and the service goes on. */
 import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
+import { credentialName } from '../../formats/license-key.js';
+import { until } from '../harness.js';
+import { packageOf } from '../plugins/releases/fixture.js';
 import { TestService } from '../support/service.js';
 
 const LIST = '/api/bugtracker/v1/bugs';
+const SHARED_KEY = 'a-key-between-two-servers';
 
 describe('a damaged row', function () {
   this.timeout(60_000);
@@ -53,5 +61,109 @@ describe('a damaged row', function () {
         await service.start();
       }
     }
+  });
+});
+
+describe('a damaged row holds up no other', function () {
+  this.timeout(60_000);
+  let service: TestService;
+  beforeEach(async () => {
+    service = await TestService.started({ SVC_SHARED_KEY: SHARED_KEY });
+  });
+  afterEach(() => service.dispose());
+
+  /** By a process of its own: what commands have opened in this one, libsql closes some time later. */
+  const damage = async (...rows: readonly (readonly [collection: string, id: string])[]): Promise<void> => {
+    const module = new URL('../../adapters/sqlite/connection/connection.js', import.meta.url).href;
+    // Nothing is left of it, its id neither.
+    const sql = rows.map(([name, id]) => `UPDATE ${name} SET body = '{"broken' WHERE id = '${id}';`).join(' ');
+    const script = `import { Connection } from '${module}';
+      const connection = new Connection({ path: ${JSON.stringify(join(service.dataDir, 'aos.db'))}, durability: 'full' });
+      connection.driver.exec(${JSON.stringify(sql)});
+      connection.close();`;
+    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { timeout: 20_000 });
+  };
+
+  it('of a monitor: the evaluator goes on with all others, and counts an error', async () => {
+    const ping = await service.token('watchdog:ping,watchdog:read');
+    const manage = await service.token('watchdog:manage');
+    const beat = (source: string): ReturnType<TestService['request']> =>
+      service.request('POST', '/api/watchdog/v1/ping', ping, { source, interval: 0.05 });
+    for (const source of ['above', 'sick', 'well']) expect((await beat(source)).status).to.equal(201);
+    const below = { source: 'below', parent_source: 'above', interval_seconds: 0.05 };
+    expect((await service.request('POST', '/api/watchdog/v1/monitors', manage, below)).status).to.equal(201);
+    expect((await beat('below')).status).to.equal(200);
+    const idOf = async (source: string): Promise<string> =>
+      ((await service.request('GET', `/api/watchdog/v1/monitors/${source}`, ping)).body['monitor'] as { id: string })
+        .id;
+    const [sick, above] = [await idOf('sick'), await idOf('above')];
+    await damage(['watchdog_monitors', sick], ['watchdog_monitors', above]);
+    expect((await beat('sick')).status).to.equal(500);
+    await until('the others are down', async () => {
+      const { status, body } = await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
+      expect(status).to.equal(200);
+      expect(body['run']).to.include({ result: 'ok', errors: 2 });
+      const states = ['well', 'below'].map(async (source) => {
+        const { body: answer } = await service.request('GET', `/api/watchdog/v1/monitors/${source}`, ping);
+        return (answer['monitor'] as { state: string }).state;
+      });
+      return (await Promise.all(states)).every((state) => state === 'down');
+    });
+    for (const id of [sick, above])
+      expect(service.stdout).to.include(`the document \\"${id}\\" of watchdog_monitors cannot be read`);
+  });
+
+  it('of a release, a project and a license: a start serves all others, and no history is lost', async () => {
+    const token = await service.token('updateservice:publish,license:manage,projects:manage');
+    for (const slug of ['first', 'second', 'third']) await service.project(slug);
+    const publish = async (product: string, version: string): Promise<Response> =>
+      fetch(`${service.url}/api/updateservice/v1/publish?product=${product}&version=${version}&channel=stable`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+        body: packageOf({ 'app.txt': `${product} ${version}` }),
+      });
+    const released = async (answer: Response): Promise<string> =>
+      ((await answer.json()) as { release: { id: string } }).release.id;
+    for (const version of ['1.0', '1.1']) expect((await publish('first', version)).status).to.equal(201);
+    const broken = await released(await publish('first', '1.2'));
+    expect((await publish('second', '1.0')).status).to.equal(201);
+    const license = async (): Promise<{ key: string; license: { id: string } }> => {
+      const { body } = await service.request('POST', '/api/license/v1/licenses', token, { product: 'second' });
+      return body as unknown as { key: string; license: { id: string } };
+    };
+    const { id } = (await license()).license;
+    await service.end();
+    await damage(['releases_releases', broken], ['projects_projects', 'third'], ['licensing_licenses', id]);
+    await service.start();
+
+    const offered = async (product: string): Promise<unknown> => {
+      const path = `/api/updateservice/v1/check?product=${product}&version=0.1`;
+      const { status, body } = await service.request('GET', path, null);
+      return [status, (body['release'] as { version: string } | null)?.version];
+    };
+    expect(await offered('first')).to.deep.equal([200, '1.1']);
+    expect(await offered('second')).to.deep.equal([200, '1.0']);
+    expect((await publish('second', '2.0')).status).to.equal(201);
+    expect(await offered('second')).to.deep.equal([200, '2.0']);
+    expect((await service.request('GET', '/api/updateservice/v1/releases', token)).status).to.equal(500);
+
+    const { key } = await license();
+    const basic = `Basic ${Buffer.from(`${credentialName(createHash('sha256').update(key).digest('hex'))}:${key}`).toString('base64')}`;
+    const package1 = `${service.url}/releases/second/stable/2.0/any/package.tar.gz`;
+    await until('a new license opens the store', async () => {
+      return (await fetch(package1, { method: 'HEAD', headers: { authorization: basic } })).status === 200;
+    });
+    // What would be written from the releases that can be read lacks one.
+    expect((await publish('first', '1.3')).status).to.equal(201);
+    const latest = await readFile(join(service.dataDir, 'releases/first/stable/latest.json'), 'utf8');
+    expect(
+      (JSON.parse(latest) as { releases: { version: string }[] }).releases.map(({ version }) => version),
+    ).to.include('1.2');
+    for (const row of [
+      `${broken}\\" of releases_releases`,
+      'third\\" of projects_projects',
+      `${id}\\" of licensing_licenses`,
+    ])
+      expect(service.stdout).to.include(row);
   });
 });

@@ -1,4 +1,4 @@
-/** Which document is damaged, where SQLite's error does not say. */
+/** Which document is damaged, where neither SQLite's error nor what is left of its text says it. */
 import type { Connection } from '../connection/connection.js';
 import { DamagedText, isMalformed } from '../driver/damage.js';
 
@@ -7,7 +7,7 @@ const LOOKED_AT = 20_000;
 
 /** The error, or one that names the first damaged document. */
 export function located(connection: Connection, name: string, error: unknown): unknown {
-  if (!isMalformed(error)) return error;
+  if (!isMalformed(error) && !(error instanceof DamagedText && error.id === null)) return error;
   const bodies = `SELECT id, body FROM "${name}" LIMIT ?`;
   const sql = `SELECT id FROM (${bodies}) WHERE NOT json_valid(body) LIMIT 1`;
   try {

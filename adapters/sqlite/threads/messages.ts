@@ -108,12 +108,12 @@ export type Outcome =
   | { damaged: DamagedPlace; error: string }
   | { error: string; name: string };
 
-/** @param collection what the request was about */
-export function outcomeOf(error: unknown, collection: string | null = null): Outcome {
+/** @param collection what the request was about @param id of the document that it was about */
+export function outcomeOf(error: unknown, collection: string | null = null, id: string | null = null): Outcome {
   if (error instanceof StoreConflict) return { conflict: error.index };
   if (isFull(error)) return { error: String(error), name: 'StoreFull' };
-  if (error instanceof DamagedText) return { damaged: { collection, id: error.id }, error: error.message };
-  if (isMalformed(error)) return { damaged: { collection, id: null }, error: String(error) };
+  if (error instanceof DamagedText) return { damaged: { collection, id: id ?? error.id }, error: error.message };
+  if (isMalformed(error)) return { damaged: { collection, id }, error: String(error) };
   if (isCorrupt(error)) return { damaged: { collection: null, id: null }, error: String(error) };
   const reason = unavailableBecause(error);
   if (reason !== undefined) return { error: `the store takes no calls: ${reason}`, name: 'StoreUnavailable' };

@@ -1,15 +1,23 @@
 /** Accounts as other plugins see them (ports/domain/access.ts). */
 import { createHash } from 'node:crypto';
-import { collection, inject, injectable, type Collection } from '../../../kernel/contract.js';
+import { collection, inject, injectable, PORT, type Collection, type Logger } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import type { AccountDirectory, OpeningAccount } from '../../../ports/domain/access.js';
+import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { usernameKey, type Account } from '../model/account.js';
 
 const PAGE = 500;
 
 @injectable()
 export class Directory implements AccountDirectory {
-  constructor(@inject(collection<Account>('accounts')) private readonly rows: Collection<Account>) {}
+  readonly #damage: ToldDamage;
+
+  constructor(
+    @inject(collection<Account>('accounts')) private readonly rows: Collection<Account>,
+    @inject(PORT.log) log: Logger,
+  ) {
+    this.#damage = new ToldDamage(log, 'an account');
+  }
 
   async named(username: string): Promise<string | null> {
     const page = await this.rows.find({ filter: { username_key: usernameKey(username) }, limit: 1 });
@@ -23,7 +31,8 @@ export class Directory implements AccountDirectory {
   }
 
   async *opening(): AsyncIterable<OpeningAccount> {
-    for await (const account of each(this.rows, { sort: [['username_key', 'asc']], limit: PAGE })) {
+    const query = { sort: [['username_key', 'asc']], limit: PAGE, damaged: this.#damage.tell } as const;
+    for await (const account of each(this.rows, query)) {
       const { username, role, password_hash: hash, disabled } = account;
       if (!disabled) yield { username, role, hash };
     }

@@ -1,9 +1,10 @@
 /** Lists licenses for the release store (contract 40, access files). */
-import { inject, injectable, type Clock, type Collection } from '../../../kernel/contract.js';
+import { inject, injectable, type Clock, type Collection, type Logger } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { LicenseCredential, LicenseDirectory } from '../../../ports/domain/licensing.js';
 import type { Filter } from '../../../ports/store.js';
+import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DEPS } from '../deps.js';
 import { credentialName } from '../model/key.js';
 import type { LicenseDoc } from '../model/documents.js';
@@ -13,14 +14,21 @@ const PAGE = 1_000;
 
 @injectable()
 export class OpeningLicenses implements LicenseDirectory {
+  readonly #damage: ToldDamage;
+
   constructor(
-    @inject(DEPS) private readonly deps: { licenses: Collection<LicenseDoc>; clock: Clock },
+    @inject(DEPS) private readonly deps: { licenses: Collection<LicenseDoc>; clock: Clock; log: Logger },
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
-  ) {}
+  ) {
+    this.#damage = new ToldDamage(deps.log, 'a license');
+  }
 
   async *opening(product: string): AsyncGenerator<LicenseCredential, void, undefined> {
-    const filter: Filter = { product, status: 'active', ...this.#unexpired() };
-    for await (const { key_sha256, key_hash, expires_at } of each(this.deps.licenses, { filter, limit: PAGE })) {
+    const now = isoOf(this.deps.clock.now());
+    // A condition on what no index holds would fail for all where one is damaged.
+    const query = { filter: { product, status: 'active' }, limit: PAGE, damaged: this.#damage.tell };
+    for await (const { key_sha256, key_hash, expires_at } of each(this.deps.licenses, query)) {
+      if (expires_at !== null && expires_at <= now) continue;
       if (key_hash !== null) yield { name: credentialName(key_sha256), hash: key_hash, valid_until: expires_at };
     }
   }

@@ -11,6 +11,8 @@ import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { ProjectInfo } from '../../../ports/domain/projects.js';
+import { ToldDamage } from '../../../ports/store/told-damage.js';
+import { StoreDamaged } from '../../../ports/store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc, StatementDoc } from '../model.js';
 import { ChannelReleases, offerable, type KnownRelease, type PlatformViews } from './channel-releases.js';
@@ -64,6 +66,9 @@ export class ReleaseIndex {
   readonly #mutex = new KeyedMutex();
   /** Changes that could not be shown yet, by channel. */
   readonly #behind = new Map<string, ReleaseDoc[]>();
+  readonly #damage: ToldDamage;
+  /** The last look at everything met releases that cannot be read. */
+  #lacks = false;
   #since: number | null = null;
   #wholeAt = 0;
   #statementsAt = -Infinity;
@@ -78,7 +83,9 @@ export class ReleaseIndex {
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(StoredManifests) private readonly manifests: StoredManifests,
-  ) {}
+  ) {
+    this.#damage = new ToldDamage(deps.log, 'a release');
+  }
 
   /** Reads everything, and keeps up with changes until `stop`. */
   async start(): Promise<void> {
@@ -130,12 +137,18 @@ export class ReleaseIndex {
     const [projects] = await Promise.all([this.deps.projects.list(), this.#retry()]);
     this.#projects = new Map(projects.map((project) => [project.slug, project]));
     let changed = false;
-    for await (const docs of pages(releases, { filter, sort, limit: PAGE })) {
+    let lacks = !whole && this.#lacks;
+    const damaged = (error: StoreDamaged): void => {
+      lacks = true;
+      this.#damage.tell(error);
+    };
+    for await (const docs of pages(releases, { filter, sort, limit: PAGE, damaged })) {
       changed ||= docs.length > 0;
       await this.show(docs);
     }
+    this.#lacks = lacks;
     if (changed || whole || elapsed - this.#statementsAt >= STATEMENTS_MS) {
-      for await (const docs of pages(statements, { filter, sort, limit: PAGE }))
+      for await (const docs of pages(statements, { filter, sort, limit: PAGE, damaged: this.#damage.tell }))
         docs.forEach((doc) => this.showStatement(doc));
       this.#statementsAt = elapsed;
     }
@@ -189,11 +202,22 @@ export class ReleaseIndex {
     return [...(this.#names.get(product) ?? [])].toSorted();
   }
 
-  /** Reads what other processes wrote of a product, for callers that write documents from the index. */
+  /**
+   * Reads what other processes wrote of a product, for callers that write documents from the index.
+   * @throws StoreDamaged for a product of which the index lacks a release: what is written would lose it
+   */
   async catchUp(product: string): Promise<void> {
     const recent = this.#since === null ? {} : { updated_at: { gte: isoOf(this.#since - MARGIN_MS) } };
     const query = { filter: { product, ...recent }, sort: [['updated_at', 'asc']] as const, limit: PAGE };
     for await (const docs of pages(this.deps.releases, query)) await this.show(docs);
+    if (this.#lacks && (await this.deps.releases.count({ product })) !== this.#knownOf(product)) {
+      throw new StoreDamaged({ collection: 'releases', id: null });
+    }
+  }
+
+  /** How many releases of a product the index has. */
+  #knownOf(product: string): number {
+    return this.channelsOf(product).reduce((n, name) => n + [...this.channel(product, name).releases.all()].length, 0);
   }
 
   async #showIn(key: string, docs: readonly ReleaseDoc[], manifests: ReadonlyMap<string, string>): Promise<void> {

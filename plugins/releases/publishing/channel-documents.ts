@@ -14,6 +14,7 @@ import {
   type LatestDocument,
 } from '../asking/documents.js';
 import { ReleaseIndex } from '../asking/release-index.js';
+import { StoreDamaged } from '../../../ports/store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { StatementDoc } from '../model.js';
 import { channelId } from '../place.js';
@@ -66,7 +67,17 @@ export class ChannelDocuments {
         return known === undefined || known.issued_at <= old || known.key_id !== key.key_id;
       });
       if (signal?.aborted === true) return;
-      if (due.length > 0) await this.lock.run(product, () => this.#renew(product, due));
+      if (due.length > 0) await this.#renewed(product, due);
+    }
+  }
+
+  /** A product of which a release cannot be read keeps what it has, and holds up no other. */
+  async #renewed(product: string, channels: readonly string[]): Promise<void> {
+    try {
+      await this.lock.run(product, () => this.#renew(product, channels));
+    } catch (err) {
+      if (!(err instanceof StoreDamaged)) throw err;
+      this.deps.log.error({ err, product }, 'statements are not renewed: a release of the product is damaged');
     }
   }
 

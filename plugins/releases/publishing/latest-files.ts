@@ -6,6 +6,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { ReleaseIndex } from '../asking/release-index.js';
+import { StoreDamaged } from '../../../ports/store.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { ChannelDocuments } from './channel-documents.js';
 import { ProductLock } from './product-lock.js';
@@ -35,7 +36,17 @@ export class LatestFiles {
     for (const product of this.index.products()) {
       if (signal?.aborted === true) return;
       if (await this.#agrees(product)) continue;
+      await this.#mended(product);
+    }
+  }
+
+  /** Files of a product of which a release cannot be read stay as they are, and hold up no other. */
+  async #mended(product: string): Promise<void> {
+    try {
       await this.lock.run(product, () => this.#write(product));
+    } catch (err) {
+      if (!(err instanceof StoreDamaged)) throw err;
+      this.deps.log.error({ err, product }, 'latest.json is not written anew: a release of the product is damaged');
     }
   }
 

@@ -9,6 +9,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { ancestorsOf, downAbove, relative, Ancestry, type Relative } from '../tree/ancestry.js';
+import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { idOf } from '../model/source.js';
@@ -20,10 +21,14 @@ const BATCH = 500;
 
 @injectable()
 export class DeferredAlarms {
+  readonly #damage: ToldDamage;
+
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
-  ) {}
+  ) {
+    this.#damage = new ToldDamage(deps.log, 'a monitor');
+  }
 
   /** Alarms whose wait is over. @param waiting suppressed monitors with `released_at` */
   async defer(waiting: readonly MonitorDoc[], now: number): Promise<{ emitted: MonitorChangeSet[]; errors: number }> {
@@ -50,8 +55,10 @@ export class DeferredAlarms {
     const freed: { doc: MonitorDoc; by: Relative | null }[] = [];
     for (let i = 0; i < names.length; i += BATCH) {
       const part = names.slice(i, i + BATCH);
-      const page = await monitors.find({ filter: { id: { in: part.map(idOf) }, deleted_at: null }, limit: BATCH });
-      const found = new Map(page.items.map((doc) => [doc.source, doc]));
+      const filter = { id: { in: part.map(idOf) } };
+      const page = await monitors.find({ filter, limit: BATCH, damaged: this.#damage.tell });
+      const there = page.items.filter((doc) => doc.deleted_at === null);
+      const found = new Map(there.map((doc) => [doc.source, doc]));
       for (const name of part) {
         const by = found.get(name);
         if (by?.state === 'down') continue;
@@ -62,7 +69,7 @@ export class DeferredAlarms {
   }
 
   #suppressedBy(source: string): Promise<MonitorDoc[]> {
-    return all(this.deps.monitors, { filter: { suppressed_by: source }, limit: BATCH });
+    return all(this.deps.monitors, { filter: { suppressed_by: source }, limit: BATCH, damaged: this.#damage.tell });
   }
 
   /**

@@ -12,11 +12,13 @@ import { LeaseLost, processLease, type HeldLease } from '../../../lib/lease.js';
 import { pages } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
-import type { Page } from '../../../ports/store.js';
+import type { Page, StoreDamaged } from '../../../ports/store.js';
+import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DeferredAlarms } from './alarms.js';
 import { downAbove, relative, Ancestry, type Family } from '../tree/ancestry.js';
 import { Cleanup } from './cleanup.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
+import { dueMonitors } from './due-monitors.js';
 import type { MonitorDoc, RunDoc } from '../model/documents.js';
 import { creditSince, type Gap, Outages } from './outages.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
@@ -49,6 +51,8 @@ interface Found {
 
 @injectable()
 export class Evaluator {
+  readonly #damage: ToldDamage;
+
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(EvaluatorRuns) private readonly runs: EvaluatorRuns,
@@ -58,7 +62,9 @@ export class Evaluator {
     @inject(Cleanup) private readonly cleanup: Cleanup,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(Maintenance) private readonly maintenance: Maintenance,
-  ) {}
+  ) {
+    this.#damage = new ToldDamage(deps.log, 'a monitor');
+  }
 
   /** See `WatchdogApi.evaluate`. */
   async evaluate<T>(
@@ -165,7 +171,7 @@ export class Evaluator {
     const found: Found = { family: new Map(), waiting: [], relook: [], changed, outages };
     const first: MonitorDoc[] = [];
     let rest: string | null = null;
-    for await (const { items, next } of this.#due(now, null, SLICE)) {
+    for await (const { items, next } of this.#due(run, now, null, SLICE)) {
       held.check();
       this.#foresee(items, found, now);
       if (first.length >= PAGE) continue;
@@ -174,27 +180,19 @@ export class Evaluator {
     }
     await this.#page(run, first, found, now);
     if (rest === null) return found;
-    for await (const { items } of this.#due(now, rest, PAGE)) {
+    for await (const { items } of this.#due(run, now, rest, PAGE)) {
       held.check();
       await this.#page(run, items, found, now);
     }
     return found;
   }
 
-  /** In pages; the store reads one while the one before it is looked at. */
-  async *#due(now: number, from: string | null, limit: number): AsyncGenerator<Page<MonitorDoc>, void, undefined> {
-    const filter = { next_check_at: { gt: '', lt: isoOf(now) } };
-    const read = (after: string | null): Promise<Page<MonitorDoc>> => {
-      const page = this.deps.monitors.find({ filter, sort: [['next_check_at', 'asc']], limit, after });
-      // A failure is thrown where the page is awaited; where the run has failed before that, it has its error already.
-      page.catch(() => undefined);
-      return page;
+  #due(run: RunDoc, now: number, from: string | null, limit: number): AsyncGenerator<Page<MonitorDoc>> {
+    const damaged = (error: StoreDamaged): void => {
+      run.errors++;
+      this.#damage.tell(error);
     };
-    for (let coming: Promise<Page<MonitorDoc>> | null = read(from); coming !== null;) {
-      const page: Page<MonitorDoc> = await coming;
-      coming = page.next === null ? null : read(page.next);
-      yield page;
-    }
+    return dueMonitors(this.deps.monitors, { now, from, limit, damaged });
   }
 
   /** The first phase: who will be down. */

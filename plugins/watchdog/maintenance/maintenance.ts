@@ -7,6 +7,8 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
+import type { StoreDamaged } from '../../../ports/store.js';
+import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
@@ -34,14 +36,19 @@ interface Applied {
 
 @injectable()
 export class Maintenance {
+  readonly #damage: ToldDamage;
+
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
     @inject(Ancestry) private readonly ancestry: Ancestry,
-  ) {}
+  ) {
+    this.#damage = new ToldDamage(deps.log, 'a maintenance window');
+  }
 
   /** Brings every monitor in line with the windows as they are now, and forgets windows that are over for good. */
   async apply(now: number): Promise<Applied> {
-    const windows = await all(this.deps.windows, { limit: BATCH });
+    const unread: string[] = [];
+    const windows = await all(this.deps.windows, { limit: BATCH, damaged: (error) => this.#unread(error, unread) });
     const over = windows.filter((window) => openSpan(window, now) === null && nextSpan(window, now) === null);
     const changed: MonitorDoc[] = [];
     let errors = 0;
@@ -56,9 +63,15 @@ export class Maintenance {
       errors += written.errors;
       if (written.won.length + written.errors >= due.length) break;
     }
-    const ended = await this.#release(new Set(windows.map(({ id }) => id)), now);
+    // What cannot be read is not gone: its monitors stay as they are.
+    const ended = await this.#release(new Set([...windows.map(({ id }) => id), ...unread]), now);
     if (over.length > 0) await this.deps.windows.remove({ id: { in: over.map(({ id }) => id) } });
     return { changed, errors: errors + ended };
+  }
+
+  #unread(error: StoreDamaged, ids: string[]): void {
+    if (error.place.id !== null) ids.push(error.place.id);
+    this.#damage.tell(error);
   }
 
   #held({ doc, window, until }: Hold, now: number): PendingWrite {
@@ -83,8 +96,9 @@ export class Maintenance {
   async #monitorsOf({ sources, subtree, project }: WindowDoc): Promise<MonitorDoc[]> {
     const named = subtree === null ? sources : [...sources, subtree];
     const found = await all(this.deps.monitors, {
-      filter: { id: { in: named.map(idOf) }, deleted_at: null },
+      filter: { id: { in: named.map(idOf) } },
       limit: BATCH,
+      damaged: this.#damage.tell,
     });
     if (subtree !== null) found.push(...(await this.ancestry.below(subtree)));
     return found.filter((doc) => doc.deleted_at === null && (project === null || doc.project === project));

@@ -4,6 +4,7 @@
  * one counts as parentless), chains deeper than 256.
  */
 import type { Find } from '../../../ports/store.js';
+import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { all } from '../../../lib/paging.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -38,7 +39,11 @@ export function ancestorsOf(child: Kin, family: ReadonlyMap<string, Relative | n
 
 @injectable()
 export class Ancestry {
-  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
+  readonly #damage: ToldDamage;
+
+  constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {
+    this.#damage = new ToldDamage(deps.log, 'a parent');
+  }
 
   /**
    * Everyone above these children.
@@ -51,11 +56,10 @@ export class Ancestry {
       for (let i = 0; i < missing.length; i += BATCH) {
         const part = missing.slice(i, i + BATCH);
         for (const source of part) family.set(source, null);
-        const page = await this.deps.monitors.find({
-          filter: { id: { in: part.map(idOf) }, deleted_at: null },
-          limit: BATCH,
-        });
-        for (const doc of page.items) family.set(doc.source, relative(doc));
+        // A condition on what is in the document would fail for all where one is damaged.
+        const filter = { id: { in: part.map(idOf) } };
+        const page = await this.deps.monitors.find({ filter, limit: BATCH, damaged: this.#damage.tell });
+        for (const doc of page.items) if (doc.deleted_at === null) family.set(doc.source, relative(doc));
       }
       wanted = new Set(missing.flatMap((source) => family.get(source)?.parent_source ?? []));
     }

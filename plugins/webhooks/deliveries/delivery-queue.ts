@@ -9,6 +9,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Update } from '../../../ports/store.js';
+import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import type { Delivery } from '../model/delivery.js';
 import { DeliveryWriter } from './delivery-writer.js';
@@ -32,11 +33,15 @@ export interface InFlight {
 
 @injectable()
 export class DeliveryQueue {
+  readonly #damage: ToldDamage;
+
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries' | 'clock'>,
+    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries' | 'clock' | 'log'>,
     @inject(DeliveryLeases) private readonly leases: DeliveryLeases,
     @inject(DeliveryWriter) private readonly writer: DeliveryWriter,
-  ) {}
+  ) {
+    this.#damage = new ToldDamage(deps.log, 'a delivery');
+  }
 
   /** This process, as leases and markers name it. */
   get instance(): string {
@@ -77,6 +82,7 @@ export class DeliveryQueue {
     let full = left.length > 0;
     while (full) {
       const { items, next } = await this.deps.deliveries.find({
+        damaged: this.#damage.tell,
         filter: { webhook_id: { in: left }, next_at: { gt: '', lte: this.deps.clock.iso() } },
         sort: [
           ['webhook_id', 'asc'],

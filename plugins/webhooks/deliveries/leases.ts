@@ -10,6 +10,7 @@ import { each } from '../../../lib/paging.js';
 import { StalenessTracker } from '../../../lib/staleness.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Find } from '../../../ports/store.js';
+import { ToldDamage } from '../../../ports/store/told-damage.js';
 import type { Delivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { ATTEMPT_MS } from '../sending/sender.js';
@@ -28,8 +29,10 @@ export class DeliveryLeases {
   readonly instance: string;
   readonly #active = new Set<string>();
   readonly #held: StalenessTracker;
+  readonly #damage: ToldDamage;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries' | 'clock' | 'ids'>) {
+  constructor(@inject(DEPS) private readonly deps: Pick<WebhookDeps, 'deliveries' | 'clock' | 'ids' | 'log'>) {
+    this.#damage = new ToldDamage(deps.log, 'a delivery');
     this.instance = this.deps.ids.uuid();
     this.#held = new StalenessTracker(() => this.deps.clock.monotonic());
   }
@@ -48,6 +51,7 @@ export class DeliveryLeases {
     const { deliveries, clock } = this.deps;
     const now = clock.iso();
     const { items, next } = await deliveries.find({
+      damaged: this.#damage.tell,
       filter: { webhook_id: webhook, next_at: { gt: '', lte: now } },
       sort: [
         ['webhook_id', 'asc'],

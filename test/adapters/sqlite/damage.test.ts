@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { CATCH_UP_MS } from '../../../adapters/sqlite/indexing/catch-up.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
+import { each } from '../../../lib/paging.js';
 import { findRendered } from '../../../ports/rendering.js';
 import { StoreDamaged, type Collection, type CollectionSpec, type Doc } from '../../../ports/store.js';
 import { rejection } from '../../../testing/contracts/fixture.js';
@@ -69,17 +70,23 @@ describe('sqlite, damage', function () {
     substr(body, instr(body, 'text of') + 2) AS TEXT) WHERE id = 'b'`;
   const NO_JSON = `UPDATE rows SET body = replace(body, ',"text', ';"text') WHERE id = 'b'`;
 
-  /** It fails as damage of the document `b`. */
-  const told = async (call: Promise<unknown>): Promise<void> => {
+  const toldOf = async (call: Promise<unknown>, id: string | null): Promise<Error> => {
     const error = await rejection(call);
     expect(error).to.be.instanceOf(StoreDamaged);
-    expect((error as StoreDamaged).place).to.deep.equal({ collection: 'rows', id: 'b' });
-    expect((error as Error).message).to.include('the document "b" of rows cannot be read');
+    expect((error as StoreDamaged).place).to.deep.equal({ collection: 'rows', id });
+    return error as Error;
+  };
+  /** It fails as damage of the document `b`. */
+  const told = async (call: Promise<unknown>): Promise<void> => {
+    const error = await toldOf(call, 'b');
+    expect(error.message).to.include('the document "b" of rows cannot be read');
   };
 
   for (const [name, sql] of [
     ['a text that is not UTF-8', NO_UTF8],
     ['a body that is no JSON', NO_JSON],
+    ['a body of which nothing is left', `UPDATE rows SET body = '{"broken' WHERE id = 'b'`],
+    ['an empty body', `UPDATE rows SET body = '' WHERE id = 'b'`],
   ] as const) {
     it(`${name}: each call that meets it fails and names it, all others are served`, async () => {
       harm(sql);
@@ -109,6 +116,31 @@ describe('sqlite, damage', function () {
       expect((await rows.find()).items).to.have.length(2);
     });
   }
+
+  it('is left out of the pages of work on many, and told; the others come in their order', async () => {
+    await rows.insert({ id: 'd', n: 1, kind: 'd', text: 'text of d' });
+    await caughtUp();
+    harm(`UPDATE rows SET body = '{"broken' WHERE id IN ('b', 'c')`);
+    for (const limit of [1, 2, 3, 4, 50]) {
+      const told: (string | null)[] = [];
+      const found: string[] = [];
+      const damaged = ({ place }: StoreDamaged): void => void told.push(place.id);
+      // Of a page of which nothing can be read nobody knows where the next one begins.
+      if (limit === 1) {
+        const page = await rows.find({ limit, damaged });
+        expect(page.items.map(({ id }) => id)).to.deep.equal(['a']);
+        await toldOf(rows.find({ limit, damaged, after: page.next }), null);
+        continue;
+      }
+      for await (const row of each(rows, { limit, damaged })) found.push(row.id);
+      expect([found, [...new Set(told)]], String(limit)).to.deep.equal([
+        ['a', 'd'],
+        ['b', 'c'],
+      ]);
+    }
+    const alone = await rows.find({ filter: { kind: 'b' }, damaged: () => undefined });
+    expect(alone).to.deep.equal({ items: [], next: null });
+  });
 
   it('compressed fields that are damaged are told the same', async () => {
     await rows.bulk([{ put: { id: 'b', n: 1, kind: 'b', text: 't', long: 'long '.repeat(500) } }]);
