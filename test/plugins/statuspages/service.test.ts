@@ -110,7 +110,13 @@ for (const engine of engines) {
       const { headers, text } = await page();
       expect(text).to.include('Shop &lt;status&gt;').and.include('Web shop').and.include('Public part');
       for (const secret of SECRETS) expect(text, secret).not.to.include(secret);
-      expect(text.match(/<rect /g)).to.have.length(180);
+      const columns = [...text.matchAll(/<path class="tone-[a-z]+" d="M\d+ 24h(\d+)">/g)].map(
+        ([, length]) => (Number(length) + 2) / 8,
+      );
+      expect(
+        columns.reduce((sum, n) => sum + n, 0),
+        'ninety days of each of two parts',
+      ).to.equal(180);
       expect(headers['x-robots-tag']).to.equal('noindex');
       expect(text, 'no browser asks for a picture that is not there').to.include('<link rel="icon" href="data:,">');
       expect(text).to.include('<meta name="robots" content="noindex">');
