@@ -22,7 +22,7 @@ const unmarked: Edits = {
   'plugins/bugs/item/place-marks.js': (text) =>
     text.replace(/(export function addedMarks\(.*\{)\n/, '$1 return null;\n'),
 };
-const withoutMarks = (text: string): string => text.replace('...marksOf([report]),', '');
+const withoutMarks = (text: string): string => text.replace(/\b(?:version|host)_marks: seen.*\n/g, '\n');
 const withThreeTexts = (text: string): string =>
   text
     .replace(/search_text: (searchText\(.*\)),\n/, "search_text: $1.split('\\u001f').slice(0, 3).join('\\u001f'),\n")
