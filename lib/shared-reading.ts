@@ -9,8 +9,9 @@ import { SingleFlight } from './single-flight.js';
 export interface ReadingOptions<T> {
   /** How old a slow reading may be when it is given out, counted from its beginning, in ms. */
   maxAgeMs: number;
-  /** A reading that took no longer is quick, in ms; or what `isSmall` says, however busy the machine was. */
+  /** A reading that took no longer is quick, in ms. */
   quickMs?: number;
+  /** So is one of which this holds, however busy the machine was. */
   isSmall?: (value: T) => boolean;
   /** Milliseconds that never go back. */
   monotonic: () => number;
@@ -56,7 +57,7 @@ export class SharedReading<T> {
     const value = await this.read();
     const took = performance.now() - began;
     const { quickMs = 0, isSmall } = this.options;
-    this.#quick = isSmall === undefined ? took <= quickMs : isSmall(value);
+    this.#quick = took <= quickMs || isSmall?.(value) === true;
     const reading = { value, since, took };
     this.#last = this.#quick ? null : reading;
     clearTimeout(this.#expiry);

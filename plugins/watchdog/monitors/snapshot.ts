@@ -17,6 +17,8 @@ import { MONITOR_ROW, type MonitorRow } from './snapshot-row.js';
 const MAX_AGE_MS = 2_000;
 /** A store that was read within this time is read anew for every question. */
 const QUICK_MS = 25;
+/** So many monitors are a small store, however busy the machine is. */
+const FEW = 500;
 const PAGE = 200;
 
 export interface Snapshot<Row extends TreeItem = MonitorRow> {
@@ -36,7 +38,12 @@ export class Snapshots {
   readonly #outline: SharedReading<Snapshot<OutlineRow>>;
 
   constructor(@inject(DEPS) private readonly deps: Pick<WatchdogDeps, 'monitors' | 'clock'>) {
-    const options = { maxAgeMs: MAX_AGE_MS, quickMs: QUICK_MS, monotonic: () => deps.clock.monotonic() };
+    const options = {
+      maxAgeMs: MAX_AGE_MS,
+      quickMs: QUICK_MS,
+      isSmall: ({ rows }: { rows: readonly unknown[] }) => rows.length <= FEW,
+      monotonic: () => deps.clock.monotonic(),
+    };
     this.#whole = new SharedReading(() => this.#read<MonitorRow>(MONITOR_ROW), options);
     this.#outline = new SharedReading(() => this.#read<OutlineRow>(OUTLINE_ROW), options);
   }
