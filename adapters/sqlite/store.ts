@@ -6,7 +6,7 @@
  * worker and back.
  * WAL lets readers pass the writer, and commands of other processes work beside a running server.
  */
-import { chmod, open, stat } from 'node:fs/promises';
+import { access, chmod, constants, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders } from '../../lib/folders.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
@@ -217,15 +217,18 @@ export class SqliteStore implements DocumentStore {
 /**
  * The store is this user's alone: its file is made so before SQLite opens it, which gives its log the same mode, and
  * files of earlier versions are tightened. Where modes mean nothing, as on Windows, nothing changes.
+ *
+ * A file that is there is not opened: to close it would give up the locks (POSIX) that another connection of this
+ * process has on it, and another process would take the log away from under that one.
  */
 async function makePrivate(path: string): Promise<void> {
   try {
-    const file = await open(path, 'a', 0o600);
+    const file = await open(path, 'wx', 0o600);
     await file.close();
   } catch (error) {
-    // SQLite's own error says better what is wrong with the path.
-    if ((error as NodeJS.ErrnoException).code === 'EISDIR') return;
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    // Node says better than SQLite that a disk is read-only, or a file another user's.
+    await access(path, constants.R_OK | constants.W_OK);
   }
   for (const name of [path, `${path}-wal`, `${path}-shm`]) {
     try {

@@ -1,6 +1,5 @@
 /** The dependencies of this plugin's services, bound as one value that a test can replace. */
 import { token } from '../../kernel/contract.js';
-import type { KeyedHash } from '../../lib/text/keyed-hash.js';
 import type { AccountDirectory } from '../../ports/domain/access.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
@@ -101,8 +100,8 @@ export interface BugDeps {
   faultWatchers: () => readonly VersionFaultWatcher[];
   /** Key of the hashes of senders' addresses. */
   senderKey: Buffer;
-  /** Of people. */
-  peopleHash: KeyedHash;
+  /** Key of the hashes of people. */
+  peopleKey: Buffer;
   /** Undefined while no plugin provides an audit log. */
   audit: () => AuditLog | undefined;
   emit: (

@@ -4,7 +4,6 @@
  */
 import joi from 'joi';
 import { definePlugin, extend, listen, perPlugin } from '../../kernel/contract.js';
-import { keyedHash } from '../../lib/text/keyed-hash.js';
 import { ACCOUNTS } from '../../ports/domain/access.js';
 import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
@@ -172,7 +171,7 @@ export default definePlugin<BugsConfig>({
       pullRequests: () => ctx.extensions(PULL_REQUESTS),
       faultWatchers: () => ctx.extensions(VERSION_FAULT_WATCHERS),
       senderKey: ctx.ports.cipher.derive('bugs.senders'),
-      peopleHash: keyedHash(ctx.ports.cipher.derive('bugs.people')),
+      peopleKey: ctx.ports.cipher.derive('bugs.people'),
       audit: () => ctx.find(AUDIT),
       emit: (event, data, options) => ctx.emit(event, data, options),
       random: Math.random,

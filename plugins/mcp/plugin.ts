@@ -46,9 +46,15 @@ export default definePlugin<McpConfig>({
         version: ctx.app.version,
         log: ctx.log,
       });
+    /** One that failed is tried again by the next message. */
+    const loaded = (): Promise<Protocol> =>
+      (protocol ??= load().catch((error: unknown) => {
+        protocol = null;
+        throw error;
+      }));
     const firstCall = new FirstCall(ctx.collection('marks'), ctx.clock, ctx.log);
     const endpoint = new Endpoint({
-      protocol: () => (protocol ??= load()),
+      protocol: loaded,
       baseUrl: () => ctx.app.base_url,
       allowedOrigins: ctx.config.allowed_origins,
       connected: () => firstCall.note(),

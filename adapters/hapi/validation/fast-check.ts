@@ -38,10 +38,6 @@ export function fastCheck(schema: Schema): FastCheck {
   return sureOf(descriptionOf(schema));
 }
 
-/** An object without a prototype that V8 keeps as any other: of `Object.create(null)` it makes a table. */
-const Query = function () {} as unknown as new () => Record<string, unknown>;
-Query.prototype = Object.create(null) as object;
-
 const PLAIN_INTEGER = /^(?:0|[1-9]\d{0,14})$/;
 
 /**
@@ -61,7 +57,7 @@ export function fastQuery(schema: Schema, strict: boolean): FastQuery {
   // Such a default is made, or copied, for every query.
   if (fields.some(({ missing }) => typeof missing === 'object' || typeof missing === 'function')) return () => null;
   return (query) => {
-    const value = new Query();
+    const value = Object.create(null) as Record<string, unknown>;
     let known = 0;
     for (const { key, isNumber, sure, needed, missing } of fields) {
       const text = query[key];

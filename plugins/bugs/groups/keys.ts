@@ -59,13 +59,7 @@ export interface Lead {
   divided?: readonly KeyPart[] | undefined;
 }
 
-export const NO_WRITES: readonly Write[] = [];
-export const existing = (item_id: string): Decision => ({
-  item_id,
-  adopted: false,
-  flooded: false,
-  writes: NO_WRITES,
-});
+export const existing = (item_id: string): Decision => ({ item_id, adopted: false, flooded: false, writes: [] });
 
 @injectable()
 export class Keys {

@@ -22,7 +22,7 @@ const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'str
 @injectable()
 export class Acceptance {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleHash'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleKey'>,
     @inject(ReportFilters) private readonly filters: ReportFilters,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(GroupingRuleBook) private readonly rules: GroupingRuleBook,
@@ -41,7 +41,7 @@ export class Acceptance {
     const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
     const keyed = keyedBy(scrubbed, ruling, this.deps.grouping.masks);
-    const person = given.user ? personOf(this.deps.peopleHash, project, given.user) : null;
+    const person = given.user ? personOf(this.deps.peopleKey, project, given.user) : null;
     return { report, own_title: scrubbed.title, details, person, keyed, ref, ...this.#moment(report) };
   }
 

@@ -4,7 +4,7 @@ import { conflict } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import { isOfPart } from '../grouping/difference.js';
 import { groupingOf } from '../grouping/key.js';
-import { existing, Keys, NO_WRITES, type Keyed, type Lead } from '../groups/keys.js';
+import { existing, Keys, type Keyed, type Lead } from '../groups/keys.js';
 import type { AcceptedReport, Placement } from './incoming-report.js';
 import { NewGroups } from './new-groups.js';
 
@@ -32,8 +32,7 @@ export class Placing {
   #led({ item, divided }: Lead, accepted: AcceptedReport): Placement | null | Promise<Placement | null> {
     const { report, keyed } = accepted;
     const part = divided?.find(({ by }) => isOfPart(by, report));
-    // Written out: every report passes here.
-    if (part === undefined) return { item_id: item, adopted: false, flooded: false, writes: NO_WRITES, keyed, report };
+    if (part === undefined) return { ...existing(item), keyed, report };
     accepted.keyed = { ...keyed, dedup_key: part.key, bare_key: part.key, origin: '' };
     return this.known(accepted);
   }

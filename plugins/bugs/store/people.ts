@@ -1,5 +1,5 @@
 /** The fields of an item that say how many people its reports named (contract 21, people affected). Pure. */
-import type { KeyedHash } from '../../../lib/text/keyed-hash.js';
+import { createHmac } from 'node:crypto';
 import { estimateOf, joined, printOf, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter } from '../../../ports/store.js';
 import type { ItemDoc } from '../item/model.js';
@@ -35,7 +35,7 @@ export const stillHas = ({ own, merged }: Sketches): Filter => ({ people_sketch:
 
 /**
  * All that is kept of who a report names: 30 bits of a keyed hash, which differ between projects.
- * @param hashed with a key of this service
+ * @param key of this service
  */
-export const personOf = (hashed: KeyedHash, project: string, user: string): Print =>
-  printOf(hashed(`${project}\u001f${user}`));
+export const personOf = (key: Buffer, project: string, user: string): Print =>
+  printOf(createHmac('sha256', key).update(`${project}\u001f${user}`).digest());

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +49,21 @@ describe('sqlite processes', function () {
       expect(found.filter((row) => row === null)).to.have.length(0);
       expect(last?.n).to.be.at.least(acknowledged.length);
     }
+  });
+
+  it('a second store of this process that closes gives up no lock of the first', async () => {
+    const first = await opened();
+    await first.ensure([{ name: 'rows', indexes: [{ fields: ['n'] }] }]);
+    await first.collection<Row>('rows').insert({ id: 'counter', n: 1 });
+    await (await opened()).close();
+    // The last to leave the file takes the log along: it is not the last.
+    const [code] = (await once(spawn(process.execPath, [WRITER, path, 'inc', '10'], { stdio: 'inherit' }), 'exit')) as [
+      number,
+    ];
+    expect(code).to.equal(0);
+    expect(existsSync(`${path}-wal`)).to.equal(true);
+    expect((await first.collection<Row>('rows').get('counter'))?.n).to.equal(11);
+    await first.close();
   });
 
   it('two processes that increment one document lose none', async () => {

@@ -2,7 +2,6 @@
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { Scope } from '../../../kernel/container.js';
-import { keyedHash } from '../../../lib/text/keyed-hash.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import type { ListAnswer } from '../../../plugins/bugs/lists/lists.js';
 import type { BugCaller } from '../../../plugins/bugs/caller.js';
@@ -136,7 +135,7 @@ export function fixtureOn(
     filters: () => [],
     pullRequests: () => [],
     faultWatchers: () => [],
-    peopleHash: keyedHash(Buffer.alloc(32, 7)),
+    peopleKey: Buffer.alloc(32, 7),
     senderKey: Buffer.from('senders'),
     audit: () => undefined,
     emit: async (event, data, { id }) => {
