@@ -17,7 +17,10 @@ export const plainCode = async (file: string): Promise<string> => {
 describe('aos plugin new', function () {
   this.timeout(120_000);
   const folders: string[] = [];
+  /** Not in `dist`, which other tests walk through and copy meanwhile. */
+  const inCheckout = join(projectRoot(), 'build');
   const fresh = async (above: string): Promise<string> => {
+    await mkdir(above, { recursive: true });
     const folder = await mkdtemp(join(above, 'aos-plugins-'));
     folders.push(folder);
     return folder;
@@ -105,7 +108,7 @@ describe('aos plugin new', function () {
   });
 
   for (const [where, above] of [
-    ['in the checkout', join(projectRoot(), 'dist')],
+    ['in the checkout', inCheckout],
     ['beside it', tmpdir()],
   ] as const) {
     it(`runs at once, and its tests are green, in plain JavaScript ${where}`, async () => {
@@ -116,7 +119,7 @@ describe('aos plugin new', function () {
   }
 
   it('is tested before it was compiled, and compiles to what was written, in TypeScript', async () => {
-    const cwd = await fresh(join(projectRoot(), 'dist'));
+    const cwd = await fresh(inCheckout);
     await aos(cwd, 'plugin', 'new', 'tess');
     const folder = join(cwd, 'tess');
     expect(await done(process.execPath, ['--test', 'dist/plugin.test.js'], { cwd: folder })).to.match(/^# pass 6$/m);
