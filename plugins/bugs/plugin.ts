@@ -24,11 +24,12 @@ import { BUILD_HISTORY } from '../../ports/domain/releases.js';
 import { AGENT_REQUESTED, AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
-import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECT_PARTS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { RUNTIME } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { belongings } from './belongings.js';
 import { COLLECTIONS } from './collections.js';
 import type { BugsConfig, BugDeps } from './deps.js';
 import { ERRORS } from './errors.js';
@@ -111,7 +112,14 @@ export default definePlugin<BugsConfig>({
     VERSION_FAULT_WATCHERS.point,
     PULL_REQUESTS.point,
   ],
-  extends: [PROJECT_USAGE.point, PROJECT_PARTS.point, SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point],
+  extends: [
+    PROJECT_USAGE.point,
+    PROJECT_BELONGINGS.point,
+    PROJECT_PARTS.point,
+    SEARCH_PROVIDERS.point,
+    LIVE_TOPICS.point,
+    AUDIT_TARGETS.point,
+  ],
   config,
   tags: {
     bugtracker:
@@ -197,6 +205,7 @@ export default definePlugin<BugsConfig>({
       },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'items', inUse: async (slug) => (await deps.counters.get(slug)) !== null }),
+        extend(PROJECT_BELONGINGS, belongings(deps)),
         extend(PROJECT_PARTS, projectPart(board, deps.clock)),
         extend(PROJECT_USAGE, {
           noun: 'grouping rules',

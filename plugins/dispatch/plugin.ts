@@ -8,7 +8,7 @@ import { AUDIT } from '../../ports/domain/audit.js';
 import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from '../../ports/domain/bugs.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
-import { PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import { ATTEMPT_DATA } from '../../ports/domain/webhooks.js';
 import { action, facts, pages, topic } from './pages.js';
@@ -23,7 +23,7 @@ export default definePlugin({
   api: 1,
   title: 'Asking for agents',
   needs: [ITEMS, AGENT_SETTINGS, PROJECTS, TOKENS, AUDIT].map(({ name }) => name),
-  extends: [ITEM_ACTIONS.point, ITEM_FACTS.point, ATTEMPT_DATA.point, LIVE_TOPICS.point],
+  extends: [ITEM_ACTIONS.point, ITEM_FACTS.point, ATTEMPT_DATA.point, LIVE_TOPICS.point, PROJECT_BELONGINGS.point],
   collections: [
     { name: 'rules', indexes: [{ fields: ['project'] }] },
     { name: 'runs', indexes: [{ fields: ['changed_at'] }] },
@@ -39,6 +39,7 @@ export default definePlugin({
         extend(ITEM_FACTS, facts(runs)),
         extend(ATTEMPT_DATA, requests),
         extend(LIVE_TOPICS, topic(runs)),
+        extend(PROJECT_BELONGINGS, rules),
       ],
       listens: [BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED].map((event) =>
         listen(event, (told) => requests.byRules(told), { durable: true }),

@@ -80,6 +80,12 @@ export class RequestRules {
     await this.audit.record(principal, 'request_rule.deleted', id, { agent });
   }
 
+  /** With its project (`ProjectBelongings`). */
+  async clear(project: string): Promise<void> {
+    await this.rows.remove({ project });
+    this.#atHand = null;
+  }
+
   async #need(principal: Principal, id: string): Promise<RequestRule> {
     return owned(ownProject(principal), await this.rows.get(id), (rule) => rule.project, `rule ${id.slice(0, 64)}`);
   }

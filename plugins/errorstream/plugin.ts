@@ -9,7 +9,7 @@ import { BUGS, ERROR_GROUPS, ITEM_ACTIONS, ITEMS, MUTING, REPORT_FILTERS } from 
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { FRAME_REWRITER } from '../../ports/domain/frames.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
-import { PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { ERRORS } from './errors.js';
 import { firstErrorCommand } from './first-error.js';
@@ -34,7 +34,14 @@ export default definePlugin({
   uses: [AUDIT.name, FRAME_REWRITER.name],
   tags: { errors: 'The intake for an application’s exception handler, and the ignore rules that mute known noise.' },
   provides: [ERROR_INTAKE.name],
-  extends: [REPORT_FILTERS.point, SEARCH_PROVIDERS.point, ITEM_ACTIONS.point, FIRST_STEPS.point, AUDIT_TARGETS.point],
+  extends: [
+    REPORT_FILTERS.point,
+    SEARCH_PROVIDERS.point,
+    ITEM_ACTIONS.point,
+    FIRST_STEPS.point,
+    AUDIT_TARGETS.point,
+    PROJECT_BELONGINGS.point,
+  ],
   errors: ERRORS,
   collections: COLLECTIONS,
   migrations: MIGRATIONS,
@@ -57,6 +64,12 @@ export default definePlugin({
       services: { [ERROR_INTAKE.name]: intake },
       extensions: [
         extend(REPORT_FILTERS, rules.book),
+        extend(PROJECT_BELONGINGS, {
+          // It has no items, so its rules mute none.
+          clear: async (project) => {
+            if ((await ctx.collection<IgnoreRule>('rules').remove({ project })) > 0) await rules.book.changed();
+          },
+        }),
         extend(SEARCH_PROVIDERS, ruleSearch(rules.registry)),
         extend(AUDIT_TARGETS, {
           noun: 'ignore_rule',

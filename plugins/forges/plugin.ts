@@ -6,7 +6,7 @@ import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { ITEMS } from '../../ports/domain/bugs.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
-import { PROJECT_SECTIONS, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECT_SECTIONS, PROJECTS } from '../../ports/domain/projects.js';
 import { Linking } from './linking.js';
 import { pages, section } from './pages.js';
 import { KnownPullRequests } from './pull-requests.js';
@@ -19,7 +19,7 @@ export default definePlugin({
   api: 1,
   title: 'Webhooks of forges',
   needs: [ITEMS.name, PROJECTS.name, AUDIT.name],
-  extends: [PULL_REQUESTS.point, PROJECT_SECTIONS.point],
+  extends: [PULL_REQUESTS.point, PROJECT_SECTIONS.point, PROJECT_BELONGINGS.point],
   collections: [
     { name: 'secrets', indexes: [] },
     { name: 'pull_requests', indexes: [{ fields: ['heard_at'] }] },
@@ -31,7 +31,12 @@ export default definePlugin({
     return {
       routes: routes({ ...services, clock: ctx.clock, baseUrl }),
       pages: pages(services.secrets, baseUrl),
-      extensions: [extend(PULL_REQUESTS, services.pulls), extend(PROJECT_SECTIONS, section(services.secrets, baseUrl))],
+      extensions: [
+        extend(PULL_REQUESTS, services.pulls),
+        extend(PROJECT_SECTIONS, section(services.secrets, baseUrl)),
+        extend(PROJECT_BELONGINGS, services.pulls),
+        extend(PROJECT_BELONGINGS, services.secrets),
+      ],
       jobs: [{ name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, run: () => services.pulls.forget() }],
     };
   },

@@ -52,6 +52,11 @@ export class KnownPullRequests implements PullRequests {
     }
   }
 
+  /** With its project (`ProjectBelongings`). */
+  async clear(project: string): Promise<void> {
+    await this.rows.remove({ project });
+  }
+
   async forget(): Promise<void> {
     await this.rows.remove({ heard_at: { lt: isoOf(this.clock.now() - KEPT_MS) } });
   }

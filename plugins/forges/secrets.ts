@@ -76,6 +76,11 @@ export class ForgeSecrets {
     return this.cipher.open(row.secret, purpose(project));
   }
 
+  /** With its project (`ProjectBelongings`). */
+  async clear(slug: string): Promise<void> {
+    await this.rows.remove({ id: slug });
+  }
+
   async #need(principal: Principal, slug: string): Promise<ProjectInfo> {
     if (principal.kind === 'token' && principal.project !== null && principal.project !== slug)
       throw denied(`The token is for the project ${principal.project} only.`);

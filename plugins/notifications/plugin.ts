@@ -7,7 +7,7 @@ import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
-import { PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
@@ -67,7 +67,7 @@ export default definePlugin<NotificationsConfig>({
   api: 1,
   title: 'Notifications',
   needs: [AUDIT.name, PROJECTS.name],
-  extends: [ALARM_RECEIVERS.point, SEARCH_PROVIDERS.point, FIRST_STEPS.point],
+  extends: [ALARM_RECEIVERS.point, PROJECT_BELONGINGS.point, SEARCH_PROVIDERS.point, FIRST_STEPS.point],
   config,
   collections: [
     { name: 'channels', indexes: [{ fields: ['name'] }] },
@@ -127,6 +127,12 @@ export default definePlugin<NotificationsConfig>({
       panels: panels(channels),
       extensions: [
         extend(ALARM_RECEIVERS, { told: ({ id }) => told(notes, channelRows, id) }),
+        extend(PROJECT_BELONGINGS, {
+          clear: async (project) => {
+            await rules.remove({ project });
+            known.changed();
+          },
+        }),
         extend(SEARCH_PROVIDERS, channelSearch(channels)),
         extend(FIRST_STEPS, {
           id: 'channel',

@@ -6,7 +6,7 @@ import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { invalid, notFound } from '../../kernel/errors.js';
 import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
 import { TOKENS, type TokenIssuer, type TokenRecord } from '../../ports/domain/tokens.js';
-import { dsn } from './project.js';
+import { dsn, nameOf } from './project.js';
 import { Projects } from './service.js';
 
 export interface IntakeKey {
@@ -81,19 +81,8 @@ export class IntakeKeys {
       { before: { key: 'set' }, after: { key: null } },
     );
   }
-
-  /** All of a project that goes. */
-  async revokeAll(slug: string): Promise<void> {
-    for (const { id } of await this.tokens.list({ kind: 'intake', project: slug })) await this.tokens.revoke(id);
-  }
 }
 
 function view({ id, name, prefix, created_by, created_at, last_used_at, revoked_at }: TokenRecord): IntakeKey {
   return { id, name, prefix, created_by, created_at, last_used_at, revoked_at };
-}
-
-function nameOf(actor: Actor): string {
-  if (typeof actor === 'string') return actor;
-  if (actor.kind === 'session') return actor.username;
-  return actor.kind === 'token' ? `token ${actor.name}` : actor.kind;
 }

@@ -14,7 +14,8 @@ import {
 import type { ProjectParts, ProjectSections } from '../../ports/domain/projects.js';
 import type { ServiceCatalog } from '../../ports/domain/system.js';
 import { partsOf, setupOf } from './home.js';
-import { cleared, type Brands } from './brand/brands.js';
+import type { Brands } from './brand/brands.js';
+import type { ProjectDeletion } from './deletion.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { changeBody, createBody, projectInfo, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
@@ -54,6 +55,7 @@ const MAKES: ReadonlySet<string> = new Set(['/projects', '/projects/{slug}/intak
 export interface PageParts {
   projects: Projects;
   keys: IntakeKeys;
+  deletion: ProjectDeletion;
   brands: Brands;
   catalog: Pick<ServiceCatalog, 'scopes'>;
   /** What other plugins add to a project's page. */
@@ -65,7 +67,17 @@ export interface PageParts {
   baseUrl: () => string;
 }
 
-export function pages({ projects, keys, brands, catalog, sections, parts, log, baseUrl }: PageParts): PageSpec[] {
+export function pages({
+  projects,
+  keys,
+  deletion,
+  brands,
+  catalog,
+  sections,
+  parts,
+  log,
+  baseUrl,
+}: PageParts): PageSpec[] {
   const slugOf = (request: HttpRequest): string => request.params['slug'] ?? '';
   const mayManage = (request: HttpRequest): boolean =>
     request.principal.kind === 'session' && request.principal.role === 'admin';
@@ -193,7 +205,7 @@ export function pages({ projects, keys, brands, catalog, sections, parts, log, b
       return to(slugOf(request), 'Project takes reports and publishes again.');
     }),
     post('/projects/{slug}/delete', async (request) => {
-      await projects.remove(request.principal, slugOf(request), (gone) => cleared(gone, keys, brands));
+      await deletion.remove(request.principal, slugOf(request));
       return new Redirect('/projects', { tone: 'success', message: `Deleted ${slugOf(request)}.` });
     }),
     post('/projects/{slug}/intake-keys', async (request) => {

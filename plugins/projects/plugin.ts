@@ -4,6 +4,7 @@ import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
 import { FIRST_STEPS, STEP_PROJECT } from '../../ports/domain/dashboard.js';
 import {
+  PROJECT_BELONGINGS,
   PROJECT_CHOICES,
   PROJECT_PARTS,
   PROJECT_SECTIONS,
@@ -19,6 +20,7 @@ import { brandRoutes } from './brand/routes.js';
 import { Brands } from './brand/brands.js';
 import { Choices } from './choices.js';
 import { commands } from './commands.js';
+import { ProjectDeletion } from './deletion.js';
 import { IntakeKeys } from './intake-keys.js';
 import { pages } from './pages.js';
 import { routes } from './routes.js';
@@ -34,7 +36,7 @@ export default definePlugin({
   after: ['access'],
   needs: [AUDIT.name, TOKENS.name, CATALOG.name],
   provides: [PROJECTS.name, PROJECT_CHOICES.name, SELLER_BRANDS.name],
-  extensionPoints: [PROJECT_USAGE.point, PROJECT_SECTIONS.point, PROJECT_PARTS.point],
+  extensionPoints: [PROJECT_USAGE.point, PROJECT_BELONGINGS.point, PROJECT_SECTIONS.point, PROJECT_PARTS.point],
   extends: [TOKEN_PROJECTS.point, FIRST_STEPS.point, STEP_PROJECT.point, SEARCH_PROVIDERS.point, AUDIT_TARGETS.point],
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
@@ -45,13 +47,19 @@ export default definePlugin({
   ],
   from: import.meta.url,
   setup(ctx) {
-    const { projects, keys, brands } = ctx.services({ projects: Projects, keys: IntakeKeys, brands: Brands });
+    const { projects, keys, brands, deletion } = ctx.services({
+      projects: Projects,
+      keys: IntakeKeys,
+      brands: Brands,
+      deletion: ProjectDeletion,
+    });
     return {
-      routes: [...routes(projects, keys, brands), ...brandRoutes(brands)],
+      routes: [...routes(projects, keys, deletion), ...brandRoutes(brands)],
       pages: [
         ...pages({
           projects,
           keys,
+          deletion,
           brands,
           catalog: ctx.resolve(CATALOG),
           sections: () => ctx.extensions(PROJECT_SECTIONS),
@@ -61,6 +69,7 @@ export default definePlugin({
         }),
         ...brandPages(projects, brands),
       ],
+      jobs: [{ name: 'deletions', everyMs: 30_000, run: () => deletion.reconcile() }],
       commands: commands(projects, keys),
       services: {
         [PROJECTS.name]: projects,

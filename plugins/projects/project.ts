@@ -1,6 +1,7 @@
 /** Projects: the stored document, its rules, what is shown of it (contract 15). Pure. */
 import joi from 'joi';
 import { named, whole, type Doc } from '../../kernel/contract.js';
+import type { Actor } from '../../ports/domain/audit.js';
 import type { ProjectInfo } from '../../ports/domain/projects.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -18,6 +19,8 @@ export interface Project extends Doc {
   archived: boolean;
   created_at: string;
   updated_at: string;
+  /** Who deletes it, or makes it at this moment. The marker: such a project is there for nobody (deletion.ts). */
+  leaving_by?: string;
 }
 
 export type ProjectView = Omit<Project, 'id'> & { slug: string };
@@ -114,4 +117,11 @@ export const projectShape = named(
 export function dsn(baseUrl: string, key: string, number: number): string {
   const url = new URL(baseUrl);
   return `${url.protocol}//${key}@${url.host}${url.pathname.replace(/\/+$/, '')}/${number}`;
+}
+
+/** As rows name who made or deletes something. */
+export function nameOf(actor: Actor): string {
+  if (typeof actor === 'string') return actor;
+  if (actor.kind === 'session') return actor.username;
+  return actor.kind === 'token' ? `token ${actor.name}` : actor.kind;
 }

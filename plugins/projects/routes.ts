@@ -1,7 +1,7 @@
 /** `/api/projects/v1` (contract 15). */
 import joi from 'joi';
 import { created, deleted, invalid, named, pageOf, whole, type RouteSpec } from '../../kernel/contract.js';
-import { cleared, type Brands } from './brand/brands.js';
+import type { ProjectDeletion } from './deletion.js';
 import type { IntakeKeys } from './intake-keys.js';
 import { createBody, patchBody, projectShape, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
@@ -42,11 +42,11 @@ const keyShape = named(
   }),
 );
 
-export function routes(projects: Projects, keys: IntakeKeys, brands: Brands): RouteSpec[] {
-  return [...projectRoutes(projects, keys, brands), ...keyRoutes(keys)];
+export function routes(projects: Projects, keys: IntakeKeys, deletion: ProjectDeletion): RouteSpec[] {
+  return [...projectRoutes(projects, deletion), ...keyRoutes(keys)];
 }
 
-function projectRoutes(projects: Projects, keys: IntakeKeys, brands: Brands): RouteSpec[] {
+function projectRoutes(projects: Projects, deletion: ProjectDeletion): RouteSpec[] {
   const archiving = (action: 'archive' | 'unarchive'): RouteSpec => ({
     method: 'POST',
     path: `${BASE}/{slug}/${action}`,
@@ -129,12 +129,15 @@ function projectRoutes(projects: Projects, keys: IntakeKeys, brands: Brands): Ro
       errors: ['conflict'],
       summary: 'Delete a project that nothing hangs on',
       description:
-        'A project with items, releases, licenses or monitors is 409 `conflict` and can only be archived. Its intake keys are revoked.',
+        'A project with items, releases, licenses, monitors, status pages or grouping rules is 409 `conflict` and can only ' +
+        'be archived. All tokens that are bound to it end at once, and with it go its webhooks, ignore, notification and ' +
+        'request rules, saved views, maintenance windows, source maps and session counts: a later project of this slug ' +
+        'has none of them.',
       access: MANAGE,
       input: { params },
       output: deleted,
       handle: async ({ principal, params: { slug = '' } }) => {
-        await projects.remove(principal, slug, (gone) => cleared(gone, keys, brands));
+        await deletion.remove(principal, slug);
         return { deleted: true };
       },
     },

@@ -1,16 +1,10 @@
 /**
  * The project service: rules shared by the API, the pages and the command line, and the directory that other plugins
  * ask (contract 15).
- *
- * Deleting touches what other plugins keep, so it has an order and a marker: the project is archived first, which stops
- * reports and publishes; then every plugin is asked whether it uses the project; then the project is removed, or
- * restored and the deletion refused. A crash in between leaves an archived project, which an administrator sees and
- * deletes again. A report that was let in before the archiving and is stored after the question keeps its project's
- * slug; the slug can be made again.
+ * A project that is being deleted (`leaving_by`) is there for none of them (deletion.ts).
  */
 import { changedFields } from '../../lib/changed-fields.js';
 import {
-  added,
   collection,
   inject,
   injectable,
@@ -28,17 +22,12 @@ import { BoundedMap } from '../../lib/bounded-map.js';
 import { all } from '../../lib/paging.js';
 import { grants } from '../../lib/scopes.js';
 import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
-import {
-  PROJECT_USAGE,
-  type ProjectDirectory,
-  type ProjectInfo,
-  type ProjectInput,
-  type ProjectUsage,
-} from '../../ports/domain/projects.js';
+import type { ProjectDirectory, ProjectInfo, ProjectInput } from '../../ports/domain/projects.js';
 import { CATALOG, type ServiceCatalog } from '../../ports/domain/system.js';
 import { StoreConflict, type Filter } from '../../ports/store.js';
 import { ToldDamage } from '../../ports/store/told-damage.js';
-import { projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
+import { Belongings } from './belongings.js';
+import { nameOf, projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
 
 /** The last number that was given out. */
 export interface ProjectCounter extends Doc {
@@ -49,6 +38,8 @@ export interface ProjectCounter extends Doc {
 const DEFAULT_SCOPES: readonly string[] = ['bugtracker:report'];
 const BELIEVED_MS = 1_000;
 const MAX_RECENT = 10_000;
+/** Not being deleted. */
+const THERE: Filter = { leaving_by: { exists: false } };
 
 /** @throws ServiceError insufficient_scope when the token is for another project */
 export function checkProject(principal: Principal, slug: string): void {
@@ -79,7 +70,7 @@ export class Projects implements ProjectDirectory {
     @inject(AUDIT) private readonly audit: AuditLog,
     @inject(CATALOG) private readonly catalog: Pick<ServiceCatalog, 'scopes'>,
     @inject(PORT.app) readonly app: Pick<AppSettings, 'base_url'>,
-    @inject(added(PROJECT_USAGE)) private readonly usages: () => readonly ProjectUsage[],
+    @inject(Belongings) private readonly belongings: Belongings,
     @inject(PORT.log) log: Logger,
   ) {
     this.#damage = new ToldDamage(log, 'a project');
@@ -88,7 +79,7 @@ export class Projects implements ProjectDirectory {
   async get(slug: string): Promise<ProjectInfo | null> {
     const recent = this.#recent.get(slug);
     if (recent !== undefined) return recent;
-    const project = SLUG.test(slug) ? await this.rows.get(slug) : null;
+    const project = await this.#row(slug);
     if (project === null) return null;
     const info = projectInfo(project);
     this.#recent.set(slug, info);
@@ -99,7 +90,7 @@ export class Projects implements ProjectDirectory {
     const known = this.#slugs.get(String(number));
     const recent = known === undefined ? null : await this.get(known);
     if (recent?.number === number) return recent;
-    const page = await this.rows.find({ filter: { number }, limit: 1 });
+    const page = await this.rows.find({ filter: { number, ...THERE }, limit: 1 });
     const project = page.items[0];
     if (project === undefined) return null;
     this.#slugs.set(String(number), project.id);
@@ -108,12 +99,12 @@ export class Projects implements ProjectDirectory {
 
   /** Without projects that are damaged: one of them holds up no other. */
   async list(): Promise<ProjectInfo[]> {
-    return (await all(this.rows, { limit: 1000, damaged: this.#damage.tell })).map(projectInfo);
+    return (await all(this.rows, { filter: THERE, limit: 1000, damaged: this.#damage.tell })).map(projectInfo);
   }
 
   /** All of them as they are stored, by slug. */
   every(): Promise<Project[]> {
-    return all(this.rows, { limit: 1000 });
+    return all(this.rows, { filter: THERE, limit: 1000 });
   }
 
   async accepting(slug: string, what: ProjectInput): Promise<ProjectInfo> {
@@ -129,7 +120,7 @@ export class Projects implements ProjectDirectory {
     principal: Principal,
     query: { archived?: boolean; limit: number; cursor?: string },
   ): Promise<{ items: Project[]; next: string | null; count: () => Promise<number> }> {
-    const filter: Filter = {};
+    const filter: Filter = { ...THERE };
     if (query.archived !== undefined) filter['archived'] = query.archived;
     if (principal.kind === 'token' && principal.project !== null) filter['id'] = principal.project;
     const page = await this.rows.find({
@@ -144,9 +135,14 @@ export class Projects implements ProjectDirectory {
   /** @throws ServiceError insufficient_scope, not_found */
   async need(principal: Principal, slug: string): Promise<Project> {
     checkProject(principal, slug);
-    const project = SLUG.test(slug) ? await this.rows.get(slug) : null;
+    const project = await this.#row(slug);
     if (project === null) throw notFound(`project ${slug.slice(0, 64)}`);
     return project;
+  }
+
+  async #row(slug: string): Promise<Project | null> {
+    const project = SLUG.test(slug) ? await this.rows.get(slug) : null;
+    return project?.leaving_by === undefined ? project : null;
   }
 
   /** @throws ServiceError conflict on a known slug, validation_failed, insufficient_scope */
@@ -157,7 +153,7 @@ export class Projects implements ProjectDirectory {
     if (namesSystemDirectory(slug))
       throw invalid({ slug: `${slug} names a directory of the system, such as /etc/${slug}: choose another` });
     this.#checkScopes(actor, input.setup_scopes, DEFAULT_SCOPES);
-    if ((await this.rows.get(slug)) !== null) throw taken(slug);
+    await this.#free(slug);
     const now = this.clock.iso();
     const project: Project = {
       id: slug,
@@ -173,11 +169,15 @@ export class Projects implements ProjectDirectory {
       updated_at: now,
     };
     try {
-      await this.rows.insert(project);
+      // There for nobody yet, so that nobody binds anything to it that is cleared.
+      await this.rows.insert({ ...project, leaving_by: nameOf(actor) });
     } catch (error) {
       if (error instanceof StoreConflict) throw taken(slug);
       throw error;
     }
+    await this.belongings.clear(slug);
+    const made = await this.rows.change({ id: slug, number: project.number }, { unset: ['leaving_by'] });
+    if (made === null) throw conflict(`The project ${slug} was not made in time: try again.`);
     await this.audit.record(actor, 'project.created', slug, { number: project.number });
     return project;
   }
@@ -192,18 +192,16 @@ export class Projects implements ProjectDirectory {
     const given = { name, description, repo_url, setup_scopes, cache_ttl_hours, require_signed };
     const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
     if (Object.keys(set).length === 0) return before;
-    const changed = await this.rows.change({ id: slug }, { set: { ...set, updated_at: this.clock.iso() } });
-    this.#recent.delete(slug);
-    if (changed === null) throw notFound(`project ${slug}`);
-    await this.audit.record(actor, 'project.changed', slug, {}, changedFields(before, changed.doc, Object.keys(set)));
-    return changed.doc;
+    const changed = await this.mark(slug, set);
+    await this.audit.record(actor, 'project.changed', slug, {}, changedFields(before, changed, Object.keys(set)));
+    return changed;
   }
 
   /** Archiving an archived project changes nothing. */
   async setArchived(actor: Principal, slug: string, archived: boolean): Promise<Project> {
     const before = await this.need(actor, slug);
     if (before.archived === archived) return before;
-    const project = await this.#mark(slug, archived);
+    const project = await this.mark(slug, { archived });
     await this.audit.record(
       actor,
       archived ? 'project.archived' : 'project.unarchived',
@@ -217,36 +215,28 @@ export class Projects implements ProjectDirectory {
     return project;
   }
 
-  /**
-   * Removes a project that is not in use; `cleared` first removes what belongs to it alone.
-   * @throws ServiceError conflict naming what uses it
-   */
-  async remove(actor: Principal, slug: string, cleared: (slug: string) => Promise<void>): Promise<void> {
-    const before = await this.need(actor, slug);
-    if (!before.archived) await this.#mark(slug, true);
-    const nouns = await this.#using(slug);
-    if (nouns.length > 0) {
-      if (!before.archived) await this.#mark(slug, false);
-      throw conflict(`The project ${slug} has ${nouns.join(', ')}: it can only be archived.`);
-    }
-    await cleared(slug);
-    await this.rows.remove({ id: slug });
-    this.#recent.delete(slug);
-    await this.audit.record(actor, 'project.deleted', slug, { number: before.number });
-  }
-
-  async #using(slug: string): Promise<string[]> {
-    const asked = await Promise.all(
-      this.usages().map(async (usage) => ((await usage.inUse(slug)) ? usage.noun : null)),
-    );
-    return asked.filter((noun) => noun !== null);
-  }
-
-  async #mark(slug: string, archived: boolean): Promise<Project> {
-    const changed = await this.rows.change({ id: slug }, { set: { archived, updated_at: this.clock.iso() } });
-    this.#recent.delete(slug);
+  /** Changes nothing but these fields. @throws ServiceError not_found */
+  async mark(slug: string, set: Partial<Omit<Project, 'id'>>): Promise<Project> {
+    const there = { id: slug, ...THERE };
+    const changed = await this.rows.change(there, { set: { ...set, updated_at: this.clock.iso() } });
+    this.forget(slug);
     if (changed === null) throw notFound(`project ${slug}`);
     return changed.doc;
+  }
+
+  /** What is known of it no longer holds. */
+  forget(slug: string): void {
+    this.#recent.delete(slug);
+  }
+
+  /** @throws ServiceError conflict */
+  async #free(slug: string): Promise<void> {
+    const there = await this.rows.get(slug);
+    if (there === null) return;
+    if (there.leaving_by === undefined) throw taken(slug);
+    throw conflict(`The project ${slug} is being deleted: try again in a minute.`, {
+      fields: { slug: 'is being deleted' },
+    });
   }
 
   /** Never the same twice, in any process; a creation that fails leaves a gap, which does no harm. */

@@ -20,6 +20,11 @@ export class HealthCleaning {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
+  /** A project goes. */
+  forget(project: string): Promise<void> {
+    return removeAll(this.hours, { project });
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const now = this.clock.now();
     await removeAll(this.hours, { hour: { lt: isoOf(now - this.config.days * DAY_MS) } }, signal);
@@ -28,6 +33,9 @@ export class HealthCleaning {
 }
 
 /** In steps, so that a write of others waits for few removals. */
-async function removeAll<T extends Doc>(rows: Collection<T>, filter: Filter, signal: AbortSignal): Promise<void> {
-  for (let removed = AT_ONCE; removed === AT_ONCE && !signal.aborted;) removed = await rows.remove(filter, AT_ONCE);
+async function removeAll<T extends Doc>(rows: Collection<T>, filter: Filter, signal?: AbortSignal): Promise<void> {
+  for (let removed = AT_ONCE; removed === AT_ONCE;) {
+    if (signal?.aborted === true) return;
+    removed = await rows.remove(filter, AT_ONCE);
+  }
 }

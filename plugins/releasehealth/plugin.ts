@@ -5,7 +5,7 @@
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
-import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASE_HEALTH, SESSION_INTAKE } from '../../ports/domain/release-health.js';
 import { healthConfig, type ReleaseHealthConfig } from './config.js';
 import { HourCounts } from './counting/hour-counts.js';
@@ -25,7 +25,7 @@ export default definePlugin<ReleaseHealthConfig>({
   title: 'Release health',
   needs: [PROJECTS.name],
   provides: [SESSION_INTAKE.name, RELEASE_HEALTH.name],
-  extends: [PROJECT_USAGE.point],
+  extends: [PROJECT_BELONGINGS.point],
   config: healthConfig,
   collections: COLLECTIONS,
   from: import.meta.url,
@@ -40,8 +40,6 @@ export default definePlugin<ReleaseHealthConfig>({
       figures: Figures,
       cleaning: HealthCleaning,
     });
-    const counted = async (project: string): Promise<boolean> =>
-      (await ctx.collection<HourDoc>('hours').find({ filter: { project }, limit: 1 })).items.length > 0;
     const latest = async (): Promise<string | null> =>
       (await ctx.collection<HourDoc>('hours').find({ sort: [['hour', 'desc']], limit: 1 })).items[0]?.project ?? null;
     const shown: HealthPageDeps = { figures, projects: ctx.resolve(PROJECTS), latest };
@@ -50,7 +48,7 @@ export default definePlugin<ReleaseHealthConfig>({
       panels: panels(shown),
       routes: routes(figures, ctx.resolve(PROJECTS)),
       services: { [SESSION_INTAKE.name]: intake, [RELEASE_HEALTH.name]: figures },
-      extensions: [extend(PROJECT_USAGE, { noun: 'sessions', inUse: counted })],
+      extensions: [extend(PROJECT_BELONGINGS, { clear: (slug) => cleaning.forget(slug) })],
       jobs: [{ name: 'clean', everyMs: HOUR_MS, timeoutMs: HOUR_MS, run: ({ signal }) => cleaning.run(signal) }],
     };
   },

@@ -4,7 +4,7 @@ import { CREDENTIALS } from '../../ports/domain/access.js';
 import { AUDIT } from '../../ports/domain/audit.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
-import { PROJECT_PARTS, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECT_PARTS, PROJECTS } from '../../ports/domain/projects.js';
 import { RELEASES } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
@@ -14,7 +14,7 @@ import { setupConfig } from './config.js';
 import { Machines } from './machine.js';
 import { BUILD_COMMAND, NOT_BUILT } from './installer/install-sh.js';
 import { installerRoutes } from './installer/routes.js';
-import type { IssuedDoc } from './issued.js';
+import type { IssuedDoc, MachineDoc } from './issued.js';
 import { pages, projectPart } from './pages.js';
 import { routes } from './routes.js';
 import { SetupLogin } from './session.js';
@@ -26,7 +26,7 @@ export default definePlugin({
   title: 'Setup',
   needs: [AUDIT.name, CREDENTIALS.name, TOKENS.name, PROJECTS.name, SYSTEM.name, WATCHDOG.name],
   uses: [RELEASES.name],
-  extends: [FIRST_STEPS.point, PROJECT_PARTS.point],
+  extends: [FIRST_STEPS.point, PROJECT_PARTS.point, PROJECT_BELONGINGS.point],
   config: setupConfig,
   scopes: ['setup:install'],
   tags: { setup: 'First installations: login, what can be installed, the token of the application.' },
@@ -50,6 +50,12 @@ export default definePlugin({
       pages: pages(machines),
       extensions: [
         extend(PROJECT_PARTS, projectPart(machines)),
+        extend(PROJECT_BELONGINGS, {
+          clear: async (project) => {
+            await issued.remove({ project });
+            await ctx.collection<MachineDoc>('machines').remove({ project });
+          },
+        }),
         extend(FIRST_STEPS, {
           id: 'machine',
           order: 65,

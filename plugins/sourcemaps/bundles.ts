@@ -147,11 +147,11 @@ export class Bundles {
     await this.#removeAll({ state: 'ready', used_at: { lt: before } }, signal);
   }
 
-  async #removeAll(filter: Parameters<Collection<Bundle>['count']>[0], signal: AbortSignal): Promise<void> {
+  async #removeAll(filter: Parameters<Collection<Bundle>['count']>[0], signal?: AbortSignal): Promise<void> {
     for (;;) {
       const { items } = await this.bundles.find({ filter: filter ?? {}, limit: 50 });
       for (const { id } of items) {
-        if (signal.aborted) return;
+        if (signal?.aborted === true) return;
         await this.remove(id);
       }
       if (items.length < 50) return;
@@ -177,6 +177,11 @@ export class Bundles {
       after = page.next;
     } while (after !== null);
     for (const id of tooMuch) await this.remove(id);
+  }
+
+  /** All of a project that goes, whatever their state. */
+  async forget(project: string): Promise<void> {
+    await this.#removeAll({ project });
   }
 
   async some(project: string): Promise<boolean> {

@@ -74,6 +74,11 @@ export class Inbox {
     }
   }
 
+  /** All that a project's tokens sent. */
+  async clear(space: string): Promise<void> {
+    while ((await this.chunks.remove({ space }, STEP)) === STEP);
+  }
+
   /** Removes what was sent a day ago and never asked for again. */
   async clean(signal: AbortSignal): Promise<void> {
     const before = new Date(this.clock.now() - DAY_MS).toISOString();

@@ -5,7 +5,7 @@
  */
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { FRAME_REWRITER } from '../../ports/domain/frames.js';
-import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { Bundles } from './bundles.js';
 import { sourceMapConfig, type SourceMapConfig } from './config.js';
 import { Frames } from './frames.js';
@@ -24,13 +24,13 @@ export default definePlugin<SourceMapConfig>({
   title: 'Source maps',
   needs: [PROJECTS.name],
   provides: [FRAME_REWRITER.name],
-  extends: [PROJECT_USAGE.point],
+  extends: [PROJECT_BELONGINGS.point],
   tags: { 0: 'What `sentry-cli` and the bundler plugins upload: source maps.' },
   config: sourceMapConfig,
   collections: COLLECTIONS,
   setup(ctx) {
     ctx.bind(CONFIG, ctx.config);
-    const { uploads, frames, bundles, retention } = ctx.services({
+    const { uploads, frames, retention } = ctx.services({
       uploads: MapUploads,
       frames: Frames,
       bundles: Bundles,
@@ -39,7 +39,7 @@ export default definePlugin<SourceMapConfig>({
     return {
       routes: routes(uploads, { url: () => ctx.app.base_url, now: () => ctx.clock.iso() }),
       services: { [FRAME_REWRITER.name]: frames },
-      extensions: [extend(PROJECT_USAGE, { noun: 'source maps', inUse: (slug) => bundles.some(slug) })],
+      extensions: [extend(PROJECT_BELONGINGS, { clear: (slug) => uploads.forget(slug) })],
       jobs: [{ name: 'clean', everyMs: CLEAN_MS, timeoutMs: CLEAN_MS, run: ({ signal }) => retention.run(signal) }],
     };
   },

@@ -119,6 +119,13 @@ export class MapUploads {
     return { sha1 };
   }
 
+  /** A project goes, with its maps and the pieces that its tokens sent. */
+  async forget(project: string): Promise<void> {
+    await this.inbox.clear(spaceOf(project));
+    await this.bundles.forget(project);
+    this.frames.changed(project);
+  }
+
   /** `ok`, `assembling`, or a clause that says why it cannot be. */
   async #make(plan: BundlePlan): Promise<string> {
     const most = this.config.sourcemap_bytes;

@@ -8,13 +8,20 @@ import { AUTHENTICATOR } from '../../ports/domain/access.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
 import { TOKENS } from '../../ports/domain/tokens.js';
-import { PROJECT_PARTS, PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
+import {
+  PROJECT_BELONGINGS,
+  PROJECT_PARTS,
+  PROJECT_USAGE,
+  PROJECTS,
+  SELLER_BRANDS,
+} from '../../ports/domain/projects.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ALARM_RECEIVERS, MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/watchdog.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { belongings } from './belongings.js';
 import { COLLECTIONS } from './collections.js';
 import type { WatchdogDeps, WatchdogConfig } from './deps.js';
 import { ERRORS } from './model/caller.js';
@@ -125,6 +132,7 @@ export default definePlugin<WatchdogConfig>({
   extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point],
   extends: [
     PROJECT_USAGE.point,
+    PROJECT_BELONGINGS.point,
     PROJECT_PARTS.point,
     SEARCH_PROVIDERS.point,
     LIVE_TOPICS.point,
@@ -191,6 +199,7 @@ export default definePlugin<WatchdogConfig>({
       services: { [WATCHDOG.name]: api(services) },
       extensions: [
         extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored }),
+        extend(PROJECT_BELONGINGS, belongings(deps)),
         extend(PROJECT_PARTS, projectPart(services.status, deps)),
         extend(SEARCH_PROVIDERS, monitorSearch(services)),
         extend(FIRST_STEPS, {

@@ -5,13 +5,14 @@
 import joi from 'joi';
 import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
-import { PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ATTEMPT_DATA, WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { belongings } from './administration/belongings.js';
 import type { WebhookDeps, WebhooksConfig } from './deps.js';
 import { told } from './deliveries/told.js';
 import { TEST_EVENT } from './model/event-names.js';
@@ -69,7 +70,14 @@ export default definePlugin<WebhooksConfig>({
   title: 'Events and webhooks',
   needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
   extensionPoints: [ATTEMPT_DATA.point],
-  extends: [SEARCH_PROVIDERS.point, LIVE_TOPICS.point, AUDIT_TARGETS.point, ALARM_RECEIVERS.point, FIRST_STEPS.point],
+  extends: [
+    PROJECT_BELONGINGS.point,
+    SEARCH_PROVIDERS.point,
+    LIVE_TOPICS.point,
+    AUDIT_TARGETS.point,
+    ALARM_RECEIVERS.point,
+    FIRST_STEPS.point,
+  ],
   config,
   scopes: ['webhooks:manage'],
   events: [TEST_EVENT, WEBHOOK_DISABLED.event],
@@ -120,6 +128,7 @@ export default definePlugin<WebhooksConfig>({
       pages: pages({ ...services, clock: ctx.clock }),
       panels: panels(registry),
       extensions: [
+        extend(PROJECT_BELONGINGS, belongings(deps, services.directory)),
         extend(SEARCH_PROVIDERS, webhookSearch(registry)),
         extend(FIRST_STEPS, {
           id: 'channel',

@@ -6,11 +6,13 @@ import { DeliveryLog } from './deliveries/log.js';
 import { DEPS, type WebhookDeps } from './deps.js';
 import { Fanout } from './deliveries/fanout.js';
 import { Poller } from './deliveries/poller.js';
+import { WebhookDirectory } from './registry/directory.js';
 import { WebhookPause } from './registry/webhook-pause.js';
 import { WebhookChoices } from './administration/webhook-choices.js';
 import { Webhooks } from './administration/webhooks.js';
 
 const SERVICES = {
+  directory: WebhookDirectory,
   registry: Webhooks,
   choices: WebhookChoices,
   log: DeliveryLog,

@@ -37,6 +37,20 @@ export interface ProjectUsage {
 /** Added by each plugin that keeps documents of a project. */
 export const PROJECT_USAGE = extensionPoint<ProjectUsage>('projects.usage');
 
+/**
+ * What goes with a project, so that a later one of the same slug has nothing of it. Each is repeated after a crash, and
+ * finds then what is left.
+ */
+export interface ProjectBelongings {
+  /** Removes what names the project. Asked at its deletion, and before a project of this slug is made. */
+  clear(slug: string): Promise<void>;
+  /** History that is kept names no project any more. Asked at the deletion alone: it may look through a whole log. */
+  detach?(slug: string): Promise<void>;
+}
+
+/** Added by each plugin that keeps what goes with a project. */
+export const PROJECT_BELONGINGS = extensionPoint<ProjectBelongings>('projects.belongings');
+
 /** A card on a project's page, which an administrator sees: what another plugin offers for the project. */
 export interface ProjectSection {
   heading: string;

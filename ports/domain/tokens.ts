@@ -47,6 +47,8 @@ export interface TokenIssuer {
   revoke(id: string): Promise<boolean>;
   /** Revokes every token bound to a monitor source. Answers how many. */
   revokeSource(source: string): Promise<number>;
+  /** Removes every token that is bound to a project, of all kinds: they end at once, in every process. */
+  removeProject(slug: string): Promise<void>;
   /** One token's record, without its secret. */
   find(id: string): Promise<TokenRecord | null>;
   /** The tokens of one kind, newest first, at most 1,000. */

@@ -1,6 +1,6 @@
 /** A plugin that stands in for the projects plugin: what it answers is the test's choice. */
 import { definePlugin, type Plugin } from '../../kernel/contract.js';
-import { PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
+import { PROJECT_BELONGINGS, PROJECT_USAGE, PROJECTS } from '../../ports/domain/projects.js';
 
 interface Directory {
   accepting: (slug: string) => Promise<unknown>;
@@ -16,7 +16,7 @@ export const fakeProjects = (directory: Partial<Directory> = {}): Plugin =>
     api: 1,
     title: 'Projects',
     provides: [PROJECTS.name],
-    extensionPoints: [PROJECT_USAGE.point],
+    extensionPoints: [PROJECT_USAGE.point, PROJECT_BELONGINGS.point],
     setup: () => ({
       services: {
         [PROJECTS.name]: {

@@ -139,6 +139,10 @@ export class Tokens implements TokenIssuer {
     return this.rows.changeMany({ source, revoked_at: null }, { set: { revoked_at: this.clock.iso() } });
   }
 
+  async removeProject(slug: string): Promise<void> {
+    await this.rows.remove({ kind: { in: Object.keys(PREFIXES) }, project: slug });
+  }
+
   /** Deletes the record; its sub-tokens are refused from then on, because their parent is gone. */
   async remove(id: string): Promise<boolean> {
     const found = await this.revoke(id);

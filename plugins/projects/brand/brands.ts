@@ -19,7 +19,6 @@ import { cleanText } from '../../../lib/text/clean-text.js';
 import { AUDIT, type AuditFields, type AuditLog } from '../../../ports/domain/audit.js';
 import type { SellerBrand, SellerBrands } from '../../../ports/domain/projects.js';
 import { brandView, sellerBrand, type Brand, type BrandFields, type BrandView } from './brand.js';
-import type { IntakeKeys } from '../intake-keys.js';
 import { Projects } from '../service.js';
 
 const BELIEVED_MS = 1_000;
@@ -109,12 +108,6 @@ export class Brands implements SellerBrands {
     return after;
   }
 
-  /** With its project. */
-  async remove(slug: string): Promise<void> {
-    await this.rows.remove({ id: slug });
-    this.#recent.clear();
-  }
-
   async #remembered(key: string, read: () => Promise<SellerBrand | null>): Promise<SellerBrand | null> {
     const known = this.#recent.get(key);
     if (known !== undefined) return known.brand;
@@ -122,14 +115,4 @@ export class Brands implements SellerBrands {
     this.#recent.set(key, { brand });
     return brand;
   }
-}
-
-/** Removes what belongs to a project alone. */
-export async function cleared(
-  slug: string,
-  keys: Pick<IntakeKeys, 'revokeAll'>,
-  brands: Pick<Brands, 'remove'>,
-): Promise<void> {
-  await keys.revokeAll(slug);
-  await brands.remove(slug);
 }

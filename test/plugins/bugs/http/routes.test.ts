@@ -246,7 +246,7 @@ describe('bugs: the plugin', () => {
       api: 1,
       title: 'Projects',
       provides: ['projects.directory'],
-      extensionPoints: ['projects.usage'],
+      extensionPoints: ['projects.usage', 'projects.belongings'],
       setup: () => ({
         services: {
           'projects.directory': { accepting: async () => ({}), get: async () => null, list: async () => [] },

@@ -1,0 +1,73 @@
+/**
+ * Deleting a project (contract 15, deleting and archiving) touches what other plugins keep, so it has an order and a
+ * marker: the project is archived, which stops reports and publishes → every plugin is asked whether it uses the
+ * project; one in use is restored, and the deletion refused → `leaving_by`, from which on the project is there for
+ * nobody and its slug is free for nobody → what goes with it goes → the audit log → the project. A crash before the
+ * marker leaves an archived project, which an administrator sees and deletes again; one behind it is finished by a job.
+ * A report that was let in before the archiving and is stored after the question keeps its project's slug.
+ */
+import {
+  added,
+  collection,
+  inject,
+  injectable,
+  PORT,
+  type Clock,
+  type Collection,
+  type Principal,
+} from '../../kernel/contract.js';
+import { conflict } from '../../kernel/errors.js';
+import { isoOf, SECOND_MS } from '../../lib/time.js';
+import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
+import { PROJECT_USAGE, type ProjectUsage } from '../../ports/domain/projects.js';
+import { Belongings } from './belongings.js';
+import { Projects } from './service.js';
+import { nameOf, type Project } from './project.js';
+
+/** Older markers belong to a process that is gone. */
+const LEFTOVER_MS = 60 * SECOND_MS;
+
+@injectable()
+export class ProjectDeletion {
+  constructor(
+    @inject(collection<Project>('projects')) private readonly rows: Collection<Project>,
+    @inject(Projects) private readonly projects: Projects,
+    @inject(Belongings) private readonly belongings: Belongings,
+    @inject(added(PROJECT_USAGE)) private readonly usages: () => readonly ProjectUsage[],
+    @inject(AUDIT) private readonly audit: AuditLog,
+    @inject(PORT.clock) private readonly clock: Clock,
+  ) {}
+
+  /** @throws ServiceError not_found, insufficient_scope, conflict naming what uses it */
+  async remove(actor: Principal, slug: string): Promise<void> {
+    const before = await this.projects.need(actor, slug);
+    if (!before.archived) await this.projects.mark(slug, { archived: true });
+    const nouns = await this.#using(slug);
+    if (nouns.length > 0) {
+      if (!before.archived) await this.projects.mark(slug, { archived: false });
+      throw conflict(`The project ${slug} has ${nouns.join(', ')}: it can only be archived.`);
+    }
+    await this.#finish(await this.projects.mark(slug, { leaving_by: nameOf(actor) }), actor);
+  }
+
+  /** Finishes what a crash interrupted. */
+  async reconcile(): Promise<void> {
+    const cutOff = { leaving_by: { exists: true }, updated_at: { lt: isoOf(this.clock.now() - LEFTOVER_MS) } };
+    for (const project of (await this.rows.find({ filter: cutOff, limit: 100 })).items)
+      await this.#finish(project, 'system');
+  }
+
+  async #finish({ id, number, leaving_by = '' }: Project, actor: Actor): Promise<void> {
+    await this.belongings.leave(id);
+    await this.audit.record(actor, 'project.deleted', id, { number, ...(actor === 'system' && { by: leaving_by }) });
+    await this.rows.remove({ id, number });
+    this.projects.forget(id);
+  }
+
+  async #using(slug: string): Promise<string[]> {
+    const asked = await Promise.all(
+      this.usages().map(async (usage) => ((await usage.inUse(slug)) ? usage.noun : null)),
+    );
+    return asked.filter((noun) => noun !== null);
+  }
+}

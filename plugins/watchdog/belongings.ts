@@ -1,0 +1,31 @@
+/**
+ * What goes with a project that has no monitor. The history of the monitors that it had is kept for its time, and names
+ * no project any more.
+ */
+import type { ProjectBelongings } from '../../ports/domain/projects.js';
+import type { Collection, Doc } from '../../ports/store.js';
+import type { WatchdogDeps } from './deps.js';
+
+/** Changed at a time, so that heartbeats pass between. */
+const AT_ONCE = 500;
+
+type Kept = Pick<WatchdogDeps, 'windows' | 'changes' | 'incidents' | 'timeline'>;
+
+export const belongings = ({ windows, changes, incidents, timeline }: Kept): ProjectBelongings => ({
+  async clear(project) {
+    for (const rows of [windows, changes]) await rows.remove({ project });
+  },
+  async detach(project) {
+    await withoutProject(incidents, project);
+    await withoutProject(timeline, project);
+  },
+});
+
+/** Those that are found are read beside other writes: no index of the timeline knows projects. */
+async function withoutProject<T extends Doc>(rows: Collection<T>, project: string): Promise<void> {
+  for (;;) {
+    const { items } = await rows.find({ filter: { project }, limit: AT_ONCE });
+    if (items.length === 0) return;
+    await rows.changeMany({ id: { in: items.map(({ id }) => id) } }, { set: { project: null } });
+  }
+}

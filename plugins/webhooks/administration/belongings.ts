@@ -1,0 +1,28 @@
+/**
+ * A project's webhooks go with it, and what they wait to deliver. Its events are kept for their time, for receivers of
+ * all projects and the log, and count for no project any more.
+ */
+import { all } from '../../../lib/paging.js';
+import type { ProjectBelongings } from '../../../ports/domain/projects.js';
+import type { WebhookDeps } from '../deps.js';
+import type { WebhookDirectory } from '../registry/directory.js';
+
+/** Changed at a time, so that other writes pass between. */
+const AT_ONCE = 500;
+
+export const belongings = (
+  { webhooks, deliveries, events }: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'events'>,
+  directory: Pick<WebhookDirectory, 'changed'>,
+): ProjectBelongings => ({
+  async clear(project_slug) {
+    for (const { id } of await all(webhooks, { filter: { project_slug }, limit: 1_000 })) {
+      await webhooks.remove({ id });
+      directory.changed(id);
+      await deliveries.remove({ webhook_id: id });
+    }
+  },
+  async detach(project_slug) {
+    const none = { set: { project_slug: null } };
+    for (let n = AT_ONCE; n === AT_ONCE;) n = await events.changeMany({ project_slug }, none, AT_ONCE);
+  },
+});
