@@ -9,6 +9,7 @@ import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { Endpoint } from './endpoint.js';
 import { FirstCall } from './first-call.js';
+import { library } from './library.js';
 import { messagesIn } from './message.js';
 import { Protocol } from './protocol.js';
 import { Toolbox } from './toolbox.js';
@@ -38,10 +39,10 @@ export default definePlugin<McpConfig>({
     const system = ctx.resolve(SYSTEM);
     let protocol: Promise<Protocol> | null = null;
     let toolbox: Toolbox | null = null;
-    /** The library is 6 MB in memory: it is loaded for the first message, and not where no agent calls. */
+    /** For the first message, and not where no agent calls. */
     const load = async (): Promise<Protocol> =>
       new Protocol({
-        sdk: await import('@modelcontextprotocol/server'),
+        sdk: await library(),
         tools: () => (toolbox ??= new Toolbox(system.tools())),
         version: ctx.app.version,
         log: ctx.log,

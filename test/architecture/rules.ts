@@ -111,7 +111,7 @@ export const RULES: readonly Rule[] = [
     layer: 'plugins',
     files: /^plugins\/mcp\//,
     project: [PORTS, KERNEL_API],
-    packages: [PURE, /^@modelcontextprotocol\/server$/],
+    packages: [PURE, /^@modelcontextprotocol\/(core|server)$/],
     says: 'plugins/mcp imports what a plugin may, and the library of the Model Context Protocol',
   },
   {
