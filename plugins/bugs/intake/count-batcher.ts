@@ -12,7 +12,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter, Update } from '../../../ports/store.js';
-import { countUpdate } from './count-update.js';
+import { countUpdate, dropping } from './count-update.js';
 import { notes, type IncomingReport } from './incoming-report.js';
 import { BLIND_KIND } from '../item/stored-names.js';
 import { Commit, type Write } from '../store/commit.js';
@@ -111,12 +111,13 @@ export class CountBatcher {
   async #write({ id, kind }: Batch, waiting: readonly Waiting[]): Promise<void> {
     try {
       const written = await this.watermark.write(id, (stamp) => {
-        const updates = waiting.map(({ incoming }) => countUpdate(incoming, stamp, this.refs.takeNotes(id)));
+        const counts = summed(waiting.map(({ incoming }) => countUpdate(incoming, stamp)));
+        const count = dropping(counts, this.refs.takeNotes(id));
         const unnoted = Object.assign({}, ...waiting.map(({ incoming }) => withoutNote(incoming))) as Filter;
         const change = { id, [BLIND_KIND]: kind, ...unnoted };
         const prints = waiting.flatMap(({ incoming: { person } }) => person ?? []);
-        if (prints.length === 0) return this.#commit(change, summed(updates), waiting);
-        return this.#withPeople(change, summed(updates), waiting, prints);
+        if (prints.length === 0) return this.#commit(change, count, waiting);
+        return this.#withPeople(change, count, waiting, prints);
       });
       const docs = written === null ? [] : stepsTo(written.doc, waiting);
       for (const [i, { payload, resolve }] of waiting.entries()) {
@@ -188,8 +189,7 @@ export function summed(updates: readonly Update[]): Update {
     for (const path in max) (sum.max ??= {})[path] = later(sum.max[path], max[path] as string);
     for (const path in min) (sum.min ??= {})[path] = earlier(sum.min[path], min[path] as string);
   }
-  const unset = updates.flatMap((update) => update.unset ?? []);
-  return unset.length === 0 ? sum : { ...sum, unset };
+  return sum;
 }
 
 const later = (a: string | number | undefined, b: string): string => (a === undefined || String(a) < b ? b : String(a));

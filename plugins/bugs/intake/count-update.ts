@@ -7,10 +7,9 @@ import { hourKey, minuteKey } from '../item/rate.js';
 /**
  * The update that counts an occurrence.
  * @param stamp the item's `updated_at`
- * @param drop paths of notes that are not needed any more
  * @param late the occurrence names a version below the one that fixed the error
  */
-export function countUpdate(incoming: IncomingReport, stamp: string, drop: readonly string[], late = false): Update {
+export function countUpdate(incoming: IncomingReport, stamp: string, late = false): Update {
   const { report, now, occurred, ref } = incoming;
   const seen = isoOf(occurred);
   const update: Update = {
@@ -23,6 +22,14 @@ export function countUpdate(incoming: IncomingReport, stamp: string, drop: reado
   if (late) update.inc = { ...update.inc, late_count: 1 };
   if (typeof report.app_version === 'string') update.set = { last_build: report.app_version };
   if (notes(ref)) update.set = { ...update.set, [`inflight.${ref.id}`]: 1 };
-  if (drop.length > 0) update.unset = drop;
   return update;
+}
+
+/**
+ * The count drops notes that are not needed any more (client-refs.ts), aside from those that it writes itself: a
+ * reference begins anew where its item was deleted, and the count meets that only when it is written.
+ */
+export function dropping(count: Update, paths: readonly string[]): Update {
+  const unset = paths.filter((path) => count.set?.[path] === undefined);
+  return unset.length === 0 ? count : { ...count, unset };
 }

@@ -12,7 +12,7 @@ import { sketchesOf } from '../store/people.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { withoutNote } from './count-batcher.js';
-import { countUpdate } from './count-update.js';
+import { countUpdate, dropping } from './count-update.js';
 import type { Counted, IncomingReport } from './incoming-report.js';
 import { joinedBy, joiningOf } from './people.js';
 import { planOccurrence } from './occurrence.js';
@@ -35,7 +35,8 @@ export class CountingSeen {
       const { late, regression } = planOccurrence(change, incoming, published);
       if (regression) change.assign(this.faults.begun(item, incoming.report));
       const joining = incoming.person === null ? null : joiningOf(sketchesOf(item), [incoming.person]);
-      const count = joinedBy(countUpdate(incoming, stamp, this.refs.takeNotes(item.id), late), joining);
+      const counted = dropping(countUpdate(incoming, stamp, late), this.refs.takeNotes(item.id));
+      const count = joinedBy(counted, joining);
       const update = change.empty ? count : together(count, change.update());
       // A helper may count only if no other call has counted since its look (client-refs.ts).
       const same = incoming.ref?.helper === true ? { hit_count: item.hit_count } : {};

@@ -70,6 +70,19 @@ for (const { name, open } of ENGINES) {
       }
     });
 
+    it('frees its reference for the next report with the same text', async () => {
+      for (const first of [report(REF), errorReport({ client_ref: 'r3' })]) {
+        const other = fixtureOn(fixture.store, fixture.clock);
+        const { id } = await other.bugs.record(first);
+        await settled(other);
+        await fixture.removal.remove(id, MASTER);
+        const next = await other.bugs.record(first);
+        expect(next).to.include({ created: true, hit_count: 1 });
+        expect(await other.bugs.record(first)).to.include({ id: next.id, repeated: true, hit_count: 1 });
+        await settled(other);
+      }
+    });
+
     it('is seen by a process that has just counted in it', async () => {
       const other = fixtureOn(fixture.store, fixture.clock);
       const { id } = await other.bugs.record(errorReport());
