@@ -51,6 +51,8 @@ function isoText(ms: number): string {
 /** `2026-11-20`, the day in UTC. @param ms since the epoch */
 export const dayOf = (ms: number): string => isoOf(ms).slice(0, 10);
 
+/** The day that a text begins with. */
+const DATE = /^\d{4}-\d\d-\d\d/;
 /** Days that every month has. */
 const SHORTEST_MONTH = 28;
 
@@ -68,5 +70,6 @@ const isDay = (date: string): boolean =>
  */
 export function normalizedTime(text: string): string | null {
   const ms = Date.parse(text);
-  return Number.isNaN(ms) ? null : isoOf(ms);
+  const date = DATE.exec(text)?.[0];
+  return Number.isNaN(ms) || (date !== undefined && !isDay(date)) ? null : isoOf(ms);
 }

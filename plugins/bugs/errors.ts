@@ -1,5 +1,6 @@
 /** The error codes of the bug tracker (contract 20, leases). */
 import { refusals, type Catalogue } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
 
 export const ERRORS = {
   already_claimed: [
@@ -36,3 +37,7 @@ export const ERRORS = {
 } as const satisfies Catalogue;
 
 export const refusal = refusals(ERRORS);
+
+/** @param field path in the body of the reason that is missing */
+export const reasonRequired = (message: string, field = 'reason'): ServiceError =>
+  new ServiceError('reason_required', message, { fields: { [field]: 'is required' } });

@@ -151,6 +151,8 @@ describe('conformance: the bug tracker', function () {
       ['project=alpha&project=beta', ['a', 'b', 'c']],
       ['type=feature&type=error', ['b', 'c']],
       ['severity=low&severity=critical', ['a', 'b']],
+      ['urgency=low', ['a']],
+      ['urgency=critical&severity=low', ['a', 'b']],
       ['error_level=fatal', ['c']],
       ['environment=prod&environment=dev', ['a', 'b']],
       ['exception_class=A.B', ['a']],
@@ -178,7 +180,8 @@ describe('conformance: the bug tracker', function () {
     const wrong =
       'bogus=1 status=foo status=open&status=foo type=x severity=x error_level=x sort=x order=x limit=0 limit=201 limit=abc ' +
       'limit= muted=maybe include_total=x action=other agent=x lease_seconds=60 limit=5&limit=6 project[]=x ' +
-      'updated_since=yesterday updated_since=2026-11-20 updated_since=2026-11-20T08:15:30 updated_since=2026-13-20T08:15:30Z';
+      'updated_since=yesterday updated_since=2026-11-20 updated_since=2026-11-20T08:15:30 updated_since=2026-13-20T08:15:30Z ' +
+      'urgency=x updated_since=2026-02-30T08:15:30Z';
     for (const query of wrong.split(' ')) {
       it(`400 for ?${query}, with the parameter named`, async () => {
         const answer = await list(query);
@@ -333,8 +336,11 @@ describe('conformance: the bug tracker', function () {
 
     it('asks for a reason and for what it repeats', async () => {
       const { id, ref } = await tracker.item();
-      for (const reason of [undefined, '', '  '])
-        expectError(await tracker.patch(id, { status: 'wont_fix', title: 'x', reason }), 422, 'reason_required');
+      for (const reason of [undefined, '', '  ']) {
+        const answer = await tracker.patch(id, { status: 'wont_fix', title: 'x', reason });
+        expectError(answer, 422, 'reason_required');
+        expect(fieldsOf(answer)).to.deep.equal({ reason: 'is required' });
+      }
       const foreign = await tracker.item({ project: 'beta' });
       for (const duplicate_of of [undefined, id, ref, 'nothing', foreign.id])
         expectError(await tracker.patch(id, { status: 'duplicate', duplicate_of }), 422, 'validation_failed');

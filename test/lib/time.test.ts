@@ -25,7 +25,7 @@ describe('lib: time', () => {
     expect(normalizedTime('2026-11-20')).to.equal('2026-11-20T00:00:00.000Z');
   });
 
-  for (const bad of ['', 'yesterday', '2026-13-01T00:00:00Z', '2026-11-20T25:00:00Z'])
+  for (const bad of ['', 'yesterday', '2026-13-01T00:00:00Z', '2026-02-30T00:00:00Z', '2026-11-20T25:00:00Z'])
     it(`reads no time in ${JSON.stringify(bad)}`, () => {
       expect(normalizedTime(bad)).to.equal(null);
       expect(isTimestamp(bad)).to.equal(false);

@@ -3,7 +3,15 @@ import joi from 'joi';
 import { named, stated, unlisted } from '../../../kernel/contract.js';
 import { WHERE } from '../lists/facets.js';
 import { LONGEST_COMMENT } from '../item/model.js';
-import { errorLevel, filterBody, filters, itemStatus, itemType, severity, sorting } from '../lists/query-schema.js';
+import {
+  errorLevel,
+  filterBody,
+  itemStatus,
+  itemType,
+  namedFilters,
+  severity,
+  sorting,
+} from '../lists/query-schema.js';
 
 /** Largest line number: an integer column and a JSON number both hold it. */
 const MAX_LINE = 2_147_483_647;
@@ -206,7 +214,7 @@ export const similarQuery = joi.object({ limit: joi.number().integer().min(1).ma
 
 const nextFields = { agent, lease_seconds: leaseSeconds, wait_seconds: waitSeconds };
 export const bugsQuery = joi.object({
-  ...filters,
+  ...namedFilters,
   ...paging,
   ...sorting,
   updated_since: since,
@@ -217,7 +225,7 @@ export const bugsQuery = joi.object({
   wait_seconds: unlisted(waitSeconds),
 });
 export const nextQuery = joi.object({
-  ...filters,
+  ...namedFilters,
   action: joi.string().valid('next').required().description('Fetches and reserves one item'),
   ...nextFields,
 });

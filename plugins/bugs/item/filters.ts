@@ -13,6 +13,8 @@ export interface ItemQuery {
   type?: string[];
   status?: string[];
   severity?: string[];
+  /** Another name of `severity`. */
+  urgency?: string[];
   error_level?: string[];
   environment?: string[];
   exception_class?: string[];
@@ -47,7 +49,6 @@ const PLAIN = [
   'project',
   'type',
   'status',
-  'severity',
   'error_level',
   'environment',
   'exception_class',
@@ -68,9 +69,12 @@ export function filterOf(query: ItemQuery): Filter {
     const values = query[field];
     if (values !== undefined && values.length > 0) filter[field] = oneOf(values);
   }
-  // The rank has an index, the word has none.
-  if (query.severity?.length)
-    filter['severity_rank'] = oneOf(query.severity.map((severity) => rankOf(severity as Severity)));
+  const severities = [...(query.severity ?? []), ...(query.urgency ?? [])];
+  if (severities.length > 0) {
+    filter['severity'] = oneOf(severities);
+    // The rank has an index, the word has none.
+    filter['severity_rank'] = oneOf(severities.map((severity) => rankOf(severity as Severity)));
+  }
   if (query.first_seen_at !== undefined) filter['first_seen_at'] = { ...query.first_seen_at };
   // A first sighting is never after the creation, so the creation has the same bound, and an index for it.
   if (query.first_seen_at?.gte !== undefined) filter['created_at'] = { gte: query.first_seen_at.gte };

@@ -36,6 +36,9 @@ export const filters = {
   q: texts(joi.string().max(500).allow('')),
 };
 
+/** The filters of the interface: `urgency` is another name of `severity` (contract 20, values). */
+export const namedFilters = { ...filters, urgency: texts(severity).description('Another name of `severity`') };
+
 /**
  * The filters of the list in a body: a value or an array of values. Unknown fields are refused: leaving one out would
  * match too much.
@@ -43,7 +46,7 @@ export const filters = {
 export const filterBody = named(
   'ItemFilter',
   joi
-    .object(Object.fromEntries(Object.entries(filters).map(([name, list]) => [name, list.single().min(1)])))
+    .object(Object.fromEntries(Object.entries(namedFilters).map(([name, list]) => [name, list.single().min(1)])))
     .unknown(false)
     .description('The filters of GET /bugs: a value, or an array of alternatives'),
 );

@@ -16,6 +16,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import { reasonRequired } from '../errors.js';
 import { ItemNumbers } from '../intake/numbers.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { claimRequired } from '../item/claim-rule.js';
@@ -180,8 +181,7 @@ export class Splitting {
       return;
     }
     if (live && item.claim !== null && force !== true) throw alreadyClaimed(item.claim, caller);
-    if (live && !reason?.trim())
-      throw new ServiceError('reason_required', 'An override of a live lease needs a `reason`.');
+    if (live && !reason?.trim()) throw reasonRequired('An override of a live lease needs a `reason`.');
     if (caller.by_tool === true) throw claimRequired();
   }
 

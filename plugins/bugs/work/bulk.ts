@@ -14,6 +14,7 @@ import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import { reasonRequired } from '../errors.js';
 import type { Edit } from '../item/edit.js';
 import { Edits } from './edits.js';
 import { filterFor, type ItemQuery } from '../item/filters.js';
@@ -175,7 +176,7 @@ function withToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }:
 /** What the body lacks for every item. @throws ServiceError reason_required, validation_failed */
 function checkSet(set: Edit): void {
   if (set.status === 'wont_fix' && !set.reason?.trim())
-    throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
+    throw reasonRequired('The status wont_fix needs a `reason`.', 'set.reason');
   if (set.status === 'duplicate' && !set.duplicate_of)
     throw invalid({ 'set.duplicate_of': 'the status duplicate needs the item that these repeat' });
 }

@@ -1,7 +1,8 @@
 /** Plans the fields of an edit into the change of its item (contract 20, endpoints: PATCH). Pure. */
-import { invalid, ServiceError } from '../../../kernel/errors.js';
+import { invalid } from '../../../kernel/errors.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
+import { reasonRequired } from '../errors.js';
 import { checkAbove, isSeenIn, storedBuild, versionOf, type Published } from '../item/build-names.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { same } from '../item/claim-rule.js';
@@ -61,7 +62,7 @@ export function planReason(item: ItemDoc, change: ChangeSet, edit: Edit): void {
   const reason = reasonOf(edit);
   if (reason === item.reason) return;
   if (reason === null && change.next.status === 'wont_fix')
-    throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
+    throw reasonRequired('The status wont_fix needs a `reason`.');
   change
     .note('edited', { fields: ['reason'], changes: [{ field: 'reason', from: item.reason, to: reason }] })
     .assign({ reason });

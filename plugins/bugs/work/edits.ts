@@ -18,7 +18,7 @@ import type { ItemDoc, Unread } from '../item/model.js';
 import type { MoveDoc } from '../item/work-documents.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
-import { refusal } from '../errors.js';
+import { reasonRequired, refusal } from '../errors.js';
 import { News } from '../claims/news.js';
 import { ofPeople } from '../item/unread.js';
 import { planAnswer } from './answering.js';
@@ -243,8 +243,7 @@ export class Edits {
       return;
     }
     if (edit.force === true && live) {
-      if (reasonOf(edit) === null)
-        throw new ServiceError('reason_required', 'An override of a live lease needs a `reason`.');
+      if (reasonOf(edit) === null) throw reasonRequired('An override of a live lease needs a `reason`.');
       change.note('forced', { agent: item.claim?.agent ?? null, reason: reasonOf(edit) });
       change.overrides = true;
     } else if (live && item.claim !== null) throw alreadyClaimed(item.claim, caller);
@@ -266,8 +265,7 @@ export class Edits {
     else if (edit.duplicate_of) throw invalid({ duplicate_of: 'only for the status duplicate' });
     if (to === from) return planReason(item, change, edit);
     if (!allowed(from, to, 'patch')) throw notFrom(from, to);
-    if (to === 'wont_fix' && reasonOf(edit) === null)
-      throw new ServiceError('reason_required', 'The status wont_fix needs a `reason`.');
+    if (to === 'wont_fix' && reasonOf(edit) === null) throw reasonRequired('The status wont_fix needs a `reason`.');
     planMove(item, change, to, edit, caller);
   }
 

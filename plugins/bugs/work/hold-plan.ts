@@ -1,6 +1,7 @@
 /** A person stops the work on an item, or lets it go on (contract 20, hold). Pure. */
-import { denied, ServiceError } from '../../../kernel/errors.js';
+import { denied } from '../../../kernel/errors.js';
 import type { BugCaller } from '../caller.js';
+import { reasonRequired } from '../errors.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { Edit } from '../item/edit.js';
 import type { ItemDoc } from '../item/model.js';
@@ -23,7 +24,7 @@ export function planHold(item: ItemDoc, change: ChangeSet, edit: Edit, caller: B
     if (isHeld(item)) change.note('hold lifted', reason === null ? {} : { reason }).assign({ held: null });
     return;
   }
-  if (reason === null) throw new ServiceError('reason_required', 'A hold needs a `reason`.');
+  if (reason === null) throw reasonRequired('A hold needs a `reason`.');
   if (item.held?.reason !== reason)
     change.note('held', { reason }).assign({ held: { reason, by: caller.name, at: change.at } });
   if (item.status === 'in_progress' && isLive(item.claim, now))

@@ -11,11 +11,12 @@
  * Rejected: a mark in the item itself, which every list and every count would have to leave out.
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { conflict, ServiceError } from '../../../kernel/errors.js';
+import { conflict } from '../../../kernel/errors.js';
 import { alreadyClaimed, isToken, leaseLost } from '../item/lease.js';
 import { callerOf, type BugCaller } from '../caller.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import { reasonRequired } from '../errors.js';
 import { Keys } from '../groups/keys.js';
 import { publicRefId } from '../store/client-refs.js';
 import { hashOf, slotIds } from '../item/document-ids.js';
@@ -124,8 +125,7 @@ export class Removal {
     if (claim_token !== undefined) {
       if (!live || !isToken(claim, claim_token)) throw leaseLost(item, claim_token, caller, now);
     } else if (live && force !== true) throw alreadyClaimed(claim, caller);
-    else if (live && !reason?.trim())
-      throw new ServiceError('reason_required', 'An override of a live lease needs a `reason`.');
+    else if (live && !reason?.trim()) throw reasonRequired('An override of a live lease needs a `reason`.');
   }
 
   async #isTarget({ id }: ItemDoc): Promise<boolean> {
