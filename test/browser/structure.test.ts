@@ -1,7 +1,9 @@
 /**
  * How every page is laid out, at five widths, by a real browser: what is cut off, lies over another, or scrolls sideways. In an
  * empty store, with long names, emoji and both directions of writing, and with a million of everything that is counted.
- * The list of pages is what is mounted. Skipped where there is no Chromium.
+ * Where text has both directions, each in Hebrew or Arabic stands in an element with `dir="auto"`, so that it moves nothing
+ * beside it, and times are in their longest form (contract 80, look). The list of pages is what is mounted. Skipped where
+ * there is no Chromium.
  */
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
@@ -10,6 +12,7 @@ import { PlantedService, WRITTEN } from '../pages/planted.js';
 import { ADMIN, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab } from './chromium.js';
 import { NO_PAGES } from './no-pages.js';
+import { SHOWS_TEXT, SIDES, type Sides } from './sides.js';
 import { MEASURE, MILLION } from './structure.js';
 
 const WIDTHS = [360, 390, 768, 1024, 1440];
@@ -31,9 +34,9 @@ describe('web: the structure of every page', function () {
     await tab.signIn(ADMIN.username, ADMIN.password);
   }
 
-  const measured = async (): Promise<string[]> => {
+  const measured = async (widths = WIDTHS): Promise<string[]> => {
     const faults: string[] = [];
-    for (const width of WIDTHS) {
+    for (const width of widths) {
       await tab.page.setViewportSize({ width, height: 800 });
       for (const fault of await tab.page.evaluate<string[]>(MEASURE)) faults.push(`${width}: ${fault}`);
     }
@@ -63,22 +66,39 @@ describe('web: the structure of every page', function () {
     before(async () => {
       planted = await PlantedService.started({}, WRITTEN);
       await enter(planted.url);
+      const clock = { timezone: 'Asia/Kathmandu', hours: '12' };
+      expect((await planted.admin.post('/account/clock', clock, '/account')).status).to.equal(303);
     });
     after(async () => {
       await tab?.close();
       await planted?.dispose();
     });
 
+    const hebrew = /[\u0590-\u05ff]+/.exec(WRITTEN)?.[0] ?? '';
     for (const { path } of PAGES)
       it(path, async () => {
         const address = planted.addressOf(path);
         if (!address) throw new Error('this page has no address in the planted service');
-        await tab.go(address);
+        await tab.go(path === '/search' ? `/search?q=${encodeURIComponent(hebrew)}` : address);
+        const { seen, faults } = await tab.page.evaluate<Sides>(SIDES);
+        expect(faults, faults.slice(0, 5).join('\n')).to.deep.equal([]);
+        if (SHOWS_TEXT.has(path)) expect(seen, 'texts in these letters').to.be.above(0);
         expect(await measured()).to.deep.equal([]);
         await tab.page.evaluate(MILLION);
-        const counted = (await measured()).map((fault) => `a million, ${fault}`);
+        // The other way round: the window has this width already.
+        const counted = (await measured(WIDTHS.toReversed())).map((fault) => `a million, ${fault}`);
         expect(counted).to.deep.equal([]);
       });
+
+    it('in the list of the search box, too, text is isolated', async () => {
+      await tab.go('/');
+      await tab.page.keyboard.press('Control+k');
+      await tab.page.keyboard.insertText(hebrew);
+      await tab.page.locator('.search-hit').first().waitFor();
+      const sides = await tab.page.locator('.search-title').evaluateAll((all) => all.map((one) => one.dir));
+      expect(sides.length).to.be.above(1);
+      expect(new Set(sides)).to.deep.equal(new Set(['auto']));
+    });
   });
 
   it('what is wrong is found', async () => {

@@ -60,7 +60,7 @@ describe('web: a walk in a real browser', function () {
 
     expect(await tab.go('/bugs')).to.equal(200);
     expect(page.url()).to.include('/login');
-    await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.signInByHand(ADMIN.username, ADMIN.password);
     expect(await page.locator('#panel-bugs\\.attention').innerText()).to.include('nobody has this one');
     expect(await page.locator('#panel-errorstream\\.hours svg').count()).to.equal(1);
 

@@ -10,7 +10,7 @@ import { engines } from '../support/engines.js';
 import { TestService, type Answer } from '../support/service.js';
 import { Ledger } from './ledger.js';
 
-const ROUNDS = times(5);
+const ROUNDS = times(2);
 const CALLERS = 8;
 /** Steps that are acknowledged before the kill: at least, and at most. */
 const STEPS = [40, 160] as const;

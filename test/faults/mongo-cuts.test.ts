@@ -13,7 +13,7 @@ import { Ledger } from './ledger.js';
 
 const PROCESSES = 3;
 const WRITERS = 24;
-const ROUNDS = times(50);
+const ROUNDS = times(15);
 /** A report is through in about as much. */
 const UNDER_WAY_MS = 20;
 
@@ -49,7 +49,7 @@ describe('three services whose line to MongoDB is bad', function () {
     await proxy?.close();
   });
 
-  it('answer every report through fifty faults under 24 writers, lose nothing and come back', async () => {
+  it(`answer every report through ${ROUNDS} faults under 24 writers, lose nothing and come back`, async () => {
     const ledger = new Ledger();
     const statuses = new Set<number>();
     const taken = Array.from({ length: WRITERS }, () => 0);

@@ -16,7 +16,7 @@ import { times } from '../support/budget.js';
 import { watch } from '../support/work.js';
 import { aos, aosJson, CLI, serviceEnv, TestService } from '../support/service.js';
 
-const KILLS = times(4);
+const KILLS = times(1);
 const DOCUMENTS = 6_000;
 
 describe('moving a store, killed', function () {

@@ -16,7 +16,7 @@ import { times } from '../support/budget.js';
 import { engines } from '../support/engines.js';
 import { TestService } from '../support/service.js';
 
-const ROUNDS = times(3);
+const ROUNDS = times(1);
 const CALLERS = 4;
 const SETTLED_MS = 60_000;
 const SETTINGS = {

@@ -13,7 +13,7 @@ import { times } from '../support/budget.js';
 import { engines } from '../support/engines.js';
 import { TestService } from '../support/service.js';
 
-const ROUNDS = times(3);
+const ROUNDS = times(1);
 const CALLERS = 4;
 const CHANGES_BEFORE_THE_KILL = 30;
 /** A marker or a lease that a crash left, its taking over, and what the outbox tells again after its own wait. */

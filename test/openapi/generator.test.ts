@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { SHORT_JAVA } from '../support/programs.js';
 import { TestService } from '../support/service.js';
 import { run, TOOLS } from './programs.js';
 
@@ -62,6 +63,9 @@ public class Shop {
 }
 `;
 
+/** Programs here work for a second: what would make them faster takes longer than that. */
+const UNOPTIMIZED = '-gcflags=example.com/shop/...=-N -l';
+const SHORT_COMPILER = SHORT_JAVA.map((option) => `-J${option}`);
 /** Only what compiles: no tests and no pages beside it. */
 const SOURCES = 'models,apis,supportingFiles,apiTests=false,modelTests=false,apiDocs=false,modelDocs=false';
 
@@ -90,7 +94,7 @@ describe('openapi.json before openapi-generator', function () {
     const jars = await readdir(join(TOOLS, 'generator'));
     const jar = join(TOOLS, 'generator', jars[0] ?? '');
     const where = ['-i', 'openapi.json', '-g', language, '-o', into, '--global-property', SOURCES, ...which];
-    await done('java', ['-jar', jar, 'generate', ...where, `--additional-properties=${properties}`]);
+    await done('java', [...SHORT_JAVA, '-jar', jar, 'generate', ...where, `--additional-properties=${properties}`]);
   }
   const asking = async (): Promise<NodeJS.ProcessEnv> => ({
     AOS_URL: service.url,
@@ -101,7 +105,7 @@ describe('openapi.json before openapi-generator', function () {
     await generated('go', 'go/aos', 'packageName=aos,withGoMod=false,enumClassPrefix=true');
     await writeFile(join(folder, 'go', 'go.mod'), 'module example.com/shop\n\ngo 1.21\n');
     await writeFile(join(folder, 'go', 'main.go'), GO);
-    await done('go', ['build', '-o', 'shop', '.'], { CGO_ENABLED: '0' }, join(folder, 'go'));
+    await done('go', ['build', UNOPTIMIZED, '-o', 'shop', '.'], { CGO_ENABLED: '0' }, join(folder, 'go'));
     const said = await done(join(folder, 'go', 'shop'), [], await asking());
     expect(said).to.equal('201 true 1 Gopher');
   });
@@ -116,8 +120,17 @@ describe('openapi.json before openapi-generator', function () {
     await writeFile(join(folder, 'java', 'Shop.java'), JAVA);
     await mkdir(join(folder, 'java', 'classes'));
     const path = ['java/classes', `${join(TOOLS, 'java')}/*`].join(delimiter);
-    await done('javac', ['-nowarn', '-d', 'java/classes', '-cp', path, 'java/Shop.java', '@sources']);
-    const said = await done('java', ['-cp', path, 'Shop'], await asking());
+    await done('javac', [
+      ...SHORT_COMPILER,
+      '-nowarn',
+      '-d',
+      'java/classes',
+      '-cp',
+      path,
+      'java/Shop.java',
+      '@sources',
+    ]);
+    const said = await done('java', [...SHORT_JAVA, '-cp', path, 'Shop'], await asking());
     expect(said).to.equal('true 1 Duke');
   });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { SHORT_JAVA } from '../support/programs.js';
 import { TestService } from '../support/service.js';
 import { CACHE, REQUIRED } from './programs.js';
 
@@ -78,7 +79,12 @@ suite('logs of OpenTelemetry’s SDKs', function () {
       OTEL_SERVICE_NAME: 'shop',
       OTEL_RESOURCE_ATTRIBUTES: 'service.version=1.4.2',
     };
-    const item = await itemOf('java', 'java', ['-cp', join(JAVA, '*'), program('java/Report.java')], env);
+    const item = await itemOf(
+      'java',
+      'java',
+      [...SHORT_JAVA, '-cp', join(JAVA, '*'), program('java/Report.java')],
+      env,
+    );
     expect(item).to.include({ ...ERROR, error_message: 'the cart has no lines' });
     expect(item?.['exception_class']).to.match(/^Report[.$]CartError$/);
     expect(item?.['stack_trace']).to.match(/^Report\$CartError: the cart has no lines\r?\n\tat Report\.total\(/);

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SHORT_JAVA } from '../support/programs.js';
 
 /** What `prepare.sh` filled; its default is the same. */
 export const CACHE = process.env['SVC_TEST_SDKS'] ?? join(tmpdir(), `aos-test-sdks-${userInfo().uid}`);
@@ -56,7 +57,7 @@ export const OTHERS: readonly Program[] = [
   {
     name: 'java',
     command: 'java',
-    args: ['-cp', join(CACHE, 'java', 'lib', '*'), source('java/Main.java')],
+    args: [...SHORT_JAVA, '-cp', join(CACHE, 'java', 'lib', '*'), source('java/Main.java')],
     expected: {
       type: 'Main$CartException',
       file: /^shop\/cart\/Main\.java$/,

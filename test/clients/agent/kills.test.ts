@@ -9,7 +9,7 @@ import { times } from '../../support/budget.js';
 import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../support/release-server.js';
 import { FAULTY, install, offlinePackage, remove, runAgent, runHere, scratch, treeOf, type Ran } from './agent.js';
 
-const RANDOM_KILLS = times(20);
+const RANDOM_KILLS = times(5);
 const keys = newKeys();
 const pin = sha256(keys.spki);
 

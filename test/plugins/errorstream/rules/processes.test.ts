@@ -15,7 +15,7 @@ const NO_LIMITS = {
 };
 const SCOPES = 'bugtracker:report,bugtracker:read,bugtracker:manage,webhooks:manage';
 const RULES = '/api/errors/v1/ignore-rules';
-const ROUNDS = times(2);
+const ROUNDS = times(1);
 const CALLERS = 8;
 const REPORTS_BEFORE_THE_KILL = 30;
 const THRESHOLD = 20;

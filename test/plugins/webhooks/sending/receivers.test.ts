@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { ownSignature } from '../../../../plugins/webhooks/sending/signature.js';
 import { projectRoot } from '../../../architecture/tree.js';
+import { SHORT_JAVA } from '../../../support/programs.js';
 import { Receiver, type Got } from '../receiver.js';
 import { ADMIN, memoryFixture, type Fixture } from '../fixture.js';
 
@@ -23,7 +24,7 @@ const LANGUAGES = [
   { name: 'Node.js', fence: 'js', file: 'verify.mjs', driver: 'driver.mjs', command: [process.execPath, 'driver.mjs'] },
   { name: 'Python', fence: 'python', file: 'verify.py', driver: 'driver.py', command: ['python3', 'driver.py'] },
   { name: 'Go', fence: 'go', file: 'verify.go', driver: 'driver.go', command: ['go', 'run', 'verify.go', 'driver.go'] },
-  { name: 'Java', fence: 'java', file: 'Verify.java', driver: null, command: ['java', 'Verify.java'] },
+  { name: 'Java', fence: 'java', file: 'Verify.java', driver: null, command: ['java', ...SHORT_JAVA, 'Verify.java'] },
 ] as const;
 
 /** What a program prints, by lines; null when it is not on this machine. */
