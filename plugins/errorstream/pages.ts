@@ -127,11 +127,9 @@ interface Row extends ErrorGroup, ReturnType<typeof headlineOf> {
   mute: string | null;
 }
 
-const rowOf = (group: ErrorGroup): Row => ({
-  ...group,
-  ...headlineOf(group.title, group.exception_class),
-  mute: ignoreLink(group),
-});
+/** Adds to the group, which is the page's own: a spread of so many fields costs ten times as much. */
+const rowOf = (group: ErrorGroup): Row =>
+  Object.assign(group, headlineOf(group.title, group.exception_class), { mute: ignoreLink(group) });
 
 async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, request: HttpRequest): Promise<View> {
   const given = request.query as Query;

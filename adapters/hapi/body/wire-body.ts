@@ -109,13 +109,15 @@ export class WireBody {
         this.#settle?.(null);
       };
       const onClose = (): void => this.fail(CUT_OFF);
-      this.#settle = (failure) => {
+      // Named first: V8 makes a function that is written right into a property among its old objects (decision 020).
+      const settle = (failure: Failure | null): void => {
         this.#settle = null;
         clearInterval(pacer);
         req.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
         if (failure === null && !this.#ended) req.pause();
         resolve(failure);
       };
+      this.#settle = settle;
       req.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
       if (req.isPaused()) req.resume();
     });

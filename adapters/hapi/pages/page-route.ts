@@ -239,24 +239,17 @@ export class PageRoute {
     ]);
     // A page of a new session carries the token of this session.
     const { csrf_token } = view.context;
-    const own = typeof csrf_token === 'string' ? { csrf_token: masked(csrf_token) } : {};
     const layout = visitor.session ? 'app' : 'blank';
     const styles = shared.assets.stylesOf([plugin, ...(panels ? shared.panels.plugins : [])]);
-    const body = await shared.views.render(
-      views,
-      view.template,
-      // The answer to a form has no address to request it from again.
-      {
-        ...context,
-        styles,
-        refused: refusedOf(view, call),
-        ...(panels && { panels }),
-        ...view.context,
-        ...own,
-        ...((this.#isForm || view instanceof ForeignView) && { live_topics: null }),
-      },
-      layout,
-    );
+    // Field by field: spreads would give each page's object a shape of its own among the old (decision 020).
+    context['styles'] = styles;
+    context['refused'] = refusedOf(view, call);
+    if (panels) context['panels'] = panels;
+    for (const name in view.context) context[name] = view.context[name];
+    if (typeof csrf_token === 'string') context['csrf_token'] = masked(csrf_token);
+    // The answer to a form has no address to request it from again.
+    if (this.#isForm || view instanceof ForeignView) context['live_topics'] = null;
+    const body = await shared.views.render(views, view.template, context, layout);
     return {
       status: view.status,
       headers: {

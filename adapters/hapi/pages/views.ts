@@ -12,6 +12,7 @@ import type { Server } from '@hapi/hapi';
 import Vision, { type ServerViewsConfiguration } from '@hapi/vision';
 import Handlebars from 'handlebars';
 import { isolated } from './direction.js';
+import { callBlocksYoung } from './partial-blocks.js';
 import { Templates, type CompiledTemplate } from './templates.js';
 import { showUnseen } from './unseen.js';
 
@@ -21,6 +22,8 @@ export interface ViewOptions {
   /** Reads files again at every rendering. */
   debug: boolean;
 }
+
+type Fields = Record<string, unknown>;
 
 /** A partial's name in templates, and where it lies. */
 interface Partial {
@@ -48,6 +51,7 @@ export class Views {
     private readonly options: ViewOptions,
   ) {
     const handlebars = Handlebars.create();
+    callBlocksYoung(handlebars);
     for (const [name, helper] of Object.entries(options.helpers)) {
       handlebars.registerHelper(name, helper as Handlebars.HelperDelegate);
     }
@@ -101,10 +105,10 @@ export class Views {
   }
 
   /**
-   * The HTML of a view in its layout, or of the view alone where `layout` is null. @throws when the folder lacks the
-   * view
+   * The HTML of a view in its layout, or of the view alone where `layout` is null. @param context the caller's no
+   * longer: the layout finds the view's HTML in it. @throws when the folder lacks the view
    */
-  async render(folder: string, template: string, context: object, layout: 'app' | 'blank' | null): Promise<string> {
+  async render(folder: string, template: string, context: Fields, layout: 'app' | 'blank' | null): Promise<string> {
     const realm = this.#realms.get(folder);
     if (!realm) throw new Error(`no views in ${folder}`);
     const files = [join(folder, `${template}.hbs`)];
@@ -118,11 +122,13 @@ export class Views {
   }
 
   /** The HTML, or null when a part is not compiled yet. */
-  #rendered(files: readonly string[], context: object): string | null {
+  #rendered(files: readonly string[], context: Fields): string | null {
     const [view, around] = files.map((file) => this.#ready.get(file));
     if (view === undefined) return null;
     if (files.length === 1) return view(context);
-    return around === undefined ? null : around({ ...context, content: view(context) });
+    if (around === undefined) return null;
+    context['content'] = view(context);
+    return around(context);
   }
 
   async #renderedFirst(files: readonly string[], render: () => Promise<string>): Promise<string> {
@@ -140,7 +146,7 @@ export class Views {
   }
 
   /** The error page of `web/views/error.hbs`. */
-  error(context: object, layout: 'app' | 'blank'): Promise<string> {
+  error(context: Fields, layout: 'app' | 'blank'): Promise<string> {
     return this.render(join(this.options.webDir, 'views'), 'error', context, layout);
   }
 }

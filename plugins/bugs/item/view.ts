@@ -60,18 +60,15 @@ export function statusAt(item: ItemDoc, now: number): ItemDoc['status'] {
 
 /** The item for the API. @param texts the item's long texts; without them those fields are null */
 export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): Item {
-  const long = {
-    description: texts?.description ?? null,
-    error_message: texts?.error_message ?? null,
-    stack_trace: texts?.stack_trace ?? null,
-  };
   const view: Item = {
     id: item.id,
     ref: item.ref,
     type: item.type,
     project: item.project,
     title: item.title,
-    ...long,
+    description: texts?.description ?? null,
+    error_message: texts?.error_message ?? null,
+    stack_trace: texts?.stack_trace ?? null,
     exception_class: item.exception_class ?? null,
     error_level: item.error_level ?? null,
     severity: item.severity,
@@ -134,10 +131,12 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
 }
 
 /** A row of a page's list: no long texts, but counts per hour. */
-export const groupView = (item: ItemDoc, now: number): ErrorGroup => ({
-  ...itemView(item, null, now),
-  trend: hourly(item.hours, now),
-});
+export function groupView(item: ItemDoc, now: number): ErrorGroup {
+  // No spread: V8 would give each row a shape of its own (decision 020).
+  const view: Item & { trend?: number[] } = itemView(item, null, now);
+  view.trend = hourly(item.hours, now);
+  return view as ErrorGroup;
+}
 
 /** Fields of a kept occurrence from outside: all but ids, times, level and line. */
 const OUTSIDE_OF_OCCURRENCE = [

@@ -161,7 +161,8 @@ export class Board implements ErrorGroups {
     const filter: Filter = { ...filterOf({ type, project }), updated_at: { gte: since } };
     const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: CHANGES });
     const all = filterOf(await withNamed(this.deps, query));
-    const items = page.items.map((doc) => ({ ...groupView(doc, this.deps.clock.now()), fits: matches(doc, all) }));
+    const now = this.deps.clock.now();
+    const items = page.items.map((doc) => Object.assign(groupView(doc, now), { fits: matches(doc, all) }));
     const last = page.items.at(-1)?.updated_at;
     return { items, mark: page.next !== null && last !== undefined && last > since && last < mark ? last : mark };
   }

@@ -87,7 +87,7 @@ export async function detailView(
   const down = await services.explanations.explain(doc, probe !== null);
   const open = doc.state === 'down' ? incidents.items.find(({ id }) => id === doc.incident_id) : undefined;
   const view = viewOf(doc);
-  const row = { ...rowOf(doc, clock.now()), uptime: longUptimeView(doc, clock.now()) };
+  const row = Object.assign(rowOf(doc, clock.now()), { uptime: longUptimeView(doc, clock.now()) });
   const here = hrefOf(doc.source);
   const url = baseUrl();
   return new View('monitor', {

@@ -56,10 +56,11 @@ export async function listView(services: WatchdogServices, request: HttpRequest)
   const names = new Map(projects.map(({ value, label }) => [value, label]));
   return new View('monitors', {
     live_topics: 'monitors heartbeats',
-    items: page.docs.map((doc) => ({
-      ...rowOf(doc, clock.now(), samples.get(doc.id)),
-      project_name: doc.project === null ? null : (names.get(doc.project) ?? doc.project),
-    })),
+    items: page.docs.map((doc) =>
+      Object.assign(rowOf(doc, clock.now(), samples.get(doc.id)), {
+        project_name: doc.project === null ? null : (names.get(doc.project) ?? doc.project),
+      }),
+    ),
     next_cursor: page.next,
     tabs,
     parents,
