@@ -34,6 +34,7 @@ import { isFirstStart, keysOf, NO_KEYS } from './composition/keys.js';
 import { accessModeOf, announced, inMongo, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
 import { folderOf, listenUrl } from './composition/places.js';
 import { connectionEars, storeOf } from './composition/store.js';
+import { toldBySetting } from './composition/start-fault.js';
 import { webServer } from './composition/web-server.js';
 import { loadConfig, packageRoot, type Configuration, type Core } from './config/load.js';
 import { coreKeys } from './config/schema.js';
@@ -134,6 +135,14 @@ async function examine(configuration: Configuration): Promise<void> {
   }
 }
 
+/** @returns the keys, in a data directory that is there */
+async function prepare(configuration: Configuration): Promise<ServiceKeys> {
+  await examine(configuration);
+  await makeFolders(configuration.core.data_dir, 0o700);
+  await completeRestore(configuration);
+  return keysOf(configuration.core, true);
+}
+
 /**
  * Builds the service without starting it.
  * @throws ConfigError, KeyError: one line that says what is wrong and where it came from
@@ -142,12 +151,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const configuration = given.configuration ?? (await loadConfig());
   const config = configuration.core;
   const shared = config.storage.engine === 'mongodb';
-  if (given.keys === undefined) {
-    await examine(configuration);
-    await makeFolders(config.data_dir, 0o700);
-    await completeRestore(configuration);
-  }
-  const keys = given.keys ?? (await keysOf(config, true));
+  const keys = given.keys ?? (await toldBySetting(configuration, () => prepare(configuration)));
   // A command prints its own answer on stdout; the log's lines would be mixed into it.
   const lines = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,
@@ -167,7 +171,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
   const ears = shared ? connectionEars(lines, metrics, clock, giveUp) : {};
-  const store = given.store ?? (await storeOf(config, ears, given.threads));
+  const store = given.store ?? (await toldBySetting(configuration, () => storeOf(config, ears, given.threads)));
   const releaseStore =
     given.keys === undefined ? await releasesOn(configuration, log, ears.further) : new MemoryReleaseStore();
   const jobs = new AgendaJobs({ store, clock, ids, log: lines, metrics, faults });
@@ -281,7 +285,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     keys: rings,
     origin: (key) => configuration.origin(key),
     boot: (options = {}) =>
-      boot(options).catch(async (error: unknown) => {
+      toldBySetting(configuration, () => boot(options)).catch(async (error: unknown) => {
         // The kernel has closed what it could; a part that hangs must not hide the reason.
         await within(CLOSE_MS, 'closing after a failed start', stopOnce).catch((err: unknown) =>
           log.error({ err }, 'what the failed start had opened did not close'),

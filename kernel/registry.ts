@@ -244,7 +244,11 @@ function configOf(manifest: FullManifest, { sections, origin }: Sections, faults
     abortEarly: false,
     errors: { label: false },
     // joi's own text holds the value, which may be a secret.
-    messages: { 'string.pattern.base': 'must match {{#regex}}', 'object.unknown': 'is unknown' },
+    messages: {
+      'any.custom': '{{#error.message}}',
+      'string.pattern.base': 'must match {{#regex}}',
+      'object.unknown': 'is unknown',
+    },
   });
   for (const { message, path } of error?.details ?? []) say([id, ...path].join('.'), message.trim());
   return (value ?? {}) as Record<string, unknown>;

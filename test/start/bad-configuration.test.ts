@@ -31,6 +31,44 @@ describe('start: a bad configuration', function () {
     }
   }
 
+  const MONGO = {
+    SVC_RELEASE_PRIVATE_KEY: '',
+    SVC_LICENSE_KEY: 'l'.repeat(32),
+    SVC_SECURITY__DATA_KEY: 'd'.repeat(32),
+  };
+  const told: Record<string, [variables: Record<string, string>, line: string]> = {
+    'an own rule of a plugin': [
+      { SVC_ADMIN_PASSWORD: 'short' },
+      'access.admin_password must have at least 12 characters; mend it in environment variable SVC_ADMIN_PASSWORD',
+    ],
+    'a release key that is not there': [
+      { SVC_RELEASE_PRIVATE_KEY: '/nowhere/key.pem' },
+      'release_private_key /nowhere/key.pem cannot be read: ENOENT (from environment variable SVC_RELEASE_PRIVATE_KEY)',
+    ],
+    'a data directory below a file': [
+      { SVC_DATA_DIR: '/etc/passwd/data' },
+      'data_dir /etc/passwd/data is no directory, or lies below a file (from environment variable SVC_DATA_DIR)',
+    ],
+    'a store below a file': [
+      { SVC_STORAGE_URL: 'sqlite:/etc/passwd/aos.db' },
+      'storage.url /etc/passwd/aos.db is no directory, or lies below a file (from environment variable SVC_STORAGE_URL)',
+    ],
+    'an option that MongoDB does not know': [
+      { ...MONGO, SVC_STORAGE_URL: 'mongodb://127.0.0.1:1/aos?nosuch=1' },
+      'storage.url is refused: option nosuch is not supported (from environment variable SVC_STORAGE_URL)',
+    ],
+    'a host that is no address here': [
+      { SVC_HOST: '192.0.2.1' },
+      'server.host 192.0.2.1 is no address of this machine (from environment variable SVC_HOST)',
+    ],
+  };
+  for (const [name, [extra, line]] of Object.entries(told)) {
+    it(`${name}: the line names the key, what is wrong and where it came from`, async () => {
+      const { code, stderr } = await aos(serviceEnv(join(folder, 'data'), extra), ['serve']);
+      expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `configuration: ${line}\n` });
+    });
+  }
+
   it('a plugin’s section that a file names, beside keys that lie there already: nothing is added', async () => {
     const data = join(folder, 'data');
     await mkdir(data);

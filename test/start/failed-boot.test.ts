@@ -208,7 +208,11 @@ for (const engine of engines) {
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');
       const { port } = taken.address() as { port: number };
-      await fails(['serve'], { SVC_PORT: String(port) }, /EADDRINUSE/).finally(() => taken.close());
+      await fails(
+        ['serve'],
+        { SVC_PORT: String(port) },
+        /^configuration: server\.port \d+ is in use by another program \(from environment variable SVC_PORT\)$/m,
+      ).finally(() => taken.close());
     });
 
     it('serve: a data directory that another server has', async function () {

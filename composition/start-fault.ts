@@ -1,0 +1,62 @@
+/** What a start ran into, told by the setting that leads there (contract 00, configuration). */
+import { dirname, sep } from 'node:path';
+import { KeyError } from '../adapters/node/keys.js';
+import type { Configuration } from '../config/load.js';
+import { ConfigError } from '../config/sources.js';
+
+const PLACE: Record<string, string> = {
+  ENOENT: 'cannot be made',
+  EEXIST: 'is no directory, or lies below a file',
+  ENOTDIR: 'is no directory, or lies below a file',
+  EACCES: 'may not be used by this user',
+  EPERM: 'may not be used by this user',
+  EROFS: 'lies on a file system that is read only',
+};
+
+const LISTEN: Record<string, [key: string, problem: string]> = {
+  EADDRINUSE: ['server.port', 'is in use by another program'],
+  EACCES: ['server.port', 'may not be used by this user'],
+  EADDRNOTAVAIL: ['server.host', 'is no address of this machine'],
+  ENOTFOUND: ['server.host', 'is no address of this machine'],
+};
+
+/** Origins of a key that nobody gave: its file in the data directory is named instead. */
+const UNSET = ['the default', 'config/default.json'];
+
+/** Whether one of the two lies in the other. */
+const alongside = (a: string, b: string): boolean =>
+  `${a}${sep}`.startsWith(`${b}${sep}`) || b.startsWith(`${a}${sep}`);
+
+/** An error of the system, or of a driver, as the fault of a setting; every other error as it is. */
+function startFault({ core, origin }: Configuration, error: unknown): unknown {
+  const of = (key: string, problem: string): ConfigError => new ConfigError(key, problem, origin(key));
+  const { code = '', path, syscall, name, message, hostname } = error as NodeJS.ErrnoException & { hostname?: string };
+  if (error instanceof KeyError) {
+    const [, key, problem] = /^([a-z_]+(?:\.[a-z_]+)?): (.*)$/s.exec(message) ?? [];
+    const told = key !== undefined && key !== 'keys' && !UNSET.includes(origin(key));
+    return told ? of(key, problem as string) : error;
+  }
+  if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError')
+    return of('storage.url', `is refused: ${message}`);
+  if (syscall === 'listen' || (syscall === 'getaddrinfo' && hostname === core.server.host)) {
+    const [key, problem] = LISTEN[code] ?? [];
+    const { host, port } = core.server;
+    return key === undefined ? error : of(key, `${key === 'server.port' ? port : host} ${problem}`);
+  }
+  const problem = PLACE[code];
+  // A file that vanished is no fault of a setting.
+  if (problem === undefined || path === undefined || (code === 'ENOENT' && syscall !== 'mkdir')) return error;
+  const { file } = core.storage;
+  const at = (place: string): string => (code === 'EACCES' || code === 'EPERM' ? path : place);
+  if (alongside(core.data_dir, path)) return of('data_dir', `${at(core.data_dir)} ${problem}`);
+  return file !== null && alongside(dirname(file), path) ? of('storage.url', `${at(file)} ${problem}`) : error;
+}
+
+/** Does `work`; what it throws names the setting that led there. */
+export async function toldBySetting<T>(configuration: Configuration, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw startFault(configuration, error);
+  }
+}
