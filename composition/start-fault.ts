@@ -21,19 +21,20 @@ const LISTEN: Record<string, [key: string, problem: string]> = {
 };
 
 /** Origins of a key that nobody gave: its file in the data directory is named instead. */
-const UNSET = ['the default', 'config/default.json'];
+const UNSET = new Set(['the default', 'config/default.json']);
 
 /** Whether one of the two lies in the other. */
 const alongside = (a: string, b: string): boolean =>
   `${a}${sep}`.startsWith(`${b}${sep}`) || b.startsWith(`${a}${sep}`);
 
 /** An error of the system, or of a driver, as the fault of a setting; every other error as it is. */
-function startFault({ core, origin }: Configuration, error: unknown): unknown {
-  const of = (key: string, problem: string): ConfigError => new ConfigError(key, problem, origin(key));
+function startFault(configuration: Configuration, error: unknown): unknown {
+  const { core } = configuration;
+  const of = (key: string, problem: string): ConfigError => new ConfigError(key, problem, configuration.origin(key));
   const { code = '', path, syscall, name, message, hostname } = error as NodeJS.ErrnoException & { hostname?: string };
   if (error instanceof KeyError) {
     const [, key, problem] = /^([a-z_]+(?:\.[a-z_]+)?): (.*)$/s.exec(message) ?? [];
-    const told = key !== undefined && key !== 'keys' && !UNSET.includes(origin(key));
+    const told = key !== undefined && key !== 'keys' && !UNSET.has(configuration.origin(key));
     return told ? of(key, problem as string) : error;
   }
   if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError')
