@@ -193,11 +193,14 @@ function derivedPlatform(dir: string, warn: (text: string) => void): Platform {
 
 function historyWarnings(history: readonly ListedRelease[], version: string, platform: Platform): string[] {
   const known = history.filter((release) => isVersion(release.version) && release.withdrawn_at === null);
-  const [newest] = known.toSorted((a, b) => compareVersions(b.version, a.version));
+  const seen = known.filter((release) => release.platform === platform || release.platform === 'any');
+  const [newest] = seen.toSorted((a, b) => compareVersions(b.version, a.version));
   const same = known.find((release) => sameVersion(release.version, version) && release.platform === platform);
   return [
     ...(newest !== undefined && compareVersions(newest.version, version) > 0
-      ? [`${version} is older than ${newest.version}, the newest of the channel: nobody is offered it.`]
+      ? [
+          `${version} is older than ${newest.version}, the newest for ${platform}: only machines below a min_version of ${newest.version} are offered it.`,
+        ]
       : []),
     ...(same === undefined
       ? []

@@ -153,6 +153,17 @@ export function offerable(views: PlatformViews): Set<KnownRelease> {
 /** The newest release for everyone: not withdrawn, not halted, rollout at 100. Null when there is none. */
 export const latestOf = ({ full }: PlatformView): KnownRelease | null => full[0]?.release ?? null;
 
+/** The newest release that keeps an older one from every machine; null when some machine is offered that one. */
+export function hiddenBy(
+  { full }: PlatformView,
+  { version, min_version }: Pick<KnownRelease, 'version' | 'min_version'>,
+): KnownRelease | null {
+  const hides = ({ release: newer }: Candidate): boolean =>
+    compareVersions(newer.version, version) > 0 &&
+    (newer.min_version === null || (min_version !== null && compareVersions(newer.min_version, min_version) <= 0));
+  return full.find(hides)?.release ?? null;
+}
+
 /** @param version the version that the machine has */
 export function offerTo(view: PlatformView, version: string, instance: string | null): ReleaseOffer {
   const { full, partial, mandatory } = view;

@@ -1,9 +1,8 @@
 /** Handles `POST /publish` from the request to the answer (contract 40, publishing). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { compareVersions } from '../../../lib/versions.js';
 import type { UploadedBody } from '../../../ports/http.js';
 import type { StagedPackage } from '../../../ports/release-store.js';
-import { latestOf } from '../asking/channel-releases.js';
+import { hiddenBy } from '../asking/channel-releases.js';
 import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { nameOf } from './changes.js';
@@ -77,9 +76,9 @@ export class Uploads {
           : 'The release is unsigned: no signing key is configured.',
       );
     }
-    const newest = latestOf(this.index.channel(release.product, release.channel).views[request.platform]);
-    if (newest !== null && compareVersions(newest.version, release.version) > 0) {
-      warnings.push(`Version ${newest.version} is newer: machines will not be offered ${release.version}.`);
+    const newer = hiddenBy(this.index.channel(release.product, release.channel).views[request.platform], release);
+    if (newer !== null) {
+      warnings.push(`Version ${newer.version} is newer: machines will not be offered ${release.version}.`);
     }
     return warnings;
   }

@@ -436,10 +436,11 @@ describe('packager', function () {
           releases: [
             { version: '2.0', platform: 'any', withdrawn_at: null },
             { version: '1.2', platform: 'linux-x64', withdrawn_at: null },
+            { version: '3.0', platform: 'win-x64', withdrawn_at: null },
           ],
         });
       expect(await warned({})).to.deep.equal([
-        '1.2.0 is older than 2.0, the newest of the channel: nobody is offered it.',
+        '1.2.0 is older than 2.0, the newest for linux-x64: only machines below a min_version of 2.0 are offered it.',
         '1.2 for linux-x64 is published already; another package replaces it.',
       ]);
     });

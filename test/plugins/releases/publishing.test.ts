@@ -140,6 +140,22 @@ describe('releases: publishing', () => {
     expect(one.told).to.have.lengthOf(1);
   });
 
+  it('warns of a newer version only where it keeps the new one from every machine (min_version)', async () => {
+    const one = await memoryFixture();
+    const newer = async (version: string, min_version: string | null): Promise<string[]> =>
+      (await one.publish(version, version, { min_version })).warnings.filter((text) => text.includes('is newer'));
+    await one.publish('3.0', '3', { min_version: '2.5' });
+    expect(await newer('2.6', '1.0')).to.deep.equal([]);
+    expect((await one.check('2.0')).latest_version).to.equal('3.0');
+    expect((await one.check('2.0')).release?.version).to.equal('2.6');
+    const told = (by: string, of: string): string[] => [`Version ${by} is newer: machines will not be offered ${of}.`];
+    expect(await newer('2.8', '2.5')).to.deep.equal(told('3.0', '2.8'));
+    expect(await newer('2.4', '1.0')).to.deep.equal(told('2.6', '2.4'));
+    expect(await newer('1.0', null)).to.deep.equal([]);
+    await one.publish('3.1');
+    expect(await newer('2.7', null)).to.deep.equal(told('3.1', '2.7'));
+  });
+
   it('names in `warnings` what is said of the package and nobody knows, by header and by part', async () => {
     const one = await memoryFixture();
     const meta = JSON.stringify({ entry: 'app.txt', entri: 'x', runtime: { name: 'node', version: '22', os: 'any' } });
