@@ -15,8 +15,12 @@ export function encodeCursor(sort: Sort, doc: Doc): string {
   const total = totalSort(sort);
   const values = total.map(([path]) => valueAt(doc, path));
   if (!values.every(isScalar)) throw new TypeError(`a sort key of ${name(total)} holds no scalar`);
-  return Buffer.from(JSON.stringify([name(total), ...values])).toString('base64url');
+  return cursorAfter(sort, values);
 }
+
+/** @param values of the last row, in the order of `totalSort(sort)` */
+export const cursorAfter = (sort: Sort, values: readonly Scalar[]): string =>
+  Buffer.from(JSON.stringify([name(totalSort(sort)), ...values])).toString('base64url');
 
 function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value);

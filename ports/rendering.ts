@@ -2,7 +2,16 @@
  * Documents as JSON, made by a pure function of each: an optional ability of a collection, which makes the JSON in the
  * thread that reads or writes, so that the event loop only passes it on; and what does without that ability.
  */
-import type { ChangeOptions, Collection, Doc, Filter, Find, Json, Update } from './store.js';
+import {
+  StoreDamaged,
+  type ChangeOptions,
+  type Collection,
+  type Doc,
+  type Filter,
+  type Find,
+  type Json,
+  type Update,
+} from './store.js';
 
 /** Pure. @param beside null: there is none. @param context as `Rendering` has it. @returns what becomes JSON */
 export type Render<T extends Doc = never, B extends Doc = never, C extends Json = never> = (
@@ -57,7 +66,13 @@ export async function findRendered<T extends Doc>(
   query: Find,
   rendering: Rendering,
 ): Promise<Rendered> {
-  if (isRendering(rows)) return rows.findRendered(query, rendering);
+  if (isRendering(rows)) {
+    try {
+      return await rows.findRendered(query, rendering);
+    } catch (error) {
+      if (query.damaged === undefined || !(error instanceof StoreDamaged)) throw error;
+    }
+  }
   const { beside, context } = rendering;
   const render = rendering.render as AnyRender;
   const { items, next } = await rows.find(query);
@@ -65,7 +80,7 @@ export async function findRendered<T extends Doc>(
   const others =
     beside === undefined || ids.length === 0
       ? []
-      : (await beside.find({ filter: { id: { in: ids } }, limit: ids.length })).items;
+      : (await beside.find({ filter: { id: { in: ids } }, limit: ids.length, damaged: query.damaged })).items;
   const byId = new Map(others.map((doc) => [doc.id, doc]));
   return { json: arrayOf(items.map((doc) => JSON.stringify(render(doc, byId.get(doc.id) ?? null, context)))), next };
 }

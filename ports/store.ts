@@ -20,7 +20,7 @@
  *  - user input never becomes a path: paths match `PATH` and are refused otherwise.
  */
 
-import type { StoreDamaged } from './store/damage.js';
+import type { MetDamage, StoreDamaged } from './store/damage.js';
 import type { Examined } from './store/examination.js';
 import type { Tuning } from './store/tuning.js';
 
@@ -110,9 +110,9 @@ export interface Find {
    */
   after?: string | null;
   /**
-   * For work on many documents, of which a damaged one must not hold up the others: told of each that cannot be read,
-   * and the page comes without it. A page of which nothing can be read fails where more is behind it. Absent: every
-   * page with such a document fails.
+   * For lists, and work on many documents, of which a damaged one must not hold up the others: told of each that cannot
+   * be read, and the page comes without it. What no index holds of it counts as missing. Absent: every page with such a
+   * document fails, so that nothing takes it for one that is not there.
    */
   damaged?: (error: StoreDamaged) => void;
 }
@@ -248,6 +248,8 @@ export interface DocumentStore {
    * @throws StoreUnavailable, or the signal's reason
    */
   readonly examine?: (signal?: AbortSignal) => Promise<Examined>;
+  /** Damage that calls have met since the start, where the engine can tell. */
+  readonly damage?: () => readonly MetDamage[];
   /** Bytes on disk, or null where the engine does not know. */
   size(): Promise<number | null>;
   /** Waits for writes under way, then closes. */

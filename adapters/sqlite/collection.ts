@@ -1,5 +1,5 @@
 /** A collection of the SQLite store, on the main thread: arguments become requests, answers become documents. */
-import { decodeCursor, encodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
+import { cursorAfter, decodeCursor, pageLimit, toPage } from '../../ports/cursor.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { CachingCollection } from '../../ports/cached-reads.js';
 import type { CountingCollection } from '../../ports/store/few.js';
@@ -15,7 +15,6 @@ import {
   type Find,
   type Page,
   type Scalar,
-  type Sort,
   type Update,
   type WriteOp,
   type WriteResult,
@@ -24,9 +23,11 @@ import { parsedBody } from './body/stored-body.js';
 import { DamagedText } from './driver/damage.js';
 import type { CachedReads } from './kept/cached-reads.js';
 import type { KeptPages } from './kept/kept-pages.js';
+import type { SalvagedRow } from './reading/salvage.js';
 import {
   unwrap,
   type ChangeRenderedRequest,
+  type FindRequest,
   type Outcome,
   type ReadKind,
   type RenderRequest,
@@ -40,6 +41,8 @@ export interface Threads {
   get(collection: string, id: string): string | null | Promise<string | null>;
   readonly cached: CachedReads;
   readonly pages: KeptPages;
+  /** Hears of damage that only the main thread can tell. */
+  met(error: StoreDamaged): void;
   read(kind: ReadKind, collection: string, text: string): Promise<unknown>;
   /** On the main thread; null: more than `most`, or a lock is in the way. */
   countFew(collection: string, filter: Filter, most: number): number | null;
@@ -67,7 +70,16 @@ export class SqliteCollection<T extends Doc>
 
   async get(id: string): Promise<T | null> {
     const body = await this.#threads.get(this.name, id);
-    return body === null ? null : (parsed(this.name, body, id) as T);
+    return body === null ? null : this.#parsed(body, id);
+  }
+
+  #parsed(body: string, id: string): T {
+    try {
+      return parsed(this.name, body, id) as T;
+    } catch (error) {
+      if (error instanceof StoreDamaged) this.#threads.met(error);
+      throw error;
+    }
   }
 
   async getCached(id: string): Promise<Readonly<T> | null> {
@@ -78,7 +90,7 @@ export class SqliteCollection<T extends Doc>
     const begun = cached.begin(this.name);
     const read = this.#threads.get(this.name, id);
     const body = read instanceof Promise ? await read : read;
-    const doc = body === null ? null : (parsed(this.name, body, id) as T);
+    const doc = body === null ? null : this.#parsed(body, id);
     cached.keep(this.name, asked, doc, begun);
     return doc;
   }
@@ -102,19 +114,34 @@ export class SqliteCollection<T extends Doc>
     const limit = pageLimit(query.limit);
     const after = typeof query.after === 'string' ? decodeCursor(sort, query.after) : null;
     const asked = { filter: query.filter ?? {}, sort, rows: limit + 1, after };
-    const bodies = (await this.#read('find', asked)) as string[];
-    const idAt = async (place: number): Promise<string | null> =>
-      ((await this.#read('ids', asked).catch(() => [])) as string[])[place] ?? null;
-    const docs = await parseAll<T>(this.name, bodies, { idAt, damaged: query.damaged });
-    if (docs.length === bodies.length) return toPage(sort, docs, limit);
-    return this.#pageWithout(sort, docs, bodies.length > limit);
+    try {
+      const bodies = (await this.#read('find', asked)) as string[];
+      return toPage(sort, await parseAll<T>(this.name, bodies), limit);
+    } catch (error) {
+      if (!(error instanceof StoreDamaged) || error.place.collection === null) throw error;
+      return this.#salvaged(asked, error, query.damaged);
+    }
   }
 
-  /** @param more there may be documents behind those that were read @throws StoreDamaged */
-  #pageWithout(sort: Sort, items: T[], more: boolean): Page<T> {
-    const last = items.at(-1);
-    if (more && last === undefined) throw new StoreDamaged({ collection: this.name, id: null });
-    return { items, next: more && last !== undefined ? encodeCursor(sort, last) : null };
+  /** The page without what is damaged. @throws StoreDamaged where nobody wants the others without it */
+  async #salvaged(asked: FindRequest, error: StoreDamaged, damaged: Find['damaged']): Promise<Page<T>> {
+    const rows = (await this.#read('salvage', asked).catch(() => {
+      throw error;
+    })) as SalvagedRow[];
+    const limit = asked.rows - 1;
+    const sick = rows.filter(({ body }) => body === null).map(({ id }) => this.#damageOf(id, error));
+    // A condition on what no index holds does not find it.
+    const met = sick.length === 0 || error.place.id !== null ? [error, ...sick] : sick;
+    for (const one of met) this.#threads.met(one);
+    if (damaged === undefined) throw met[0] ?? error;
+    for (const one of met) damaged(one);
+    const items = rows.slice(0, limit).flatMap(({ id, body }) => (body === null ? [] : [this.#parsed(body, id)]));
+    const last = rows.length > limit ? rows[limit - 1] : undefined;
+    return { items, next: last === undefined ? null : cursorAfter(asked.sort, last.values) };
+  }
+
+  #damageOf(id: string, { cause }: StoreDamaged): StoreDamaged {
+    return new StoreDamaged({ collection: this.name, id }, { cause });
   }
 
   async findRendered(query: Find, rendering: Rendering): Promise<Rendered> {
@@ -236,29 +263,12 @@ function parsed(collection: string, body: string, id: string | null = null): Doc
   }
 }
 
-async function named(error: unknown, idOf: () => Promise<string | null>): Promise<unknown> {
-  if (!(error instanceof StoreDamaged) || error.place.id !== null) return error;
-  return new StoreDamaged({ ...error.place, id: await idOf() }, { cause: error.cause });
-}
-
-interface Damage {
-  /** The id of the document at a place, for one whose text does not tell it. */
-  idAt: (place: number) => Promise<string | null>;
-  damaged: Find['damaged'];
-}
-
-/** @throws StoreDamaged where nobody wants the others without it */
-async function parseAll<T extends Doc>(collection: string, bodies: readonly string[], damage: Damage): Promise<T[]> {
+/** @throws StoreDamaged */
+async function parseAll<T extends Doc>(collection: string, bodies: readonly string[]): Promise<T[]> {
   const docs: T[] = [];
   let since = performance.now();
-  for (const [place, body] of bodies.entries()) {
-    try {
-      docs.push(parsed(collection, body) as T);
-    } catch (thrown) {
-      const error = await named(thrown, () => damage.idAt(place));
-      if (damage.damaged === undefined || !(error instanceof StoreDamaged)) throw error;
-      damage.damaged(error);
-    }
+  for (const body of bodies) {
+    docs.push(parsed(collection, body) as T);
     if (performance.now() - since < SLICE_MS) continue;
     await new Promise((resolve) => setImmediate(resolve));
     since = performance.now();

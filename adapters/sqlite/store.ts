@@ -10,6 +10,7 @@ import { access, chmod, constants, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders } from '../../lib/folders.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
+import type { MetDamage } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';
 import type { Collection, CollectionSpec, Doc, DocumentStore, Filter, Transact } from '../../ports/store.js';
 import { CachedReads } from './kept/cached-reads.js';
@@ -18,7 +19,7 @@ import { SqliteCollection, type Threads } from './collection.js';
 import { Connection, type ConnectionOptions } from './connection/connection.js';
 import { isBusy, isMissingTable } from './driver/driver.js';
 import { countFew } from './reading/few.js';
-import { collectionsOf, outcomeOf, unwrap } from './threads/messages.js';
+import { collectionsOf, outcomeOf, unwrap, type Outcome } from './threads/messages.js';
 import { compressedFields } from './schema/compressed-fields.js';
 import { textOf, wholeBody, type DocText } from './body/stored-body.js';
 import { Here } from './threads/here.js';
@@ -26,6 +27,7 @@ import { Late } from './threads/late.js';
 import type { Answerer } from './threads/answerer.js';
 import { oneTask } from './threads/one-task.js';
 import { Pool } from './threads/pool.js';
+import { DamageNotes } from './met-damage.js';
 import { CommitWatch } from './kept/other-commits.js';
 
 export interface SqliteOptions {
@@ -75,11 +77,13 @@ export class SqliteStore implements DocumentStore {
   readonly #commits = new CommitWatch();
   readonly #cached = new CachedReads(this.#commits);
   readonly #pages = new KeptPages(this.#commits);
+  readonly #met = new DamageNotes();
   readonly #readers: Answerer;
   readonly #threads: Threads = {
     get: (collection, id) => this.#get(collection, id),
     cached: this.#cached,
     pages: this.#pages,
+    met: this.#met.note,
     read: (kind, collection, text) => this.#readers.call([kind, collection, text]),
     countFew: (collection, filter, most) => this.#countFew(collection, filter, most),
     write: (kind, collection, text) => this.#writer.call([kind, collection, text]),
@@ -101,6 +105,7 @@ export class SqliteStore implements DocumentStore {
       connection: { ...connection, commits: this.#commits.shared },
       threads: 1,
       send: 'stream',
+      failed: this.#met.note,
       answered: (request) => {
         for (const name of collectionsOf(request)) {
           this.#cached.written(name);
@@ -111,7 +116,13 @@ export class SqliteStore implements DocumentStore {
     this.#writer = threads === 'always' ? writer : new Late(writer);
     this.#readers =
       threads === 'always'
-        ? new Pool({ module: new URL('./reader.js', import.meta.url), connection, threads: READERS, send: 'one' })
+        ? new Pool({
+            module: new URL('./reader.js', import.meta.url),
+            connection,
+            threads: READERS,
+            send: 'one',
+            failed: this.#met.note,
+          })
         : new Here(path, async () => (await import('./reading/answering.js')).answering(connection));
   }
 
@@ -165,6 +176,10 @@ export class SqliteStore implements DocumentStore {
     return unwrap(outcome) as Examined;
   }
 
+  damage(): readonly MetDamage[] {
+    return this.#met.all();
+  }
+
   async size(): Promise<number> {
     const { path } = this.#options;
     const sizes = await Promise.all([stat(path), stat(`${path}-wal`).catch(() => ({ size: 0 }))]);
@@ -190,6 +205,15 @@ export class SqliteStore implements DocumentStore {
     return this.#compressed.get(collection);
   }
 
+  #failed(outcome: Outcome): never {
+    try {
+      return unwrap(outcome) as never;
+    } catch (error) {
+      this.#met.note(error);
+      throw error;
+    }
+  }
+
   #countFew(collection: string, filter: Filter, most: number): number | null {
     if (!this.#connection) throw new Error('the store is not open');
     try {
@@ -209,7 +233,7 @@ export class SqliteStore implements DocumentStore {
     } catch (error) {
       if (isMissingTable(error)) return null;
       if (isBusy(error)) return this.#readers.call(['get', collection, id]) as Promise<string | null>;
-      return unwrap(outcomeOf(error, collection, id)) as never;
+      return this.#failed(outcomeOf(error, collection, id));
     }
   }
 }

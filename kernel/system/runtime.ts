@@ -43,6 +43,7 @@ export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
     storeBytes: () => store.size(),
     examinesStore: store.examine !== undefined,
     examineStore: async (signal) => (await store.examine?.(signal)) ?? null,
+    metDamage: () => store.damage?.() ?? [],
     freeBytes: () => freeBytes(),
     unlistedProxies: () => unlistedProxies(),
     peers: () => peers(),

@@ -8,6 +8,7 @@ import { headlineOf } from '../../lib/text/error-title.js';
 import { firstErrorCommand } from './first-error.js';
 import { ignoreLink, MUTE_FORM } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
+import { warned } from '../../ports/store/left-out.js';
 
 export interface ErrorPageDeps {
   groups: ErrorGroups;
@@ -159,6 +160,7 @@ async function listView({ groups, projects, clock, baseUrl }: ErrorPageDeps, req
     sorts: SORTS,
     projects: known.map(({ slug, name }) => ({ value: slug, label: name })),
     command: firstErrorCommand(baseUrl()),
+    ...warned(page),
   });
 }
 

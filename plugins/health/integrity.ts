@@ -1,14 +1,19 @@
-/** The weekly examination of the embedded store, and what the last one found: shown by health and on /system. */
+/**
+ * The weekly examination of the embedded store, what the last one found, and what calls have met since: shown by health
+ * and on /system.
+ */
 import {
   collection,
   inject,
   injectable,
   PORT,
+  StoreDamaged,
   type Clock,
   type Collection,
   type Logger,
 } from '../../kernel/contract.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
+import type { DamagedPlace } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';
 import { getCached } from '../../ports/cached-reads.js';
 
@@ -27,6 +32,7 @@ export interface IntegrityCheck {
 }
 
 const LAST = 'last';
+const MOST = 20;
 
 @injectable()
 export class Integrity {
@@ -47,10 +53,30 @@ export class Integrity {
     this.log.error({ documents, damage, more }, 'the store is damaged: aos doctor --deep says what to do');
   }
 
-  /** Null where stores are not examined. */
+  /** Null where there was none, or what it found is damaged itself. */
+  async #last(): Promise<Readonly<ExaminationDoc> | null> {
+    try {
+      return await getCached(this.last, LAST);
+    } catch (error) {
+      if (error instanceof StoreDamaged) return null;
+      throw error;
+    }
+  }
+
+  /** What the last examination found, and what calls have met since. Null where stores are not examined. */
   async check(): Promise<IntegrityCheck | null> {
     if (!this.runtime.examinesStore) return null;
-    const doc = await getCached(this.last, LAST);
-    return { ok: doc?.ok ?? null, checked_at: doc?.checked_at ?? null, damage: doc?.damage ?? [] };
+    const met = this.runtime.metDamage();
+    const doc = await this.#last();
+    const checked_at = doc?.checked_at ?? null;
+    // What was met before the last examination is in its findings, or mended.
+    const since = met.filter(({ at }) => checked_at === null || at > checked_at).map(({ place }) => sentenceOf(place));
+    const damage = [...new Set([...(doc?.damage ?? []), ...since])].slice(0, MOST);
+    return { ok: since.length > 0 ? false : (doc?.ok ?? null), checked_at, damage };
   }
+}
+
+function sentenceOf({ collection, id }: DamagedPlace): string {
+  if (collection === null) return 'the file of the store cannot be read';
+  return `${id === null ? 'a document' : `the document "${id}"`} of ${collection}: a call could not read it`;
 }

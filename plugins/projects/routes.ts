@@ -3,6 +3,7 @@ import joi from 'joi';
 import { created, deleted, invalid, named, pageOf, whole, type RouteSpec } from '../../kernel/contract.js';
 import type { ProjectDeletion } from './deletion.js';
 import type { IntakeKeys } from './intake-keys.js';
+import { warned } from '../../ports/store/left-out.js';
 import { createBody, patchBody, projectShape, projectView, SLUG, type ProjectFields } from './project.js';
 import type { Projects } from './service.js';
 
@@ -73,7 +74,8 @@ function projectRoutes(projects: Projects, deletion: ProjectDeletion): RouteSpec
       handle: async ({ principal, query }) => {
         const { include_total, ...asked } = query as unknown as ListQuery;
         const page = await projects.page(principal, asked);
-        const list = { items: page.items.map(projectView), next_cursor: page.next, has_more: page.next !== null };
+        const items = page.items.map(projectView);
+        const list = { items, next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
         return include_total ? { ...list, total: await page.count() } : list;
       },
     },

@@ -28,6 +28,7 @@ import { StoreConflict, type Filter } from '../../ports/store.js';
 import { ToldDamage } from '../../ports/store/told-damage.js';
 import { Belongings } from './belongings.js';
 import { nameOf, projectInfo, SLUG, type Project, type ProjectFields } from './project.js';
+import { findReadable, type ReadablePage } from '../../ports/store/left-out.js';
 
 /** The last number that was given out. */
 export interface ProjectCounter extends Doc {
@@ -119,11 +120,11 @@ export class Projects implements ProjectDirectory {
   async page(
     principal: Principal,
     query: { archived?: boolean; limit: number; cursor?: string },
-  ): Promise<{ items: Project[]; next: string | null; count: () => Promise<number> }> {
+  ): Promise<ReadablePage<Project> & { count: () => Promise<number> }> {
     const filter: Filter = { ...THERE };
     if (query.archived !== undefined) filter['archived'] = query.archived;
     if (principal.kind === 'token' && principal.project !== null) filter['id'] = principal.project;
-    const page = await this.rows.find({
+    const page = await findReadable(this.rows, {
       filter,
       sort: [['id', 'asc']],
       limit: query.limit,

@@ -6,6 +6,7 @@ import type { Filter } from '../../ports/store.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
 import type { Platform } from '../../formats/platform.js';
 import { releaseView, type ReleaseView } from './view.js';
+import { findReadable, warned, type Warned } from '../../ports/store/left-out.js';
 
 /** A write may become visible this long after its stamp. */
 const MARGIN_MS = MINUTE_MS;
@@ -20,7 +21,7 @@ export interface ReleaseQuery {
   include_total: boolean;
 }
 
-export interface ReleasePage {
+export interface ReleasePage extends Warned {
   items: ReleaseView[];
   next_cursor: string | null;
   has_more: boolean;
@@ -42,13 +43,14 @@ export class ReleaseLists {
     const filter: Filter = { product, channel, platform, updated_at: since === undefined ? undefined : { gte: since } };
     const sort = since === undefined ? ([['published_at', 'desc']] as const) : ([['updated_at', 'asc']] as const);
     const server_time = isoOf(this.deps.clock.now() - MARGIN_MS);
-    const page = await this.deps.releases.find({ filter, sort, limit, after: cursor });
+    const page = await findReadable(this.deps.releases, { filter, sort, limit, after: cursor });
     return {
       items: page.items.map(releaseView),
       next_cursor: page.next,
       has_more: page.next !== null,
       ...(query.include_total ? { total: await this.deps.releases.count(filter) } : {}),
       ...(since === undefined ? {} : { server_time }),
+      ...warned(page),
     };
   }
 }

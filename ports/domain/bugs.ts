@@ -6,6 +6,7 @@ import { extensionPoint, token } from '../token.js';
 import type { AgentRequest } from './agent-requests.js';
 import type { ForgeChange, ForgeOutcome } from './forge-changes.js';
 import type { Details, ErrorLevel, Item, ItemStatus, Mute, Recorded, Report } from './item.js';
+import type { ReadablePage } from '../store/left-out.js';
 
 export * from './item-events.js';
 export type * from './item.js';
@@ -232,7 +233,7 @@ export type ChangedGroup = ErrorGroup & { fits: boolean };
 /** Reading the error stream: items of type `error`, all projects. For pages; callers check who asks. */
 export interface ErrorGroups {
   /** Newest, gravest or most frequent first. @throws InvalidCursor */
-  list(query: ErrorGroupQuery): Promise<{ items: ErrorGroup[]; next: string | null }>;
+  list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>>;
   /** How many groups a list has, some seconds old at most; null when counting takes longer than a page can wait. */
   count(query: ErrorGroupQuery): Promise<number | null>;
   /** By `error_level`, `status` and `project`, each beside the others; null as for `count`. */

@@ -2,6 +2,7 @@
  * What the kernel itself can say about the service: its runtime, its migrations and its catalog, each for whoever
  * `needs` it.
  */
+import type { MetDamage } from '../store/damage.js';
 import type { Examined } from '../store/examination.js';
 import type { Role } from '../http.js';
 import type { Processes } from '../processes.js';
@@ -62,6 +63,8 @@ export interface ServiceRuntime {
   examinesStore: boolean;
   /** Reads all that is stored, beside everything else; null where the engine's server looks after its files itself. */
   examineStore(signal?: AbortSignal): Promise<Examined | null>;
+  /** Damage of the store that calls of this process have met. */
+  metDamage(): readonly MetDamage[];
   /** Free bytes of the data directory. */
   freeBytes(): Promise<number>;
   /** Newest first, of the last seven days. */

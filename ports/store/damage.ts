@@ -6,6 +6,13 @@ export interface DamagedPlace {
   id: string | null;
 }
 
+/** Damage that a read or a write has met. */
+export interface MetDamage {
+  place: DamagedPlace;
+  /** The last time. RFC 3339. */
+  at: string;
+}
+
 /** What is stored cannot be read. The HTTP adapter answers 500; calls that meet no damage are served. */
 export class StoreDamaged extends Error {
   override name = 'StoreDamaged';

@@ -1,4 +1,4 @@
-/** One damaged row of the embedded store: the call that meets it is 500, the log names the row, and the service goes on. */
+/** One damaged row of the embedded store: what is about it is 500, lists name it, health and the log too, and the service goes on. */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -19,7 +19,7 @@ describe('a damaged row', function () {
   let service: TestService;
   let token = '';
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.started({ SVC_SHARED_KEY: SHARED_KEY });
     await service.project('shop');
     token = await service.token('bugtracker:report,bugtracker:read,bugtracker:manage');
   });
@@ -36,9 +36,10 @@ describe('a damaged row', function () {
   };
   const get = async (path: string): Promise<number> => (await service.request('GET', path, token)).status;
 
-  it('fails the calls that meet it, is named in the log, and ends nothing, nor the next start', async () => {
+  it('fails what is about it, is left out of lists with a warning, told by health at once, and ends nothing', async () => {
     for (const word of ['one', 'two', 'three']) expect(await report(word)).to.equal(201);
     const { body: list } = await service.request('GET', LIST, token);
+    expect(list).to.not.have.property('warnings');
     const [first = '', second = '', third = ''] = (list['items'] as { id: string }[]).map(({ id }) => id);
     const connection = new Connection({ path: join(service.dataDir, 'aos.db'), durability: 'full' });
     const at = `instr(body, 'Title number')`;
@@ -50,10 +51,29 @@ describe('a damaged row', function () {
     for (let round = 0; round < 2; round++) {
       const { status, body } = await service.request('GET', `${LIST}/${second}`, token);
       expect([status, (body['error'] as { code: string }).code]).to.deep.equal([500, 'internal_error']);
-      expect(await get(LIST)).to.equal(500);
+      for (const query of ['', '?updated_since=2020-01-01T00:00:00Z', '?q=number', '?limit=2&order=asc']) {
+        const found = await service.request('GET', `${LIST}${query}`, token);
+        expect(found.status, query).to.equal(200);
+        const ids = (found.body['items'] as { id: string }[]).map(({ id }) => id);
+        expect(ids, query).to.include(third).and.not.include(second);
+        expect(found.body['warnings'], query).to.deep.equal([
+          `the document "${second}" of bugs_items is left out, for it is damaged: aos doctor --deep says what to do`,
+        ]);
+      }
+      const health = await service.request('GET', '/api/health', SHARED_KEY);
+      const { database } = (health.body as { checks: { database: Record<string, unknown> } }).checks;
+      expect(database).to.deep.include({ ok: true, state: 'damaged' });
+      expect(database['integrity']).to.deep.include({
+        ok: false,
+        damage: [`the document "${second}" of bugs_items: a call could not read it`],
+      });
+      // It counts on the one that it knows, and makes no other.
+      expect(await report('two')).to.equal(500);
       for (const id of [first, third]) expect(await get(`${LIST}/${id}`)).to.equal(200);
       expect((await service.request('GET', '/api/health/ready', null)).status).to.equal(200);
       expect(await report(['four', 'five'][round] ?? '')).to.equal(201);
+      const { total } = (await service.request('GET', `${LIST}?include_total=true`, token)).body;
+      expect(total).to.equal(4 + round);
       expect(service.stdout + service.stderr).to.include(`the document \\"${second}\\" of bugs_items cannot be read`);
       if (round === 0) {
         expect(service.child?.pid).to.equal(pid);
@@ -109,6 +129,21 @@ describe('a damaged row holds up no other', function () {
       });
       return (await Promise.all(states)).every((state) => state === 'down');
     });
+    const listed = async (path: string, field: string): Promise<string[]> => {
+      const { status, body } = await service.request('GET', path, ping);
+      expect(status, path).to.equal(200);
+      expect(body['warnings'], path).to.have.members(
+        [sick, above].map(
+          (id) =>
+            `the document "${id}" of watchdog_monitors is left out, for it is damaged: aos doctor --deep says what to do`,
+        ),
+      );
+      return (body[field] as { source: string }[]).map(({ source }) => source);
+    };
+    for (const query of ['', '?tree=1', '?uptime=2', '?limit=1', '?state=down'])
+      expect(await listed(`/api/watchdog/v1/status${query}`, 'monitors'), query).to.include('below');
+    expect(await listed('/api/watchdog/v1/monitors', 'items')).to.deep.equal(['below', 'well']);
+    expect(await beat('sick').then(({ status }) => status)).to.equal(500);
     for (const id of [sick, above])
       expect(service.stdout).to.include(`the document \\"${id}\\" of watchdog_monitors cannot be read`);
   });
@@ -145,7 +180,20 @@ describe('a damaged row holds up no other', function () {
     expect(await offered('second')).to.deep.equal([200, '1.0']);
     expect((await publish('second', '2.0')).status).to.equal(201);
     expect(await offered('second')).to.deep.equal([200, '2.0']);
-    expect((await service.request('GET', '/api/updateservice/v1/releases', token)).status).to.equal(500);
+    const releases = await service.request('GET', '/api/updateservice/v1/releases', token);
+    expect(releases.status).to.equal(200);
+    expect((releases.body['items'] as object[]).length).to.equal(4);
+    expect(releases.body['warnings']).to.deep.equal([
+      `the document "${broken}" of releases_releases is left out, for it is damaged: aos doctor --deep says what to do`,
+    ]);
+    // What cannot be read is there: nobody takes its place.
+    expect((await publish('first', '1.2')).status).to.equal(500);
+    for (const path of ['/api/projects/v1/projects', '/api/license/v1/licenses']) {
+      const { status, body } = await service.request('GET', path, token);
+      expect([status, (body['warnings'] as string[]).length], path).to.deep.equal([200, 1]);
+    }
+    const again = await service.request('POST', '/api/projects/v1/projects', token, { slug: 'third' });
+    expect(again.status).to.equal(500);
 
     const { key } = await license();
     const basic = `Basic ${Buffer.from(`${credentialName(createHash('sha256').update(key).digest('hex'))}:${key}`).toString('base64')}`;

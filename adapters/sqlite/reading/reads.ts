@@ -11,6 +11,7 @@ import type { IndexedAs } from '../../../ports/store/tuning.js';
 import { expression, orderSql, whereSql, type Columns, type Sql } from '../sql/translate.js';
 import { among, findInParts, isBehind, currentColumns, indexedWhere } from '../indexing/catch-up.js';
 import { scalarOf } from '../sql/values.js';
+import { salvage } from './salvage.js';
 import { wholeBody } from '../body/stored-body.js';
 
 type Read = (connection: Connection, table: Table, text: string) => unknown;
@@ -26,6 +27,7 @@ const READS: Record<Exclude<ReadKind, 'render'>, [read: Read, empty: unknown]> =
   ],
   find: [(connection, table, text) => find(connection, table, JSON.parse(text) as FindRequest, 'body'), []],
   ids: [(connection, table, text) => find(connection, table, JSON.parse(text) as FindRequest, 'id'), []],
+  salvage: [(connection, table, text) => salvage(connection, table, JSON.parse(text) as FindRequest), []],
   count: [(connection, table, text) => count(connection, table, JSON.parse(text) as Filter), 0],
   groupCount: [(connection, table, text) => groupCount(connection, table, JSON.parse(text) as GroupRequest), []],
 };

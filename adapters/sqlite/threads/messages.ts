@@ -33,7 +33,7 @@ export type WriteKind =
   | 'load'
   | 'ping'
   | 'transact';
-export type ReadKind = 'get' | 'find' | 'render' | 'ids' | 'count' | 'groupCount';
+export type ReadKind = 'get' | 'find' | 'render' | 'ids' | 'salvage' | 'count' | 'groupCount';
 
 /**
  * `text` is the JSON of the arguments below; of `load`, the address of a module that makes JSON of documents. `docs`

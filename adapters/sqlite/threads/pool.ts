@@ -46,6 +46,8 @@ export interface PoolOptions {
   idleMs?: number | undefined;
   /** Called for each request when its answer has come, before its caller learns of it. */
   answered?: (request: Request) => void;
+  /** Called with each error of a request. */
+  failed?: (error: unknown) => void;
 }
 
 export class Pool implements Answerer {
@@ -185,6 +187,7 @@ export class Pool implements Answerer {
       try {
         resolve(unwrap(outcomes[i] as Outcome));
       } catch (error) {
+        this.#options.failed?.(error);
         reject(error);
       }
     }

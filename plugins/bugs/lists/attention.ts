@@ -18,6 +18,9 @@ import { rankOf } from '../item/severity.js';
 import { groupView } from '../item/view.js';
 import { concernsOf, type Concern } from './concerns.js';
 
+/** The lists and health tell of what is damaged; the panel goes on without it. */
+const damaged = (): void => undefined;
+
 const BATCH = 100;
 /** Waiting items of each class among which the dashboard finds the loudest; of critical ones, usually all. */
 const LOOKED_AT = 600;
@@ -60,7 +63,7 @@ export class Attention {
     const queue = [...CRITICAL, ...RANKS.slice(1).map((rank) => `${rank}0`)];
     const [fresh, working, ...classes] = await Promise.all([
       this.deps.items.count({ created_at: { gte: since } }),
-      this.deps.items.find({ filter: WORKED_ON, sort: sortOf('last_seen_at'), limit: BATCH }),
+      this.deps.items.find({ filter: WORKED_ON, sort: sortOf('last_seen_at'), limit: BATCH, damaged }),
       ...queue.map(async (prefix) => {
         const filter = { queue_key: { prefix } };
         const [items, n] = await Promise.all([
@@ -83,7 +86,7 @@ export class Attention {
   async #lately(queue: readonly string[]): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
     let looked = 0;
-    const query = { filter: { status: 'open' }, sort: sortOf('last_seen_at'), limit: BATCH };
+    const query = { filter: { status: 'open' }, sort: sortOf('last_seen_at'), limit: BATCH, damaged };
     for await (const items of pages(this.deps.items, query)) {
       found.push(...items.filter(({ queue_key: key }) => queue.some((prefix) => key?.startsWith(prefix))));
       looked += items.length;
@@ -95,7 +98,12 @@ export class Attention {
   /** The newest of the waiting items, read in pieces that block nobody. */
   async #newest(filter: Filter, most: number): Promise<ItemDoc[]> {
     const found: ItemDoc[] = [];
-    for await (const items of pages(this.deps.items, { filter, sort: [['queue_key', 'desc']], limit: BATCH })) {
+    for await (const items of pages(this.deps.items, {
+      filter,
+      sort: [['queue_key', 'desc']],
+      limit: BATCH,
+      damaged,
+    })) {
       found.push(...items);
       if (found.length >= most) break;
     }
@@ -103,7 +111,7 @@ export class Attention {
   }
 
   async #oldest(filter: Filter): Promise<ItemDoc[]> {
-    const page = await this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit: BATCH });
+    const page = await this.deps.items.find({ filter, sort: [['queue_key', 'asc']], limit: BATCH, damaged });
     return page.items;
   }
 }

@@ -31,6 +31,7 @@ import type { ItemDoc } from '../item/model.js';
 import { daily, hourly } from '../item/rate.js';
 import { SEVERITIES } from '../item/severity.js';
 import { groupView } from '../item/view.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 const ROWS = 50;
 /** Groups whose hours are added up, and how many are read at a time: a document parses in some ten microseconds. */
@@ -110,18 +111,18 @@ export class Board implements ErrorGroups {
   async rows(
     query: ItemQuery,
     page: { sort?: SortName; limit?: number; cursor?: string | null },
-  ): Promise<{ items: ErrorGroup[]; next: string | null }> {
+  ): Promise<ReadablePage<ErrorGroup>> {
     await this.leases.writeExpired();
-    const found = await this.deps.items.find({
+    const found = await findReadable(this.deps.items, {
       filter: filterOf(await withNamed(this.deps, query)),
       sort: sortOf(page.sort),
       limit: page.limit ?? ROWS,
       after: page.cursor ?? null,
     });
-    return { items: found.items.map((doc) => groupView(doc, this.deps.clock.now())), next: found.next };
+    return { ...found, items: found.items.map((doc) => groupView(doc, this.deps.clock.now())) };
   }
 
-  list(query: ErrorGroupQuery): Promise<{ items: ErrorGroup[]; next: string | null }> {
+  list(query: ErrorGroupQuery): Promise<ReadablePage<ErrorGroup>> {
     const { sort, limit, cursor } = query;
     return this.rows(itemQuery(query), { sort, limit, cursor });
   }

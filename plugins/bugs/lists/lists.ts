@@ -27,6 +27,7 @@ import { Handovers, isUntouched, type Handover } from '../claims/handover.js';
 import { Leases } from '../claims/leases.js';
 import type { LinkView } from '../links/shown.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
+import { LeftOutDocuments, type Warned } from '../../../ports/store/left-out.js';
 
 export interface ListRequest extends PageRequest, ItemQuery {
   sort?: SortName;
@@ -34,7 +35,7 @@ export interface ListRequest extends PageRequest, ItemQuery {
   updated_since?: string;
 }
 
-export interface ListAnswer {
+export interface ListAnswer extends Warned {
   /** A list of `Item`. */
   items: JsonText;
   next_cursor: string | null;
@@ -100,11 +101,14 @@ export class Lists {
 
   async #page(rows: Rows, filter: Filter, request: ListRequest): Promise<ListAnswer> {
     const sort = sortOf(request.sort, request.order);
-    const page = await rows({ filter, sort, limit: request.limit ?? 50, after: request.cursor ?? null });
+    const left = new LeftOutDocuments();
+    const after = request.cursor ?? null;
+    const page = await rows({ filter, sort, limit: request.limit ?? 50, after, damaged: left.tell });
     const answer: ListAnswer = {
       items: new JsonText(page.json),
       next_cursor: page.next,
       has_more: page.next !== null,
+      ...left.warned,
     };
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
   }
@@ -116,12 +120,15 @@ export class Lists {
     const marked = request.cursor ? readMarked(request.cursor) : null;
     const server_time = marked?.mark ?? this.watermark.safe();
     const filter: Filter = { ...query, updated_at: { gte: since } };
-    const page = await rows({ filter, sort: DELTA, limit: request.limit ?? 50, after: marked?.after ?? null });
+    const left = new LeftOutDocuments();
+    const after = marked?.after ?? null;
+    const page = await rows({ filter, sort: DELTA, limit: request.limit ?? 50, after, damaged: left.tell });
     const answer: ListAnswer = {
       items: new JsonText(page.json),
       next_cursor: page.next === null ? null : writeMarked(server_time, page.next),
       has_more: page.next !== null,
       server_time,
+      ...left.warned,
     };
     return request.include_total === true ? { ...answer, total: await this.deps.items.count(filter) } : answer;
   }

@@ -1,11 +1,13 @@
 /** A page of a list, as it is asked for and as it is answered (contract 00, lists). */
+import type { Warned } from '../../../ports/store/left-out.js';
+
 export interface PageRequest {
   limit?: number;
   cursor?: string | null;
   include_total?: boolean;
 }
 
-export interface PageAnswer {
+export interface PageAnswer extends Warned {
   items: object[];
   next_cursor: string | null;
   has_more: boolean;

@@ -14,6 +14,7 @@ import { activityOf, ItemOutbox } from '../store/item-outbox.js';
 import { unpack } from '../item/payload.js';
 import { slotIds } from '../item/document-ids.js';
 import { activityView, commentView, occurrenceView } from '../item/view.js';
+import { findReadable, warned } from '../../../ports/store/left-out.js';
 
 export type Part = 'occurrences' | 'comments' | 'activity';
 const TIME = { occurrences: 'received_at', comments: 'created_at', activity: 'at' } as const;
@@ -71,14 +72,14 @@ export class Parts {
     request: PageRequest,
   ): Promise<PageAnswer> {
     const filter: Filter = part === 'occurrences' ? { id: { in: slotIds(itemId) } } : { item_id: itemId };
-    const page = await from.find({
+    const page = await findReadable(from, {
       filter,
       sort: [[TIME[part], 'desc']],
       limit: request.limit ?? 50,
       after: request.cursor ?? null,
     });
     const items = await Promise.all(page.items.map(async (doc) => view(doc)));
-    const answer: PageAnswer = { items, next_cursor: page.next, has_more: page.next !== null };
+    const answer: PageAnswer = { items, next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
     return request.include_total === true ? { ...answer, total: await from.count(filter) } : answer;
   }
 }

@@ -22,6 +22,7 @@ import {
   type ListQuery,
 } from './shared/query.js';
 import { viewTabs } from './view-tabs.js';
+import { warned } from '../../../ports/store/left-out.js';
 
 const SORT_LABELS: Record<SortName, string> = {
   last_seen_at: 'Last seen',
@@ -238,6 +239,7 @@ export async function listView(
     sorts: SORTS.map((value) => ({ value, label: SORT_LABELS[value] })),
     projects: known.map(({ slug, name }) => ({ value: slug, label: name })),
     actions: ACTION_GROUPS,
+    ...warned(page),
     ...problem,
   });
 }

@@ -20,6 +20,7 @@ import type { Applied, ApplyDoc } from './documents.js';
 import { Runs } from './runs.js';
 import { RuleReconciler } from './rule-reconciler.js';
 import { type Preview, RulePreview } from './rule-preview.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** Rules in all. Every process keeps all of them compiled. */
 const MOST_RULES = 1000;
@@ -51,7 +52,7 @@ export class Registry {
   async page(
     principal: Principal,
     query: RuleQuery,
-  ): Promise<{ items: RuleView[]; next: string | null; count: () => Promise<number> }> {
+  ): Promise<ReadablePage<RuleView> & { count: () => Promise<number> }> {
     const own = projectOf(principal);
     const { project, enabled, match_type } = query;
     if (own !== null && project !== undefined && project !== own)
@@ -63,8 +64,8 @@ export class Registry {
       ...(match_type !== undefined && { match_type }),
       ...(own !== null && { or: [{ project: own }, { project: null }] }),
     };
-    const page = await this.deps.rules.find({ filter, limit: query.limit, after: query.cursor ?? null });
-    return { items: page.items.map(viewOf), next: page.next, count: () => this.deps.rules.count(filter) };
+    const page = await findReadable(this.deps.rules, { filter, limit: query.limit, after: query.cursor ?? null });
+    return { ...page, items: page.items.map(viewOf), count: () => this.deps.rules.count(filter) };
   }
 
   /** @throws ServiceError not_found, insufficient_scope */

@@ -3,6 +3,7 @@ import joi from 'joi';
 import { created, deleted, named, pageOf, whole, type RouteSpec } from '../../../kernel/contract.js';
 import type { Registry, RuleQuery } from './registry.js';
 import { changeBody, createBody, MATCH_TYPES, ruleShape, type Matching, type IgnoreRuleFields } from './rule.js';
+import { warned } from '../../../ports/store/left-out.js';
 
 const BASE = '/api/errors/v1/ignore-rules';
 const read = { scope: 'bugtracker:read' } as const;
@@ -59,7 +60,7 @@ function collectionRoutes(registry: Registry): RouteSpec[] {
       output: pageOf('IgnoreRulePage', ruleShape),
       handle: async ({ principal, query }) => {
         const page = await registry.page(principal, query as unknown as RuleQuery);
-        const shown = { items: page.items, next_cursor: page.next, has_more: page.next !== null };
+        const shown = { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
         return query['include_total'] === true ? { ...shown, total: await page.count() } : shown;
       },
     },

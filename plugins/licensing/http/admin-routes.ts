@@ -27,19 +27,21 @@ import {
   reasonBody,
   refParams,
 } from './schemas.js';
+import { warned, type Warned } from '../../../ports/store/left-out.js';
 
 const BASE = '/api/license/v1/licenses';
 const READ = { scope: 'license:read' } as const;
 const MANAGE = { scope: 'license:manage' } as const;
 
-interface Page<T> {
+interface Page<T> extends Warned {
   items: T[];
   next: string | null;
   count: () => Promise<number>;
 }
 
-async function paged<T>({ items, next, count }: Page<T>, query: object, view: (item: T) => object): Promise<object> {
-  const list = { items: items.map(view), next_cursor: next, has_more: next !== null };
+async function paged<T>(page: Page<T>, query: object, view: (item: T) => object): Promise<object> {
+  const { items, next, count } = page;
+  const list = { items: items.map(view), next_cursor: next, has_more: next !== null, ...warned(page) };
   return 'include_total' in query && query.include_total === true ? { ...list, total: await count() } : list;
 }
 

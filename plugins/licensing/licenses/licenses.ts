@@ -20,6 +20,7 @@ import { duesOf, licenseEvent, newLicense, refKey, searchOf } from './new-licens
 import { after, refused, type LicenseMove } from '../model/states.js';
 import { licenseView, type LicenseView } from '../model/view.js';
 import { LicenseWatchers } from './watchers.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** A writer that loses to others this often meets a defect, not competition. */
 const MOST_TRIES = 20;
@@ -114,15 +115,15 @@ export class Licenses {
   async page(
     principal: Principal,
     query: LicenseQuery,
-  ): Promise<{ items: LicenseView[]; next: string | null; count: () => Promise<number> }> {
+  ): Promise<ReadablePage<LicenseView> & { count: () => Promise<number> }> {
     const filter = this.filterOf(principal, query);
-    const page = await this.deps.licenses.find({
+    const page = await findReadable(this.deps.licenses, {
       filter,
       sort: [['created_at', 'desc']],
       limit: query.limit,
       after: query.cursor ?? null,
     });
-    return { items: await this.views(page.items), next: page.next, count: () => this.deps.licenses.count(filter) };
+    return { ...page, items: await this.views(page.items), count: () => this.deps.licenses.count(filter) };
   }
 
   filterOf(principal: Principal, { q, status, product, client_ref, key_sha256 }: Partial<LicenseQuery>): Filter {

@@ -7,6 +7,7 @@ import { DEPS, type LicensingDeps } from '../deps.js';
 import { Licenses } from '../licenses/licenses.js';
 import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/documents.js';
 import { LicensedMachines } from './machines.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 export const MACHINE_MOVES = ['approve', 'reject', 'block', 'release'] as const;
 export type MachineMove = (typeof MACHINE_MOVES)[number];
@@ -40,12 +41,13 @@ export class Activations {
     principal: Principal,
     license_id: string,
     query: { status?: ActivationState; limit: number; cursor?: string },
-  ): Promise<{ items: ActivationDoc[]; next: string | null; count: () => Promise<number> }> {
+  ): Promise<ReadablePage<ActivationDoc> & { count: () => Promise<number> }> {
     await this.licenses.need(principal, license_id);
     const filter: Filter = { license_id, ...(query.status !== undefined && { status: query.status }) };
     const sort = [['first_seen', 'asc']] as const;
-    const page = await this.deps.activations.find({ filter, sort, limit: query.limit, after: query.cursor ?? null });
-    return { ...page, count: () => this.deps.activations.count(filter) };
+    const { activations } = this.deps;
+    const page = await findReadable(activations, { filter, sort, limit: query.limit, after: query.cursor ?? null });
+    return { ...page, count: () => activations.count(filter) };
   }
 
   /** Machines that wait for approval, of every license the caller may see, oldest first. */

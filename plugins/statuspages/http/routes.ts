@@ -15,6 +15,7 @@ import {
 import { editBody, pageBody, pageShape, type PageFields } from '../model/page.js';
 import type { StatusPageServices } from '../services.js';
 import type { AnnouncementEdit } from '../store/announcements.js';
+import { warned } from '../../../ports/store/left-out.js';
 
 const PATH = '/api/watchdog/v1/status-pages';
 const ONE = `${PATH}/{page}`;
@@ -167,9 +168,10 @@ const announcementRoutes = ({ pages, announcements, clock }: StatusPageServices)
     handle: async (request) => {
       const { limit = 50, cursor = null } = request.query as { limit?: number; cursor?: string };
       const found = await pages.need(nameOf(request), request.principal);
-      const { items, next } = await announcements.page(found, limit, cursor);
+      const page = await announcements.page(found, limit, cursor);
+      const { items, next } = page;
       const views = items.map((one) => announcementView(one, clock.iso()));
-      return { items: views, next_cursor: next, has_more: next !== null };
+      return { items: views, next_cursor: next, has_more: next !== null, ...warned(page) };
     },
   },
   {

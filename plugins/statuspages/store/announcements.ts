@@ -17,6 +17,7 @@ import {
   type AnnouncementUpdate,
 } from '../model/announcement.js';
 import type { StatusPageDoc } from '../model/page.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 const BATCH = 200;
 /** Of one page. */
@@ -38,8 +39,9 @@ export class Announcements {
     { id: page_id }: StatusPageDoc,
     limit: number,
     cursor: string | null = null,
-  ): Promise<{ items: AnnouncementDoc[]; next: string | null }> {
-    return this.deps.announcements.find({ filter: { page_id }, sort: [['starts_at', 'desc']], limit, after: cursor });
+  ): Promise<ReadablePage<AnnouncementDoc>> {
+    const { announcements } = this.deps;
+    return findReadable(announcements, { filter: { page_id }, sort: [['starts_at', 'desc']], limit, after: cursor });
   }
 
   /** What visitors are shown: what goes on, and what began since then. */

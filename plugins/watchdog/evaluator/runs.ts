@@ -8,6 +8,7 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { Visibility } from '../tree/visibility.js';
 import type { RunDoc } from '../model/documents.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** A run older than this does not vouch for the evaluator any more (contract 95, health). */
 export const LATE_MS = 300_000;
@@ -82,19 +83,15 @@ export class EvaluatorRuns {
   }
 
   /** Newest first. A token of one project sees the changes of its own monitors alone. */
-  async page(
-    limit: number,
-    after: string | null,
-    caller: WatchdogCaller,
-  ): Promise<{ items: RunRecord[]; next: string | null }> {
-    const page = await this.deps.runs.find({
+  async page(limit: number, after: string | null, caller: WatchdogCaller): Promise<ReadablePage<RunRecord>> {
+    const page = await findReadable(this.deps.runs, {
       filter: { result: { ne: null } },
       sort: [['started_at', 'desc']],
       limit,
       after,
     });
     const items = page.items.map(recordOf);
-    return { items: caller.project === null ? items : await this.#ownedBy(caller.project, items), next: page.next };
+    return { ...page, items: caller.project === null ? items : await this.#ownedBy(caller.project, items) };
   }
 
   /** The same records with the changes of this project's monitors; names of others are left out. */

@@ -13,6 +13,7 @@ import { monitorBody, patchBody } from './monitor-bodies.js';
 import * as schemas from './schemas.js';
 import type { WatchdogServices } from '../services.js';
 import type { Annotation, TimelineQuery } from '../timeline/timeline.js';
+import { warned } from '../../../ports/store/left-out.js';
 
 const BASE = '/api/watchdog/v1';
 const PING = { scope: 'watchdog:ping' } as const;
@@ -96,7 +97,7 @@ const runs = ({ runs: service }: WatchdogServices): RouteSpec => ({
     } = query as { limit?: number; cursor?: string; include_total?: boolean };
     const page = await service.page(limit, cursor, callerOf(principal));
     const total = include_total ? { total: await service.count() } : {};
-    return { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...total };
+    return { items: page.items, next_cursor: page.next, has_more: page.next !== null, ...total, ...warned(page) };
   },
 });
 
@@ -184,9 +185,11 @@ function monitors({ probed: service, status: lists, audit }: WatchdogServices): 
       strictQuery: true,
       output: schemas.monitorPage,
       handle: async (request) => {
-        const { docs, next, total } = await lists.page(request.query, callerOf(request.principal));
+        const page = await lists.page(request.query, callerOf(request.principal));
+        const { docs, next, total } = page;
         const items = docs.map(viewOf);
-        return { items, next_cursor: next, has_more: next !== null, ...(total !== undefined && { total }) };
+        const list = { items, next_cursor: next, has_more: next !== null, ...warned(page) };
+        return total === undefined ? list : { ...list, total };
       },
     },
     {

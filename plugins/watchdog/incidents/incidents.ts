@@ -10,6 +10,7 @@ import { incidentView, type IncidentDoc, type IncidentView } from '../model/inci
 import { Timeline } from '../timeline/timeline.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { masked, Visibility } from '../tree/visibility.js';
+import { findReadable, warned, type Warned } from '../../../ports/store/left-out.js';
 
 export const MOST_COMMENTS = 100;
 
@@ -24,7 +25,7 @@ export interface IncidentQuery {
   cursor?: string;
 }
 
-export interface IncidentPage {
+export interface IncidentPage extends Warned {
   items: IncidentView[];
   next_cursor: string | null;
   has_more: boolean;
@@ -54,11 +55,12 @@ export class Incidents {
     };
     // A run answers before what it found is written.
     await this.outbox.stored();
-    const page = await incidents.find({ filter, sort: [['began_at', 'desc']], limit, after: cursor });
+    const page = await findReadable(incidents, { filter, sort: [['began_at', 'desc']], limit, after: cursor });
     const views = page.items.map((doc) => incidentView(doc, clock.now()));
     const mentions = views.map(({ suppressed_by }) => ({ suppressed_by }));
     const hidden = await this.visibility.hiddenIn(mentions, caller);
-    return { items: views.map((view) => masked(view, hidden)), next_cursor: page.next, has_more: page.next !== null };
+    const items = views.map((view) => masked(view, hidden));
+    return { items, next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
   }
 
   /** @throws ServiceError not_found, insufficient_scope */

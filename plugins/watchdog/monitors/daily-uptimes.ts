@@ -37,7 +37,12 @@ export class DailyUptimes {
   async #read(ids: readonly string[], now: number, days: number): Promise<ReadonlyMap<string, string>> {
     const { json } = await findRendered(
       this.deps.monitors,
-      { filter: { id: { in: ids }, deleted_at: null }, sort: [['id', 'asc']], limit: ids.length },
+      {
+        filter: { id: { in: ids }, deleted_at: null },
+        sort: [['id', 'asc']],
+        limit: ids.length,
+        damaged: () => undefined,
+      },
       { ...UPTIME_ROW, context: { now, days } },
     );
     return new Map((new JsonText(json).toJSON() as UptimeRow[]).map((row) => [row.id, row.json]));

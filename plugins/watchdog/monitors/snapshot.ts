@@ -12,6 +12,7 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { Forest, type TreeItem } from './forest.js';
 import { OUTLINE_ROW, type OutlineRow } from './outline-row.js';
 import { MONITOR_ROW, type MonitorRow } from './snapshot-row.js';
+import { LeftOutDocuments, type Warned } from '../../../ports/store/left-out.js';
 
 /** How old a snapshot may be when it is given out, counted from the beginning of its reading. */
 const MAX_AGE_MS = 2_000;
@@ -21,7 +22,7 @@ const QUICK_MS = 25;
 const FEW = 500;
 const PAGE = 200;
 
-export interface Snapshot<Row extends TreeItem = MonitorRow> {
+export interface Snapshot<Row extends TreeItem = MonitorRow> extends Warned {
   /** When its reading began, RFC 3339. */
   at: string;
   /** By source. */
@@ -62,7 +63,9 @@ export class Snapshots {
     const { monitors, clock } = this.deps;
     const at = clock.iso();
     const rows: Row[] = [];
-    const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE };
+    const left = new LeftOutDocuments();
+    const damaged = left.tell;
+    const query: Find = { filter: { deleted_at: null }, sort: [['source', 'asc']], limit: PAGE, damaged };
     for (let after: string | null = null, more = true; more; more = after !== null) {
       const page: Rendered = await findRendered(monitors, { ...query, after }, { ...renderer, context: null });
       for (const row of new JsonText(page.json).toJSON() as Row[]) rows.push(row);
@@ -71,6 +74,6 @@ export class Snapshots {
     }
     let made: Promise<Forest<Row>> | undefined;
     const forest = (): Promise<Forest<Row>> => (made ??= Forest.of(rows, turn));
-    return { at, rows, forest };
+    return { at, rows, forest, ...left.warned };
   }
 }

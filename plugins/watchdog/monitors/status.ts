@@ -1,7 +1,7 @@
 /** Monitors as they are now: the paged list, and the whole status from a snapshot (contract 30, endpoints). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { SharedReading } from '../../../lib/shared-reading.js';
-import { denied, ServiceError } from '../../../kernel/errors.js';
+import { denied } from '../../../kernel/errors.js';
 import type { MonitorState, MonitorView } from '../../../ports/domain/watchdog.js';
 import type { Filter } from '../../../ports/store.js';
 import { mayReport, type WatchdogCaller } from '../model/caller.js';
@@ -10,9 +10,11 @@ import { EvaluatorRuns } from '../evaluator/runs.js';
 import { STATES, type MonitorDoc } from '../model/documents.js';
 import { DailyUptimes } from './daily-uptimes.js';
 import { Forest, treeJson } from './forest.js';
+import { cursorOf, cursorTo, placeOf, sourceOf, WORST_FIRST } from './list-cursors.js';
 import { Snapshots, turn } from './snapshot.js';
 import type { MonitorRow } from './snapshot-row.js';
 import { masked, Visibility, type Hidden } from '../tree/visibility.js';
+import { findReadable, LeftOutDocuments, warned, type Warned } from '../../../ports/store/left-out.js';
 
 /** What `/status` answers at most at once, monitors and branches of the tree. */
 const MAX_STATUS = 5_000;
@@ -28,13 +30,10 @@ export interface MonitorFilter {
   q?: string;
 }
 
-export interface MonitorPage {
+export interface MonitorPage extends Warned {
   docs: MonitorDoc[];
   next: string | null;
 }
-
-/** What needs a person most comes first; what somebody switched off last. */
-const WORST_FIRST: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up', 'maintenance', 'stopped'];
 
 const ALARMED: readonly MonitorState[] = ['down'];
 
@@ -101,10 +100,10 @@ export class Status {
   async page(
     query: MonitorFilter & { limit?: number; cursor?: string; include_total?: boolean },
     caller: WatchdogCaller,
-  ): Promise<{ docs: MonitorDoc[]; next: string | null; total: number | undefined }> {
+  ): Promise<MonitorPage & { total: number | undefined }> {
     const filter = this.filter(query, caller);
     const { monitors } = this.deps;
-    const page = await monitors.find({
+    const page = await findReadable(monitors, {
       filter,
       sort: [['source', 'asc']],
       limit: query.limit ?? 50,
@@ -112,7 +111,7 @@ export class Status {
     });
     const total = query.include_total === true ? await monitors.count(filter) : undefined;
     const hidden = await this.visibility.hiddenIn(page.items, caller);
-    return { docs: page.items.map((doc) => masked(doc, hidden)), next: page.next, total };
+    return { docs: page.items.map((doc) => masked(doc, hidden)), next: page.next, total, ...warned(page) };
   }
 
   /**
@@ -129,6 +128,7 @@ export class Status {
     const states = asked.filter((state) => query.state?.includes(state) ?? true);
     const from = query.cursor === undefined ? { state: states[0], after: null } : placeOf(query.cursor);
     const docs: MonitorDoc[] = [];
+    const left = new LeftOutDocuments();
     for (const state of states.slice(Math.max(states.indexOf(from.state as MonitorState), 0))) {
       const room = query.limit - docs.length;
       const page = await this.deps.monitors.find({
@@ -136,17 +136,23 @@ export class Status {
         sort: [['source', 'asc']],
         limit: room || 1,
         after: state === from.state ? from.after : null,
+        damaged: left.tell,
       });
       if (room > 0) docs.push(...page.items);
-      else if (page.items.length > 0) return this.#shown(docs, cursorTo({ state, after: null }), caller);
-      if (room > 0 && page.next !== null) return this.#shown(docs, cursorTo({ state, after: page.next }), caller);
+      else if (page.items.length > 0) return this.#shown(docs, left, cursorTo({ state, after: null }), caller);
+      if (room > 0 && page.next !== null) return this.#shown(docs, left, cursorTo({ state, after: page.next }), caller);
     }
-    return this.#shown(docs, null, caller);
+    return this.#shown(docs, left, null, caller);
   }
 
-  async #shown(docs: readonly MonitorDoc[], next: string | null, caller: WatchdogCaller): Promise<MonitorPage> {
+  async #shown(
+    docs: readonly MonitorDoc[],
+    left: LeftOutDocuments,
+    next: string | null,
+    caller: WatchdogCaller,
+  ): Promise<MonitorPage> {
     const hidden = await this.visibility.hiddenIn(docs, caller);
-    return { docs: docs.map((doc) => masked(doc, hidden)), next };
+    return { docs: docs.map((doc) => masked(doc, hidden)), next, ...left.warned };
   }
 
   /**
@@ -170,6 +176,7 @@ export class Status {
       stale: !health.ok,
       counts: countsOf(rows),
       ...pagingOf(query, more ? cursorOf(last.source) : null),
+      ...warned(snapshot),
     };
     const parts = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"monitors":[`)];
     const step = uptimes?.part ?? SLICE;
@@ -256,36 +263,6 @@ const withUptime = (json: string, uptime: string | undefined): string =>
 function pagingOf({ limit, cursor }: StatusQuery, next_cursor: string | null): object {
   if (limit !== undefined || cursor !== undefined) return { next_cursor, has_more: next_cursor !== null };
   return next_cursor === null ? {} : { truncated: true, next_cursor };
-}
-
-/** Where a page that is worst first goes on: within a state, or at its beginning. */
-interface ListPosition {
-  state: MonitorState | undefined;
-  after: string | null;
-}
-
-const cursorTo = ({ state, after }: ListPosition): string =>
-  Buffer.from(`w:${state} ${after ?? ''}`).toString('base64url');
-
-/** @throws ServiceError invalid_cursor */
-function placeOf(cursor: string): ListPosition {
-  const found = /^w:([a-z]+) (.*)$/s.exec(Buffer.from(cursor, 'base64url').toString());
-  const state = WORST_FIRST.find((one) => one === found?.[1]);
-  if (state === undefined) throw badCursor();
-  return { state, after: found?.[2] || null };
-}
-
-const badCursor = (): ServiceError =>
-  new ServiceError('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
-
-/** A cursor is the last source that was shown. */
-const cursorOf = (source: string): string => Buffer.from(`s:${source}`).toString('base64url');
-
-/** @throws ServiceError invalid_cursor */
-function sourceOf(cursor: string): string {
-  const text = Buffer.from(cursor, 'base64url').toString();
-  if (text.startsWith('s:') && cursorOf(text.slice(2)) === cursor) return text.slice(2);
-  throw badCursor();
 }
 
 function countsOf(monitors: readonly { state: MonitorState }[]): Record<MonitorState, number> {

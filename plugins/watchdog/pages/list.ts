@@ -6,6 +6,7 @@ import { STATES } from '../model/documents.js';
 import type { WatchdogServices } from '../services.js';
 import { parentsIn, projectsIn } from './choices.js';
 import { rowOf } from './row.js';
+import { warned } from '../../../ports/store/left-out.js';
 
 const PAGE = 50;
 
@@ -68,5 +69,6 @@ export async function listView(services: WatchdogServices, request: HttpRequest)
     filtered,
     new_probe_href: services.probes()?.href(null) ?? null,
     command: 'aos token create --name web-1 --scopes watchdog:ping --source web-1',
+    ...warned(page),
   });
 }

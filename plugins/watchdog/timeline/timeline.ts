@@ -10,6 +10,7 @@ import { MonitorOutbox } from './outbox.js';
 import { idOf } from '../model/source.js';
 import { TokenGuard } from '../token-guard.js';
 import { Visibility, type Hidden } from '../tree/visibility.js';
+import { findReadable, warned, type Warned } from '../../../ports/store/left-out.js';
 
 export interface Annotation {
   source: string;
@@ -59,7 +60,7 @@ export const eventView = ({
 });
 export type TimelineEntryView = ReturnType<typeof eventView>;
 
-export interface EventPage {
+export interface EventPage extends Warned {
   items: TimelineEntryView[];
   next_cursor: string | null;
   has_more: boolean;
@@ -126,7 +127,7 @@ export class Timeline {
     }
     // A run answers before its timeline is written.
     await this.outbox.stored();
-    const page = await timeline.find({
+    const page = await findReadable(timeline, {
       filter,
       sort: [['at', 'desc']],
       limit: query.limit ?? 50,
@@ -138,6 +139,7 @@ export class Timeline {
       next_cursor: page.next,
       has_more: page.next !== null,
       ...(query.include_total && { total: await timeline.count(filter) }),
+      ...warned(page),
     };
   }
 }

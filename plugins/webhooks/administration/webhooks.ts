@@ -2,7 +2,7 @@
 import { changedFields, type ChangedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, notFound, owned } from '../../../kernel/errors.js';
-import type { Filter, Page } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store.js';
 import { excerptFor, type Delivery } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookDirectory } from '../registry/directory.js';
@@ -17,6 +17,7 @@ import { type Result, WebhookSender } from '../sending/sender.js';
 import { newSecret } from '../sending/signature.js';
 import { WebhookChoices } from './webhook-choices.js';
 import { hostOf, webhookView, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 type Shipped = Pick<Result, 'status_code' | 'duration_ms' | 'error' | 'excerpt'>;
 
@@ -37,18 +38,18 @@ export class Webhooks {
   async page(
     principal: Principal,
     query: { limit: number; cursor?: string | undefined },
-  ): Promise<{ items: WebhookView[]; next: string | null; count: () => Promise<number> }> {
+  ): Promise<ReadablePage<WebhookView> & { count: () => Promise<number> }> {
     const project = projectOf(principal);
     const filter: Filter = project === null ? {} : { project_slug: project };
     const { webhooks } = this.deps;
-    const page: Page<Webhook> = await webhooks.find({
+    const page = await findReadable(webhooks, {
       filter,
       sort: [['id', 'desc']],
       limit: query.limit,
       after: query.cursor ?? null,
     });
     const items = await Promise.all(page.items.map((webhook) => this.view(principal, webhook)));
-    return { items, next: page.next, count: () => webhooks.count(filter) };
+    return { ...page, items, count: () => webhooks.count(filter) };
   }
 
   /** Those that disabled themselves, at most 50. */

@@ -2,12 +2,13 @@
 import { inject, injectable, type HealthResult, type Principal } from '../../../kernel/contract.js';
 import { denied, owned } from '../../../kernel/errors.js';
 import { isoOf } from '../../../lib/time.js';
-import type { Filter, Page } from '../../../ports/store.js';
+import type { Filter } from '../../../ports/store.js';
 import { firstIdOf, STATES, AWAITING_ATTEMPT, type Delivery, type DeliveryState } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import type { StoredEvent } from '../model/event.js';
 import { projectOf } from '../model/reader.js';
 import { hostOf } from '../model/webhook.js';
+import { findReadable, type ReadablePage } from '../../../ports/store/left-out.js';
 
 /** Both logs keep this long. */
 export const KEEP_MS = 14 * 24 * 3_600_000;
@@ -33,7 +34,7 @@ export interface EventQuery extends LogQuery {
   until?: string;
 }
 
-type Listed<T> = Page<T> & { count: () => Promise<number> };
+type Listed<T> = ReadablePage<T> & { count: () => Promise<number> };
 
 @injectable()
 export class DeliveryLog {
@@ -51,7 +52,7 @@ export class DeliveryLog {
       ...(event !== undefined && { event }),
     };
     const { deliveries } = this.deps;
-    const page = await deliveries.find({ filter, sort: [['id', 'desc']], limit, after: cursor ?? null });
+    const page = await findReadable(deliveries, { filter, sort: [['id', 'desc']], limit, after: cursor ?? null });
     return { ...page, count: () => deliveries.count(filter) };
   }
 
@@ -84,7 +85,7 @@ export class DeliveryLog {
     };
     const { events } = this.deps;
     const sort = [['timestamp', 'desc']] as const;
-    const page = await events.find({ filter, sort, limit: query.limit, after: query.cursor ?? null });
+    const page = await findReadable(events, { filter, sort, limit: query.limit, after: query.cursor ?? null });
     return { ...page, count: () => events.count(filter) };
   }
 

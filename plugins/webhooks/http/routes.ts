@@ -8,6 +8,7 @@ import { sightOf } from '../model/reader.js';
 import type { WebhookChoices } from '../administration/webhook-choices.js';
 import type { Webhooks } from '../administration/webhooks.js';
 import { changeBody, createBody, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
+import { warned, type Warned } from '../../../ports/store/left-out.js';
 
 const BASE = '/api/webhooks/v1';
 const access = { scope: 'webhooks:manage' } as const;
@@ -99,11 +100,11 @@ const made = named('WebhookMade', joi.object({ webhook: webhookShape.required(),
 
 /** A page of a list in the shape of contract 00. */
 async function paged<T>(
-  page: { items: T[]; next: string | null; count: () => Promise<number> },
+  page: Warned & { items: T[]; next: string | null; count: () => Promise<number> },
   query: Record<string, unknown>,
   view: (item: T) => unknown,
 ): Promise<object> {
-  const shown = { items: page.items.map(view), next_cursor: page.next, has_more: page.next !== null };
+  const shown = { items: page.items.map(view), next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
   return query['include_total'] === true ? { ...shown, total: await page.count() } : shown;
 }
 

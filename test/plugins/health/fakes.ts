@@ -62,6 +62,7 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     storeBytes: () => Promise.resolve(1024),
     examinesStore: true,
     examineStore: () => Promise.resolve({ ok: true, documents: 7, damage: [], more: 0 }),
+    metDamage: () => [],
     freeBytes: () => Promise.resolve(10 ** 10),
     unlistedProxies: () => [],
     peers: () => 1,

@@ -1,0 +1,36 @@
+/** The cursors of the lists of monitors: worst first, and by source. Pure. */
+import { ServiceError } from '../../../kernel/errors.js';
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+
+/** What needs a person most comes first; what somebody switched off last. */
+export const WORST_FIRST: readonly MonitorState[] = ['down', 'warning', 'unknown', 'up', 'maintenance', 'stopped'];
+
+/** Where a page that is worst first goes on: within a state, or at its beginning. */
+export interface ListPosition {
+  state: MonitorState | undefined;
+  after: string | null;
+}
+
+export const cursorTo = ({ state, after }: ListPosition): string =>
+  Buffer.from(`w:${state} ${after ?? ''}`).toString('base64url');
+
+/** @throws ServiceError invalid_cursor */
+export function placeOf(cursor: string): ListPosition {
+  const found = /^w:([a-z]+) (.*)$/s.exec(Buffer.from(cursor, 'base64url').toString());
+  const state = WORST_FIRST.find((one) => one === found?.[1]);
+  if (state === undefined) throw badCursor();
+  return { state, after: found?.[2] || null };
+}
+
+const badCursor = (): ServiceError =>
+  new ServiceError('invalid_cursor', 'The cursor was not made by this list. Start again without it.');
+
+/** A cursor is the last source that was shown. */
+export const cursorOf = (source: string): string => Buffer.from(`s:${source}`).toString('base64url');
+
+/** @throws ServiceError invalid_cursor */
+export function sourceOf(cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  if (text.startsWith('s:') && cursorOf(text.slice(2)) === cursor) return text.slice(2);
+  throw badCursor();
+}
