@@ -7,6 +7,7 @@ import { everyPage } from '../pages/every-page.js';
 import { WebSession } from '../pages/web-session.js';
 import { ADMIN, TestService } from '../support/service.js';
 import { cpuMs } from './measure.js';
+import { PageClient } from './page-client.js';
 import { seedItems } from './seed.js';
 import { seedMonitors } from './seed-monitors.js';
 import { seedTrails } from './seed-trails.js';
@@ -91,18 +92,19 @@ interface PageFigure {
 }
 
 async function timed(service: TestService, session: WebSession, path: string): Promise<PageFigure> {
+  const { text } = await session.get(path);
+  const client = new PageClient(service.url, session.cookie);
   const pid = service.child?.pid ?? 0;
   const times: number[] = [];
-  let bytes = 0;
   let cpu = NaN;
   for (let i = 0; i < CALLS + WARM_UP; i++) {
     if (i === WARM_UP) cpu = await cpuMs(pid).catch(() => NaN);
     const began = performance.now();
-    const { status, text } = await session.get(path);
+    const status = await client.ask(path);
     if (i >= WARM_UP) times.push(performance.now() - began);
     if (status !== 200) throw new Error(`${path} answered ${status}`);
-    bytes = text.length;
   }
+  client.close();
   const used = (await cpuMs(pid).catch(() => NaN)) - cpu;
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
@@ -112,7 +114,7 @@ async function timed(service: TestService, session: WebSession, path: string): P
     p95: at(0.95),
     p99: at(0.99),
     cpu: used / CALLS,
-    kilobytes: Math.round(bytes / 1024),
+    kilobytes: Math.round(text.length / 1024),
   };
 }
 

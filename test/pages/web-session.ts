@@ -14,6 +14,11 @@ export class WebSession {
 
   constructor(readonly origin: string) {}
 
+  /** The header of its cookies. */
+  get cookie(): string {
+    return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  }
+
   /** Answers the login's status; 303 is in. */
   async signIn(username: string, password: string): Promise<number> {
     return (await this.post('/login', { username, password })).status;
@@ -60,15 +65,15 @@ export class WebSession {
     init: { method?: string; body?: URLSearchParams | FormData },
     accept = 'text/html',
   ): Promise<Page> {
-    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const response = await fetch(this.origin + path, { ...init, redirect: 'manual', headers: { cookie, accept } });
+    const headers = { cookie: this.cookie, accept };
+    const response = await fetch(this.origin + path, { ...init, redirect: 'manual', headers });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (/max-age=0\b/i.test(line)) this.#cookies.delete(name);
       else this.#cookies.set(name, value);
     }
-    const { status, headers } = response;
-    return { status, headers, location: headers.get('location'), text: await response.text() };
+    const { status, headers: told } = response;
+    return { status, headers: told, location: told.get('location'), text: await response.text() };
   }
 }
 
