@@ -23,6 +23,22 @@ interface Point {
   max: number;
 }
 
+/** Made once, as in charts.ts; each picture sets what they span. */
+const ACROSS = scaleLinear().range([0, WIDTH]).clamp(true);
+const UP = scaleLinear().range([HEIGHT, 0]).clamp(true);
+const ROUND = scaleLinear();
+const RANGE = area<Point | null>()
+  .defined((point) => point !== null)
+  .x((point) => ACROSS(point?.at ?? 0))
+  .y0((point) => UP(point?.min ?? 0))
+  .y1((point) => UP(point?.max ?? 0))
+  .digits(2);
+const AVERAGE = line<Point | null>()
+  .defined((point) => point !== null)
+  .x((point) => ACROSS(point?.at ?? 0))
+  .y((point) => UP(point?.avg ?? 0))
+  .digits(2);
+
 function pointsOf(value: unknown): Point[] {
   const all = Array.isArray(value) ? (value as Record<string, unknown>[]) : [];
   return all.flatMap((point) => {
@@ -64,10 +80,8 @@ function domainOf(points: readonly Point[], band: readonly number[], unit: strin
   const positive = levels.every((level) => level >= 0);
   const [low, high] = extent([...levels, ...band.map((level) => (positive ? Math.max(level, 0) : level))]);
   const share = unit === '%' && positive && levels.every((level) => level <= 100);
-  const scale = scaleLinear([positive ? Math.max(low, 0) : low, share ? Math.min(high, 100) : high], [0, 1]).nice(
-    TICKS,
-  );
-  const [from = 0, to = 1] = scale.domain();
+  const span = [positive ? Math.max(low, 0) : low, share ? Math.min(high, 100) : high];
+  const [from = 0, to = 1] = ROUND.domain(span).nice(TICKS).domain();
   return [positive ? Math.max(from, 0) : from, share ? Math.min(to, 100) : to];
 }
 
@@ -98,31 +112,17 @@ const seriesChart =
     const unit = plain(hash['unit']);
     const [from, to] = [Date.parse(plain(hash['from'])), Date.parse(plain(hash['to']))];
     const bucket = (numeric(hash['bucket']) ?? 60) * 1000;
-    const x = scaleLinear().domain([from, to]).range([0, WIDTH]).clamp(true);
-    const y = scaleLinear()
-      .domain(domainOf(points, mean === null ? [] : [mean - stddev, mean + stddev], unit))
-      .range([HEIGHT, 0])
-      .clamp(true);
+    const x = ACROSS.domain([from, to]);
+    const y = UP.domain(domainOf(points, mean === null ? [] : [mean - stddev, mean + stddev], unit));
     const drawn = withHoles(points, bucket * HOLE);
-    const range = area<Point | null>()
-      .defined((point) => point !== null)
-      .x((point) => x(point?.at ?? 0))
-      .y0((point) => y(point?.min ?? 0))
-      .y1((point) => y(point?.max ?? 0))
-      .digits(2);
-    const average = line<Point | null>()
-      .defined((point) => point !== null)
-      .x((point) => x(point?.at ?? 0))
-      .y((point) => y(point?.avg ?? 0))
-      .digits(2);
     const ticks = y.ticks(TICKS);
     const times = zoned(timeTicks(from, to, clock.timezone, clock.hours), (at) => formatsOf(clock).minute(at).zone);
     const parts = [
       ...bandOf(mean, stddev, y),
       ...ticks.map((tick) => `<path class="series-grid" d="M0 ${two(y(tick))}H${WIDTH}"/>`),
       ...times.map(({ at }) => `<path class="series-hour" d="M${two(x(at))} 0V${HEIGHT}"/>`),
-      `<path class="series-range" d="${range(drawn) ?? ''}"/>`,
-      `<path class="series-line" d="${average(drawn) ?? ''}"/>`,
+      `<path class="series-range" d="${RANGE(drawn) ?? ''}"/>`,
+      `<path class="series-line" d="${AVERAGE(drawn) ?? ''}"/>`,
       ...alone(drawn).map((point) => dot(x(point.at), y(point.avg))),
     ];
     const set = attributes({

@@ -57,7 +57,7 @@ export class Panels {
       const view = await withTimeout(this.timeoutMs, spec.load(principal));
       return view === null
         ? null
-        : await this.views.render(views, view.template, { ...(await context), ...view.context }, null);
+        : await this.views.render(views, view.template, Object.assign({}, await context, view.context), null);
     } catch (thrown) {
       this.log.warn({ plugin, panel: spec.id, err: thrown }, `a panel failed: ${textOf(thrown)}`);
       const what = Handlebars.escapeExpression(spec.id);
