@@ -66,7 +66,7 @@ function sharedKey({ security }: Core): string {
 async function openStore(config: Core): Promise<{ store: DocumentStore | null; detail: string }> {
   const { engine, file } = config.storage;
   if (file !== null && (await existing(file)) !== file) return { store: null, detail: 'the first start makes it' };
-  const store = await storeOf(config);
+  const store = await storeOf(config, {}, 'writing');
   await store.connect();
   const ms = await store.ping();
   return { store, detail: `${engine}, answers in ${ms.toFixed(1)} ms` };

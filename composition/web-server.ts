@@ -9,7 +9,6 @@ import type { HttpServer } from '../ports/http-server.js';
 import type { Ids } from '../ports/ids.js';
 import type { Logger } from '../ports/logger.js';
 import type { Metrics } from '../ports/metrics.js';
-import { helpers } from '../web/helpers.js';
 
 export interface WebServerParts {
   app: AppSettings;
@@ -29,6 +28,7 @@ export async function webServer(config: Core, webDir: string, parts: WebServerPa
   const { app, clock, ids, log, lines, metrics, unlisted, peers } = parts;
   const { host, port, base_url, trusted_proxies } = config.server;
   const { HapiServer } = await import('../adapters/hapi/server.js');
+  const { helpers } = await import('../web/helpers.js');
   return new HapiServer({
     host,
     port,

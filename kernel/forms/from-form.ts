@@ -5,6 +5,7 @@
  */
 import type { ObjectSchema, ValidationError, ValidationOptions } from 'joi';
 import { sentenceOf } from '../../lib/sentence.js';
+import { grouped } from '../../lib/text/grouped.js';
 import { invalid } from '../errors.js';
 
 /** Faults of one answer; more would be nobody's form. */
@@ -12,8 +13,7 @@ const MOST = 50;
 
 type Context = Record<string, unknown>;
 
-const number = new Intl.NumberFormat('en-GB');
-const count = (value: unknown): string => (typeof value === 'number' ? number.format(value) : String(value));
+const count = (value: unknown): string => (typeof value === 'number' ? grouped(value) : String(value));
 
 /** `a, b or c`; null is an empty control. */
 const choices = (valids: unknown): string => {

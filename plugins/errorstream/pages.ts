@@ -5,6 +5,7 @@ import joi from 'joi';
 import { Reply, View, type HttpRequest, type PageSpec, type PanelSpec } from '../../kernel/contract.js';
 import type { ErrorGroup, ErrorGroupQuery, ErrorGroups } from '../../ports/domain/bugs.js';
 import { headlineOf } from '../../lib/text/error-title.js';
+import { grouped } from '../../lib/text/grouped.js';
 import { firstErrorCommand } from './first-error.js';
 import { ignoreLink, MUTE_FORM } from './rules/ignore-link.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
@@ -114,12 +115,10 @@ function tabs(given: Query): object[] {
   });
 }
 
-const number = new Intl.NumberFormat('en-GB');
-
 /** `50 of 2,060 groups`, `37 groups`; without a total `50 groups shown, more follow`. */
 function found(shown: number, total: number | null): string {
   if (total === null) return `${shown} groups shown, more follow`;
-  const groups = total === 1 ? '1 group' : `${number.format(total)} groups`;
+  const groups = total === 1 ? '1 group' : `${grouped(total)} groups`;
   return shown < total ? `${shown} of ${groups}` : groups;
 }
 

@@ -55,14 +55,16 @@ describe('the bundle of the program', function () {
     await loadedBy('first', ['project', 'create', 'one', '--name', 'One']);
     const threads = (loaded: string[]): string[] =>
       loaded.filter((name) => /^adapters\/.*(er|threads)\.js$/.test(name));
-    for (const words of [
-      ['token', 'list'],
-      ['user', 'list'],
-      ['project', 'list'],
-    ])
+    for (const words of [['token', 'list'], ['user', 'list'], ['project', 'list'], ['migrate']])
       expect(threads(await loadedBy(words.join('-'), words)), words.join(' ')).to.deep.equal([]);
-    const created = await loadedBy('writes', ['token', 'create', '--name', 'x', '--scopes', 'bugtracker:read']);
-    expect(threads(created)).to.include('adapters/sqlite/writer.js').and.not.include('adapters/sqlite/reader.js');
+    for (const words of [
+      ['token', 'create', '--name', 'x', '--scopes', 'bugtracker:read'],
+      // Asks the thread that writes whether it answers.
+      ['doctor'],
+    ]) {
+      const started = threads(await loadedBy(`${words[0]}-writes`, words));
+      expect(started).to.include('adapters/sqlite/writer.js').and.not.include('adapters/sqlite/reader.js');
+    }
   });
 
   it('shows each class by the name that it was written with', async () => {

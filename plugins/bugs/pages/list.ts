@@ -1,6 +1,7 @@
 /** /bugs: every item, with the filters in the address (contract 80). */
 import { View, zoneOf, type HttpRequest, type PageSpec } from '../../../kernel/contract.js';
 import { headlineOf } from '../../../lib/text/error-title.js';
+import { grouped } from '../../../lib/text/grouped.js';
 import type { ItemAction } from '../../../ports/domain/bugs.js';
 import { callerOf } from '../caller.js';
 import type { Board, Waiting } from '../lists/board.js';
@@ -150,12 +151,10 @@ function chips(
   );
 }
 
-const number = new Intl.NumberFormat('en-GB');
-
 /** The number of items: `50 of 2,060 items`, `37 items`; without a total `50 items shown, more follow`. */
 function found(shown: number, total: number | null): string {
   if (total === null) return `${shown} items shown, more follow`;
-  const items = total === 1 ? '1 item' : `${number.format(total)} items`;
+  const items = total === 1 ? '1 item' : `${grouped(total)} items`;
   return shown < total ? `${shown} of ${items}` : items;
 }
 

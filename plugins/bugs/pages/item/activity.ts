@@ -86,13 +86,15 @@ const FIELDS: Record<string, string> = {
   duplicate_of: 'what it is a duplicate of',
 };
 
-const and = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+let list: Intl.ListFormat | undefined;
+/** `a, b and c`; what it takes is made for the first. */
+const and = (names: string[]): string => (list ??= new Intl.ListFormat('en-GB', { type: 'conjunction' })).format(names);
 
 function editText({ data: { fields, changes } }: Entry): string {
   const names = (Array.isArray(fields) ? fields : []).map((field) => FIELDS[text(field)] ?? spaced(field));
   const [only, ...more] = Array.isArray(changes) ? changes : [];
   const assigned = more.length === 0 && isObject(only) && only['field'] === 'assignee' ? only : null;
-  if (assigned === null || names.length > 1) return `changed ${and.format(names)}`;
+  if (assigned === null || names.length > 1) return `changed ${and(names)}`;
   const to = text(assigned['to']);
   return to === '' ? `took it from ${text(assigned['from'])}` : `gave it to ${to}`;
 }
