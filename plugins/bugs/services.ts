@@ -27,6 +27,7 @@ import { Merging } from './work/merging.js';
 import { GroupingRules } from './regrouping/registry.js';
 import { Reasons } from './splitting/reasons.js';
 import { Splitting } from './splitting/splitting.js';
+import { Closing } from './builds/closing.js';
 import { KeptHistory } from './builds/build-history.js';
 import { Faults } from './builds/version-faults.js';
 import { ReportFilters } from './muting/report-filters.js';
@@ -50,6 +51,7 @@ const SERVICES = {
   muting: Muter,
   outbox: ItemOutbox,
   filters: ReportFilters,
+  builds: Closing,
   faults: Faults,
   history: KeptHistory,
   timeline: ReleaseSightings,

@@ -36,7 +36,15 @@ describe('conformance: agents', function () {
         const answer = await tracker.patch((await tracker.item()).id, { resolved_in_build: given });
         expect(itemOf(answer).resolved_in_build).to.equal(stored);
         expect(answer.json).to.have.property('latest_build', null);
+        const cleared = await tracker.patch(itemOf(answer).id, { resolved_in_build: null });
+        expect(itemOf(cleared).resolved_in_build).to.equal(null);
+        expect(cleared.json).to.have.property('latest_build', null);
+        const fields = { project: 'alpha', title: tracker.word(), resolved_in_build: given };
+        const reported = await tracker.call('reporter', 'POST', '/report', fields);
+        expect(itemOf(reported).resolved_in_build).to.equal(stored);
+        expect(reported.json).to.have.property('latest_build', null);
       }
+      expect((await tracker.patch((await tracker.item()).id, { title: 'x' })).json).to.not.have.key('latest_build');
       for (const wrong of ['banana!!', '-x', 'x'.repeat(65)]) {
         const answer = await tracker.patch((await tracker.item()).id, { resolved_in_build: wrong });
         expectError(answer, 422, 'validation_failed');

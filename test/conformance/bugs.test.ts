@@ -181,7 +181,7 @@ describe('conformance: the bug tracker', function () {
       'bogus=1 status=foo status=open&status=foo type=x severity=x error_level=x sort=x order=x limit=0 limit=201 limit=abc ' +
       'limit= muted=maybe include_total=x action=other agent=x lease_seconds=60 limit=5&limit=6 project[]=x ' +
       'updated_since=yesterday updated_since=2026-11-20 updated_since=2026-11-20T08:15:30 updated_since=2026-13-20T08:15:30Z ' +
-      'urgency=x updated_since=2026-02-30T08:15:30Z';
+      'urgency=x updated_since=2026-02-30T08:15:30Z updated_since=2026-11-20T24:00:00Z';
     for (const query of wrong.split(' ')) {
       it(`400 for ?${query}, with the parameter named`, async () => {
         const answer = await list(query);
@@ -403,6 +403,17 @@ describe('conformance: the bug tracker', function () {
       expect(itemOf(released)).to.include({ status: 'open', claim: null });
       for (const verb of ['renew', 'release']) expectError(await post(verb, { claim_token }), 409, 'lease_lost');
       expectError(await tracker.patch(id, { title: 'z', claim_token }), 409, 'lease_lost');
+    });
+
+    it('have an agent with a name', async () => {
+      const { id } = await tracker.item();
+      for (const agent of ['', '  ', 5, null]) {
+        const answer = await tracker.claim(id, { agent });
+        expectError(answer, 422, 'validation_failed');
+        expect(fieldsOf(answer)).to.have.key('agent');
+      }
+      expectError(await tracker.call('manager', 'GET', '/bugs?action=next&agent=%20'), 400, 'invalid_request');
+      expect((await tracker.shown(id)).claim_count).to.equal(0);
     });
 
     it('last 60 to 14,400 seconds', async () => {

@@ -38,7 +38,13 @@ describe('lib: time', () => {
       expect(isTimestamp(bad), bad).to.equal(false);
     for (const good of ['2028-02-29T23:59:59Z', '2026-12-31T00:30:00+02:00', '2026-01-30T00:00:00-11:00'])
       expect(isTimestamp(good), good).to.equal(true);
-    for (const bad of ['2026-11-20', '2026-11-20T08:15:30', '20 Nov 2026 08:15:30 Z', '2026-11-20T08:15:30Z\n'])
+    for (const bad of [
+      '2026-11-20',
+      '2026-11-20T08:15:30',
+      '2026-11-20T24:00:00Z',
+      '20 Nov 2026 08:15:30 Z',
+      '2026-11-20T08:15:30Z\n',
+    ])
       expect(isTimestamp(bad), bad).to.equal(false);
   });
 

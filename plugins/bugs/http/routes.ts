@@ -47,7 +47,7 @@ export function routes(services: BugServices): RouteSpec[] {
   ];
 }
 
-const report = ({ bugs, secrets }: BugServices): RouteSpec => ({
+const report = ({ bugs, builds, secrets }: BugServices): RouteSpec => ({
   method: 'POST',
   path: `${BASE}/report`,
   operationId: 'reportBug',
@@ -81,6 +81,7 @@ const report = ({ bugs, secrets }: BugServices): RouteSpec => ({
       client_ref: given.client_ref ?? done.item.client_ref,
       truncated,
       item: done.item,
+      ...(given.resolved_in_build && { latest_build: await builds.latest(given.project) }),
     };
     return new Reply(done.created ? 201 : 200, answer);
   },

@@ -88,6 +88,7 @@ export const item = named(
 const lease = named('Lease', whole({ claim_token: joi.string(), expires_at: instant, lease_seconds: count }));
 export const deletedOutput = whole({ deleted: joi.boolean().valid(true) });
 export const itemOutput = named('ItemAnswer', whole({ item }));
+const latestBuild = text.description('Where it is about a build: the highest published version');
 export const reportOutput = named(
   'BugReported',
   whole({
@@ -101,7 +102,7 @@ export const reportOutput = named(
     client_ref: text,
     truncated: joi.array().items(joi.string()).description('Texts that were longer than their limit and were cut'),
     item,
-  }),
+  }).keys({ latest_build: latestBuild }),
 );
 
 const occurrence = named(
@@ -152,7 +153,6 @@ const news = joi
   .array()
   .items(joi.object({ kind: joi.string().valid('comment', 'activity').required() }).unknown())
   .description('To the holder: what others wrote or changed since its last call, oldest first');
-const latestBuild = text.description('Where it is about a build: the highest published version');
 const handover = named(
   'Handover',
   whole({

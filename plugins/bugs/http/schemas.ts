@@ -39,13 +39,13 @@ const characters = (most: number): joi.StringSchema => {
 const title = characters(200).pattern(filled).message('must not be empty');
 const tags = joi.array().items(joi.string().min(1).max(200)).max(32);
 const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
-const agent = joi.string().min(1).max(200);
+const agent = joi.string().min(1).max(200).pattern(filled).message('must not be empty');
 const leaseSeconds = joi.number().integer().min(60).max(14_400);
 /** Seconds that `action=next` waits for an item when there is none. */
 const waitSeconds = joi.number().integer().min(0).max(25);
 export const claimToken = joi.string().min(1).max(200);
 
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
 /** A time with its offset: without one the time would be another moment on every machine. */
 const since = stated(
   { format: 'date-time' },

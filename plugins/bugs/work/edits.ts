@@ -151,7 +151,7 @@ export class Edits {
     return {
       item: await this.items.view(settled),
       ...(told.warnings.length > 0 && settled.status !== 'closed' && { warnings: told.warnings }),
-      ...((edit.resolved_in_build || edit.status === 'resolved') && {
+      ...((edit.resolved_in_build !== undefined || edit.status === 'resolved') && {
         latest_build: await this.builds.latest(doc.project),
       }),
       ...(told.unread !== null && { news: await this.news.of(doc, told.unread) }),
