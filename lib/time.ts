@@ -51,8 +51,8 @@ function isoText(ms: number): string {
 /** `2026-11-20`, the day in UTC. @param ms since the epoch */
 export const dayOf = (ms: number): string => isoOf(ms).slice(0, 10);
 
-/** The day that a text begins with. */
-const DATE = /^\d{4}-\d\d-\d\d/;
+/** The day that a text begins with. JavaScript reads `30 Feb 2026` too, and its 30 February is 2 March. */
+const DATE = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/;
 /** Days that every month has. */
 const SHORTEST_MONTH = 28;
 
@@ -65,11 +65,11 @@ const isDay = (date: string): boolean =>
   Number(date.slice(-2)) <= SHORTEST_MONTH || dayOf(Date.parse(`${date}T00:00:00Z`)) === date;
 
 /**
- * The one spelling of any date or time that JavaScript reads, with any offset; null for any other text.
- * It reads more than RFC 3339 (a bare day, for one), as a filter of a list does.
+ * The one spelling of a time that begins with its day (`2026-11-20`), with any offset; null for any other text, and for
+ * a day that no month has. It reads more than RFC 3339 (a bare day, for one), as a filter of a list does.
  */
 export function normalizedTime(text: string): string | null {
   const ms = Date.parse(text);
   const date = DATE.exec(text)?.[0];
-  return Number.isNaN(ms) || (date !== undefined && !isDay(date)) ? null : isoOf(ms);
+  return Number.isNaN(ms) || date === undefined || !isDay(date) ? null : isoOf(ms);
 }

@@ -48,6 +48,23 @@ describe('lib: time', () => {
       expect(isTimestamp(bad), bad).to.equal(false);
   });
 
+  it('reads a day that some month has, and no other, however it is written', () => {
+    const part = (max: number): fc.Arbitrary<number> => fc.integer({ min: 0, max });
+    const two = (n: number): string => String(n).padStart(2, '0');
+    const clock = fc.constantFrom('', 'T00:00:00Z', 't23:59:59.9z', ' 08:15:30+00:00', 'T08:15');
+    fc.assert(
+      fc.property(fc.integer({ min: 1970, max: 2400 }), part(13), part(32), clock, (year, month, day, rest) => {
+        const date = `${year}-${two(month)}-${two(day)}`;
+        const exists = month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+        const read = normalizedTime(date + rest);
+        expect(read?.slice(0, 10) ?? null, date + rest).to.equal(exists ? date : null);
+        if (/[zZ]$/.test(rest)) expect(isTimestamp(date + rest), date + rest).to.equal(exists);
+      }),
+    );
+    for (const other of ['30 Feb 2026', '2026/02/30', '2026-2-30', '02/30/2026', '+002026-02-30T00:00:00Z', '2026'])
+      expect(normalizedTime(other), other).to.equal(null);
+  });
+
   it('orders texts as it orders instants', () => {
     const instant = fc.integer({ min: 0, max: 253_402_300_799_999 });
     fc.assert(fc.property(instant, instant, (a, b) => a < b === isoOf(a) < isoOf(b)));

@@ -1,5 +1,6 @@
 /** Reading a parsed body of a stranger: each question gives a value of its kind, or none. Pure. */
 import { cleanText } from '../../../lib/text/clean-text.js';
+import { normalizedTime } from '../../../lib/time.js';
 import { LONGEST_TEXT } from '../mentions.js';
 
 export type ForgePayload = Readonly<Record<string, unknown>>;
@@ -49,6 +50,5 @@ export function urlOf(value: unknown): string | null {
 
 /** GitLab writes `2026-09-21 14:13:20 UTC` too. */
 export function timeOf(value: unknown): string | null {
-  const at = typeof value === 'string' && value.length <= 40 ? Date.parse(value) : NaN;
-  return Number.isNaN(at) ? null : new Date(at).toISOString();
+  return typeof value === 'string' && value.length <= 40 ? normalizedTime(value) : null;
 }

@@ -1,7 +1,8 @@
 /** The route that tells the commits of a version (contract 90, packager; beyond it: releases on the timeline). */
 import joi from 'joi';
-import { named, whole, type RouteSpec } from '../../../kernel/contract.js';
+import { named, stated, whole, type RouteSpec } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
+import { normalizedTime } from '../../../lib/time.js';
 import type { BuildCommit } from '../../../ports/domain/releases.js';
 import { mayChange } from '../lists.js';
 import { checkChannel, checkVersion } from '../place.js';
@@ -21,7 +22,16 @@ const commit = named(
       .pattern(/^[0-9a-f]{7,64}$/, 'a hash in hex')
       .required(),
     author_name: joi.string().max(500).allow('', null).default(null),
-    timestamp: joi.string().isoDate().allow(null).default(null),
+    timestamp: stated(
+      { format: 'date-time' },
+      joi
+        .string()
+        .max(64)
+        .custom((text: string, helpers) => normalizedTime(text) ?? helpers.error('any.invalid'))
+        .messages({ 'any.invalid': 'must be an ISO 8601 date, for example 2026-11-20T08:15:30Z' })
+        .allow(null)
+        .default(null),
+    ),
     message: joi.string().max(4_000).allow('').required().description('Its first line is kept'),
     files: joi
       .array()
@@ -91,11 +101,8 @@ export const commitsRoute = ({ deps, docs }: ReleaseServices): RouteSpec => ({
     const history = deps.history();
     const [published] = await docs.ofVersion(slug, checkChannel(said.channel, invalid), version);
     if (history === undefined || published === undefined) throw notFound('release of this version');
-    const commits = said.commits.map(({ timestamp, ...one }) => ({
-      ...one,
-      timestamp: timestamp === null ? null : new Date(timestamp).toISOString(),
-    }));
-    const kept = await history.keep(slug, version, { range: said.range, commits, truncated: said.truncated });
+    const { range, commits, truncated } = said;
+    const kept = await history.keep(slug, version, { range, commits, truncated });
     return { product: slug, version: published.version, commits: kept.commits.length, truncated: kept.truncated };
   },
 });

@@ -16,7 +16,7 @@ import { callerOf } from '../model/caller.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { uptimeDays, type UptimeDays } from '../model/uptime.js';
 import type { WatchdogServices } from '../services.js';
-import { instant, monitorState, sourceParam } from './schemas.js';
+import { askedInstant, instant, monitorState, sourceParam } from './schemas.js';
 import { daysAsked, uptimeOutput } from './uptime-shapes.js';
 
 const BASE = '/api/watchdog/v1';
@@ -59,8 +59,8 @@ const sheet = stated({ contentMediaType: 'text/csv' }, joi.string());
 const chosen = {
   source: joi.string().max(128),
   open: joi.boolean().truthy('1').falsy('0').description('True: those that go on; false: those that ended'),
-  since: instant.description('Those that began then or later'),
-  until: instant,
+  since: askedInstant.description('Those that began then or later'),
+  until: askedInstant,
 };
 const pageQuery = joi.object({
   ...chosen,

@@ -75,6 +75,8 @@ export const eventBody = named(
 export const sourceParam = joi.object({ source: joi.string().max(200).required() });
 
 export const instant = joi.string().isoDate();
+/** Of a query: the handler reads it, for joi makes 2 March of 30 February. */
+export const askedInstant = stated({ format: 'date-time' }, joi.string().max(64));
 const paging = {
   limit: stated({ default: 50 }, joi.number().integer().min(1).max(200)),
   cursor: joi.string().max(20_000),
@@ -89,8 +91,8 @@ export const eventsQuery = joi.object({
   source: joi.string().max(128),
   type: many(joi.string().max(64)),
   level: many(level),
-  since: instant,
-  until: instant,
+  since: askedInstant,
+  until: askedInstant,
   ...paging,
 });
 export const statusQuery = joi.object({
@@ -114,8 +116,8 @@ export const metricsQuery = joi.object({
   source: joi.string().max(128).required(),
   metric: many(joi.string().max(64)),
   hours: joi.number().greater(0).max(336),
-  from: instant,
-  to: instant,
+  from: askedInstant,
+  to: askedInstant,
   points: joi.number().integer().min(1).max(1000),
   resolution: joi.alternatives(joi.string().valid('auto'), joi.number().integer().min(1).max(86_400)),
 });
@@ -170,7 +172,7 @@ export const monitor = named(
     down_since_utc: at,
     maintenance: joi.object({ id: joi.string(), until: instant, reason: text }).allow(null),
     created_at: instant,
-    updated_at: instant,
+    updated_at: instant.description('Of its settings or its state, whichever changed last'),
   }).keys({
     probe: joi
       .object()

@@ -103,7 +103,8 @@ const plainOf = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
   down_since_utc: doc.down_since_utc,
   maintenance: maintenanceOf(doc),
   created_at: doc.created_at,
-  updated_at: doc.updated_at,
+  // What it is changes with its state, too.
+  updated_at: doc.updated_at > doc.last_state_change_utc ? doc.updated_at : doc.last_state_change_utc,
 });
 
 export const viewOf = (doc: MonitorDoc): MonitorView => ({

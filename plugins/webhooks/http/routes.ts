@@ -1,6 +1,16 @@
 /** `/api/webhooks/v1` (contract 70, API). */
 import joi from 'joi';
-import { created, deleted, named, pageOf, whole, type Principal, type RouteSpec } from '../../../kernel/contract.js';
+import {
+  created,
+  deleted,
+  named,
+  pageOf,
+  stated,
+  timeParameter,
+  whole,
+  type Principal,
+  type RouteSpec,
+} from '../../../kernel/contract.js';
 import { deliveryView, STATES } from '../model/delivery.js';
 import { eventView } from '../model/event.js';
 import type { DeliveryLog, DeliveryQuery, EventQuery, LogQuery } from '../deliveries/log.js';
@@ -8,7 +18,7 @@ import { sightOf } from '../model/reader.js';
 import type { WebhookChoices } from '../administration/webhook-choices.js';
 import type { Webhooks } from '../administration/webhooks.js';
 import { changeBody, createBody, type Webhook, type WebhookFields, type WebhookView } from '../model/webhook.js';
-import { warned, type Warned } from '../../../ports/store/left-out.js';
+import { paged } from './paged.js';
 
 const BASE = '/api/webhooks/v1';
 const access = { scope: 'webhooks:manage' } as const;
@@ -97,16 +107,6 @@ const eventShape = named(
 const one = named('WebhookAnswer', whole({ webhook: webhookShape }));
 /** `secret` is there when it was made here. */
 const made = named('WebhookMade', joi.object({ webhook: webhookShape.required(), secret: joi.string() }));
-
-/** A page of a list in the shape of contract 00. */
-async function paged<T>(
-  page: Warned & { items: T[]; next: string | null; count: () => Promise<number> },
-  query: Record<string, unknown>,
-  view: (item: T) => unknown,
-): Promise<object> {
-  const shown = { items: page.items.map(view), next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
-  return query['include_total'] === true ? { ...shown, total: await page.count() } : shown;
-}
 
 interface Parts {
   registry: Webhooks;
@@ -281,15 +281,18 @@ function logRoutes({ registry, log, choices }: Parts): RouteSpec[] {
           ...list,
           event: joi.string().max(100),
           project_slug: joi.string().max(64),
-          since: timestamp,
-          until: timestamp,
+          since: stated({ format: 'date-time' }, joi.string().max(64)),
+          until: stated({ format: 'date-time' }, joi.string().max(64)),
         }),
       },
       output: pageOf('LoggedEventPage', eventShape),
       handle: async ({ principal, query }) => {
         const asked = query as unknown as EventQuery;
         choices.filter(asked.event);
-        return paged(await log.events(principal, asked), query, eventView);
+        const since = timeParameter('since', asked.since);
+        const until = timeParameter('until', asked.until);
+        const times = { ...(since !== undefined && { since }), ...(until !== undefined && { until }) };
+        return paged(await log.events(principal, { ...asked, ...times }), query, eventView);
       },
     },
   ];

@@ -137,6 +137,31 @@ describe('watchdog routes', function () {
     });
   }
 
+  it('`updated_at` is that of the last change of settings or state; a heartbeat that changes nothing is none', async () => {
+    const times = async (): Promise<unknown[]> => {
+      const { updated_at, last_state_change_utc } = (await get('/monitors/aged')).json['monitor'] as Record<
+        string,
+        string
+      >;
+      return [updated_at, last_state_change_utc];
+    };
+    await beat({ source: 'aged' });
+    const first = fixture.clock.iso();
+    fixture.clock.forward(1_000);
+    await beat({ source: 'aged', status: 'warning' });
+    const second = fixture.clock.iso();
+    expect(await times()).to.deep.equal([second, second]);
+    expect(second).to.not.equal(first);
+    fixture.clock.forward(1_000);
+    await beat({ source: 'aged', status: 'warning' });
+    expect(await times()).to.deep.equal([second, second]);
+    await fixture.api('PATCH', `${BASE}/monitors/aged`, manage, { description: 'Old' });
+    expect(await times()).to.deep.equal([fixture.clock.iso(), second]);
+    const listed = (await get('/monitors')).json['items'] as { source: string; updated_at: string }[];
+    expect(listed.find(({ source }) => source === 'aged')?.updated_at).to.equal(fixture.clock.iso());
+    expect((await fixture.api('DELETE', `${BASE}/monitors/aged`, manage)).status).to.equal(200);
+  });
+
   it('names the accepted statuses', async () => {
     const answer = await beat({ source: 'a', status: 'fine' });
     for (const word of ['ok', 'warning', 'error', 'stopped', 'maintenance']) {

@@ -1,0 +1,11 @@
+import { warned, type Warned } from '../../../ports/store/left-out.js';
+
+/** A page of a list in the shape of contract 00. */
+export async function paged<T>(
+  page: Warned & { items: T[]; next: string | null; count: () => Promise<number> },
+  query: Record<string, unknown>,
+  view: (item: T) => unknown,
+): Promise<object> {
+  const shown = { items: page.items.map(view), next_cursor: page.next, has_more: page.next !== null, ...warned(page) };
+  return query['include_total'] === true ? { ...shown, total: await page.count() } : shown;
+}
