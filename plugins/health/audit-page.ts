@@ -156,7 +156,7 @@ async function listView(services: AuditPageServices, request: HttpRequest): Prom
     return `/audit?${search.toString()}`;
   };
   return new View('audit', {
-    items: items.map((row) => ({ ...row, by_href: address({ actor: row.actor }) })),
+    items: items.map((row) => Object.assign(row, { by_href: address({ actor: row.actor }) })),
     actors: [...new Set(items.map(({ actor }) => actor))].toSorted(),
     next_cursor: page.next,
     nouns: NOUNS,

@@ -33,7 +33,9 @@ export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
           ...(after !== undefined && { cursor: after }),
         };
         const page = await log.events(request.principal, query);
-        const items = page.items.map((stored) => ({ ...aboutOf(eventView(stored)), body: pretty(stored.body) }));
+        const items = page.items.map((stored) =>
+          Object.assign(aboutOf(eventView(stored)), { body: pretty(stored.body) }),
+        );
         const names = choices.names().map(({ name }) => ({ value: name, label: name }));
         const crumbs = [crumb, { label: 'Event log' }];
         return new View('events', {
@@ -50,7 +52,10 @@ export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-/** The event with the name of what it is about, and its page: the ref and title of an item, a monitor, a version. */
+/**
+ * Adds to the event, a view made for this page, the name of what it is about and its page: the ref and title of an item,
+ * a monitor, a version.
+ */
 function aboutOf(event: EventView): EventView & { about: string; href: string | null } {
   const data = (typeof event.data === 'object' && event.data !== null ? event.data : {}) as Record<string, unknown>;
   const [ref, title] = [textOf(data['ref']), textOf(data['title'])];
@@ -59,5 +64,5 @@ function aboutOf(event: EventView): EventView & { about: string; href: string | 
   const license = textOf(data['client_ref']) ?? product;
   const named = title ?? textOf(data['name']) ?? textOf(data['source']) ?? release ?? license ?? textOf(data['id']);
   const about = [ref, named].filter((part) => part !== null).join(' ') || event.event;
-  return { ...event, about, href: eventPage(event.event, data) };
+  return Object.assign(event, { about, href: eventPage(event.event, data) });
 }
