@@ -53,8 +53,8 @@ export function eventPages({ choices, log }: WebhookPageParts): PageSpec[] {
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
 /**
- * Adds to the event, a view made for this page, the name of what it is about and its page: the ref and title of an item,
- * a monitor, a version.
+ * Adds to the event, a view made for this page, the name of what it is about and its page: the ref and title of an
+ * item, a monitor, a version.
  */
 function aboutOf(event: EventView): EventView & { about: string; href: string | null } {
   const data = (typeof event.data === 'object' && event.data !== null ? event.data : {}) as Record<string, unknown>;
