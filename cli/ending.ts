@@ -26,6 +26,18 @@ export function stopSignal(): Promise<void> {
   });
 }
 
+/**
+ * What nobody reads any longer (`aos … | head -1`) is dropped: by then the command has done its work, and its exit code
+ * says so.
+ */
+export function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
+
 /** With exit 1, when the process has not ended by itself by then. */
 export function endWithin(ms: number): void {
   setTimeout(() => process.exit(EXIT.error), ms).unref();

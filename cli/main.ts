@@ -7,7 +7,7 @@ import './engine-flags.js';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pluginsAreNamed } from '../config/plugins-named.js';
-import { endAfterFailure } from './ending.js';
+import { endAfterFailure, outliveReaders } from './ending.js';
 import { EXIT, printFailure } from './output.js';
 import { OWN } from './own.js';
 import { program } from './program.js';
@@ -75,6 +75,7 @@ async function main(words: readonly string[]): Promise<number> {
 }
 
 const words = process.argv.slice(2);
+outliveReaders();
 try {
   process.exitCode = await main(words);
 } catch (error) {

@@ -50,7 +50,8 @@ export function parse(spec: Omit<CommandSpec, 'run'>, words: readonly string[]):
       strict: true,
     });
   } catch (error) {
-    throw new UsageError((error as Error).message.split('\n')[0] ?? 'wrong options', help);
+    // Node's own sentences go on with hints for programmers.
+    throw new UsageError((error as Error).message.split(/\.?\n|\. /)[0] ?? 'wrong options', help);
   }
   const { json, help: asked, ...values } = parsed.values;
   if (asked === true) return { args: [], options: {}, json: json === true, help: true };

@@ -1,13 +1,16 @@
 /** What `aos` knows of its commands without starting anything (contract 95, command line). */
 import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { ownCommands, OWN } from '../../cli/own.js';
 import { askedTable, writtenTable } from '../../cli/table.js';
 import { pluginsAreNamed } from '../../config/plugins-named.js';
 import { projectRoot } from '../architecture/tree.js';
-import { aos, serviceEnv } from '../support/service.js';
+import { aos, CLI, serviceEnv } from '../support/service.js';
 
 describe('the table of commands', function () {
   this.timeout(60_000);
@@ -53,6 +56,22 @@ describe('the table of commands', function () {
     const { version } = JSON.parse(await readFile(join(projectRoot(), 'package.json'), 'utf8')) as { version: string };
     expect(await aos(env(), ['--version'])).to.deep.include({ code: 0, stdout: `${version}\n`, stderr: '' });
     expect((await aos(env(), ['--version', 'x'])).code).to.equal(64);
+  });
+
+  it('an unknown option is told in one sentence, and the usage', async () => {
+    const { code, stderr } = await aos(env(), ['tick', '--bogus']);
+    expect({ code, stderr }).to.deep.equal({
+      code: 64,
+      stderr: "Unknown option '--bogus'\nUsage: aos tick [--quiet] [--json]\n",
+    });
+  });
+
+  it('a reader that goes away is no fault of the command', async () => {
+    const child = spawn(process.execPath, [CLI, '--help'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const told = text(child.stderr);
+    const [code] = (await once(child, 'close')) as [number];
+    expect({ code, told: await told }).to.deep.equal({ code: 0, told: '' });
   });
 
   it('help, version and wrong words load no library, no plugin and not the composition root', async () => {
