@@ -46,8 +46,11 @@ export class BudgetedReadings<T extends {}> {
     const age = known === undefined ? Infinity : this.options.monotonic() - known.at;
     if (known !== undefined && age < known.took / this.options.share) return known.value;
     const running = this.#running.get(key) ?? this.#begin(key, read);
-    const old = known !== undefined && age < this.options.staleMs ? known.value : null;
-    return running === null ? old : ((await this.#soon(running)) ?? old);
+    const { staleMs, patienceMs } = this.options;
+    if (known === undefined || age >= staleMs) return running && this.#soon(running);
+    // What took longer than a caller waits is not waited for: the next one has it.
+    if (running === null || known.took > patienceMs) return known.value;
+    return (await this.#soon(running)) ?? known.value;
   }
 
   /** Null when there is no budget. */

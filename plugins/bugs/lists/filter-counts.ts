@@ -35,8 +35,10 @@ export class ItemFilterCounts {
   of(key: string, query: ItemQuery, names: readonly CountedFilter[]): Promise<FilterCounts | null> {
     return this.#readings.take(`${names.join()} ${key}`, async () => {
       const named = await withNamed(this.deps, query);
-      const counts = await Promise.all(names.map((name) => this.#count(name, named)));
-      return Object.fromEntries(names.map((name, i) => [name, counts[i] ?? {}]));
+      const counts: Record<string, Record<string, number>> = {};
+      // One after the other: all at once they would hold every reading thread, and pages would wait for these.
+      for (const name of names) counts[name] = await this.#count(name, named);
+      return counts;
     });
   }
 

@@ -70,6 +70,22 @@ describe('bugs: readings with a budget', () => {
     expect(await next).to.equal(7);
   });
 
+  it('that take longer than a caller waits are not waited for once there is a value', async () => {
+    await take('dear', 30);
+    now += 600;
+    let end: (value: number) => void = () => undefined;
+    const next = new Promise<number>((resolve) => (end = resolve));
+    // A caller that waited would still wait: nothing ends the new reading before the old value is given out.
+    const asked: (number | null)[] = [];
+    const first = readings.take('dear', () => next).then((value) => asked.push(value));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).to.deep.equal([1]);
+    end(7);
+    await first;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await readings.take('dear', () => Promise.reject(new Error('is fresh')))).to.equal(7);
+  });
+
   it('that fail are none, and are read again', async () => {
     expect(await readings.take('a', () => Promise.reject(new Error('closed')))).to.equal(null);
     expect(await take('a')).to.equal(1);
