@@ -8,7 +8,8 @@ import { verifyLicenseFile } from '../../formats/license-file.js';
 import { until } from '../harness.js';
 import { packageOf } from '../support/archives.js';
 import { engines } from '../support/engines.js';
-import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../support/service.js';
+import { prepare } from '../support/prepared.js';
+import { ADMIN, aos, aosJson, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
 
 const LICENSE = '/api/license/v1';
 const UPDATES = '/api/updateservice/v1';
@@ -52,6 +53,12 @@ describe('backup, restore, export and import', function () {
     const service = await serviceAt(name);
     delete service.env['SVC_RELEASE_PRIVATE_KEY'];
     return service;
+  };
+
+  /** The same, with a store as a first start leaves it. */
+  const preparedAt = async (name: string): Promise<TestService> => {
+    await prepare(at(name), serviceEnv);
+    return embeddedAt(name);
   };
 
   async function licenseFile(service: TestService, license_key: string): Promise<string> {
@@ -134,7 +141,7 @@ describe('backup, restore, export and import', function () {
   }
 
   it('a backup of a running service has what was acknowledged before it began; restored elsewhere, everything works', async () => {
-    const first = await embeddedAt('first');
+    const first = await preparedAt('first');
     await first.start();
     const filled = await fill(first);
     let reports = 0;
@@ -216,9 +223,7 @@ describe('backup, restore, export and import', function () {
   }
 
   it('an import wants the keys of the service that it comes from, and says which', async () => {
-    const first = await embeddedAt('first');
-    await first.start();
-    await first.end();
+    const first = await preparedAt('first');
     await aosJson(first.env, ['export', at('e.tar.gz')]);
     const second = await embeddedAt('second');
     const { code, stderr } = await aos(second.env, ['import', at('e.tar.gz')]);
@@ -234,8 +239,7 @@ describe('backup, restore, export and import', function () {
     const first = await embeddedAt('first');
     const none = await aos(first.env, ['backup', at('x.tar.gz')]);
     expect([none.code, none.stderr]).to.deep.equal([1, `There is no store at ${join(at('first'), 'aos.db')}.\n`]);
-    await first.start();
-    await first.end();
+    await prepare(at('first'), serviceEnv);
     await aosJson(first.env, ['backup', at('b.tar.gz')]);
     await aosJson(first.env, ['export', at('e.tar.gz')]);
     const target = await embeddedAt('target');
