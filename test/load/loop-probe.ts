@@ -31,10 +31,13 @@ export interface LoopReport {
   max: number;
   /** The longest pause of the collector. */
   longestGc: number;
+  /** How many slices took so much processor time at most, by `EDGES_MS`; the last number is of those above all. */
+  counts: number[];
   slices: Slice[];
 }
 
 const EVERY_MS = 5;
+export const EDGES_MS = [2, 5, 10, 20, 50];
 /** From here on a slice is noted. */
 const LONG_MS = 20;
 const MOST = 1_000;
@@ -96,6 +99,8 @@ function watch(file: string): void {
   delay.enable();
   const profiler = process.env['LOOP_PROFILE'] === undefined ? null : new Profiler();
   let slices: Slice[] = [];
+  const none = (): number[] => Array.from({ length: EDGES_MS.length + 1 }, () => 0);
+  let counts = none();
   let collections: { startTime: number; duration: number }[] = [];
   new PerformanceObserver((list) => {
     for (const { startTime, duration } of list.getEntries()) collections.push({ startTime, duration });
@@ -108,6 +113,9 @@ function watch(file: string): void {
     const wall = now - last;
     const total = threadMs();
     const cpu = Number.isNaN(total) ? wall : Math.min(wall, total - worked);
+    const fits = EDGES_MS.findIndex((edge) => cpu <= edge);
+    const place = fits === -1 ? EDGES_MS.length : fits;
+    counts[place] = (counts[place] ?? 0) + 1;
     if (wall > LONG_MS && cpu > LONG_MS && slices.length < MOST) slices.push({ at: last, wall, cpu, gc: 0, where: [] });
     last = now;
     worked = total;
@@ -127,11 +135,13 @@ function watch(file: string): void {
       p99: ms(delay.percentile(99)),
       max: ms(delay.max),
       longestGc,
+      counts,
       slices,
     };
     writeFileSync(`${file}.new`, JSON.stringify(report));
     renameSync(`${file}.new`, file);
     slices = [];
+    counts = none();
     collections = [];
     delay.reset();
     last = performance.now();

@@ -13,7 +13,7 @@ import { WebSession } from '../pages/web-session.js';
 import { tarEntry } from '../support/archives.js';
 import { ADMIN, CLI, TestService } from '../support/service.js';
 import { load } from './generator.js';
-import type { LoopReport } from './loop-probe.js';
+import { EDGES_MS, type LoopReport } from './loop-probe.js';
 import { seedItems } from './seed.js';
 import { seedMonitors } from './seed-monitors.js';
 import { heartbeatBodies } from './watchdog.js';
@@ -60,10 +60,11 @@ async function publish(service: TestService, token: string, version: string): Pr
 const longest = (values: number[]): number => Math.max(0, ...values);
 const ms = (value: number): string => value.toFixed(1).padStart(8);
 
-function told(part: string, { p50, p99, max, longestGc, slices }: LoopReport): string {
+function told(part: string, { p50, p99, max, longestGc, counts, slices }: LoopReport): string {
   const own = slices.map(({ cpu, gc }) => cpu - gc).filter((time) => time > LONG_MS);
   const figures = [p50, p99, max, longestGc, longest(slices.map(({ cpu }) => cpu)), longest(own)].map(ms).join(' ');
-  return `  ${part.padEnd(28)} ${figures} ${String(own.length).padStart(6)}`;
+  const histogram = counts.map((count) => String(count).padStart(6)).join('');
+  return `  ${part.padEnd(28)} ${figures} ${String(own.length).padStart(6)}   ${histogram}`;
 }
 
 /**
@@ -133,7 +134,9 @@ export async function loopFigures(
       `\nThe event loop with ${items} items and ${MONITORS} monitors: milliseconds; a slice counts by its processor time`,
     );
     say(`  ${''.padEnd(28)}    delay                     collector  slice    without`);
-    say(`  ${''.padEnd(28)}      p50      p99     most     most     most collector  over ${LONG_MS}`);
+    say(
+      `  ${''.padEnd(28)}      p50      p99     most     most     most collector  over ${LONG_MS}   ${EDGES_MS.map((edge) => `≤${edge}`.padStart(6)).join('')}   more`,
+    );
     for (const [name, work] of parts) {
       await work();
       const report = await reportOf(service, file);
