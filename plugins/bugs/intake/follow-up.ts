@@ -3,6 +3,7 @@
  * undecided payload, a rule's hit, a fault of a version, a higher severity, an alarm, a publish that came first.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { ServiceError } from '../../../kernel/errors.js';
 import { isoOf } from '../../../lib/time.js';
 import { Closing } from '../builds/closing.js';
 import { Faults } from '../builds/version-faults.js';
@@ -32,10 +33,22 @@ export class FollowUp {
     @inject(Closing) private readonly closing: Closing,
   ) {}
 
-  /** Carries out the consequences and answers the item as it is then. A repeat has none. */
+  /**
+   * Carries out the consequences and answers the item as it is then. A repeat has none, nor has a count whose item was
+   * deleted meanwhile: it is answered as it was counted.
+   */
   async of(counted: Counted): Promise<FollowedUp> {
+    if (counted.outcome === 'repeated') return { ...counted, sampled: false };
+    try {
+      return await this.#consequences(counted);
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === 'not_found')) throw error;
+      return { ...counted, sampled: false };
+    }
+  }
+
+  async #consequences(counted: Counted): Promise<FollowedUp> {
     const { doc, outcome, regression, entries, incoming } = counted;
-    if (outcome === 'repeated') return { ...counted, sampled: false };
     const { report } = incoming;
     const { muted_by: mute = null } = report;
     // Each consequence is checked before its call: most counts have none, and a promise costs more than the check.

@@ -145,10 +145,9 @@ export class Removal {
     const removal = markerOf(item, this.deps.clock.iso());
     const { id, rev, links } = item;
     await this.deps.removals.change({ id }, { set: fieldsOf(removal) }, { upsert: true });
-    if ((await this.deps.items.remove({ id, rev, links: links ?? null, outbox_at: null })) === 0) {
-      await this.deps.removals.remove({ id });
-      return false;
-    }
+    // A refused removal leaves its marker to the job: it may be another call's, which has just removed the item, and
+    // reports look at it only where there is no item.
+    if ((await this.deps.items.remove({ id, rev, links: links ?? null, outbox_at: null })) === 0) return false;
     await this.#finish(removal);
     return true;
   }

@@ -152,6 +152,58 @@ describe('bugs: what may be deleted', () => {
   });
 });
 
+/** The collection, with one method that is called in a way of its own. */
+function calling<T extends object, K extends keyof T>(collection: T, method: K, as: (call: T[K]) => T[K]): T {
+  return new Proxy(collection, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name) as unknown;
+      if (typeof value !== 'function') return value;
+      const call = value.bind(target) as T[K];
+      return name === method ? as(call) : call;
+    },
+  });
+}
+
+describe('bugs: a deletion beside other calls', () => {
+  it('by two at once leaves nothing that a report could count at', async () => {
+    const fixture = await memoryFixture();
+    const id = await worked(fixture);
+    // The other call has removed the item, and has not removed its keys and references yet.
+    const slower = fixtureOn(fixture.store, fixture.clock, (deps) => {
+      deps.items = calling(deps.items, 'remove', (remove) => async (filter, limit) => {
+        await fixture.deps.items.remove({ id });
+        return remove(filter, limit);
+      });
+    });
+    expect(await codeOf(slower.removal.remove(id, MASTER))).to.equal('not_found');
+    const next = await fixture.bugs.record(sent);
+    expect(next).to.include({ created: true, repeated: false, hit_count: 1 });
+    expect(next.id).not.to.equal(id);
+    fixture.clock.advance(61_000);
+    await fixture.jobs.reconcile();
+    expect(await left(fixture, id)).to.deep.equal({});
+    await settled(fixture);
+  });
+
+  it('refuses no report that was counted before it', async () => {
+    const fixture = await memoryFixture();
+    const { id } = await fixture.bugs.record(errorReport({ error_level: 'warning', severity: 'medium' }));
+    await settled(fixture);
+    let isCounted = false;
+    const other = fixtureOn(fixture.store, fixture.clock, (deps) => {
+      deps.items = calling(deps.items, 'get', (get) => async (name) => {
+        if (isCounted) await fixture.removal.remove(id, MASTER).catch(() => undefined);
+        return get(name);
+      });
+    });
+    isCounted = true;
+    const answer = await other.bugs.record(errorReport({ error_level: 'fatal', severity: 'critical' }));
+    expect(answer).to.include({ id, created: false, hit_count: 2 });
+    expect(await fixture.deps.items.get(id)).to.equal(null);
+    await settled(other);
+  });
+});
+
 describe('bugs: a deletion that dies', () => {
   for (const late of [false, true]) {
     it(`${late ? 'before a write was answered' : 'before a write arrived'} is whole after the next look`, async () => {
