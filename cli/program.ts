@@ -8,8 +8,8 @@
  *
  * `node --enable-source-maps` shows the files in stack traces of the bundle as well.
  */
-import { readFileSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
@@ -41,11 +41,41 @@ async function bundleIsCurrent(): Promise<boolean> {
   return bundle !== null && bundle >= (built ?? 0);
 }
 
+/**
+ * The bytes of a file, in memory that goes back to the system with them. What malloc gave and got back in such a size
+ * it gives out of its own store from then on, and that was 10 MB at the end of a start. An array that may be resized,
+ * as this one could be, has its pages from the system itself.
+ */
+function bytesOf(path: string): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const { size } = fstatSync(file);
+    const resizable: { maxByteLength: number } = { maxByteLength: size };
+    const bytes = Buffer.from(new (ArrayBuffer as new (size: number, how: object) => ArrayBuffer)(size, resizable));
+    for (let at = 0; at < size;) {
+      const read = readSync(file, bytes, at, size - at, at);
+      if (read === 0) throw new Error(`${path} became shorter while it was read`);
+      at += read;
+    }
+    return bytes;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function codeOf(path: string): Buffer | undefined {
+  try {
+    return bytesOf(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The bundle as V8 takes it. Compiled code that it did not make itself, with these options, it leaves aside. */
-export async function bundle(): Promise<{ script: Script; load: () => Program }> {
-  const cachedData = await readFile(`${FILE}.cache`).catch(() => undefined);
-  // Its letters are ASCII alone. Nothing else waits, and the other way decodes 7 MB piece by piece.
-  const text = readFileSync(FILE, 'latin1');
+export function bundle(): { script: Script; load: () => Program } {
+  const cachedData = codeOf(`${FILE}.cache`);
+  // Its letters are ASCII alone. Nothing else waits, and the other way decodes 5 MB piece by piece.
+  const text = bytesOf(FILE).toString('latin1');
   const script = new Script(text, { filename: FILE, ...(cachedData === undefined ? {} : { cachedData }) });
   const load = (): Program => {
     const module = { exports: {} };
@@ -58,5 +88,5 @@ export async function bundle(): Promise<{ script: Script; load: () => Program }>
 
 export async function program(): Promise<Program> {
   if ((await outsidePluginsAreNamed()) || !(await bundleIsCurrent())) return import('./perform.js');
-  return (await bundle()).load();
+  return bundle().load();
 }

@@ -4,6 +4,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
 export function timezone(value: string): string {
+  if (value === 'UTC') return value;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: value }).format(0) === '' ? '' : value;
   } catch {

@@ -7,7 +7,7 @@ import { bundle } from '../dist/cli/program.js';
 
 const FILE = join(import.meta.dirname, '..', 'dist', 'bundle', 'aos.js.cache');
 
-const { script, load } = await bundle();
+const { script, load } = bundle();
 const code = await load().perform('serve', []);
 if (code !== 0) process.exit(code);
 starting();

@@ -1,10 +1,13 @@
 // Writes `dist/bundle/aos.js`: the command line with everything behind it, and its libraries, in one file; beside it a
-// source map, and what V8 compiled during a first start (cli/program.ts). Does nothing when nothing was compiled since.
+// source map, and what V8 compiled during a first start (cli/program.ts). V8 keeps the text of a program for as long as
+// it runs, so libraries that not every service needs are files of their own (LATER). Does nothing when nothing was
+// compiled since.
 //
 // The bundle is made of what tsc wrote, so it has the same code, names of classes and metadata of decorators. Threads,
 // views, guides and assets stay files; `import.meta` of a module says where its own file lies.
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { build, stop } from 'esbuild-wasm';
@@ -24,6 +27,14 @@ const EXTERNAL = [
   'snappy',
   'socks',
 ];
+
+/** File beside the bundle → what is in it: loaded when it is first asked for, and imported by no other way. */
+const LATER = {
+  mcp: join(DIST, 'plugins', 'mcp', 'library.js'),
+  mongodb: 'mongodb',
+  nodemailer: 'nodemailer',
+  qrcode: 'qrcode',
+};
 
 const fresh = async () => {
   const times = await Promise.all(
@@ -76,6 +87,9 @@ const withNames = (bundle) =>
 const places = {
   name: 'places',
   setup(bundle) {
+    // The queue of jobs imports it as a module, its reader of cron expressions as CommonJS: two copies, of which our
+    // own settings reach one.
+    bundle.onResolve({ filter: /^luxon$/ }, () => ({ path: createRequire(import.meta.url).resolve('luxon') }));
     bundle.onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
       const inside = relative(DIST, path).split(sep).join('/');
       const written = inAscii(path, await readFile(path, 'utf8'));
@@ -89,10 +103,40 @@ const places = {
   },
 };
 
-async function writeBundle() {
-  const { warnings } = await build({
-    entryPoints: [join(DIST, 'cli', 'perform.js')],
-    outfile: FILE,
+/** What is in a file of its own is asked for by that file's name. */
+const later = {
+  name: 'later',
+  setup(bundle) {
+    bundle.onResolve({ filter: /^[^.]|\/library\.js$/ }, ({ path, resolveDir, kind }) => {
+      const asked = path.startsWith('.') ? join(resolveDir, path) : path;
+      const [name] = Object.entries(LATER).find(([, inside]) => inside === asked) ?? [];
+      return name === undefined || kind === 'entry-point' ? null : { path: `./${name}.cjs`, external: true };
+    });
+  },
+};
+
+/**
+ * A module of CommonJS as imports see it: esbuild copies its names, a getter each, for every file that imports it (8,000
+ * functions of two hundred files). One copy is enough.
+ */
+const COPIED = `const __copies = [new WeakMap(), new WeakMap()];
+const __toESM = (module, asNode = 0) => {
+  let copy = __copies[asNode].get(module);
+  if (copy === undefined) __copies[asNode].set(module, (copy = __copied(module, asNode)));
+  return copy;
+};`;
+const copiedOnce = (bundle) => {
+  const own = bundle.replace(/\b__toESM\s*=\s*(?=\(\s*mod\s*,)/, '__copied=');
+  if (own === bundle) throw new Error('esbuild imports modules of CommonJS in another way');
+  return own;
+};
+
+const NAMED = `const __named = (made, value) => Object.defineProperty(made, 'name', { value, configurable: true });`;
+
+async function writeFiles(options, changed = (text) => text) {
+  const { outputFiles, warnings } = await build({
+    outdir: dirname(FILE),
+    write: false,
     bundle: true,
     platform: 'node',
     target: 'node20',
@@ -107,21 +151,40 @@ async function writeBundle() {
     sourcesContent: false,
     legalComments: 'none',
     define: { 'import.meta.url': '__url', 'import.meta.dirname': '__folder' },
-    // The wrapper of a module, as Node's own.
-    banner: {
-      js: `(function (exports, require, module, __filename, __dirname) {
+    logLevel: 'error',
+    ...options,
+  });
+  for (const { path, text } of outputFiles)
+    await writeFile(path, path.endsWith('.map') ? text : changed(withNames(text)));
+  for (const { text, location } of warnings) console.error(`bundle: ${text} (${location?.file}:${location?.line})`);
+}
+
+async function writeBundle() {
+  await mkdir(dirname(FILE), { recursive: true });
+  await writeFiles(
+    {
+      entryPoints: { aos: join(DIST, 'cli', 'perform.js') },
+      // The wrapper of a module, as Node's own.
+      banner: {
+        js: `(function (exports, require, module, __filename, __dirname) {
 const __dist = require('node:url').pathToFileURL(require('node:path').join(__dirname, '..') + '/');
 const __load = (name) => Promise.reject(new Error(\`the bundle of the service loads no \${name}\`));
-const __named = (made, value) => Object.defineProperty(made, 'name', { value, configurable: true });
+${NAMED}
+${COPIED}
 const __folderOf = (url) => require('node:path').dirname(require('node:url').fileURLToPath(url));`,
+      },
+      footer: { js: '})' },
+      plugins: [later, places],
     },
-    footer: { js: '})' },
+    copiedOnce,
+  );
+  await writeFiles({
+    entryPoints: LATER,
+    outExtension: { '.js': '.cjs' },
+    banner: { js: NAMED },
     plugins: [places],
-    logLevel: 'error',
   });
   await stop();
-  await writeFile(FILE, withNames(await readFile(FILE, 'utf8')));
-  for (const { text, location } of warnings) console.error(`bundle: ${text} (${location?.file}:${location?.line})`);
 }
 
 /** A first start on an empty directory, whose process then writes what V8 has compiled. */

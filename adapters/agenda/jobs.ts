@@ -9,6 +9,7 @@
  * Rejected: Agenda's MongoDB backend (a second engine would behave differently), and intervals in words.
  */
 import { Agenda, InMemoryNotificationChannel, Job, toJobId, type JobDefinition, type JobParameters } from 'agenda';
+import './language.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';

@@ -9,7 +9,6 @@ import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { Endpoint } from './endpoint.js';
 import { FirstCall } from './first-call.js';
-import { library } from './library.js';
 import { messagesIn } from './message.js';
 import { Protocol } from './protocol.js';
 import { Toolbox } from './toolbox.js';
@@ -42,7 +41,7 @@ export default definePlugin<McpConfig>({
     /** For the first message, and not where no agent calls. */
     const load = async (): Promise<Protocol> =>
       new Protocol({
-        sdk: await library(),
+        sdk: await (await import('./library.js')).library(),
         tools: () => (toolbox ??= new Toolbox(system.tools())),
         version: ctx.app.version,
         log: ctx.log,

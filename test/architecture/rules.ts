@@ -33,7 +33,8 @@ const DRIVERS: Readonly<Record<string, RegExp>> = {
   sqlite: /^(libsql|<computed>)$/,
   mongodb: /^mongodb$/,
   hapi: /^(@hapi\/.*|@fastify\/busboy|handlebars|joi|ipaddr\.js)$/,
-  agenda: /^agenda$/,
+  // The queue reckons with luxon.
+  agenda: /^(agenda|luxon)$/,
   // Maps are decoded by the one, names of functions found by the other.
   sourcemaps: /^(@jridgewell\/trace-mapping|acorn)$/,
   node: /^(bcryptjs|hash-wasm|pino|pino-pretty|prom-client|ipaddr\.js)$/,

@@ -3,9 +3,10 @@
  * charts.ts.
  */
 import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
+import { late } from '../../lib/late.js';
 
 const WIDTH = 720;
-const TITLE = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const title = late(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }));
 
 interface Day {
   date: string;
@@ -24,7 +25,7 @@ const daysOf = (value: unknown): Day[] =>
 
 const titleOf = ({ date, added, resolved, regressed }: Day): string => {
   const at = Date.parse(date);
-  const day = Number.isNaN(at) ? date : TITLE.format(at);
+  const day = Number.isNaN(at) ? date : title().format(at);
   return `${day}: ${added} new, ${resolved} resolved, ${regressed} regressed`;
 };
 

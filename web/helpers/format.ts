@@ -1,15 +1,16 @@
 /** Numbers as people read them: thousands, bytes, percentages, plurals. */
 import { sentenceOf } from '../../lib/sentence.js';
 import { numeric, plain, split, type Helper } from './html.js';
+import { late } from '../../lib/late.js';
 
-const thousands = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 });
-const short = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
+const thousands = late(() => new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 }));
+const short = late(() => new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 }));
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 /** `12,345`; an en dash's longer sister for nothing. */
 export function number(value: unknown): string {
   const n = numeric(value);
-  return n === null ? '—' : thousands.format(n);
+  return n === null ? '—' : thousands().format(n);
 }
 
 /** `1.5 MiB`. */
@@ -32,21 +33,21 @@ function percent(...args: unknown[]): string {
   const n = numeric(values[0]);
   const whole = 'of' in hash ? numeric(hash['of']) : 1;
   if (n === null || whole === null || whole === 0) return '—';
-  return `${thousands.format(Math.round((n / whole) * 1000) / 10)}%`;
+  return `${thousands().format(Math.round((n / whole) * 1000) / 10)}%`;
 }
 
 /** `{{plural 3 "item"}}` → `3 items`; a third argument is the irregular plural. */
 export function plural(...args: unknown[]): string {
   const [value, one, many] = split(args).values;
   const n = numeric(value) ?? 0;
-  return `${thousands.format(n)} ${n === 1 ? plain(one) : plain(many) || `${plain(one)}s`}`;
+  return `${thousands().format(n)} ${n === 1 ? plain(one) : plain(many) || `${plain(one)}s`}`;
 }
 
 export const format: Record<string, Helper> = {
   num: number,
   compact: (value) => {
     const n = numeric(value);
-    return n === null ? '—' : short.format(n);
+    return n === null ? '—' : short().format(n);
   },
   'file-size': bytes,
   percent,

@@ -5,6 +5,7 @@
 import { BoundedMap } from '../../lib/bounded-map.js';
 import { escape, Html, numeric, plain, split, type Helper } from './html.js';
 import { clockOf, formatsOf, type TimeFormats, type ZonedText } from './reader.js';
+import { late } from '../../lib/late.js';
 
 export interface TimeOptions {
   /** `app.timezone`: where no reader's own is known. IANA name, `Europe/Zurich`. */
@@ -73,9 +74,9 @@ function utc(at: number): string {
  */
 export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Helper> {
   // An unknown zone of the service is refused at the start.
-  formatsOf(clockOf({}, timezone));
+  if (timezone !== 'UTC') formatsOf(clockOf({}, timezone));
   const formatsFor = (root: Record<string, unknown>): TimeFormats => formatsOf(clockOf(root, timezone));
-  const utcDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
+  const utcDay = late(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }));
 
   const bodies: Record<string, (at: number, formats: TimeFormats, past: string) => string> = {
     age: (_at, _formats, past) => `<span class="age">${past}</span>`,
@@ -130,7 +131,7 @@ export function timeHelpers({ timezone, now }: TimeOptions): Record<string, Help
   const hourTitles = titlesOf(HOUR, (root) => formatsFor(root).hour);
 
   /** `{{day-titles 30}}`: the last days in UTC, today last. */
-  const dayTitles = titlesOf(DAY, () => (at) => utcDay.format(at));
+  const dayTitles = titlesOf(DAY, () => (at) => utcDay().format(at));
 
   const textOf = (args: unknown[], render: (at: number, formats: TimeFormats) => string): string => {
     const { values, root } = split(args);

@@ -3,6 +3,7 @@
  * outside may be 32 KiB of nothing but brackets.
  */
 import { escape, Html, plain, split, type Helper } from './html.js';
+import { grouped } from '../../lib/text/grouped.js';
 
 const DEEPEST = 12;
 /** Objects below this depth are closed until they are opened. */
@@ -10,14 +11,12 @@ const OPEN = 2;
 const MOST = 1500;
 const LONGEST = 400;
 
-const number = new Intl.NumberFormat('en-GB');
-
 /** A text; the rest of a long one is behind a click, which says how long it is. */
 function long(value: string): string {
   if (value.length <= LONGEST) return `<span class="tree-value">${escape(value)}</span>`;
   // Between two halves of one character nothing is cut.
   const end = /[\ud800-\udbff]$/.test(value.slice(0, LONGEST)) ? LONGEST - 1 : LONGEST;
-  return `<details class="tree-long"><summary>${escape(value.slice(0, end))}… <span class="hint">${number.format(value.length)} characters</span></summary><span class="tree-value">${escape(value.slice(end))}</span></details>`;
+  return `<details class="tree-long"><summary>${escape(value.slice(0, end))}… <span class="hint">${grouped(value.length)} characters</span></summary><span class="tree-value">${escape(value.slice(end))}</span></details>`;
 }
 
 class Tree {
