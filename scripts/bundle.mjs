@@ -116,8 +116,8 @@ const later = {
 };
 
 /**
- * A module of CommonJS as imports see it: esbuild copies its names, a getter each, for every file that imports it (8,000
- * functions of two hundred files). One copy is enough.
+ * A module of CommonJS as imports see it: esbuild copies its names, a getter each, for every file that imports it
+ * (8,000 functions of two hundred files). One copy is enough.
  */
 const COPIED = `const __copies = [new WeakMap(), new WeakMap()];
 const __toESM = (module, asNode = 0) => {

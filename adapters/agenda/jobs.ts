@@ -9,7 +9,7 @@
  * Rejected: Agenda's MongoDB backend (a second engine would behave differently), and intervals in words.
  */
 import { Agenda, InMemoryNotificationChannel, Job, toJobId, type JobDefinition, type JobParameters } from 'agenda';
-import './language.js';
+import { Settings } from 'luxon';
 import { ServiceError } from '../../kernel/errors.js';
 import { RepeatedLines } from '../../lib/text/repeated-lines.js';
 import type { Clock } from '../../ports/clock.js';
@@ -24,6 +24,12 @@ import { describe } from './job-info.js';
 import { JobRuns, TIMEOUT_MS } from './job-run.js';
 import { checkSpec, repeatOf } from './job-spec.js';
 import { StoreJobRepository } from './repository.js';
+
+/**
+ * Luxon, by which the queue reckons, asks Node for the language of the system with its first time. For that answer,
+ * which no job needs, Node reads 7 MB about all languages, and keeps them.
+ */
+Settings.defaultLocale = 'en-US';
 
 export { JOBS_COLLECTION } from './job-document.js';
 

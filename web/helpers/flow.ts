@@ -2,8 +2,7 @@
  * Days of work as one chart: what came in above the line, what was resolved below it. Inline SVG without styles, as in
  * charts.ts.
  */
-import { attributes, escape, Html, numeric, plain, split, type Helper } from './html.js';
-import { late } from '../../lib/late.js';
+import { attributes, escape, Html, late, numeric, plain, split, type Helper } from './html.js';
 
 const WIDTH = 720;
 const title = late(() => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }));

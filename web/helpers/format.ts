@@ -1,7 +1,6 @@
 /** Numbers as people read them: thousands, bytes, percentages, plurals. */
 import { sentenceOf } from '../../lib/sentence.js';
-import { numeric, plain, split, type Helper } from './html.js';
-import { late } from '../../lib/late.js';
+import { late, numeric, plain, split, type Helper } from './html.js';
 
 const thousands = late(() => new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 }));
 const short = late(() => new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 }));

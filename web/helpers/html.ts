@@ -82,3 +82,9 @@ export function numeric(value: unknown): number | null {
   const n = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof n === 'number' && Number.isFinite(n) ? n : null;
 }
+
+/** What is made with its first use, and kept: with the first formatter Node reads 8 MB about all languages. */
+export function late<T>(make: () => T): () => T {
+  let made: { readonly value: T } | null = null;
+  return () => (made ??= { value: make() }).value;
+}

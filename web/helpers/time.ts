@@ -3,9 +3,8 @@
  * Intl carries the zone's rules, daylight saving included (reader.ts).
  */
 import { BoundedMap } from '../../lib/bounded-map.js';
-import { escape, Html, numeric, plain, split, type Helper } from './html.js';
+import { escape, Html, late, numeric, plain, split, type Helper } from './html.js';
 import { clockOf, formatsOf, type TimeFormats, type ZonedText } from './reader.js';
-import { late } from '../../lib/late.js';
 
 export interface TimeOptions {
   /** `app.timezone`: where no reader's own is known. IANA name, `Europe/Zurich`. */
