@@ -82,6 +82,7 @@ export class Requests implements AttemptData {
 
   async told(principal: Principal, name: string, told: AgentProgress): Promise<RunView | null> {
     const item = await this.need(principal, name);
+    await this.items.refuseSecrets({ note: told.note });
     await this.runs.told(item.id, item.project, told, item.claim?.agent ?? nameOfCaller(principal));
     return this.runs.of(item.id);
   }

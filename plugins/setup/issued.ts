@@ -15,6 +15,13 @@ export interface IssuedDoc extends Doc {
   at: string;
 }
 
+/** What has happened once: `spoken`, the first log-in of a machine. */
+export interface SetupMark extends Doc {
+  at: string;
+}
+
+export const SPOKEN = 'spoken';
+
 /** A monitor that the setup path has made. */
 export interface MachineDoc extends Doc {
   project: string | null;

@@ -14,7 +14,7 @@ import { setupConfig } from './config.js';
 import { Machines } from './machine.js';
 import { BUILD_COMMAND, NOT_BUILT } from './installer/install-sh.js';
 import { installerRoutes } from './installer/routes.js';
-import type { IssuedDoc, MachineDoc } from './issued.js';
+import { SPOKEN, type IssuedDoc, type MachineDoc, type SetupMark } from './issued.js';
 import { pages, projectPart } from './pages.js';
 import { routes } from './routes.js';
 import { SetupLogin } from './session.js';
@@ -33,6 +33,7 @@ export default definePlugin({
   collections: [
     { name: 'issued', indexes: [{ fields: ['kind', 'name'] }] },
     { name: 'machines', indexes: [] },
+    { name: 'marks', indexes: [] },
   ],
   from: import.meta.url,
   setup(ctx) {
@@ -40,6 +41,7 @@ export default definePlugin({
     const services = { login: SetupLogin, catalog: Catalog, applications: ApplicationTokens, machines: Machines };
     const { installers } = ctx.ports;
     const issued = ctx.collection<IssuedDoc>('issued');
+    const marks = ctx.collection<SetupMark>('marks');
     const machines = {
       watchdog: ctx.resolve(WATCHDOG),
       projects: ctx.resolve(PROJECTS),
@@ -62,7 +64,8 @@ export default definePlugin({
           title: 'Install a machine',
           text: 'Run it on the machine: the update agent comes with its own program, asks who you are, and installs the application.',
           page: { label: 'Machines', href: '/machines' },
-          done: async () => (await issued.find({ limit: 1 })).items.length > 0,
+          // Not every application wants a token, and not every machine is watched.
+          done: async () => (await marks.get(SPOKEN)) !== null || (await issued.find({ limit: 1 })).items.length > 0,
           command: ({ baseUrl }) => `curl -fsSL ${baseUrl}/installer/install.sh | sh`,
           lacks: async () =>
             installers.placing() === null && (await installers.manifest()) === null

@@ -1,8 +1,9 @@
 /** Login to the setup path, and who calls with its token (contract 60, login). */
-import { PORT, inject, injectable, type Clock } from '../../kernel/contract.js';
+import { PORT, collection, inject, injectable, type Clock, type Collection } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { CREDENTIALS, type CredentialCheck } from '../../ports/domain/access.js';
 import { TOKENS, type TokenIssuer } from '../../ports/domain/tokens.js';
+import { SPOKEN, type SetupMark } from './issued.js';
 import type { HttpRequest, Principal, Role } from '../../ports/http.js';
 
 export const LIFE_SECONDS = 1_800;
@@ -36,6 +37,7 @@ export class SetupLogin {
     @inject(CREDENTIALS) private readonly credentials: CredentialCheck,
     @inject(TOKENS) private readonly tokens: TokenIssuer,
     @inject(PORT.clock) private readonly clock: Clock,
+    @inject(collection<SetupMark>('marks')) private readonly marks: Collection<SetupMark>,
   ) {}
 
   /** @throws ServiceError invalid_credentials, role_not_allowed, totp_not_supported, rate_limited */
@@ -44,6 +46,7 @@ export class SetupLogin {
     { address, id: request_id }: Pick<HttpRequest, 'address' | 'id'>,
   ): Promise<OpenedSession> {
     const account = await this.credentials.check({ ...given, address, request_id, place: 'setup' });
+    await this.#spoken();
     const { id, epoch, username, role } = account;
     const made = await this.tokens.issue({
       kind: 'setup',
@@ -62,5 +65,10 @@ export class SetupLogin {
       scopes: SETUP_SCOPES,
       account: { username, role },
     };
+  }
+
+  /** A machine has spoken to the setup path: kept, for its token ends in half an hour. */
+  async #spoken(): Promise<void> {
+    await this.marks.change({ id: SPOKEN }, { setOnInsert: { at: this.clock.iso() } }, { upsert: true });
   }
 }

@@ -121,6 +121,11 @@ export interface TrackedItems {
    *   validation_failed
    */
   requestAgent(item: string, request: AgentRequest): Promise<boolean>;
+  /**
+   * For texts that another plugin keeps of an item: none may hold a live token, or the claim token of a live lease.
+   * @throws ServiceError validation_failed with the fields
+   */
+  refuseSecrets(fields: Readonly<Record<string, string | undefined>>): Promise<void>;
 }
 
 export const ITEMS = token<TrackedItems>('bugs.items');

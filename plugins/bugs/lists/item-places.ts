@@ -24,9 +24,17 @@ export class ItemPlaces {
     @inject(Repositories) private readonly repositories: Repositories,
   ) {}
 
-  /** The repositories of a list's items. @param projects of the query; undefined: all @returns null: none has one */
-  repositoriesOf(projects: readonly string[] | undefined): Promise<ProjectRepositories | null> {
-    return this.repositories.of(projects);
+  /**
+   * The repositories of a list's items.
+   * @param projects of the query; undefined: all
+   * @param onPage asks for those of its items
+   * @returns null: none has one
+   */
+  repositoriesOf(
+    projects: readonly string[] | undefined,
+    onPage: () => Promise<readonly string[]>,
+  ): Promise<ProjectRepositories | null> {
+    return this.repositories.of(projects, onPage);
   }
 
   /** @param stored the item as it is stored, where the caller has it */

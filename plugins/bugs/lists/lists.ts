@@ -136,7 +136,8 @@ export class Lists {
   /** Items with their long texts, as the API shows them. @param projects of the query; undefined: all */
   async #rows(query: Find, projects: readonly string[] | undefined): Promise<Rendered> {
     const { items, texts, clock } = this.deps;
-    const repositories = await this.around.repositoriesOf(projects);
+    const onPage = async (): Promise<string[]> => (await items.find(query)).items.map(({ project }) => project);
+    const repositories = await this.around.repositoriesOf(projects, onPage);
     const now = clock.now();
     // A lease that has expired without a write ends within a minute.
     const context = { now: this.leases.expiredWritten ? minuteOf(now) : now, repositories };

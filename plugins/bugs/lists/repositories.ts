@@ -11,7 +11,7 @@ import type { ProjectRepositories } from '../item/row.js';
 const MAX_AGE_MS = 2_000;
 /** Projects that are asked for one by one. */
 const FEW = 20;
-/** Every row is made with all of them at hand, so there are not more. */
+/** Every row is made with all of them at hand; where there are more, with those of its page. */
 const MOST = 500;
 
 @injectable()
@@ -25,9 +25,19 @@ export class Repositories {
     });
   }
 
-  /** Null: none of them has one. @param projects of the query; undefined: all */
-  async of(projects: readonly string[] | undefined): Promise<ProjectRepositories | null> {
-    if (projects === undefined || projects.length === 0 || projects.length > FEW) return this.#all.take();
+  /**
+   * Null: none of them has one.
+   * @param projects of the query; undefined: all
+   * @param onPage asks for the projects of the page's items, at most 200
+   */
+  async of(
+    projects: readonly string[] | undefined,
+    onPage: () => Promise<readonly string[]>,
+  ): Promise<ProjectRepositories | null> {
+    if (projects === undefined || projects.length === 0 || projects.length > FEW) {
+      const all = await this.#all.take();
+      return all === null || Object.keys(all).length <= MOST ? all : among(all, await onPage());
+    }
     const found = await Promise.all([...new Set(projects)].map((slug) => this.deps.projects.get(slug)));
     return addressesOf(found.filter((project) => project !== null));
   }
@@ -35,5 +45,9 @@ export class Repositories {
 
 function addressesOf(projects: readonly { slug: string; repo_url: string | null }[]): ProjectRepositories | null {
   const found = projects.flatMap(({ slug, repo_url }) => (repo_url ? [[slug, repo_url] as const] : []));
-  return found.length === 0 ? null : Object.fromEntries(found.slice(0, MOST));
+  return found.length === 0 ? null : Object.fromEntries(found);
+}
+
+function among(all: ProjectRepositories, slugs: readonly string[]): ProjectRepositories | null {
+  return addressesOf(slugs.map((slug) => ({ slug, repo_url: all[slug] ?? null })));
 }

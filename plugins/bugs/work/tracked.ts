@@ -48,6 +48,7 @@ export class Tracked {
       resolve: (name, how = {}) => this.#resolve(plugin, name, how),
       linkChange: (name, change) => this.#link(plugin, name, change),
       requestAgent: (name, request) => this.#request(plugin, name, request),
+      refuseSecrets: (fields) => this.secrets.refuse(fields),
     };
   }
 

@@ -179,4 +179,12 @@ describe('/first-steps', () => {
       expect((await admin.post(`/first-steps/${id}/token`, {}, '/first-steps')).status, id).to.equal(404);
     }
   });
+
+  it('a machine is installed once it has spoken to the setup path, whether its application wants a token or not', async () => {
+    const login = await service.request('POST', '/api/setup/v1/login', null, ADMIN);
+    expect(login.status).to.equal(200);
+    const session = String(login.body['token']);
+    expect((await service.request('GET', '/api/setup/v1/catalog?platform=linux-x64', session)).status).to.equal(200);
+    expect(ticks(await page(admin))).to.have.property('machine', true);
+  });
 });

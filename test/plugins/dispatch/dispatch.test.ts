@@ -105,6 +105,12 @@ describe('dispatch', function () {
       note: 'Looks at src/cart.ts',
       sent: true,
     });
+    const { claim_token } = (claim.body as { lease: { claim_token: string } }).lease;
+    const leaked = await call('POST', `${BUGS}/${ref}/progress`, { note: `I hold ${claim_token}` }, mine);
+    expect([leaked.status, Object.keys((leaked.body['error'] as { fields: object }).fields)]).to.deep.equal([
+      422,
+      ['note'],
+    ]);
     const run = (await call('GET', `${BUGS}/${ref}/request`)).body['request'] as Record<string, string | null>;
     expect(Date.parse(run['last_call_at'] ?? '')).to.be.closeTo(Date.now(), 60_000);
     // One works on it: nobody else is asked.

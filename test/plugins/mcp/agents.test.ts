@@ -119,6 +119,7 @@ describe('mcp: agents', function () {
     expect(wrong.error).to.deep.include({ code: 'validation_failed', fields: { body: 'must be a string' } });
     expect(wrong.text).to.include('"body":"must be a string"');
     // One value is a parameter given once, which has its own name.
+    expect((await two.call('search', { version: ['0.0.0-none'], host: ['nowhere'] })).data['items']).to.deep.equal([]);
     expect((await two.call('search', { status: ['nonsense'] })).error?.fields).to.have.key('status');
     expect((await two.call('search', { status: ['open', 'nonsense'] })).error?.fields).to.have.key('status.1');
     expect((await two.call('get', { id: item.ref, text_limit: 7 })).error?.fields).to.have.key('text_limit');
