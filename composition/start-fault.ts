@@ -23,6 +23,9 @@ const LISTEN: Record<string, [key: string, problem: string]> = {
 /** Origins of a key that nobody gave: its file in the data directory is named instead. */
 const UNSET = new Set(['the default', 'config/default.json']);
 
+/** The keys that a message about several of them names, without those in brackets beside their setting. */
+const KEYS = /\b(?:release_private_key|security\.(?:license|data)_key)\b(?! \()/g;
+
 /** Whether one of the two lies in the other. */
 const alongside = (a: string, b: string): boolean =>
   `${a}${sep}`.startsWith(`${b}${sep}`) || b.startsWith(`${a}${sep}`);
@@ -34,7 +37,9 @@ function startFault(configuration: Configuration, error: unknown): unknown {
   const { code = '', path, syscall, name, message, hostname } = error as NodeJS.ErrnoException & { hostname?: string };
   if (error instanceof KeyError) {
     const [, key, problem] = /^([a-z_]+(?:\.[a-z_]+)?): (.*)$/s.exec(message) ?? [];
-    const told = key !== undefined && key !== 'keys' && !UNSET.has(configuration.origin(key));
+    if (key === 'keys')
+      return new KeyError(message.replace(KEYS, (one) => `${one} (from ${configuration.origin(one)})`));
+    const told = key !== undefined && !UNSET.has(configuration.origin(key));
     return told ? of(key, problem as string) : error;
   }
   if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError')

@@ -191,7 +191,7 @@ for (const engine of engines) {
           await fails(
             words,
             { SVC_LICENSE_KEY: 'another-license-key-0123456789-0123' },
-            /security\.license_key is not/,
+            /security\.license_key \(from environment variable SVC_LICENSE_KEY\) is not the one that this store is used with/,
           );
         });
       }
