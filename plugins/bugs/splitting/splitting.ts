@@ -12,7 +12,7 @@
  * (the next report would undo the split).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
+import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { Item } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -136,6 +136,9 @@ export class Splitting {
   ): SplitDoc {
     const { leaves, stays, keys, parts, difference } = halves;
     const { id, n, entry, caller } = given;
+    // Another split has taken occurrences that this one has seen.
+    if (item.hit_count < leaves.length + stays.length)
+      throw conflict('The item was split meanwhile; look at what it holds now.');
     const shares = sharesOf(item, halves);
     const { fields, texts: left_texts } = remainderOf(item, given.texts, leaves, stays);
     const key = keys[0] ?? parts[0]?.part.key ?? item.dedup_key;

@@ -92,6 +92,31 @@ for (const engine of ENGINES) {
       expect(await fixture.deps.splits.count()).to.equal(0);
     });
 
+    it('by two at once divides it once', async () => {
+      const id = await mixed(fixture);
+      let before: (() => Promise<unknown>) | null = () => fixture.splitting.split(id, MANAGER, STAGING);
+      const slower = fixtureOn(fixture.store, fixture.clock, (deps) => {
+        const { texts } = deps;
+        // It has chosen the occurrences, and reads the item's texts next.
+        deps.texts = new Proxy(texts, {
+          get: (target, name) => {
+            const value = Reflect.get(target, name) as unknown;
+            if (typeof value !== 'function') return value;
+            return async (...args: unknown[]): Promise<unknown> => {
+              const first = name === 'get' ? before : null;
+              if (first !== null) before = null;
+              await first?.();
+              return value.apply(target, args);
+            };
+          },
+        });
+      });
+      expect(await codeOf(slower.splitting.split(id, MANAGER, STAGING))).to.equal('conflict');
+      const { items } = await fixture.deps.items.find();
+      expect(items.map(({ hit_count }) => hit_count).toSorted()).to.deep.equal([2, 3]);
+      await settled(slower);
+    });
+
     it('of a part again, and a merge puts it back', async () => {
       const id = await mixed(fixture);
       const { split_off } = await fixture.splitting.split(id, MANAGER, STAGING);
