@@ -2,6 +2,7 @@
  * The rest of an event, as the report's `context`. The most useful members come first, because the end is cut when the
  * context is too large (contract 21, intake). Pure.
  */
+import { sizeOf } from '../../lib/text/json-size.js';
 import type { MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
 import type { Thrown } from './chain.js';
@@ -82,7 +83,7 @@ function localsOf({ given }: StackFrame, most: number): Json | null {
   const kept: JsonObject = {};
   let room = most;
   for (const [name, value] of Object.entries(locals)) {
-    const size = JSON.stringify(value).length;
+    const size = sizeOf(value, LONGEST_LOCAL);
     const fits = size <= LONGEST_LOCAL ? value : `${JSON.stringify(value).slice(0, LONGEST_LOCAL)}…`;
     room -= name.length + Math.min(size, LONGEST_LOCAL);
     if (room < 0) break;
@@ -136,7 +137,7 @@ function framesKept(chain: readonly Thrown[], own: StackFrame | null): Json | nu
   const keep = (frame: StackFrame, make: (frame: StackFrame) => JsonObject | null): void => {
     const made = kept.has(frame) ? null : make(frame);
     if (made === null) return;
-    const size = JSON.stringify(made).length;
+    const size = sizeOf(made, room);
     if (size > room) return;
     room -= size;
     kept.set(frame, made);

@@ -11,7 +11,7 @@
 import { hash as digest } from 'node:crypto';
 import { RecentMap } from '../../../lib/recent-map.js';
 import { coarse, isCoarse } from './coarse.js';
-import { mask, type MaskOptions } from './mask.js';
+import { mask, masksOf, type MaskOptions } from './mask.js';
 import { firstFrame } from './frames.js';
 import { earlierOrigin, normaliseFunction, normaliseOrigin } from './origin.js';
 
@@ -101,8 +101,7 @@ export function earlierKeysOf(input: GroupingInput, now: Grouping, masks: readon
   const origin = isHashed ? originOf(input, earlierOrigin) : now.origin;
   const parts = fingerprintOf(input);
   const keys = new Set<string>();
-  for (const options of masks) {
-    const masked = maskedOf(said, options);
+  for (const masked of masksOf(messageOf(said), masks)) {
     if (masked === now.masked && origin === now.origin) continue;
     keys.add(`v2:${hash([...headOf(input), ...(parts === null ? [origin, masked] : tail(parts, origin, masked))])}`);
   }
@@ -150,8 +149,11 @@ function messageOf({ type, title, error_message, message_template }: GroupingInp
   return type === 'feature' ? plainTitle(heading) : heading;
 }
 
+const BREAK = /[\r\n]/;
+
 /** The first 2 non-empty lines, up to 2,048 characters. */
 function firstLines(text: string): string {
+  if (text.length <= MESSAGE_LENGTH && !BREAK.test(text)) return text.trim();
   const window = text.length > MESSAGE_WINDOW ? text.slice(0, MESSAGE_WINDOW) : text;
   const lines: string[] = [];
   for (const line of window.includes('\r') ? window.split(/\r\n?|\n/) : window.split('\n')) {

@@ -7,7 +7,7 @@ import { GroupingRuleBook } from '../grouprules/book.js';
 import type { Ruling } from '../grouprules/compiled-rule.js';
 import { keyedBy } from '../grouprules/ruled-input.js';
 import type { Moment } from '../item/first-document.js';
-import { personOf } from '../store/people.js';
+import { Persons } from '../store/people.js';
 import { ReportFilters } from '../muting/report-filters.js';
 import { ClientRefs } from '../store/client-refs.js';
 import { cleanReport } from '../text/clean.js';
@@ -21,12 +21,16 @@ const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'str
 
 @injectable()
 export class Acceptance {
+  readonly #persons: Persons;
+
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleKey'>,
     @inject(ReportFilters) private readonly filters: ReportFilters,
     @inject(ClientRefs) private readonly refs: ClientRefs,
     @inject(GroupingRuleBook) private readonly rules: GroupingRuleBook,
-  ) {}
+  ) {
+    this.#persons = new Persons(deps.peopleKey);
+  }
 
   /** @throws ServiceError unknown_project */
   async accept(given: Report, details: RecordOptions['details']): Promise<AcceptedReport> {
@@ -41,7 +45,7 @@ export class Acceptance {
     const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
     const keyed = keyedBy(scrubbed, ruling, this.deps.grouping.masks);
-    const person = given.user ? personOf(this.deps.peopleKey, project, given.user) : null;
+    const person = given.user ? this.#persons.printOf(project, given.user) : null;
     return { report, own_title: scrubbed.title, details, person, keyed, ref, ...this.#moment(report) };
   }
 

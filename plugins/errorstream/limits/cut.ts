@@ -2,7 +2,8 @@
  * Cuts to a limit instead of refusing, because a cut report is better than none (contract 21, intake). Limits count
  * characters (code points). A value that fits is not copied. Pure.
  */
-import { cutText, endOf, isHigh, isLow } from '../../../lib/text/cut-text.js';
+import { sizeOf } from '../../../lib/text/json-size.js';
+import { cutText, isHigh, isLow } from '../../../lib/text/cut-text.js';
 import type { Json } from '../../../ports/store.js';
 
 /** The index of the last `limit` characters; 0 when it has no more. */
@@ -30,26 +31,6 @@ export function cutStack(text: string, limit: number): string {
   if (text.length <= limit || !text.startsWith(PYTHON)) return cutText(text, limit);
   const start = startOf(text, limit - PYTHON.length);
   return startOf(text, limit) === 0 ? text : PYTHON + text.slice(start);
-}
-
-/** Characters of a text. Counting stops above `limit`. */
-const charactersOf = (text: string, limit: number): number =>
-  text.length <= limit || endOf(text, limit) < text.length ? text.length : limit;
-
-/** Characters of a value as JSON text, without escapes. Counting stops above `limit`. */
-export function sizeOf(value: Json, limit: number): number {
-  if (typeof value === 'string') return charactersOf(value, Math.max(0, limit - 2)) + 2;
-  if (value === null || typeof value !== 'object') return String(value).length;
-  let size = 1;
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length && size <= limit; i++) size += sizeOf(value[i] ?? null, limit - size) + 1;
-  } else {
-    for (const key in value) {
-      if (size > limit) break;
-      size += key.length + 4 + sizeOf(value[key] ?? null, limit - size - key.length);
-    }
-  }
-  return Math.max(2, size);
 }
 
 /** Characters kept of one text in an object that is too large, so that it leaves room for its neighbours. */
