@@ -22,6 +22,8 @@ const MOST_WHOLE = 6;
 const MOST_LOCALS = 4096;
 const FEWER_LOCALS = 1536;
 const LONGEST_LOCAL = 1024;
+/** Characters that a line of source takes beside its text: `"1041":"",`. */
+const LINE_KEY = 10;
 /** Characters of all frames, of the 32,768 that a context has. */
 const MOST_FRAME_TEXT = 14_336;
 
@@ -42,7 +44,7 @@ export function contextOf(event: Loose, chain: readonly Thrown[], { message, mis
   put('message', message);
   put('missing_source_maps', missing.length === 0 ? null : missing.map((map) => ({ ...map })));
   put('sdk', sdkOf(event['sdk']));
-  put('source', own === null ? null : sourceOf(own));
+  put('source', own === null ? null : (sourceOf(own)?.lines ?? null));
   put('locals', own === null ? null : localsOf(own, MOST_LOCALS));
   put('frames', framesKept(chain, own));
   put('user', aboutUser(event['user']));
@@ -65,15 +67,27 @@ function sdkOf(value: unknown): string | null {
   return parts.length === 0 ? null : parts.join(' ');
 }
 
-/** `{"41": "  return price.total;"}`: the frame's lines of source under their numbers. */
-function sourceOf({ line: at, code, given }: StackFrame): Json | null {
+interface Source {
+  /** `{"41": "  return price.total;"}` */
+  lines: Json;
+  /** Characters as JSON, about. Counted here: an object with numbers for keys is slow to walk. */
+  size: number;
+}
+
+/** The frame's lines of source under their numbers. */
+function sourceOf({ line: at, code, given }: StackFrame): Source | null {
   if (code === null) return null;
   const before = list(given['pre_context']).slice(-MOST_SOURCE_LINES);
   const after = list(given['post_context']).slice(0, MOST_SOURCE_LINES);
-  const kept: { [number: number]: Json } = {};
+  const lines: { [number: number]: Json } = {};
   let number = (at ?? before.length + 1) - before.length;
-  for (const content of [...before, code, ...after]) kept[number++] = text(content) ?? '';
-  return kept;
+  let size = 2;
+  for (const content of [...before, code, ...after]) {
+    const told = text(content) ?? '';
+    size += told.length + LINE_KEY;
+    lines[number++] = told;
+  }
+  return { lines, size };
 }
 
 /** The frame's variables, as many as there is room for. */
@@ -94,8 +108,14 @@ function localsOf({ given }: StackFrame, most: number): Json | null {
 
 const NAMING = ['function', 'filename', 'lineno'] as const;
 
+interface KeptFrame {
+  fields: JsonObject;
+  /** Characters as JSON, about. */
+  size: number;
+}
+
 /** What the SDK says of a frame that its line in the stack does not; null where it says nothing. */
-function stated({ given, module, inApp }: StackFrame): JsonObject | null {
+function stated({ given, module, inApp }: StackFrame): KeptFrame | null {
   const path = line(given['abs_path']);
   const origin = line(given['package']);
   if (module === null && path === null && inApp === null && origin === null) return null;
@@ -110,16 +130,22 @@ function stated({ given, module, inApp }: StackFrame): JsonObject | null {
   if (origin !== null) kept['package'] = origin;
   if (inApp !== null) kept['in_app'] = inApp;
   if (raw !== null) kept['raw'] = raw;
-  return kept;
+  return { fields: kept, size: sizeOf(kept, MOST_FRAME_TEXT) };
 }
 
-function withSource(frame: StackFrame): JsonObject | null {
+function withSource(frame: StackFrame): KeptFrame | null {
   const source = sourceOf(frame);
   const locals = localsOf(frame, FEWER_LOCALS);
   if (source === null && locals === null) return null;
-  const kept = stated(frame) ?? {};
-  if (source !== null) kept['source'] = source;
-  if (locals !== null) kept['locals'] = locals;
+  const kept = stated(frame) ?? { fields: {}, size: 2 };
+  if (source !== null) {
+    kept.fields['source'] = source.lines;
+    kept.size += source.size + '"source":,'.length;
+  }
+  if (locals !== null) {
+    kept.fields['locals'] = locals;
+    kept.size += sizeOf(locals, MOST_FRAME_TEXT) + '"locals":,'.length;
+  }
   return kept;
 }
 
@@ -134,13 +160,11 @@ function framesKept(chain: readonly Thrown[], own: StackFrame | null): Json | nu
   const whole = new Set(application.slice(0, MOST_WHOLE));
   const kept = new Map<StackFrame, JsonObject>();
   let room = MOST_FRAME_TEXT;
-  const keep = (frame: StackFrame, make: (frame: StackFrame) => JsonObject | null): void => {
+  const keep = (frame: StackFrame, make: (frame: StackFrame) => KeptFrame | null): void => {
     const made = kept.has(frame) ? null : make(frame);
-    if (made === null) return;
-    const size = sizeOf(made, room);
-    if (size > room) return;
-    room -= size;
-    kept.set(frame, made);
+    if (made === null || made.size > room) return;
+    room -= made.size;
+    kept.set(frame, made.fields);
   };
   // The context itself has source and locals of its own one.
   for (const frame of whole) if (frame !== own) keep(frame, withSource);

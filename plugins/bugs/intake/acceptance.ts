@@ -41,7 +41,8 @@ export class Acceptance {
     const ruling = found instanceof Promise ? await found : found;
     const titled = ruling === null || ruling.title === null ? scrubbed : { ...scrubbed, title: ruling.title };
     // The ignore rules judge the stored form, so a rule made from the text of a page finds it again.
-    const mute = given.muted_by === undefined ? await this.#muteOf(titled) : given.muted_by;
+    const muting = given.muted_by === undefined ? this.#muteOf(titled) : given.muted_by;
+    const mute = muting instanceof Promise ? await muting : muting;
     const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
     const keyed = keyedBy(scrubbed, ruling, this.deps.grouping.masks);

@@ -58,7 +58,8 @@ export class ReportIntake {
   /** Places and counts a report. Null: the report begins anew. */
   async #placeAndCount(accepted: AcceptedReport): Promise<Counted | null> {
     const { ref } = accepted;
-    const known = await this.placing.known(accepted);
+    const leading = this.placing.known(accepted);
+    const known = leading instanceof Promise ? await leading : leading;
     // A reference is nearly always new, and the write refuses a known one: so it is not looked up first.
     const isTried = known !== null && (ref === null || !this.refs.isSeenLately(ref.id));
     const counted = isTried ? await this.counting.atOnce(accepted, known) : null;

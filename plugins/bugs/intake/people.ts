@@ -9,15 +9,15 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
-import { BoundedMap } from '../../../lib/bounded-map.js';
+import { RecentMap } from '../../../lib/recent-map.js';
 import { withPrints, type Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
 import { isSame, peopleFields, sketchesOf, stillHas, type Sketches } from '../store/people.js';
 
-/** Items whose sketch this process knows. */
-const KNOWN = 10_000;
+/** Items whose sketch this process knows, at least. */
+const KNOWN = 5_000;
 const ATTEMPTS = 100;
 
 /** What a write adds: it holds only while the stored sketch is the one that it was made from. */
@@ -28,7 +28,7 @@ export interface JoiningPeople {
 
 @injectable()
 export class People {
-  readonly #known = new BoundedMap<Sketches>({ most: KNOWN });
+  readonly #known = new RecentMap<Sketches>(KNOWN);
 
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items'>) {}
 
