@@ -145,8 +145,8 @@ function knownOf(options: Partial<MaskOptions>): RecentMap<Masked> {
 export const mask = (text: string, options: Partial<MaskOptions> = NO_OPTIONS): string => masked(text, options).text;
 
 /**
- * The text under the masks of earlier versions (`earlierMasks`). One that lacks no mask which changed the text under the
- * one before it is not tried.
+ * The text under the masks of earlier versions (`earlierMasks`). A set that lacks no mask which changed the text under
+ * the one before it is not tried.
  */
 export function masksOf(text: string, sets: readonly Partial<MaskOptions>[]): string[] {
   const made: Masked[] = [];
