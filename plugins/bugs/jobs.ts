@@ -15,7 +15,7 @@ import { ClientRefs } from './store/client-refs.js';
 import { ItemOutbox } from './store/item-outbox.js';
 import { OlderWrites } from './store/older-writes.js';
 import { Words } from './store/words.js';
-import { Removal } from './work/removal.js';
+import { Removal } from './editing/removal.js';
 
 /** Finishes work that a crash left half done; each service finishes its own. */
 @injectable()

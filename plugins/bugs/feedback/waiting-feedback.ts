@@ -14,7 +14,7 @@ import { StoreConflict } from '../../../ports/store.js';
 import { SYSTEM_CALLER } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
-import { Merging } from '../work/merging.js';
+import { Merging } from '../editing/merging.js';
 import { Items } from '../store/items.js';
 import type { ItemDoc } from '../item/model.js';
 import type { WaitingDoc } from '../item/work-documents.js';

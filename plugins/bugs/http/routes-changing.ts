@@ -2,14 +2,14 @@
 import { created, type HttpRequest, type RouteSpec } from '../../../kernel/contract.js';
 import { Reply } from '../../../ports/http.js';
 import type { Json } from '../../../ports/store.js';
-import type { BulkRequest } from '../work/bulk.js';
+import type { BulkRequest } from '../editing/bulk.js';
 import { callerIn } from '../caller.js';
 import { cleanJson } from '../text/clean.js';
 import type { Edit } from '../item/edit.js';
-import type { RemovalOptions } from '../work/removal.js';
+import type { RemovalOptions } from '../editing/removal.js';
 import type { LeaseRequest, ReleaseRequest } from '../claims/leases.js';
-import type { NewComment } from '../work/comments.js';
-import type { MergeOptions } from '../work/merging.js';
+import type { NewComment } from '../editing/comments.js';
+import type { MergeOptions } from '../editing/merging.js';
 import { BASE, idOf, MANAGE, REPORT } from './paths.js';
 import { linkRoutes } from './routes-links.js';
 import * as schemas from './schemas.js';

@@ -17,7 +17,7 @@ import type { Entry } from './item/activity.js';
 import { contextOf, suffixOf } from './shared/context.js';
 import { itemView } from './item/view.js';
 import { params, refOf, type PageDeps } from './shared/page-deps.js';
-import { undo, undoable } from '../work/undo.js';
+import { undo, undoable } from '../editing/undo.js';
 
 /** The fields that are not empty. */
 const set = (fields: Record<string, string>, names: readonly string[]): Record<string, string> =>

@@ -26,7 +26,7 @@ import { isLive } from '../item/view.js';
 import { Items } from '../store/items.js';
 import { LeaseTimes } from '../store/lease-times.js';
 import { SecretGuard } from '../store/secret-guard.js';
-import { checkRevision } from '../work/status-plan.js';
+import { checkRevision } from '../editing/status-plan.js';
 import { SplitHandover } from './handover.js';
 import { halvesOf, varietiesOf, type Halves, type Selection } from './halves.js';
 import { KeptReader } from './kept.js';

@@ -2,7 +2,7 @@
 import type { ItemFacts } from '../../../../ports/domain/item-facts.js';
 import { liveSubject } from '../../../../ports/domain/live.js';
 import { callerOf } from '../../caller.js';
-import { undoable } from '../../work/undo.js';
+import { undoable } from '../../editing/undo.js';
 import type { Entry } from './activity.js';
 import type { About } from './about.js';
 import { claimOf } from './facts.js';

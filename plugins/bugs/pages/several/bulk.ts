@@ -14,10 +14,10 @@ import {
 import { invalid, ServiceError } from '../../../../kernel/errors.js';
 import type { Item } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
-import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../work/bulk.js';
+import { MOST_IDS, MOST_MATCHES, type BulkAnswer } from '../../editing/bulk.js';
 import { callerOf, type BugCaller } from '../../caller.js';
 import type { Edit } from '../../item/edit.js';
-import { ends } from '../../work/undo.js';
+import { ends } from '../../editing/undo.js';
 import { editBody } from '../../http/schemas.js';
 import { actionOf, tagsOf, type BulkAction } from './bulk-actions.js';
 import { checked, fieldValues, orAgain, typedFields, type FormProblem } from '../shared/form.js';

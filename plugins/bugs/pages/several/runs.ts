@@ -4,7 +4,7 @@ import { Redirect, View, type HttpRequest, type PageSpec } from '../../../../ker
 import { notFound } from '../../../../kernel/errors.js';
 import { callerOf } from '../../caller.js';
 import type { BulkRunDoc } from '../../item/work-documents.js';
-import { runUndoable } from '../../work/undo.js';
+import { runUndoable } from '../../editing/undo.js';
 import { orAgain, type FormProblem } from '../shared/form.js';
 import type { PageDeps } from '../shared/page-deps.js';
 
