@@ -49,10 +49,11 @@ function startFault(configuration: Configuration, error: unknown): unknown {
     const { host, port } = core.server;
     return key === undefined ? error : of(key, `${key === 'server.port' ? port : host} ${problem}`);
   }
+  const { file } = core.storage;
+  if (code === 'EISDIR' && file !== null && path === file) return of('storage.url', `${file} is no file`);
   const problem = PLACE[code];
   // A file that vanished is no fault of a setting.
   if (problem === undefined || path === undefined || (code === 'ENOENT' && syscall !== 'mkdir')) return error;
-  const { file } = core.storage;
   const at = (place: string): string => (code === 'EACCES' || code === 'EPERM' ? path : place);
   if (alongside(core.data_dir, path)) return of('data_dir', `${at(core.data_dir)} ${problem}`);
   return file !== null && alongside(dirname(file), path) ? of('storage.url', `${at(file)} ${problem}`) : error;

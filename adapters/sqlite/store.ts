@@ -6,7 +6,7 @@
  * worker and back.
  * WAL lets readers pass the writer, and commands of other processes work beside a running server.
  */
-import { access, chmod, constants, open, stat } from 'node:fs/promises';
+import { access, chmod, constants, lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders } from '../../lib/folders.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
@@ -254,9 +254,13 @@ async function makePrivate(path: string): Promise<void> {
     // Node says better than SQLite that a disk is read-only, or a file another user's.
     await access(path, constants.R_OK | constants.W_OK);
   }
+  if (!(await stat(path)).isFile())
+    throw Object.assign(new Error(`EISDIR: ${path} is no file`), { code: 'EISDIR', path });
   for (const name of [path, `${path}-wal`, `${path}-shm`]) {
     try {
-      if (((await stat(name)).mode & 0o077) !== 0) await chmod(name, 0o600);
+      // A link leads to a file that need not be ours; the store itself may be one.
+      const stats = name === path ? await stat(name) : await lstat(name);
+      if (stats.isFile() && (stats.mode & 0o077) !== 0) await chmod(name, 0o600);
     } catch (error) {
       // The file is not there yet, or is another user's: `aos doctor` names it.
       if (!['ENOENT', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;

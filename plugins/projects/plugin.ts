@@ -41,7 +41,10 @@ export default definePlugin({
   scopes: ['projects:read', 'projects:manage'],
   tags: { projects: 'Projects, and the public intake keys with which their applications report.' },
   collections: [
-    { name: 'projects', indexes: [{ fields: ['number'], unique: true }, { fields: ['archived'] }] },
+    {
+      name: 'projects',
+      indexes: [{ fields: ['number'], unique: true }, { fields: ['archived'] }, { fields: ['leaving_by'] }],
+    },
     { name: 'counters', indexes: [] },
     { name: 'brands', indexes: [{ fields: ['seller'] }] },
   ],

@@ -40,7 +40,7 @@ const DEFAULT_SCOPES: readonly string[] = ['bugtracker:report'];
 const BELIEVED_MS = 1_000;
 const MAX_RECENT = 10_000;
 /** Not being deleted. */
-const THERE: Filter = { leaving_by: { exists: false } };
+const THERE: Filter = { leaving_by: null };
 
 /** @throws ServiceError insufficient_scope when the token is for another project */
 export function checkProject(principal: Principal, slug: string): void {

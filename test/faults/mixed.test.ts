@@ -186,8 +186,8 @@ async function checkEvents(service: TestService, token: string, items: Shown[]):
   };
   const ids = items.map((item) => item.id).sort();
   const resolved = items.filter((item) => item.status === 'resolved').map((item) => item.id);
-  // Told at the latest by the outbox's next look after the start.
-  const deadline = Date.now() + 30_000;
+  // Told at the latest by the outbox's second look, 30 s after the start; it then has all of them to write.
+  const deadline = Date.now() + 60_000;
   for (;;) {
     const [created, closed] = [await of('bug.created'), await of('bug.resolved')];
     const complete = created.length >= ids.length && closed.length >= resolved.length;

@@ -1,6 +1,6 @@
 /** A first start with a configuration that is not good leaves nothing behind (contract 00, configuration). */
 import { expect } from 'chai';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { aos, serviceEnv } from '../support/service.js';
@@ -68,6 +68,20 @@ describe('start: a bad configuration', function () {
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `configuration: ${line}\n` });
     });
   }
+
+  it('a directory in the place of the store: the line says so, and its mode stays as it was', async () => {
+    const place = join(folder, 'shared');
+    await mkdir(place);
+    await chmod(place, 0o777);
+    const { code, stderr } = await aos(serviceEnv(join(folder, 'data'), { SVC_STORAGE_URL: `sqlite:${place}` }), [
+      'serve',
+    ]);
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr: `configuration: storage.url ${place} is no file (from environment variable SVC_STORAGE_URL)\n`,
+    });
+    expect((await stat(place)).mode & 0o777).to.equal(0o777);
+  });
 
   it('a plugin’s section that a file names, beside keys that lie there already: nothing is added', async () => {
     const data = join(folder, 'data');

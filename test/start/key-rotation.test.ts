@@ -109,7 +109,9 @@ describe('rotation of keys', function () {
     expectChain(await ring(`${LICENSE}/pubkey`));
     // As the command says: the earlier key starts no process, the new one does.
     await service.end();
-    expect((await rejection(service.start())).message).to.match(/security\.license_key was replaced/);
+    expect((await rejection(service.start())).message).to.match(
+      /security\.license_key \(from environment variable SVC_LICENSE_KEY\) was replaced/,
+    );
     service.env['SVC_LICENSE_KEY'] = next.replace(/\n$/, '');
     await service.start();
     expect(await kidOf(key)).to.equal(rotated['kid']);

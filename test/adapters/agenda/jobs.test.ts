@@ -63,7 +63,7 @@ function sqlite(): JobsEngine {
       await store.ensure(COLLECTIONS);
       return store;
     },
-    runner: () => runners.start({ sqlite: join(folder, 'jobs.db') }),
+    runner: (options) => runners.start({ sqlite: join(folder, 'jobs.db'), options }),
     async close() {
       await runners.end();
       await store?.close();
@@ -87,7 +87,7 @@ function mongodb(base: string): JobsEngine {
       await store.ensure(COLLECTIONS);
       return store;
     },
-    runner: () => runners.start({ mongodb: url }),
+    runner: (options) => runners.start({ mongodb: url, options }),
     async close() {
       await runners.end();
       await store?.close();

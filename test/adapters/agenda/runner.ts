@@ -1,4 +1,8 @@
-/** A process that runs jobs on a store until it is killed: `node runner.js '{"sqlite": "<path>"}'`, or `{"mongodb": "<url>"}`. */
+/**
+ * A process that runs jobs on a store until it is killed: `node runner.js '{"sqlite": "<path>"}'`, or
+ * `{"mongodb": "<url>"}`; `options` beside it are the engine's.
+ */
+import type { AgendaJobsOptions } from '../../../adapters/agenda/jobs.js';
 import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { SystemClock } from '../../../adapters/node/clock.js';
@@ -7,7 +11,11 @@ import type { JobSpec } from '../../../ports/jobs.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { countJob, makeJobs, type CountedRun } from '../../../testing/contracts/jobs/harness.js';
 
-const place = JSON.parse(process.argv[2] ?? '{}') as { sqlite?: string; mongodb?: string };
+const place = JSON.parse(process.argv[2] ?? '{}') as {
+  sqlite?: string;
+  mongodb?: string;
+  options?: AgendaJobsOptions;
+};
 const store: DocumentStore = place.sqlite
   ? new SqliteStore({ path: place.sqlite })
   : new MongoStore({ url: place.mongodb ?? '' });
@@ -21,6 +29,7 @@ const hang = (name: string, timeoutMs: number): JobSpec => ({
     await new Promise(() => undefined);
   },
 });
-const { jobs } = makeJobs(store, [countJob(store), hang('test.hang', 500), hang('test.long', 600_000)]);
+const specs = [countJob(store), hang('test.hang', 500), hang('test.long', 600_000)];
+const { jobs } = makeJobs(store, specs, place.options);
 await jobs.start();
 console.log('ready');

@@ -26,13 +26,15 @@ export interface JobsEngine {
   /** A fresh store with `kernel_jobs` and `runs` in it. */
   open(): Promise<DocumentStore>;
   /** Another process on the store opened last; null where that cannot be. */
-  runner: (() => Promise<Runner>) | null;
+  runner: ((options?: AgendaJobsOptions) => Promise<Runner>) | null;
   close(): Promise<void>;
 }
 
 export const RUNS = { name: 'runs', indexes: [] };
 export const COLLECTIONS = [JOBS_COLLECTION, RUNS];
-export const FAST: AgendaJobsOptions = { pollMs: 50, marginMs: 200, lockMs: 900, retryBaseMs: 20 };
+export const FAST: AgendaJobsOptions = { pollMs: 50, marginMs: 200, retryBaseMs: 20 };
+/** A process that stands still for so long, as on a busy machine, loses its jobs to others: only for what waits for that. */
+export const SHORT_LOCKS: AgendaJobsOptions = { lockMs: 900 };
 
 /** Waits until `read` answers something; the condition, not the time, ends it. */
 export async function until<T>(

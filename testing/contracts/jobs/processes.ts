@@ -1,9 +1,9 @@
 /** Several processes on one store, one of which is killed. */
 import { expect } from 'chai';
 import type { JobSpec } from '../../../ports/jobs.js';
-import { countJob, until, type JobsWorld, type Runner } from './harness.js';
+import { countJob, SHORT_LOCKS, until, type JobsEngine, type JobsWorld } from './harness.js';
 
-export function jobsOfProcesses(world: JobsWorld, runner: () => Promise<Runner>): void {
+export function jobsOfProcesses(world: JobsWorld, runner: NonNullable<JobsEngine['runner']>): void {
   const { make, runs, stored } = world;
 
   it('two processes run each of 60 jobs once', async () => {
@@ -18,12 +18,12 @@ export function jobsOfProcesses(world: JobsWorld, runner: () => Promise<Runner>)
   });
 
   const killed = async (spec: JobSpec): Promise<void> => {
-    const first = await runner();
+    const first = await runner(SHORT_LOCKS);
     const { jobs } = make([spec]);
     await jobs.enqueue(spec.name, 7);
     await until('the first run', async () => (await runs()).length === 1);
     await first.kill();
-    const second = await runner();
+    const second = await runner(SHORT_LOCKS);
     const both = await until('the second run', async () => {
       const done = await runs();
       return done.length === 2 && done;
