@@ -11,6 +11,13 @@ import { INCOMING } from './paths.js';
 
 /** Other users may pass, but list nothing. */
 const PASSAGE = 0o711;
+/** Such a folder, as `/tmp`, is everybody's. */
+const STICKY = 0o1000;
+/**
+ * What the service makes in its data directory. All else is somebody's who put it there, or the directory is not ours
+ * alone (`SVC_DATA_DIR=/etc`), and keeps its modes.
+ */
+const OWN = /\.db(?:-wal|-shm)?$|key|^(?:installer|backups|server\.json|unlisted-proxies\.json)$/;
 
 /**
  * Corrects the modes of the data directory and its content, and of the store down to the products' own files. Answers
@@ -22,7 +29,7 @@ export async function correctModes(dataDir: string, store: string, access: Acces
   const mode = async (path: string, wanted: number, owner: FileOwner | null = null): Promise<void> => {
     try {
       const stats = await lstat(path);
-      if (stats.isSymbolicLink()) return;
+      if (stats.isSymbolicLink() || (stats.mode & STICKY) !== 0) return;
       // The group is set before the mode that relies on it, so that a web server can read the file at every moment.
       if (owner !== null && (stats.uid !== owner.uid || stats.gid !== owner.gid))
         await chown(path, owner.uid, owner.gid);
@@ -35,7 +42,7 @@ export async function correctModes(dataDir: string, store: string, access: Acces
   await mode(dataDir, PASSAGE);
   const inside = relative(dataDir, store);
   const passage = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside) ? inside.split(sep) : [];
-  await correctOwn(dataDir, passage, mode);
+  await correctOwn(dataDir, passage, mode, (name) => OWN.test(name));
   await mode(store, OPEN_FOLDER);
   await mode(join(store, INCOMING), OWN_FOLDER);
   for (const entry of await entries(store)) {
@@ -60,14 +67,17 @@ async function correctOwn(
   folder: string,
   [way, ...further]: readonly string[],
   mode: (path: string, wanted: number) => Promise<void>,
+  isOwn: (name: string) => boolean,
 ): Promise<void> {
   for (const entry of await entries(folder)) {
     const path = join(folder, entry.name);
     if (entry.name === way) {
       if (further.length === 0) continue;
       await mode(path, PASSAGE);
-      await correctOwn(path, further, mode);
-    } else if (entry.isDirectory()) await mode(path, OWN_FOLDER);
+      // Whoever may pass here could open what lies beside the way.
+      await correctOwn(path, further, mode, () => true);
+    } else if (!isOwn(entry.name)) continue;
+    else if (entry.isDirectory()) await mode(path, OWN_FOLDER);
     else if (entry.isFile()) await mode(path, OWN_FILE);
   }
 }
