@@ -33,7 +33,7 @@ export interface JobsEngine {
 export const RUNS = { name: 'runs', indexes: [] };
 export const COLLECTIONS = [JOBS_COLLECTION, RUNS];
 export const FAST: AgendaJobsOptions = { pollMs: 50, marginMs: 200, retryBaseMs: 20 };
-/** A process that stands still for so long, as on a busy machine, loses its jobs to others: only for what waits for that. */
+/** A process that stands still for so long loses its jobs to others: only for what waits for that. */
 export const SHORT_LOCKS: AgendaJobsOptions = { lockMs: 900 };
 
 /** Waits until `read` answers something; the condition, not the time, ends it. */
