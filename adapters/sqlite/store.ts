@@ -255,7 +255,7 @@ async function makePrivate(path: string): Promise<void> {
     await access(path, constants.R_OK | constants.W_OK);
   }
   if (!(await stat(path)).isFile())
-    throw Object.assign(new Error(`EISDIR: ${path} is no file`), { code: 'EISDIR', path });
+    throw Object.assign(new Error(`cannot open ${path}: it is no file`), { code: 'EISDIR', path });
   for (const name of [path, `${path}-wal`, `${path}-shm`]) {
     try {
       // A link leads to a file that need not be ours; the store itself may be one.
