@@ -157,7 +157,7 @@ export const renew: ToolSpec = {
 export const release: ToolSpec = {
   name: 'release',
   title: 'Give an item back',
-  description: 'Ends your lease: the item is for others, not for you for 24 hours. Say why.',
+  description: 'Ends your lease: others get it, you not for 24 hours. Say why.',
   only: ['id', 'claim_token', 'reason', 'comment'],
   describe: { ...describe, reason: '' },
   untrusted,
