@@ -99,7 +99,14 @@ export { cached, findCached, getCached } from '../ports/cached-reads.js';
 export { changeRendered, findRendered } from '../ports/rendering.js';
 export { countFew } from '../ports/store/few.js';
 export { InvalidCursor, StoreConflict, StoreDamaged } from '../ports/store.js';
-export { findReadable, LeftOutDocuments, warned, type ReadablePage, type Warned } from '../ports/store/left-out.js';
+export {
+  findReadable,
+  LeftOutDocuments,
+  unnamed,
+  warned,
+  type ReadablePage,
+  type Warned,
+} from '../ports/store/left-out.js';
 export { ToldDamage } from '../ports/store/told-damage.js';
 export { deleted, pageOf, whole } from './shapes.js';
 export {

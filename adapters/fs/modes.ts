@@ -15,9 +15,17 @@ const PASSAGE = 0o711;
 const STICKY = 0o1000;
 /**
  * What the service makes in its data directory. All else is somebody's who put it there, or the directory is not ours
- * alone (`SVC_DATA_DIR=/etc`), and keeps its modes.
+ * alone (`SVC_DATA_DIR=/etc`), and keeps its modes. The embedded store closes its own files.
  */
-const OWN = /\.db(?:-wal|-shm)?$|key|^(?:installer|backups|server\.json|unlisted-proxies\.json)$/;
+const OWN = new Set([
+  'data-key',
+  'license-key',
+  'release-key.pem',
+  'installer',
+  'backups',
+  'server.json',
+  'unlisted-proxies.json',
+]);
 
 /**
  * Corrects the modes of the data directory and its content, and of the store down to the products' own files. Answers
@@ -42,7 +50,7 @@ export async function correctModes(dataDir: string, store: string, access: Acces
   await mode(dataDir, PASSAGE);
   const inside = relative(dataDir, store);
   const passage = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside) ? inside.split(sep) : [];
-  await correctOwn(dataDir, passage, mode, (name) => OWN.test(name));
+  await correctOwn(dataDir, passage, mode, (name) => OWN.has(name));
   await mode(store, OPEN_FOLDER);
   await mode(join(store, INCOMING), OWN_FOLDER);
   for (const entry of await entries(store)) {

@@ -33,6 +33,9 @@ export function installerOf(principal: Principal): Installer {
 
 @injectable()
 export class SetupLogin {
+  /** By this process, or seen by it. */
+  #marked = false;
+
   constructor(
     @inject(CREDENTIALS) private readonly credentials: CredentialCheck,
     @inject(TOKENS) private readonly tokens: TokenIssuer,
@@ -69,6 +72,8 @@ export class SetupLogin {
 
   /** A machine has spoken to the setup path: kept, for its token ends in half an hour. */
   async #spoken(): Promise<void> {
+    if (this.#marked) return;
     await this.marks.change({ id: SPOKEN }, { setOnInsert: { at: this.clock.iso() } }, { upsert: true });
+    this.#marked = true;
   }
 }

@@ -37,6 +37,10 @@ export class LeftOutDocuments {
   }
 }
 
+/** For who may see a part of what is listed alone: the names may be of another's. */
+export const unnamed = ({ warnings }: Warned): Warned =>
+  warnings === undefined ? {} : { warnings: ['documents that are damaged are left out: ask an administrator'] };
+
 /** As `find`, without what is damaged. */
 export async function findReadable<T extends Doc>(rows: Collection<T>, query: Find): Promise<ReadablePage<T>> {
   const left = new LeftOutDocuments();

@@ -111,6 +111,8 @@ describe('a damaged row holds up no other', function () {
   it('of a monitor: the evaluator goes on with all others, and counts an error', async () => {
     const ping = await service.token('watchdog:ping,watchdog:read');
     const manage = await service.token('watchdog:manage');
+    await service.project('shop');
+    const bound = await service.token('watchdog:read', 'shop');
     const beat = (source: string): ReturnType<TestService['request']> =>
       service.request('POST', '/api/watchdog/v1/ping', ping, { source, interval: 0.05 });
     for (const source of ['above', 'sick', 'well']) expect((await beat(source)).status).to.equal(201);
@@ -147,6 +149,10 @@ describe('a damaged row holds up no other', function () {
     for (const query of ['', '?tree=1', '?uptime=2', '?limit=1', '?state=down'])
       expect(await listed(`/api/watchdog/v1/status${query}`, 'monitors'), query).to.include('below');
     expect(await listed('/api/watchdog/v1/monitors', 'items')).to.deep.equal(['below', 'well']);
+    // Whoever sees a part alone is not told the names of others'.
+    const shown = await service.request('GET', '/api/watchdog/v1/status', bound);
+    expect(shown.body['warnings']).to.deep.equal(['documents that are damaged are left out: ask an administrator']);
+    expect(shown.body['monitors']).to.deep.equal([]);
     expect(await beat('sick').then(({ status }) => status)).to.equal(500);
     for (const id of [sick, above])
       expect(service.stdout).to.include(`the document \\"${id}\\" of watchdog_monitors cannot be read`);

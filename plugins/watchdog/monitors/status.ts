@@ -14,7 +14,7 @@ import { cursorOf, cursorTo, placeOf, sourceOf, WORST_FIRST } from './list-curso
 import { Snapshots, turn } from './snapshot.js';
 import type { MonitorRow } from './snapshot-row.js';
 import { masked, Visibility, type Hidden } from '../tree/visibility.js';
-import { findReadable, LeftOutDocuments, warned, type Warned } from '../../../ports/store/left-out.js';
+import { findReadable, LeftOutDocuments, unnamed, warned, type Warned } from '../../../ports/store/left-out.js';
 
 /** What `/status` answers at most at once, monitors and branches of the tree. */
 const MAX_STATUS = 5_000;
@@ -176,7 +176,9 @@ export class Status {
       stale: !health.ok,
       counts: countsOf(rows),
       ...pagingOf(query, more ? cursorOf(last.source) : null),
-      ...warned(snapshot),
+      ...(caller.project === null && caller.source === null && caller.most === undefined
+        ? warned(snapshot)
+        : unnamed(snapshot)),
     };
     const parts = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"monitors":[`)];
     const step = uptimes?.part ?? SLICE;

@@ -16,15 +16,16 @@ describe('fs: modes of the data directory', () => {
     ((await stat(join(folder, ...path))).mode & 0o7777).toString(8);
 
   it('closes what the service made, and leaves what is beside it', async () => {
-    const own = ['aos.db', 'aos.db-wal', 'data-key', 'license-key', 'release-key.pem', 'server.json'];
-    for (const name of [...own, 'passwd', 'notes.txt']) await writeFile(join(folder, name), '', { mode: 0o644 });
+    const own = ['data-key', 'license-key', 'release-key.pem', 'server.json'];
+    for (const name of [...own, 'passwd', 'aliases.db', 'monkey.txt'])
+      await writeFile(join(folder, name), '', { mode: 0o644 });
     for (const name of ['installer', 'backups', 'releases', 'somebody']) await mkdir(join(folder, name));
     await chmod(folder, 0o777);
     expect(await correct()).to.deep.equal([]);
     for (const name of own) expect(await modeOf(name), name).to.equal('600');
     for (const name of ['installer', 'backups']) expect(await modeOf(name), name).to.equal('700');
     for (const name of ['releases', 'somebody']) expect(await modeOf(name), name).to.equal('755');
-    for (const name of ['passwd', 'notes.txt']) expect(await modeOf(name), name).to.equal('644');
+    for (const name of ['passwd', 'aliases.db', 'monkey.txt']) expect(await modeOf(name), name).to.equal('644');
     expect(await modeOf()).to.equal('711');
   });
 
