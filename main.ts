@@ -30,6 +30,7 @@ import { ThreadSourceMaps } from './adapters/sourcemaps/source-maps.js';
 import { refuseHalfImported } from './adapters/archive/moving/import.js';
 import { backupsOf, completeRestore } from './composition/backups.js';
 import { BUILTIN } from './composition/builtin.js';
+import { refuseShared } from './composition/data-directory.js';
 import { isFirstStart, keysOf, NO_KEYS } from './composition/keys.js';
 import { accessModeOf, announced, inMongo, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
 import { folderOf, listenUrl } from './composition/places.js';
@@ -53,7 +54,14 @@ export { freeBytes } from './adapters/node/files.js';
 export { newestBackupOf } from './composition/backups.js';
 export { BUILTIN } from './composition/builtin.js';
 export { fingerprintsFit, keysOf } from './composition/keys.js';
-export { accessModeOf, inMongo, installersOf, releasesFolder, releasesOn } from './composition/releases.js';
+export {
+  accessModeOf,
+  inMongo,
+  installersOf,
+  releaseFoldersIn,
+  releasesFolder,
+  releasesOn,
+} from './composition/releases.js';
 export { storeOf } from './composition/store.js';
 export { unlistedProxiesOf } from './composition/web-server.js';
 
@@ -124,6 +132,7 @@ export function blueprint(given: Pick<Given, 'configuration'> = {}): Promise<Ser
 async function examine(configuration: Configuration): Promise<void> {
   const { core } = configuration;
   if (!(await isFirstStart(core))) return;
+  await refuseShared(configuration);
   await keysOf(core, false);
   inMongo(configuration);
   await accessModeOf(configuration);

@@ -3,7 +3,7 @@
  */
 import { access, constants, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { freeBytes } from '../main.js';
+import { freeBytes, releaseFoldersIn } from '../main.js';
 
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 /** Files that only their owner may read. */
@@ -58,8 +58,7 @@ const RELEASE_FREE_BYTES = 64 * 1024 * 1024;
 export async function releaseFolder(folder: string | null, dataDir: string): Promise<string> {
   if (folder === null) return 'in MongoDB (GridFS)';
   const nearest = await existing(folder);
-  const inside = nearest === folder ? await readdir(folder, { withFileTypes: true }) : [];
-  const folders = inside.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+  const folders = nearest === folder ? (await releaseFoldersIn(folder)).map((name) => join(folder, name)) : [];
   const owner = process.platform === 'win32' ? null : (await stat(await existing(dataDir))).uid;
   for (const path of [nearest, ...folders]) {
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);

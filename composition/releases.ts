@@ -1,8 +1,10 @@
 /** Where packages and installers lie: on this disk, or in the database. */
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { accessMode, type AccessMode } from '../adapters/fs/access-mode.js';
 import { FsInstallers } from '../adapters/fs/installers.js';
-import { correctModes } from '../adapters/fs/modes.js';
+import { INCOMING } from '../adapters/fs/paths.js';
+import { productsIn } from '../adapters/fs/products.js';
 import { FsReleaseStore } from '../adapters/fs/release-store.js';
 import { Workshop } from '../adapters/fs/workshop.js';
 import { ConfigError, packageRoot, type Configuration } from '../config/load.js';
@@ -10,6 +12,7 @@ import { releasesConfig } from '../plugins/releases/config.js';
 import { setupConfig } from '../plugins/setup/config.js';
 import type { Logger } from '../ports/logger.js';
 import type { ReleaseStore } from '../ports/release-store.js';
+import { mendModes } from './data-directory.js';
 import type { ConnectionEars } from './store.js';
 
 /** Of `.htpasswd`. @throws ConfigError for a group that is not there, or that this process is not in */
@@ -41,6 +44,12 @@ export function releasesFolder(configuration: Configuration): string | null {
   return resolve(configuration.core.data_dir, configuration.section('releases', releasesConfig).path);
 }
 
+/** Names of the folders that the service writes to in its store. @param store one that is there */
+export async function releaseFoldersIn(store: string): Promise<string[]> {
+  const incoming = (await readdir(store)).filter((name) => name === INCOMING);
+  return [...incoming, ...(await productsIn(store))];
+}
+
 /**
  * The release store. On this disk a web server's user reaches it, and nothing else of the data directory.
  * @param tell hears of the connection that packages in MongoDB have
@@ -55,8 +64,7 @@ export async function releasesOn(
   const remote = inMongo(configuration);
   const path = resolve(data_dir, configuration.section('releases', releasesConfig).path);
   const access = await accessModeOf(configuration);
-  const foreign = await correctModes(data_dir, path, access);
-  if (foreign.length > 0) log.warn({ paths: foreign }, 'belong to another user: their modes stay as they are');
+  await mendModes(configuration, access, log);
   const failed = (err: unknown): void =>
     log.error({ err }, 'the release store cannot be written; the first write after the mend finds out');
   if (!remote) return new FsReleaseStore(path, access, failed);

@@ -174,7 +174,7 @@ export interface ChannelTexts {
 export type AccessFile = '.htaccess' | '.htpasswd';
 
 export interface AccessFileStore {
-  /** The products that have a directory. */
+  /** The products that have a directory; a folder of others in a shared one is none. */
   products(): Promise<string[]>;
   /** Differs whenever the file does; null: missing. Cheaper than to read it. */
   tag(product: string, file: AccessFile): Promise<string | null>;

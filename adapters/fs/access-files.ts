@@ -9,7 +9,8 @@ import { ownerIn, OWN_ACCESS, type AccessMode } from './access-mode.js';
 import { makeFolder, OPEN_FILE, OPEN_FOLDER, putText } from './durable.js';
 import type { Incoming } from './incoming.js';
 import { nameOf } from './paths.js';
-import { folders, look, tagOf, textOf } from './stored-file.js';
+import { productsIn } from './products.js';
+import { look, tagOf, textOf } from './stored-file.js';
 import type { Writing } from './write-faults.js';
 
 export class FsAccessFiles implements AccessFileStore {
@@ -22,7 +23,7 @@ export class FsAccessFiles implements AccessFileStore {
   ) {}
 
   products(): Promise<string[]> {
-    return folders(this.root);
+    return productsIn(this.root);
   }
 
   async tag(product: string, file: AccessFile): Promise<string | null> {

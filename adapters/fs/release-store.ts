@@ -17,7 +17,8 @@ import { codeOf } from './durable.js';
 import { Incoming } from './incoming.js';
 import { FsPackages } from './packages.js';
 import { isName, throughFolders } from './paths.js';
-import { folders, look, missing, storedFile } from './stored-file.js';
+import { productsIn } from './products.js';
+import { look, missing, storedFile } from './stored-file.js';
 import { writingTo, type Writing } from './write-faults.js';
 
 export class FsReleaseStore implements ReleaseStore {
@@ -63,7 +64,7 @@ export class FsReleaseStore implements ReleaseStore {
     return this.#writing(async () => {
       await this.#incoming.probe(keepFree);
       // Made by a command of another user, a product's folder refuses its next release.
-      for (const product of await folders(this.folder))
+      for (const product of await productsIn(this.folder))
         await access(join(this.folder, product), constants.W_OK | constants.X_OK);
     });
   }

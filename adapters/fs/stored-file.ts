@@ -68,6 +68,17 @@ export async function textOf(path: string): Promise<string | null> {
   }
 }
 
+/** At most `bytes` bytes from the beginning of a plain file. */
+export async function beginningOf(path: string, bytes: number): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, 0);
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
 /** The folders in a folder, by name, without links. A missing folder has none. */
 export async function folders(path: string): Promise<string[]> {
   try {

@@ -69,6 +69,20 @@ describe('start: a bad configuration', function () {
     });
   }
 
+  it('a folder that others use and may write to: no key is made there, and it stays as it was', async () => {
+    const place = join(folder, 'shared');
+    await mkdir(place);
+    await writeFile(join(place, 'theirs.txt'), '');
+    await chmod(place, 0o2775);
+    const { code, stderr } = await aos(serviceEnv(place), ['serve']);
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr: `configuration: data_dir is a folder that others use (theirs.txt) and may write to, and so no place for keys: name one of its own, such as ${join(place, 'aos')} (from environment variable SVC_DATA_DIR)\n`,
+    });
+    expect(await readdir(place)).to.deep.equal(['theirs.txt']);
+    expect((await stat(place)).mode & 0o7777).to.equal(0o2775);
+  });
+
   it('a directory in the place of the store: the line says so, and its mode stays as it was', async () => {
     const place = join(folder, 'shared');
     await mkdir(place);

@@ -77,6 +77,7 @@ describe('start: the command line before anything runs', function () {
     if (process.geteuid?.() !== 0) this.skip();
     const releases = join(folder, 'data', 'releases');
     await mkdir(join(releases, 'shop'), { recursive: true });
+    await writeFile(join(releases, 'shop', '.htaccess'), '# aos-access format=3 product=shop\n');
     await chmod(join(folder, 'data'), 0o700);
     expect(faults(await doctor())).to.deep.equal([]);
     await chown(join(releases, 'shop'), 12_345, 12_345);

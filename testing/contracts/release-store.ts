@@ -188,7 +188,7 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
     it('names its products and places', async () => {
       const places = [PLACE, { ...PLACE, platform: 'win-x64' }, { ...PLACE, product: 'app', version: '2-rc.1' }];
       for (const place of places) await put(place, Buffer.from('x'));
-      await store.access.write('new', '.htaccess', 'x');
+      await store.access.write('new', '.htaccess', '# aos-access format=3 product=new\n');
       const found: ReleasePlace[] = [];
       for await (const place of store.packages.places()) found.push(place);
       expect(found).to.have.deep.members(places);

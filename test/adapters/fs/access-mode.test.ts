@@ -21,7 +21,7 @@ describe('.htpasswd on a machine with other users', () => {
   const file = (): string => join(store(), 'shop', '.htpasswd');
   const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o7777).toString(8);
   const written = async (access: AccessMode): Promise<void> => {
-    await correctModes(data, store(), access);
+    await correctModes({ dataDir: data, store: store(), others: [] }, access);
     await new FsReleaseStore(store(), access).access.write('shop', '.htpasswd', TEXT);
     await new FsReleaseStore(store(), access).access.write('shop', '.htaccess', TEXT);
   };
@@ -51,12 +51,15 @@ describe('.htpasswd on a machine with other users', () => {
     for (const path of [file(), left]) await writeFile(path, TEXT, { mode: 0o644 });
     const gid = process.getgid?.() ?? 0;
     const access = await accessMode({ web_group: String(gid), web_path: null });
-    await correctModes(data, store(), access);
+    await correctModes({ dataDir: data, store: store(), others: [] }, access);
     for (const path of [file(), left]) {
       expect(await modeOf(path)).to.equal('640');
       expect((await stat(path)).gid).to.equal(gid);
     }
-    await correctModes(data, store(), await accessMode({ web_group: null, web_path: null }));
+    await correctModes(
+      { dataDir: data, store: store(), others: [] },
+      await accessMode({ web_group: null, web_path: null }),
+    );
     for (const path of [file(), left]) expect(await modeOf(path)).to.equal('600');
   });
 
@@ -79,7 +82,10 @@ describe('.htpasswd on a machine with other users', () => {
     it('is read by a stranger of the machine in no case, by the web server through its group, by the service always', async () => {
       await written(await accessMode({ web_group: null, web_path: null }));
       expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, false]);
-      await correctModes(data, store(), await accessMode({ web_group: String(WEB), web_path: null }));
+      await correctModes(
+        { dataDir: data, store: store(), others: [] },
+        await accessMode({ web_group: String(WEB), web_path: null }),
+      );
       expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, true]);
       await rm(file());
       await written(await accessMode({ web_group: String(WEB), web_path: '/srv' }));
@@ -95,7 +101,10 @@ describe('.htpasswd on a machine with other users', () => {
     it('that a command of an earlier version left to root is the service’s again', async () => {
       await writeFile(file(), TEXT);
       await chmod(file(), 0o644);
-      await correctModes(data, store(), await accessMode({ web_group: null, web_path: null }));
+      await correctModes(
+        { dataDir: data, store: store(), others: [] },
+        await accessMode({ web_group: null, web_path: null }),
+      );
       expect(await stat(file())).to.include({ uid: SERVICE });
       expect(reads(SERVICE, SERVICE)).to.equal(true);
     });

@@ -32,7 +32,7 @@ describe('the release store on the file system', function () {
     const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
     await store.packages.put(id, PLACE, TEXTS);
     await store.channels.write('shop', 'stable', '{}');
-    await store.access.write('shop', '.htpasswd', 'x');
+    await store.access.write('shop', '.htpasswd', '# aos-access format=3 product=shop\n');
     return store;
   };
 
@@ -67,7 +67,7 @@ describe('the release store on the file system', function () {
     await chmod(join(root(), 'shop'), 0o700);
     await chmod(join(root(), 'shop', '.htpasswd'), 0o644);
     await chmod(join(root(), '.incoming'), 0o755);
-    expect(await correctModes(data, root(), OWN_ACCESS)).to.deep.equal([]);
+    expect(await correctModes({ dataDir: data, store: root(), others: [] }, OWN_ACCESS)).to.deep.equal([]);
     expect(await modeOf('..')).to.equal('711');
     expect(await modeOf('..', 'installer')).to.equal('700');
     expect(await modeOf('..', 'release-key.pem')).to.equal('600');
@@ -77,16 +77,31 @@ describe('the release store on the file system', function () {
     expect(await modeOf('.incoming')).to.equal('700');
   });
 
-  it('lets a web server pass to a store that lies deeper, and closes what lies beside the way', async () => {
+  it('lets a web server pass to a store that lies deeper, by folders that hold nothing else', async () => {
     const data = join(folder, 'data');
     const deep = join(data, 'srv', 'releases');
-    await mkdir(deep, { recursive: true });
-    await mkdir(join(data, 'srv', 'other'));
-    await correctModes(data, deep, OWN_ACCESS);
     const mode = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
-    expect(await mode(join(data, 'srv'))).to.equal(0o711);
-    expect(await mode(deep)).to.equal(0o755);
-    expect(await mode(join(data, 'srv', 'other'))).to.equal(0o700);
+    const correct = (): Promise<string[]> => correctModes({ dataDir: data, store: deep, others: [] }, OWN_ACCESS);
+    await mkdir(deep, { recursive: true });
+    await chmod(join(data, 'srv'), 0o700);
+    expect(await correct()).to.deep.equal([]);
+    expect([await mode(join(data, 'srv')), await mode(deep)]).to.deep.equal([0o711, 0o755]);
+    await mkdir(join(data, 'srv', 'other'), { mode: 0o755 });
+    await chmod(join(data, 'srv'), 0o750);
+    expect(await correct()).to.deep.equal([join(data, 'srv')]);
+    expect([await mode(join(data, 'srv')), await mode(join(data, 'srv', 'other'))]).to.deep.equal([0o750, 0o755]);
+  });
+
+  it('counts no folder of others as a product, and writes nothing there', async () => {
+    const store = await filled();
+    await mkdir(join(root(), 'blog', 'posts', '2026'), { recursive: true });
+    await writeFile(join(root(), 'blog', '.htaccess'), 'Require all denied\n');
+    await chmod(join(root(), 'blog'), 0o555);
+    expect(await store.access.products()).to.deep.equal(['shop']);
+    await store.probe(0);
+    // Its access files were taken away on purpose: the packages still are the service's.
+    await rm(join(root(), 'shop', '.htpasswd'));
+    expect(await store.access.products()).to.deep.equal(['shop']);
   });
 
   it('follows no link', async () => {

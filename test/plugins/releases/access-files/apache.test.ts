@@ -36,7 +36,8 @@ async function filled(): Promise<StoreFixture> {
   await fixture.licenses.set('other', [await fixture.license(OTHER_KEY)]);
   for (const file of ['.htaccess', '.htpasswd']) await rm(join(fixture.folder, 'releases', 'free', file));
   const access = await accessMode({ web_group: WEB_GROUP, web_path: null });
-  await correctModes(fixture.folder, join(fixture.folder, 'releases'), access);
+  const { folder } = fixture;
+  await correctModes({ dataDir: folder, store: join(folder, 'releases'), others: [] }, access);
   return fixture;
 }
 
