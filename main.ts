@@ -28,11 +28,11 @@ import { StoreFaultLog } from './adapters/node/store-fault-log.js';
 import { UnlistedProxies } from './adapters/node/unlisted-proxies.js';
 import { ThreadSourceMaps } from './adapters/sourcemaps/source-maps.js';
 import { refuseHalfImported } from './adapters/archive/moving/import.js';
-import { backupsOf, completeRestore } from './composition/backups.js';
+import { backupsOf } from './composition/backups.js';
 import { BUILTIN } from './composition/builtin.js';
-import { refuseShared } from './composition/data-directory.js';
-import { isFirstStart, keysOf, NO_KEYS } from './composition/keys.js';
-import { accessModeOf, announced, inMongo, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
+import { prepare } from './composition/first-start.js';
+import { NO_KEYS } from './composition/keys.js';
+import { announced, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
 import { folderOf, listenUrl } from './composition/places.js';
 import { connectionEars, storeOf } from './composition/store.js';
 import { toldBySetting } from './composition/start-fault.js';
@@ -42,7 +42,6 @@ import { coreKeys } from './config/schema.js';
 import type { AppSettings } from './kernel/contract.js';
 import { Kernel, type KernelBootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
-import { makeFolders } from './lib/folders.js';
 import { RepeatedLines } from './lib/text/repeated-lines.js';
 import { NO_BACKUPS } from './ports/store/backups.js';
 import { FIRST_START } from './ports/domain/access.js';
@@ -125,31 +124,14 @@ export function blueprint(given: Pick<Given, 'configuration'> = {}): Promise<Ser
   return compose('command', { ...given, keys: NO_KEYS, store: new MemoryStore() });
 }
 
-/**
- * Judges the whole configuration, the keys that are given and the sections of the plugins too, where this start would
- * make the first files: a start that fails leaves none behind. @throws ConfigError, KeyError, PluginFaults
- */
-async function examine(configuration: Configuration): Promise<void> {
-  const { core } = configuration;
-  if (!(await isFirstStart(core))) return;
-  await refuseShared(configuration);
-  await keysOf(core, false);
-  inMongo(configuration);
-  await accessModeOf(configuration);
+/** The sections of the plugins, judged without a store. @throws ConfigError, PluginFaults */
+async function judgePlugins(configuration: Configuration): Promise<void> {
   const trial = await blueprint({ configuration });
   try {
     await trial.kernel.examine();
   } finally {
     await trial.stop();
   }
-}
-
-/** @returns the keys, in a data directory that is there */
-async function prepare(configuration: Configuration): Promise<ServiceKeys> {
-  await examine(configuration);
-  await makeFolders(configuration.core.data_dir, 0o700);
-  await completeRestore(configuration);
-  return keysOf(configuration.core, true);
 }
 
 /**
@@ -160,7 +142,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const configuration = given.configuration ?? (await loadConfig());
   const config = configuration.core;
   const shared = config.storage.engine === 'mongodb';
-  const keys = given.keys ?? (await toldBySetting(configuration, () => prepare(configuration)));
+  const keys = given.keys ?? (await toldBySetting(configuration, () => prepare(configuration, judgePlugins)));
   // A command prints its own answer on stdout; the log's lines would be mixed into it.
   const lines = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,
