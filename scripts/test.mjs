@@ -27,14 +27,15 @@ const words = process.argv.slice(2).map((word) => word.replace(/^test\//, '').re
 /** Of the costly files, when last measured: how many seconds each took, and how many of processor time. */
 const WEIGHTS = join(dirname(fileURLToPath(import.meta.url)), 'test-weights.json');
 /** A file that is not among them. */
-const LIGHT = [1, 1];
+const LIGHT = [1, 0.6];
 const CORES = availableParallelism();
 /**
  * Files that wait for disks, programs and limits of time run beside those that compute: what runs may want so many
- * cores, by what each took beside others. More would cost: on two cores the same files take 308 s of processor time in
- * two lanes, 347 in four and 366 in six, and end no sooner.
+ * cores, by what each took beside others. That is a fifth more than there are: a file computes now and waits then, and
+ * with as many as there are a whole run leaves an eighth of two cores idle. Much more would cost: the same files take
+ * 308 s of processor time in two lanes, 347 in four and 366 in six, and end no sooner.
  */
-const WANTED = process.env.SVC_TEST_LANES === undefined ? CORES : Infinity;
+const WANTED = process.env.SVC_TEST_LANES === undefined ? 1.2 * CORES : Infinity;
 const LANES = Number(process.env.SVC_TEST_LANES ?? Math.min(10, 2 * CORES + 1));
 /** On a machine with other work. */
 const FILE_TIMEOUT_MS = 15 * 60_000 * Math.max(1, Number(process.env.SVC_TEST_BUDGET ?? 1));
