@@ -254,7 +254,8 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
 
   const stopOnce = (): Promise<void> => (stopping ??= stop());
   const boot = async (options: KernelBootOptions): Promise<Started> => {
-    if (mode === 'serve' && config.storage.engine === 'sqlite') lock = await InstanceLock.acquire(config.data_dir);
+    const { data_dir, storage } = config;
+    if (mode === 'serve' && storage.file !== null) lock = await InstanceLock.acquire(data_dir, storage.file);
     const places = mode === 'serve' && given.keys === undefined && (await announced(installers, log));
     const { address } = await kernel.boot(mode, options);
     if (mode !== 'serve') return { address, firstAdmin: null };

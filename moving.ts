@@ -174,8 +174,8 @@ async function withReleases<T>(configuration: Configuration, work: (releases: Re
 }
 
 /** While `work` runs no service starts on the embedded store. @throws InstanceRunning */
-async function locked<T>({ data_dir }: Core, work: () => Promise<T>): Promise<T> {
-  const lock = await InstanceLock.acquire(data_dir);
+async function locked<T>({ data_dir, storage }: Core, work: () => Promise<T>): Promise<T> {
+  const lock = await InstanceLock.acquire(data_dir, storage.file as string);
   try {
     return await work();
   } finally {

@@ -42,7 +42,7 @@ export async function newestBackupOf(configuration: Configuration): Promise<stri
 export async function completeRestore(configuration: Configuration): Promise<void> {
   const { data_dir, storage } = configuration.core;
   if (storage.file === null || !(await isRestoreReady(data_dir))) return;
-  const lock = await InstanceLock.acquire(data_dir);
+  const lock = await InstanceLock.acquire(data_dir, storage.file);
   try {
     const releases = await releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
     await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles, packages: releases.packages });

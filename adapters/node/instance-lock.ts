@@ -1,8 +1,9 @@
 /**
  * One `aos serve` per embedded store. `server.lock` in the data directory says who has it; `server.json` says to
- * programs where that server listens (contract 95).
+ * programs where that server listens (contract 95). The store has a lock of its own beside it, since a server with another
+ * data directory may be given the same file (contract 00, storage).
  *
- * The lock is a file created exclusively (a link to a finished file, so that no reader sees half of one), with the
+ * A lock is a file created exclusively (a link to a finished file, so that no reader sees half of one), with the
  * owner's pid and start time: a pid alone may have been given to another process since. A dead owner's lock is replaced
  * under a second lock named after the dead one's nonce, taken in the same way, so that of two processes that find it
  * dead only one goes on. The owner touches the file; a lock of another host (a container on the same volume, whose pids
@@ -10,9 +11,9 @@
  * socket in the directory, whose stale file raises the same question without an answer.
  */
 import { randomUUID } from 'node:crypto';
-import { readFile, rm, stat, utimes } from 'node:fs/promises';
+import { readFile, realpath, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createFile, replaceFile } from './files.js';
 import { exists, startOf } from './processes.js';
 
@@ -25,6 +26,8 @@ interface Owner {
   started: string | null;
   host: string;
   nonce: string;
+  /** Its data directory. */
+  folder: string;
 }
 
 /** The embedded store is in use. `message` is one line that names the first server. */
@@ -33,9 +36,9 @@ export class InstanceRunning extends Error {
   constructor(
     readonly pid: number,
     readonly url: string | null,
-    folder: string,
+    place: string,
   ) {
-    super(`another server (pid ${pid}${url ? `, ${url}` : ''}) is running on ${folder}`);
+    super(`another server (pid ${pid}${url ? `, ${url}` : ''}) is running on ${place}`);
   }
 }
 
@@ -65,14 +68,14 @@ async function readOwner(path: string): Promise<Owner | null> {
   const text = await readText(path);
   if (text === null) return null;
   try {
-    const { pid, started, host, nonce } = JSON.parse(text) as Partial<Owner>;
+    const { pid, started, host, nonce, folder } = JSON.parse(text) as Partial<Owner>;
     if (typeof pid === 'number' && typeof host === 'string' && typeof nonce === 'string') {
-      return { pid, started: started ?? null, host, nonce };
+      return { pid, started: started ?? null, host, nonce, folder: folder ?? dirname(path) };
     }
   } catch {
     // Below: an unreadable lock has no owner that could be alive.
   }
-  return { pid: 0, started: null, host: hostname(), nonce: 'unreadable' };
+  return { pid: 0, started: null, host: hostname(), nonce: 'unreadable', folder: dirname(path) };
 }
 
 /** The lock at `path`, or the living owner that has it. */
@@ -96,27 +99,57 @@ async function take(path: string, self: Owner): Promise<Owner | null> {
   }
 }
 
+/** Where the lock of a store lies: beside the file itself, whatever links led to it. Null: nothing there can be a store. */
+async function besideStore(file: string): Promise<string | null> {
+  const found = await stat(file).catch(() => null);
+  if (found) return found.isFile() ? `${await realpath(file)}.lock` : null;
+  const folder = await realpath(dirname(file)).catch(() => null);
+  return folder && join(folder, `${basename(file)}.lock`);
+}
+
+/** Gives the locks back that are still this owner's. */
+async function giveBack(paths: readonly string[], { nonce }: Owner): Promise<void> {
+  for (const path of paths) if ((await readOwner(path))?.nonce === nonce) await rm(path, { force: true });
+}
+
 export class InstanceLock {
   private constructor(
-    private readonly folder: string,
     private readonly self: Owner,
+    private readonly paths: readonly string[],
     private readonly timer: NodeJS.Timeout,
   ) {}
 
-  /** @param folder the data directory. @throws InstanceRunning */
-  static async acquire(folder: string): Promise<InstanceLock> {
-    const path = join(folder, 'server.lock');
-    const self = { pid: process.pid, started: await startOf(process.pid), host: hostname(), nonce: randomUUID() };
-    const owner = await take(path, self);
-    if (owner) throw new InstanceRunning(owner.pid, (await InstanceLock.running(folder))?.url ?? null, folder);
-    await rm(join(folder, 'server.json'), { force: true });
+  /**
+   * @param folder the data directory
+   * @param store the embedded store's file, wherever it lies
+   * @throws InstanceRunning
+   */
+  static async acquire(folder: string, store: string): Promise<InstanceLock> {
+    const started = await startOf(process.pid);
+    const self = { pid: process.pid, started, host: hostname(), nonce: randomUUID(), folder };
+    const paths: string[] = [];
+    const takeOne = async (path: string, place: string): Promise<void> => {
+      const owner = await take(path, self);
+      if (owner) throw new InstanceRunning(owner.pid, (await InstanceLock.running(owner.folder))?.url ?? null, place);
+      paths.unshift(path);
+    };
+    await takeOne(join(folder, 'server.lock'), folder);
+    try {
+      await rm(join(folder, 'server.json'), { force: true });
+      // A store that lies where no lock can is the store's to refuse: it says why.
+      const beside = await besideStore(store);
+      if (beside) await takeOne(beside, store);
+    } catch (error) {
+      await giveBack(paths, self);
+      throw error;
+    }
     const timer = setInterval(() => {
       const now = new Date();
       // A missed touch is made up for by the next one; a vanished folder will be noticed by the store.
-      utimes(path, now, now).catch(() => undefined);
+      for (const path of paths) utimes(path, now, now).catch(() => undefined);
     }, TOUCH_MS);
     timer.unref();
-    return new InstanceLock(folder, self, timer);
+    return new InstanceLock(self, paths, timer);
   }
 
   /** What `server.json` says, whether or not that server still lives; null when there is none. */
@@ -133,14 +166,14 @@ export class InstanceLock {
 
   /** Tells where this server listens. */
   async announce(url: string): Promise<void> {
-    await replaceFile(join(this.folder, 'server.json'), `${JSON.stringify({ pid: this.self.pid, url })}\n`);
+    await replaceFile(join(this.self.folder, 'server.json'), `${JSON.stringify({ pid: this.self.pid, url })}\n`);
   }
 
   async release(): Promise<void> {
     clearInterval(this.timer);
-    const path = join(this.folder, 'server.lock');
-    if ((await readOwner(path))?.nonce !== this.self.nonce) return;
-    await rm(join(this.folder, 'server.json'), { force: true });
-    await rm(path, { force: true });
+    const { folder, nonce } = this.self;
+    if ((await readOwner(join(folder, 'server.lock')))?.nonce === nonce)
+      await rm(join(folder, 'server.json'), { force: true });
+    await giveBack(this.paths, this.self);
   }
 }

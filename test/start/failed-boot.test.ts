@@ -224,6 +224,13 @@ for (const engine of engines) {
       const first = await TestService.started({}, join(folder, 'data'));
       try {
         await fails(['serve'], {}, /another server/);
+        const store = join(folder, 'data', 'aos.db');
+        const elsewhere = { SVC_DATA_DIR: join(folder, 'elsewhere'), SVC_STORAGE_URL: `sqlite:${store}` };
+        await fails(
+          ['serve'],
+          elsewhere,
+          new RegExp(`^another server \\(pid \\d+, ${first.url}\\) is running on ${store}$`, 'm'),
+        );
       } finally {
         await first.end();
       }

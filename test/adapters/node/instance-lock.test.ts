@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -24,7 +24,7 @@ describe('InstanceLock', () => {
   });
 
   async function acquire(): Promise<InstanceLock> {
-    const lock = await InstanceLock.acquire(folder);
+    const lock = await InstanceLock.acquire(folder, join(folder, 'aos.db'));
     held.push(lock);
     return lock;
   }
@@ -40,7 +40,7 @@ describe('InstanceLock', () => {
   /** Another process that takes the lock, says so, and keeps it until it is killed. */
   async function holder(): Promise<ChildProcess> {
     const script = `const { InstanceLock } = await import(${JSON.stringify(MODULE)});
-      const lock = await InstanceLock.acquire(${JSON.stringify(folder)});
+      const lock = await InstanceLock.acquire(${JSON.stringify(folder)}, ${JSON.stringify(join(folder, 'aos.db'))});
       await lock.announce('http://127.0.0.1:1234');
       console.log('held'); setInterval(() => {}, 1000);`;
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
@@ -53,7 +53,7 @@ describe('InstanceLock', () => {
 
   it('is given once, and again after its release', async () => {
     const lock = await acquire();
-    expect((await refusal(InstanceLock.acquire(folder))).message).to.equal(
+    expect((await refusal(InstanceLock.acquire(folder, join(folder, 'aos.db')))).message).to.equal(
       `another server (pid ${process.pid}) is running on ${folder}`,
     );
     await lock.announce('http://127.0.0.1:8080');
@@ -64,9 +64,29 @@ describe('InstanceLock', () => {
     await acquire();
   });
 
+  it('of a store is given once, whatever data directory and whatever link a second server has', async () => {
+    const lock = await acquire();
+    await lock.announce('http://127.0.0.1:8080');
+    const other = await mkdtemp(join(tmpdir(), 'aos-lock-'));
+    try {
+      await writeFile(join(folder, 'aos.db'), '');
+      await symlink(join(folder, 'aos.db'), join(other, 'link.db'));
+      for (const store of [join(folder, 'aos.db'), join(other, 'link.db')]) {
+        expect((await refusal(InstanceLock.acquire(other, store))).message).to.equal(
+          `another server (pid ${process.pid}, http://127.0.0.1:8080) is running on ${store}`,
+        );
+        expect(await readdir(other)).to.deep.equal(['link.db']);
+      }
+      held.push(await InstanceLock.acquire(other, join(folder, 'second.db')));
+    } finally {
+      await Promise.all(held.splice(0).map((each) => each.release()));
+      await rm(other, { recursive: true, force: true });
+    }
+  });
+
   it('names the other process and its address, and passes on when that one is killed', async () => {
     const child = await holder();
-    expect((await refusal(InstanceLock.acquire(folder))).message).to.equal(
+    expect((await refusal(InstanceLock.acquire(folder, join(folder, 'aos.db')))).message).to.equal(
       `another server (pid ${child.pid}, http://127.0.0.1:1234) is running on ${folder}`,
     );
     child.kill('SIGKILL');
@@ -81,7 +101,7 @@ describe('InstanceLock', () => {
     await writeFile(join(folder, 'server.lock'), JSON.stringify(dead));
     const results = await Promise.allSettled(Array.from({ length: 12 }, () => acquire()));
     expect(results.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(1);
-    expect((await readdir(folder)).toSorted()).to.deep.equal(['server.lock']);
+    expect((await readdir(folder)).toSorted()).to.deep.equal(['aos.db.lock', 'server.lock']);
   });
 
   it('is not kept by another process that was given the dead one’s pid', async function () {
@@ -95,7 +115,7 @@ describe('InstanceLock', () => {
   it('of another host is believed while it is touched', async () => {
     const path = join(folder, 'server.lock');
     await writeFile(path, JSON.stringify({ pid: 1, started: null, host: 'another-container', nonce: 'other' }));
-    expect((await refusal(InstanceLock.acquire(folder))).pid).to.equal(1);
+    expect((await refusal(InstanceLock.acquire(folder, join(folder, 'aos.db')))).pid).to.equal(1);
     const before = new Date(Date.now() - 60_000);
     await utimes(path, before, before);
     await acquire();
