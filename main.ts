@@ -146,7 +146,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   // A command prints its own answer on stdout; the log's lines would be mixed into it.
   const lines = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,
-    ...(given.logTo === 'stderr' && { destination: process.stderr }),
+    ...(given.logTo === 'stderr' && { destination: 'stderr' }),
   });
   const clock = new SystemClock();
   const faults = new RepeatedLines(() => clock.monotonic());

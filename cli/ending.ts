@@ -26,6 +26,8 @@ export function stopSignal(): Promise<void> {
   });
 }
 
+let serving = false;
+
 /**
  * What nobody reads any longer (`aos … | head -1`) is dropped: by then the command has done its work, and its exit code
  * says so.
@@ -33,9 +35,14 @@ export function stopSignal(): Promise<void> {
 export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (error.code !== 'EPIPE' && !serving) throw error;
     });
   }
+}
+
+/** From here on nothing that standard output or error do not take, on a full disk say, ends the process. */
+export function outliveOutputs(): void {
+  serving = true;
 }
 
 /** With exit 1, when the process has not ended by itself by then. */

@@ -5,7 +5,7 @@
 import type { CommandSpec } from '../kernel/contract.js';
 import { compose, type Started } from '../main.js';
 import { startIsOver } from './engine-flags.js';
-import { endWithin, LOST_MS, stopSignal } from './ending.js';
+import { endWithin, LOST_MS, outliveOutputs, stopSignal } from './ending.js';
 import { supervisionOf } from '../config/supervisor.js';
 import { EXIT } from './output.js';
 import { Supervisor } from './supervisor.js';
@@ -40,8 +40,11 @@ export async function runServer(json: boolean): Promise<number> {
   );
   const started = await service.boot();
   startIsOver();
+  // The first password is shown once: a start that cannot show it fails.
+  if (!started.firstAdmin?.password) outliveOutputs();
   try {
     announce(started, json);
+    outliveOutputs();
     await supervisor.ready();
     const lost = await Promise.race([signal.then(() => false), service.lost.then(() => true)]);
     if (!lost) return EXIT.ok;

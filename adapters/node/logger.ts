@@ -1,20 +1,21 @@
 /**
  * JSON lines on standard output (pino), a person's format on a terminal (pino-pretty). Every line passes redact.ts.
  *
- * Lines are written asynchronously, so that a slow reader of the log does not stop requests; `flush` writes the rest
- * before the process ends, and pino's exit hook does so as well.
+ * Lines are written asynchronously (log-output.ts), so that a slow reader of the log does not stop requests; `flush` waits
+ * for them before the process ends.
  */
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import pino, { type DestinationStream, type Logger as Pino } from 'pino';
 import type { PrettyStream, PrettyOptions } from 'pino-pretty';
 import type { Logger } from '../../ports/logger.js';
+import { LogOutput, type LostLines } from './log-output.js';
 import { redact, scrub } from './redact.js';
 
 export interface LoggerOptions {
   level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   /** Default: standard output. */
-  destination?: DestinationStream;
+  destination?: DestinationStream | 'stderr';
   /** Default: whether standard output is a terminal. */
   pretty?: boolean;
 }
@@ -28,7 +29,8 @@ export class PinoLogger implements Logger {
 
   static create(options: LoggerOptions): PinoLogger {
     const terminal = options.pretty ?? (options.destination === undefined && process.stdout.isTTY);
-    const plain = options.destination ?? (terminal ? process.stdout : pino.destination({ dest: 1, sync: false }));
+    const told: { lost: (what: LostLines) => void } = { lost: () => undefined };
+    const plain = destinationOf(options.destination, terminal, (what) => told.lost(what));
     const stream = terminal
       ? prettyStream({
           destination: asWritable(plain),
@@ -43,6 +45,7 @@ export class PinoLogger implements Logger {
       { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers },
       stream,
     );
+    told.lost = (what) => logger.warn(what, 'lines of this log were lost, since what takes them did not');
     return new PinoLogger(logger, stream);
   }
 
@@ -78,6 +81,16 @@ export class PinoLogger implements Logger {
       this.pino.flush((error) => (error ? reject(error) : resolve()));
     });
   }
+}
+
+function destinationOf(
+  given: LoggerOptions['destination'],
+  terminal: boolean,
+  lost: (what: LostLines) => void,
+): DestinationStream {
+  if (typeof given === 'object') return given;
+  if (terminal && given === undefined) return process.stdout;
+  return LogOutput.to(given === 'stderr' ? 2 : 1, lost);
 }
 
 /** The library is loaded where a person reads. */

@@ -1,11 +1,13 @@
 /** How the program stops (contract 95, shutdown). */
 import { expect } from 'chai';
-import { existsSync, statSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { until } from '../harness.js';
-import { TestService } from '../support/service.js';
+import { CLI, TestService } from '../support/service.js';
 import { watch } from '../support/work.js';
 
 /** Whether nobody listens there. */
@@ -47,6 +49,27 @@ describe('start: stopping', function () {
     expect([child.exitCode, child.signalCode]).to.deep.equal([null, null]);
     await rm(hold);
     expect(await ended).to.equal(0);
+  });
+
+  it('neither stops nor hangs where its log lies on a full disk', async function () {
+    if (!existsSync('/dev/full')) this.skip();
+    service = await TestService.create({ SVC_LOG_LEVEL: 'debug' });
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [CLI, 'serve'], { env: service.env, stdio: ['ignore', full, full] });
+    try {
+      closeSync(full);
+      const ended = once(child, 'exit');
+      const address = join(service.dataDir, 'server.json');
+      await until('it listens', () => existsSync(address) || child.exitCode !== null, 30_000);
+      const { url } = JSON.parse(await readFile(address, 'utf8')) as { url: string };
+      for (let asked = 0; asked < 20; asked++) expect((await fetch(`${url}/api/health/live`)).status).to.equal(200);
+      const stopped = watch();
+      child.kill('SIGTERM');
+      expect(await ended).to.deep.equal([0, null]);
+      expect(stopped()).to.be.below(10_000);
+    } finally {
+      child.kill('SIGKILL');
+    }
   });
 
   it('answers what a proxy sends on a connection that it has kept, for the last time', async () => {
