@@ -17,14 +17,18 @@ import {
   type Clock,
   type Collection,
   type Doc,
+  type Filter,
 } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
+import { isoOf } from '../../../lib/time.js';
 import type { Attempt, AttemptThrottle } from '../../../ports/domain/access.js';
 
 export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
 /** After this long without a failure the count starts anew. */
 export const FORGET_MS = 24 * 3_600_000;
+/** A failure further ahead than the clocks of two machines differ is of a clock that was put back since (contract 95). */
+const AHEAD_MS = 60_000;
 const MAX_QUEUED = 200;
 
 /** Seconds to wait after the `failures`-th failure. */
@@ -82,7 +86,7 @@ export class Throttle implements AttemptThrottle {
   }
 
   async sweep(): Promise<number> {
-    return this.rows.remove({ at: { lt: this.#forgotten() } }, 1000);
+    return this.rows.remove(this.#outOfTime(), 1000);
   }
 
   #admit(keys: readonly string[], free: number): Attempt {
@@ -104,18 +108,18 @@ export class Throttle implements AttemptThrottle {
   }
 
   async #fail(key: string, free: number): Promise<void> {
-    await this.rows.remove({ id: key, at: { lt: this.#forgotten() } });
+    await this.rows.remove({ id: key, ...this.#outOfTime() });
     const now = this.clock.iso();
     const first = { inc: { failures: 1 }, set: { at: now }, setOnInsert: { until: now } };
     const changed = await this.rows.change({ id: key }, first, { upsert: true });
     const wait = waitSeconds(changed?.doc.failures ?? 0, free);
     if (wait === 0) return;
-    await this.rows.change({ id: key }, { max: { until: new Date(this.clock.now() + wait * 1000).toISOString() } });
+    await this.rows.change({ id: key }, { max: { until: this.#at(wait * 1000) } });
   }
 
   async #count(key: string): Promise<{ failures: number; waitMs: number }> {
     const doc = await this.rows.get(key);
-    if (doc === null || doc.at < this.#forgotten()) return { failures: 0, waitMs: 0 };
+    if (doc === null || doc.at < this.#at(-FORGET_MS) || doc.at > this.#at(AHEAD_MS)) return { failures: 0, waitMs: 0 };
     return { failures: doc.failures, waitMs: Date.parse(doc.until) - this.clock.now() };
   }
 
@@ -123,8 +127,12 @@ export class Throttle implements AttemptThrottle {
     return this.#underWay.get(key) ?? 0;
   }
 
-  #forgotten(): string {
-    return new Date(this.clock.now() - FORGET_MS).toISOString();
+  #outOfTime(): Filter {
+    return { or: [{ at: { lt: this.#at(-FORGET_MS) } }, { at: { gt: this.#at(AHEAD_MS) } }] };
+  }
+
+  #at(ms: number): string {
+    return isoOf(this.clock.now() + ms);
   }
 }
 

@@ -159,13 +159,14 @@ export class Board implements ErrorGroups {
     if (since === null) return { items: [], mark };
     await this.leases.writeExpired();
     const { type, project } = query;
-    const filter: Filter = { ...filterOf({ type, project }), updated_at: { gte: since } };
+    const begin = this.watermark.since(since);
+    const filter: Filter = { ...filterOf({ type, project }), updated_at: { gte: begin } };
     const page = await this.deps.items.find({ filter, sort: [['updated_at', 'asc']], limit: CHANGES });
     const all = filterOf(await withNamed(this.deps, query));
     const now = this.deps.clock.now();
     const items = page.items.map((doc) => Object.assign(groupView(doc, now), { fits: matches(doc, all) }));
     const last = page.items.at(-1)?.updated_at;
-    return { items, mark: page.next !== null && last !== undefined && last > since && last < mark ? last : mark };
+    return { items, mark: page.next !== null && last !== undefined && last > begin && last < mark ? last : mark };
   }
 
   /**
@@ -201,14 +202,14 @@ export class Board implements ErrorGroups {
    * @param key names the query
    */
   async total(key: string, query: ItemQuery): Promise<number | null> {
-    const at = this.deps.clock.now();
+    const at = this.deps.clock.monotonic();
     const known = this.#totals.get(key);
     if (known !== undefined && at - known.at < FRESH_MS) return soon(known.value);
     const value = withNamed(this.deps, query).then((named) => this.deps.items.count(filterOf(named)));
     const counted = { at, value };
     this.#totals.set(key, counted);
     // A long count is fresh when it is done, not when it was begun.
-    value.then(() => (counted.at = this.deps.clock.now())).catch(() => this.#totals.delete(key));
+    value.then(() => (counted.at = this.deps.clock.monotonic())).catch(() => this.#totals.delete(key));
     return soon(value);
   }
 

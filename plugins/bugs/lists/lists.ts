@@ -119,7 +119,7 @@ export class Lists {
     }
     const marked = request.cursor ? readMarked(request.cursor) : null;
     const server_time = marked?.mark ?? this.watermark.safe();
-    const filter: Filter = { ...query, updated_at: { gte: since } };
+    const filter: Filter = { ...query, updated_at: { gte: this.watermark.since(since) } };
     const left = new LeftOutDocuments();
     const after = marked?.after ?? null;
     const page = await rows({ filter, sort: DELTA, limit: request.limit ?? 50, after, damaged: left.tell });

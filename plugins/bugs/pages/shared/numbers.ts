@@ -19,12 +19,12 @@ export class OverviewNumbers {
 
   constructor(
     private readonly stats: Pick<Stats, 'of'>,
-    private readonly clock: Pick<Clock, 'now'>,
+    private readonly clock: Pick<Clock, 'monotonic'>,
   ) {}
 
   /** Over all projects: accounts see them all. */
   read(): Promise<NumbersOf30Days> {
-    const now = this.clock.now();
+    const now = this.clock.monotonic();
     if (this.#known !== null && now - this.#known.at < FRESH_MS) return this.#known.value;
     const known = { at: now, value: this.#read() };
     this.#known = known;

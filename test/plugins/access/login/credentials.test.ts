@@ -173,6 +173,16 @@ describe('access: credentials', () => {
       }
     });
 
+    it('keeps nobody out for longer because the clock was ahead and is put right', async () => {
+      w.clock.forward(3 * 3_600_000);
+      for (let i = 0; i < 7; i++) await wrong();
+      expect(await refused(check(PASSWORD))).to.include({ status: 429 });
+      w.clock.forward(-3 * 3_600_000);
+      expect(await check(PASSWORD)).to.include({ username: 'ada' });
+      for (let i = 0; i < 6; i++) expect(await wrong()).to.include({ status: 401 });
+      expect((await refused(check(PASSWORD))).headers).to.include({ 'retry-after': '1' });
+    });
+
     it('counts an unknown name like a known one', async () => {
       for (let i = 0; i < 6; i++) expect(await wrong({ username: 'nobody' })).to.include({ status: 401 });
       expect(await wrong({ username: 'NOBODY', address: '198.51.100.1' })).to.include({ status: 429 });

@@ -269,4 +269,38 @@ describe('bugs: the safe mark', () => {
     finish();
     await writing;
   });
+
+  it('misses nothing when the clock is put back by hours, and is put ahead and back again', async () => {
+    const fixture = await memoryFixture();
+    const ask = async (mark: string): Promise<{ refs: string[]; mark: string }> => {
+      const page = await fixture.lists.list(MANAGER, { updated_since: mark });
+      return { refs: listed(page).map(({ ref }) => ref), mark: page.server_time ?? '' };
+    };
+    const write = async (title: string): Promise<string> => (await fixture.bugs.record(report({ title }))).ref;
+    const hours = (n: number): void => fixture.clock.set(fixture.clock.now() + n * 3_600_000);
+    await write('before');
+    hours(3);
+    const early = await write('while the clock was ahead');
+    fixture.clock.advance(60_000);
+    const { mark: ahead } = await ask('2000-01-01T00:00:00.000Z');
+    hours(-3);
+    const late = await write('after it was put back');
+    fixture.clock.advance(60_000);
+    const told = await ask(ahead);
+    expect(told.refs).to.include(late);
+    const later = await write('later');
+    expect((await ask(told.mark)).refs).to.include.members([later]);
+    hours(-2);
+    const earlier = await write('put back once more');
+    fixture.clock.advance(60_000);
+    for (const mark of [ahead, told.mark])
+      expect((await ask(mark)).refs, mark).to.include.members([late, later, earlier]);
+    // Once the clock was there again, a mark is what it was.
+    hours(6);
+    fixture.clock.advance(60_000);
+    const { mark } = await ask(ahead);
+    const newest = await write('newest');
+    expect((await ask(mark)).refs).to.deep.equal([newest]);
+    expect(early).to.match(/-\d+$/);
+  });
 });
