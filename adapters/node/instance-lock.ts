@@ -1,7 +1,7 @@
 /**
  * One `aos serve` per embedded store. `server.lock` in the data directory says who has it; `server.json` says to
- * programs where that server listens (contract 95). The store has a lock of its own beside it, since a server with another
- * data directory may be given the same file (contract 00, storage).
+ * programs where that server listens (contract 95). The store has a lock of its own beside it, since a server with
+ * another data directory may be given the same file (contract 00, storage).
  *
  * A lock is a file created exclusively (a link to a finished file, so that no reader sees half of one), with the
  * owner's pid and start time: a pid alone may have been given to another process since. A dead owner's lock is replaced
@@ -99,7 +99,7 @@ async function take(path: string, self: Owner): Promise<Owner | null> {
   }
 }
 
-/** Where the lock of a store lies: beside the file itself, whatever links led to it. Null: nothing there can be a store. */
+/** Where the lock of a store lies: beside the file itself, whatever links led to it. Null: no store can be there. */
 async function besideStore(file: string): Promise<string | null> {
   const found = await stat(file).catch(() => null);
   if (found) return found.isFile() ? `${await realpath(file)}.lock` : null;

@@ -1,8 +1,8 @@
 /**
  * JSON lines on standard output (pino), a person's format on a terminal (pino-pretty). Every line passes redact.ts.
  *
- * Lines are written asynchronously (log-output.ts), so that a slow reader of the log does not stop requests; `flush` waits
- * for them before the process ends.
+ * Lines are written asynchronously (log-output.ts), so that a slow reader of the log does not stop requests; `flush`
+ * waits for them before the process ends.
  */
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';

@@ -27,7 +27,7 @@ export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
 /** After this long without a failure the count starts anew. */
 export const FORGET_MS = 24 * 3_600_000;
-/** A failure further ahead than the clocks of two machines differ is of a clock that was put back since (contract 95). */
+/** A failure further ahead than clocks of two machines differ is of a clock that was put back since (contract 95). */
 const AHEAD_MS = 60_000;
 const MAX_QUEUED = 200;
 

@@ -4,8 +4,8 @@
  * answered), a write under way in another process or one whose clock lags (the mark stays `delta_margin_seconds`
  * behind), and a write that took longer than half that margin (its item is touched again with a fresh stamp).
  *
- * A clock that is put back stamps with times that marks have passed already (contract 95, a bad day). Whoever asks with a
- * mark from between is told everything since the clock was put back, again if need be, until it is there once more.
+ * A clock that is put back stamps with times that marks have passed already (contract 95, a bad day). Whoever asks with
+ * a mark from between is told everything since the clock was put back, again if need be, until it is there once more.
  *
  * Rejected: stamps made by the store, which the port does not have, and sequence numbers, which would serialise
  * writers.
