@@ -20,12 +20,12 @@ export interface LostLines {
 }
 
 /** The parts of node:fs that write; others for tests. */
-export interface Sink {
+export interface Descriptor {
   write: (bytes: Buffer, done: (error: NodeJS.ErrnoException | null, written: number) => void) => void;
   writeSync: (bytes: Buffer) => number;
 }
 
-const descriptor = (fd: number): Sink => ({
+const descriptor = (fd: number): Descriptor => ({
   write: (bytes, done) => write(fd, bytes, done),
   writeSync: (bytes) => writeSync(fd, bytes),
 });
@@ -49,7 +49,7 @@ export class LogOutput {
 
   /** @param lost hears what was dropped, as soon as the output takes lines again */
   constructor(
-    private readonly output: Sink,
+    private readonly output: Descriptor,
     private readonly lost: (what: LostLines) => void,
   ) {}
 

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
-import { LogOutput, type LostLines, type Sink } from '../../../adapters/node/log-output.js';
+import { LogOutput, type LostLines, type Descriptor } from '../../../adapters/node/log-output.js';
 import { until } from '../../harness.js';
 
 const fault = (code: string): NodeJS.ErrnoException => Object.assign(new Error(code), { code });
 
 /** A file that takes what it is told to: null everything, a number so many bytes of a write, a code nothing. */
-class Scripted implements Sink {
+class Scripted implements Descriptor {
   #taken: Buffer[] = [];
   asked = 0;
   answer: number | string | null = null;
-  write: Sink['write'] = (bytes, done) => {
+  write: Descriptor['write'] = (bytes, done) => {
     this.asked += 1;
     setImmediate(() => {
       if (typeof this.answer === 'string') done(fault(this.answer), 0);
       else done(null, this.#take(bytes));
     });
   };
-  writeSync: Sink['writeSync'] = (bytes) => {
+  writeSync: Descriptor['writeSync'] = (bytes) => {
     this.asked += 1;
     if (typeof this.answer === 'string') throw fault(this.answer);
     return this.#take(bytes);
