@@ -20,6 +20,7 @@ import { copyStore } from './adapters/sqlite/copying/copy.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
 import { backUp, keyFiles } from './composition/backup-job.js';
 import { loadConfig, type Configuration, type Core } from './config/load.js';
+import { firstMissing, removeEmpty } from './lib/folders.js';
 import { blueprint, keysOf, releasesOn, storeOf, version } from './main.js';
 import type { Kernel } from './kernel/kernel.js';
 import type { ReleaseStore } from './ports/release-store.js';
@@ -173,13 +174,22 @@ async function withReleases<T>(configuration: Configuration, work: (releases: Re
   }
 }
 
-/** While `work` runs no service starts on the embedded store. @throws InstanceRunning */
+/**
+ * While `work` runs no service starts on the embedded store. A data directory that was not there goes again where
+ * `work` fails and leaves nothing in it. @throws InstanceRunning
+ */
 async function locked<T>({ data_dir, storage }: Core, work: () => Promise<T>): Promise<T> {
-  const lock = await InstanceLock.acquire(data_dir, storage.file as string);
+  const missing = await firstMissing(data_dir);
   try {
-    return await work();
-  } finally {
-    await lock.release();
+    const lock = await InstanceLock.acquire(data_dir, storage.file as string);
+    try {
+      return await work();
+    } finally {
+      await lock.release();
+    }
+  } catch (error) {
+    if (missing !== null) await removeEmpty(missing);
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Folders that are made, and made durable. */
-import { mkdir, open, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdir, open, readdir, rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 
 /** Makes the entries of a folder durable. Windows cannot open a folder, and needs no such thing. */
 export async function syncFolder(folder: string): Promise<void> {
@@ -36,4 +36,17 @@ async function makeOne(folder: string, mode: number): Promise<void> {
     const there = await stat(folder).catch(() => null);
     if (there === null || !there.isDirectory()) throw error;
   }
+}
+
+/** The outermost folder on the way to `folder` that is not there, itself at last; null when all are. */
+export async function firstMissing(folder: string): Promise<string | null> {
+  if ((await stat(folder).catch(() => null)) !== null) return null;
+  return dirname(folder) === folder ? null : ((await firstMissing(dirname(folder))) ?? folder);
+}
+
+/** Removes the folder with those in it, as far as they hold nothing else. A folder that is not there is none to remove. */
+export async function removeEmpty(folder: string): Promise<void> {
+  const inside = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of inside) if (entry.isDirectory()) await removeEmpty(join(folder, entry.name));
+  await rmdir(folder).catch(() => undefined);
 }

@@ -30,7 +30,7 @@ const OWN = new Set([
   'unlisted-proxies.json',
 ]);
 /** What is written beside a file of ours until it takes its place, or goes with the embedded store. */
-const BESIDE = /(?:\.\d+\.[0-9a-f]{8}\.tmp|\.restoring|-wal|-shm|-journal)$/;
+const BESIDE = /(?:\.\d+\.[0-9a-f]{8}\.tmp|\.restoring|\.lock|-wal|-shm|-journal)+$/;
 /** A file system that is mounted here has it. */
 const LOST = 'lost+found';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeFolders } from '../../lib/folders.js';
+import { firstMissing, makeFolders, removeEmpty } from '../../lib/folders.js';
 
 const codeOf = (work: Promise<void>): Promise<unknown> =>
   work.then(
@@ -29,6 +29,20 @@ describe('lib: making folders', () => {
     await writeFile(join(dir, 'file'), '');
     expect(await codeOf(makeFolders(join(dir, 'file'), 0o700))).to.equal('EEXIST');
     expect(await codeOf(makeFolders(join(dir, 'file/below'), 0o700))).to.equal('ENOTDIR');
+  });
+
+  it('names the outermost that is missing, and takes empty ones away again', async () => {
+    const inner = join(dir, 'a/b/c');
+    expect(await firstMissing(inner)).to.equal(join(dir, 'a'));
+    await makeFolders(inner, 0o700);
+    expect(await firstMissing(inner)).to.equal(null);
+    await makeFolders(join(dir, 'a/d'), 0o700);
+    await writeFile(join(dir, 'a/d/file'), '');
+    await removeEmpty(join(dir, 'a'));
+    expect(await firstMissing(inner)).to.equal(join(dir, 'a/b'));
+    await rm(join(dir, 'a/d/file'));
+    await removeEmpty(join(dir, 'a'));
+    expect(await firstMissing(inner)).to.equal(join(dir, 'a'));
   });
 
   it('ends where the file system has no such name and makes none', async function () {

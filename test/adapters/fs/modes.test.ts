@@ -25,7 +25,7 @@ describe('fs: modes of the data directory', () => {
 
   it('closes what the service made, and the folder that holds nothing else', async () => {
     for (const name of OWN_FILES) await file(name, 0o644);
-    for (const name of ['aos.db', 'aos.db-wal', 'data-key.12.0badcafe.tmp']) await file(name, 0o600);
+    for (const name of ['aos.db', 'aos.db-wal', 'aos.db.lock', 'data-key.12.0badcafe.tmp']) await file(name, 0o600);
     for (const name of ['installer', 'backups', 'releases', 'lost+found']) await makeFolder(name, 0o750);
     await chmod(folder, 0o777);
     expect(await correct()).to.deep.equal([]);
