@@ -2,12 +2,15 @@
  * How a process ends that should. Everything is closed in order first; what does not close (a plugin's own timer, a
  * connection that hangs) must not keep the process alive (contract 95: exit codes, shutdown).
  */
+import { endLive } from '../lib/live-threads.js';
 import { EXIT } from './output.js';
 
 /** From the first signal to the end, whatever is still under way: requests and jobs have 10 s each to finish. */
 const SIGNAL_MS = 15_000;
 /** After a failure was printed. */
 const FAILURE_MS = 500;
+/** For threads of the store to finish what they do: past it the process ends whatever they do. */
+const THREADS_MS = 5_000;
 /** For the parts to end without their store. */
 export const LOST_MS = 2_000;
 
@@ -17,7 +20,7 @@ export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) {
       process.on(name, () => {
-        if (asked) process.exit(EXIT.error);
+        if (asked) return void endNow(EXIT.error);
         asked = true;
         endWithin(SIGNAL_MS);
         resolve();
@@ -47,10 +50,16 @@ export function outliveOutputs(): void {
 
 /** With exit 1, when the process has not ended by itself by then. */
 export function endWithin(ms: number): void {
-  setTimeout(() => process.exit(EXIT.error), ms).unref();
+  setTimeout(() => void endNow(EXIT.error), ms).unref();
 }
 
 /** Ends the process soon when it does not end by itself. */
 export function endAfterFailure(): void {
-  setTimeout(() => process.exit(), FAILURE_MS).unref();
+  setTimeout(() => void endNow(), FAILURE_MS).unref();
+}
+
+/** @param code that of the process where none is given */
+async function endNow(code?: number): Promise<never> {
+  await endLive(THREADS_MS);
+  return process.exit(code ?? process.exitCode);
 }

@@ -8,17 +8,21 @@ import { Connection, type ConnectionOptions } from './connection/connection.js';
 import { Examination } from './reading/examination.js';
 import { outcomeOf, type Outcome } from './threads/messages.js';
 
+/** Whether it is asked to end, which it is told between two steps. */
+const asked = new AbortController();
+
 async function examine(options: ConnectionOptions): Promise<Outcome> {
   try {
     const connection = new Connection(options);
     try {
       const steps = new Examination(connection).steps();
-      for (;;) {
+      while (!asked.signal.aborted) {
         const began = performance.now();
         const { done, value } = steps.next();
         if (done === true) return { value };
         await rest(performance.now() - began);
       }
+      return { error: 'the examination was ended', name: 'Error' };
     } finally {
       connection.close();
     }
@@ -27,4 +31,6 @@ async function examine(options: ConnectionOptions): Promise<Outcome> {
   }
 }
 
+parentPort?.once('message', () => asked.abort());
 parentPort?.postMessage(await examine(workerData as ConnectionOptions), []);
+parentPort?.close();

@@ -119,13 +119,14 @@ for (const engine of engines) {
       return { SVC_CONFIG: file };
     }
 
-    async function fails(words: string[], extra: Record<string, string>, says: RegExp): Promise<void> {
+    async function fails(words: string[], extra: Record<string, string>, says: RegExp): Promise<Run> {
       const one = run(env(extra), words);
       const { code, ms } = await one.endedAfter;
       expect(one.stderr).to.match(says);
       expect(code, `${words.join(' ')}: ${one.stderr}`).to.equal(1);
       expect(ms, 'from the message to the end').to.be.below(END_MS);
       expect(one.stdout).to.not.include('listening on');
+      return one;
     }
 
     /** No engine is open yet in these. */
@@ -234,6 +235,23 @@ for (const engine of engines) {
       } finally {
         await first.end();
       }
+    });
+
+    it('serve: a plugin whose stop hangs, while the store is busy: its threads end before the process does', async () => {
+      await onUsedStore();
+      const path = join(folder, 'faulty.mjs');
+      const work = `const rows = ctx.collection('rows');
+        const work = (i) => rows.find({ filter: { n: { gte: i % 100 } }, limit: 1000 }).then(() => work(i + 1), () => {});
+        const filled = Promise.all(Array.from({ length: 1000 }, (_, n) => rows.insert({ id: String(n), n })));
+        filled.then(() => { for (let i = 0; i < 20; i++) work(i); });`;
+      await writeFile(
+        path,
+        plugin(
+          `collections: [{ name: 'rows', indexes: [] }], setup: (ctx) => { ${work} return { start: async () => { await filled; ${throws} }, stop: async () => { ${hangs} } }; },`,
+        ),
+      );
+      const one = await fails(['serve'], await plugins(path), /out of order/);
+      expect(one.stderr).to.not.include('panicked');
     });
 
     for (const signals of [1, 2]) {

@@ -8,6 +8,7 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { keepLive } from '../../../lib/live-threads.js';
 import type { ConnectionOptions } from '../connection/connection.js';
 import { cannotOpen, errorOf, type Answerer } from './answerer.js';
 import { unwrap, type Outcome, type Request } from './messages.js';
@@ -73,6 +74,7 @@ export class Pool implements Answerer {
       workerData: connection,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
+    keepLive(worker, () => worker.postMessage(CLOSE, []));
     const thread: Thread = { worker, calls: [], leaves: null };
     const [hello] = (await once(worker, 'message').catch((thrown: unknown) => {
       throw cannotOpen(connection.path, thrown);
@@ -81,7 +83,10 @@ export class Pool implements Answerer {
     worker.on('message', (outcomes: readonly Outcome[]) => this.#answer(thread, outcomes));
     worker.on('error', (error) => this.#fail(error));
     worker.on('exit', () => {
-      if (this.#threads.includes(thread)) this.#fail(new Error('a storage worker ended'));
+      const at = this.#threads.indexOf(thread);
+      if (at < 0) return;
+      this.#threads.splice(at, 1);
+      this.#fail(new Error('a storage worker ended'), thread);
     });
     this.#threads.push(thread);
   }
@@ -112,7 +117,6 @@ export class Pool implements Answerer {
 
   /** Waits until every request is answered, then ends the threads. */
   async close(): Promise<void> {
-    if (this.#refusal) return;
     if (this.#busy()) await new Promise<void>((resolve) => (this.#idle = resolve));
     this.#refusal ??= new Error('the store is closed');
     if (this.#patience !== null) clearTimeout(this.#patience);
@@ -195,11 +199,12 @@ export class Pool implements Answerer {
   }
 
   /** A worker ends only by a fault of the program or the machine: nothing is acknowledged any more. */
-  #fail(error: unknown): void {
+  #fail(error: unknown, ended?: Thread): void {
     this.#refusal ??= errorOf(error);
-    const calls = [...this.#queue, ...this.#threads.flatMap((thread) => thread.calls)];
+    const threads = ended === undefined ? this.#threads : [ended, ...this.#threads];
+    const calls = [...this.#queue, ...threads.flatMap((thread) => thread.calls)];
     this.#queue = [];
-    for (const thread of this.#threads) thread.calls = [];
+    for (const thread of threads) thread.calls = [];
     for (const { reject } of calls) reject(this.#refusal);
     this.#idle?.();
   }

@@ -202,6 +202,20 @@ describe('sqlite, damage', function () {
     expect(await rejection(store.examine(AbortSignal.abort(new Error('enough'))))).to.include({ message: 'enough' });
   });
 
+  it('an examination is given up in the middle, and the process lives', async () => {
+    await Promise.all(
+      Array.from({ length: 3_000 }, (_, i) => rows.insert({ id: `r${i}`, n: i, kind: 'k', text: 'again', long: 'l' })),
+    );
+    // Each is met at another step, from the start of its thread to its last table.
+    for (let ms = 0; ms < 100; ms += 5) {
+      const thrown = await rejection(
+        store.examine(AbortSignal.timeout(ms)).then(() => Promise.reject(new Error('done'))),
+      );
+      expect(String(thrown)).to.match(/timeout|done/);
+    }
+    expect(await store.ping()).to.be.a('number');
+  });
+
   it('a file that is no database, and one that is cut off, are told at the start', async () => {
     harm('PRAGMA wal_checkpoint(TRUNCATE)');
     await store.close();
