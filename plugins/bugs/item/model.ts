@@ -167,6 +167,8 @@ export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
   people_merged?: string;
   /** Occurrences were split off, so the slots of the kept ones have gaps; missing: never. */
   parted?: true;
+  /** The history entry of the last split by occurrence; missing: there was none, or by an earlier version. */
+  parted_by?: string;
   /** The item that this one was split off from. */
   split_from?: string;
   /** Occurrences of unknown keys that the flood rule led here; missing: none. */

@@ -42,6 +42,15 @@ export class SplitHandover {
     await splits.remove({ id: split.id });
   }
 
+  /**
+   * Finishes a split of this item whose occurrences have not all left yet: its process works on it still, or is gone.
+   * One whose item is not written yet is left to its process.
+   */
+  async finishOf(item_id: string): Promise<void> {
+    const { items } = await this.deps.splits.find({ filter: { item_id }, limit: BATCH });
+    for (const split of items) if (await this.#happened(split)) await this.finish(split);
+  }
+
   /** Finishes splits that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const filter = { at: { lt: isoOf(this.deps.clock.now() - LEFTOVER_MS) } };

@@ -118,18 +118,23 @@ export interface Remainder {
   texts: Pick<TextsDoc, 'error_message' | 'stack_trace'> | null;
 }
 
-/** The item shows another report where the one that it showed has left. */
+/**
+ * The item shows another report where the one that it showed has left.
+ * @param entry the history entry of this split
+ */
 export function remainderOf(
   item: ItemDoc,
   texts: TextsDoc | null,
   leaves: readonly KeptOccurrence[],
   stays: readonly KeptOccurrence[],
+  entry: string,
 ): Remainder {
   const isShown = ({ doc }: KeptOccurrence): boolean =>
     doc.error_message === (texts?.error_message ?? null) && doc.stack_trace === (texts?.stack_trace ?? null);
   const oldest = oldestOf(stays);
   const seen: Partial<ItemDoc> = {
     parted: true,
+    parted_by: entry,
     ...(item.first_seen_at >= firstSeen(leaves) && { first_seen_at: firstSeen(stays) }),
     ...(item.last_seen_at <= lastSeen(leaves) && { last_seen_at: lastSeen(stays) }),
     ...(newestOf(leaves).app_version === item.last_build && {

@@ -88,6 +88,7 @@ export class Splitting {
     const { claim_token: _secret, ...written } = request;
     await this.secrets.refuse(written);
     const id = this.deps.ids.uuid();
+    await this.handover.finishOf(first.id);
     const kept = await this.kept.of(first);
     const halves = halvesOf(kept, request, id);
     const preview = previewOf(first, varietiesOf(kept.occurrences), halves);
@@ -100,6 +101,9 @@ export class Splitting {
     const doc = await this.items
       .change(first.id, caller.name, async (item, change) => {
         checkStatus(item);
+        // Another split has taken occurrences that this one counts.
+        if (item.parted_by !== first.parted_by)
+          throw conflict('The item was split meanwhile; look at what it holds now.');
         this.#checkRight(item, request, caller, ifMatch);
         this.#lease(item, change, request, caller);
         split = this.#plan(item, change, halves, { id, n, entry, caller, texts, title: request.title ?? null });
@@ -136,11 +140,8 @@ export class Splitting {
   ): SplitDoc {
     const { leaves, stays, keys, parts, difference } = halves;
     const { id, n, entry, caller } = given;
-    // Another split has taken occurrences that this one has seen.
-    if (item.hit_count < leaves.length + stays.length)
-      throw conflict('The item was split meanwhile; look at what it holds now.');
     const shares = sharesOf(item, halves);
-    const { fields, texts: left_texts } = remainderOf(item, given.texts, leaves, stays);
+    const { fields, texts: left_texts } = remainderOf(item, given.texts, leaves, stays, entry);
     const key = keys[0] ?? parts[0]?.part.key ?? item.dedup_key;
     const made = newHalf(
       item,

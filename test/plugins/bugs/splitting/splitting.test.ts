@@ -92,29 +92,67 @@ for (const engine of ENGINES) {
       expect(await fixture.deps.splits.count()).to.equal(0);
     });
 
-    it('by two at once divides it once', async () => {
-      const id = await mixed(fixture);
-      let before: (() => Promise<unknown>) | null = () => fixture.splitting.split(id, MANAGER, STAGING);
-      const slower = fixtureOn(fixture.store, fixture.clock, (deps) => {
-        const { texts } = deps;
-        // It has chosen the occurrences, and reads the item's texts next.
-        deps.texts = new Proxy(texts, {
-          get: (target, name) => {
-            const value = Reflect.get(target, name) as unknown;
-            if (typeof value !== 'function') return value;
-            return async (...args: unknown[]): Promise<unknown> => {
-              const first = name === 'get' ? before : null;
-              if (first !== null) before = null;
-              await first?.();
-              return value.apply(target, args);
-            };
-          },
+    for (const [more, counts] of [
+      [0, [2, 3]],
+      [95, null],
+    ] as const)
+      it(`by two at once divides it once, with ${more === 0 ? 'every occurrence' : 'a sample of the occurrences'} kept`, async () => {
+        const id = await mixed(fixture);
+        for (let i = 0; i < more; i++) await fixture.bugs.record(at(i % 4 === 0 ? 'staging' : 'production'));
+        await settled(fixture);
+        const hits = 5 + more;
+        let before: (() => Promise<unknown>) | null = () => fixture.splitting.split(id, MANAGER, STAGING);
+        const slower = fixtureOn(fixture.store, fixture.clock, (deps) => {
+          const { texts } = deps;
+          // It has chosen the occurrences, and reads the item's texts next.
+          deps.texts = new Proxy(texts, {
+            get: (target, name) => {
+              const value = Reflect.get(target, name) as unknown;
+              if (typeof value !== 'function') return value;
+              return async (...args: unknown[]): Promise<unknown> => {
+                const first = name === 'get' ? before : null;
+                if (first !== null) before = null;
+                await first?.();
+                return value.apply(target, args);
+              };
+            },
+          });
         });
+        expect(await codeOf(slower.splitting.split(id, MANAGER, STAGING))).to.equal('conflict');
+        const { items } = await fixture.deps.items.find();
+        const found = items.map(({ hit_count }) => hit_count).toSorted((a, b) => a - b);
+        if (counts !== null) expect(found).to.deep.equal(counts);
+        expect([found.length, sum(found as never)]).to.deep.equal([2, hits]);
+        await settled(slower);
       });
-      expect(await codeOf(slower.splitting.split(id, MANAGER, STAGING))).to.equal('conflict');
+
+    it('by many at once: each is done once or a conflict, and no occurrence is lost or counted twice', async () => {
+      const id = await mixed(fixture);
+      for (let i = 0; i < 95; i++) await fixture.bugs.record(at(['production', 'staging', 'test'][i % 3] ?? ''));
+      await settled(fixture);
+      const parts = ['staging', 'test', 'staging', 'test'].map(
+        (value) => ({ by: { field: 'environment', values: [value] } }) as const,
+      );
+      const codes = await Promise.all(
+        parts.map((part, i) =>
+          (i < 2 ? fixture : other).splitting.split(id, MANAGER, part).then(
+            () => 'split',
+            (error: { code: string }) => error.code,
+          ),
+        ),
+      );
+      for (const one of [fixture, other]) await settled(one);
       const { items } = await fixture.deps.items.find();
-      expect(items.map(({ hit_count }) => hit_count).toSorted((a, b) => a - b)).to.deep.equal([2, 3]);
-      await settled(slower);
+      const split = codes.filter((code) => code === 'split').length;
+      expect(split, codes.join()).to.be.within(1, 2);
+      expect(items).to.have.lengthOf(1 + split);
+      expect(items.reduce((all, { hit_count }) => all + hit_count, 0)).to.equal(100);
+      for (const item of items) {
+        const environments = new Set((await kept(fixture, item.id)).map(({ environment }) => environment));
+        expect(environments.size, [...environments].join()).to.equal(item.id === id ? 3 - split : 1);
+        expect(sum(item.hours) + sum(item.days)).to.equal(item.hit_count);
+      }
+      expect(await fixture.deps.splits.count()).to.equal(0);
     });
 
     it('of a part again, and a merge puts it back', async () => {
