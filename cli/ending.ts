@@ -2,7 +2,7 @@
  * How a process ends that should. Everything is closed in order first; what does not close (a plugin's own timer, a
  * connection that hangs) must not keep the process alive (contract 95: exit codes, shutdown).
  */
-import { endLive } from '../lib/live-threads.js';
+import { endLive } from '../lib/process/live-threads.js';
 import { EXIT } from './output.js';
 
 /** From the first signal to the end, whatever is still under way: requests and jobs have 10 s each to finish. */

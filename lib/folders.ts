@@ -44,7 +44,7 @@ export async function firstMissing(folder: string): Promise<string | null> {
   return dirname(folder) === folder ? null : ((await firstMissing(dirname(folder))) ?? folder);
 }
 
-/** Removes the folder with those in it, as far as they hold nothing else. A folder that is not there is none to remove. */
+/** Removes the folder with those in it, as far as they hold nothing else. */
 export async function removeEmpty(folder: string): Promise<void> {
   const inside = await readdir(folder, { withFileTypes: true }).catch(() => []);
   for (const entry of inside) if (entry.isDirectory()) await removeEmpty(join(folder, entry.name));

@@ -126,7 +126,10 @@ export default definePlugin<NotificationsConfig>({
       pages: pages({ channels, dispatcher, kinds, timezone: app.timezone, baseUrl, now: () => clock.iso(), projects }),
       panels: panels(channels),
       extensions: [
-        extend(ALARM_RECEIVERS, { told: ({ id }) => told(notes, channelRows, id) }),
+        extend(ALARM_RECEIVERS, {
+          told: ({ id }) => told(notes, channelRows, id),
+          said: async (word) => dispatcher.wake(await queue.said(word)),
+        }),
         extend(PROJECT_BELONGINGS, {
           clear: async (project) => {
             await rules.remove({ project });

@@ -217,6 +217,18 @@ export interface AlarmReceiver {
 export interface AlarmReceivers {
   /** @param event as it was emitted */
   told(event: { id: string; timestamp: string }): Promise<Omit<AlarmReceiver, 'event'>[]>;
+  /** Passes on that somebody is on it, or is no longer. Resolves when it is stored; twice with one id is once. */
+  said?(word: AlarmWord): Promise<void>;
+}
+
+/** What people say of an open alarm, for those alone who were told of it (contract 30, beyond the specification). */
+export interface AlarmWord {
+  id: string;
+  timestamp: string;
+  alarm_id: string;
+  source: string;
+  /** Who is on it; null: nobody any more. */
+  by: string | null;
 }
 
 /** Added by the plugins that pass alarms on. */

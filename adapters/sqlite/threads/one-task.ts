@@ -1,13 +1,14 @@
 /** A worker that does one thing, answers and ends. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { keepLive } from '../../../lib/live-threads.js';
+import { keepLive } from '../../../lib/process/live-threads.js';
 import type { ConnectionOptions } from '../connection/connection.js';
 import type { Outcome } from './messages.js';
 import { CLOSE } from './serve.js';
 
 /**
- * The worker ends by itself, also when it is asked to: one that is taken away in the middle of a read aborts the process.
+ * The worker ends by itself, also when it is asked to: one that is taken away in the middle of a read aborts the
+ * process.
  * @throws what ended the worker before its answer, or the signal's reason
  */
 export async function oneTask(module: URL, connection: ConnectionOptions, signal?: AbortSignal): Promise<Outcome> {

@@ -8,7 +8,7 @@
  */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { keepLive } from '../../../lib/live-threads.js';
+import { keepLive } from '../../../lib/process/live-threads.js';
 import type { ConnectionOptions } from '../connection/connection.js';
 import { cannotOpen, errorOf, type Answerer } from './answerer.js';
 import { unwrap, type Outcome, type Request } from './messages.js';

@@ -2,7 +2,7 @@
 import type { BugEvent, RateExceeded } from '../../../ports/domain/bugs.js';
 import { eventPage } from '../../../ports/domain/event-page.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
-import type { MonitorEvent } from '../../../ports/domain/watchdog.js';
+import type { AlarmWord, MonitorEvent } from '../../../ports/domain/watchdog.js';
 import type { WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import type { DomainEvent } from '../../../ports/events.js';
 
@@ -74,6 +74,14 @@ const item = ({ ref }: Pick<BugEvent, 'ref'>): Pick<Note, 'fault'> => ({ fault: 
 export function noteOf(event: Pick<DomainEvent, 'event' | 'data'>): Note | null {
   const said = wordsOf(event);
   return said && { ...said, path: eventPage(event.event, event.data) ?? '/' };
+}
+
+/** That somebody is on an alarm, or is no longer: for those alone who were sent the alarm, which it does not end. */
+export function noteOfWord({ source, alarm_id, by }: AlarmWord): Note {
+  const title = by === null ? `${plain(source)}: nobody is on it any more` : `${plain(source)}: acknowledged by ${by}`;
+  const text = by === null ? 'It was handed back, and is still down.' : `${by} is on it. It is still down.`;
+  const path = eventPage('monitor.down', { source }) ?? '/';
+  return { topic: null, severity: 'low', title: plain(title), text: plain(text), path, fault: `alarm:${alarm_id}` };
 }
 
 function wordsOf({ event, data }: Pick<DomainEvent, 'event' | 'data'>): Omit<Note, 'path'> | null {

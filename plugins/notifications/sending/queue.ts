@@ -9,8 +9,11 @@ import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { KnownRules } from '../rules/known-rules.js';
 import { ruleMatches } from '../rules/rule.js';
-import { noteOf, type Note } from '../notes/note.js';
+import type { AlarmWord } from '../../../ports/domain/watchdog.js';
+import { noteOf, noteOfWord, type Note } from '../notes/note.js';
 import type { StoredNote } from '../notes/stored-note.js';
+
+type Happened = Pick<DomainEvent, 'id' | 'event' | 'timestamp'>;
 
 export class NoteQueue {
   constructor(
@@ -25,6 +28,16 @@ export class NoteQueue {
     const note = noteOf(event);
     if (note === null) return [];
     const wanted = note.topic === null ? await this.#sentBefore(note) : await this.#matching(note, event.project_slug);
+    return this.#store(event, note, wanted);
+  }
+
+  /** As `take`, for what people say of an alarm. */
+  async said(word: AlarmWord): Promise<string[]> {
+    const note = noteOfWord(word);
+    return this.#store({ ...word, event: 'monitor.acknowledged' }, note, await this.#sentBefore(note));
+  }
+
+  async #store(event: Happened, note: Note, wanted: ReadonlySet<string>): Promise<string[]> {
     const channels = await Promise.all([...wanted].map((id) => this.channels.get(id)));
     const open = channels.filter((channel): channel is Channel => channel?.enabled === true);
     const results = await this.notes.bulk(open.map((channel) => ({ insert: this.#row(channel, event, note) })));
@@ -43,7 +56,7 @@ export class NoteQueue {
     return new Set(rules.filter((rule) => ruleMatches(rule, note, project)).map((rule) => rule.channel_id));
   }
 
-  #row(channel: Channel, event: DomainEvent, note: Note): StoredNote {
+  #row(channel: Channel, event: Happened, note: Note): StoredNote {
     const now = this.clock.now();
     const urgent = note.severity === 'critical' && channel.urgent_at_once;
     return {

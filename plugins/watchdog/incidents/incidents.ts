@@ -84,23 +84,33 @@ export class Incidents {
   }
 
   /**
-   * Says that the caller is on it, so that nobody else begins as well; another's word takes it over. The same word
-   * twice changes nothing.
+   * Says that the caller is on it, so that nobody else begins as well; another's word takes it over. Who was told of
+   * its alarm is told of that. The same word twice changes nothing, and tells what a crash has kept from them.
    * @param taken false: nobody is on it any more
    * @throws ServiceError not_found, insufficient_scope, conflict (it is over)
    */
   async acknowledge(id: string, taken: boolean, caller: WatchdogCaller): Promise<IncidentView> {
-    const { acknowledged_by = null, ended_at, source } = await this.need(id, caller);
+    const incident = await this.need(id, caller);
+    const { acknowledged_by = null, ended_at, source } = incident;
     const by = taken ? caller.name : null;
+    let at = incident.acknowledged_at ?? null;
     if (acknowledged_by !== by || ended_at !== null) {
-      const set = { acknowledged_by: by, acknowledged_at: taken ? this.deps.clock.iso() : null };
+      at = this.deps.clock.iso();
+      const set = { acknowledged_by: by, acknowledged_at: taken ? at : null };
       const changed = await this.deps.incidents.change({ id, ended_at: null }, { set });
       if (changed === null) throw conflict('The incident is over.');
       const message = taken ? `${caller.name} is on it` : `${caller.name} has handed it back: nobody is on it`;
       const type = taken ? 'incident.acknowledged' : 'incident.handed_back';
       await this.timeline.annotate({ source, type, message }, caller);
     }
+    if (at !== null) await this.#say(incident, by, at);
     return this.view(id, caller);
+  }
+
+  async #say({ id, source, alarm_id }: IncidentDoc, by: string | null, at: string): Promise<void> {
+    if (alarm_id === null) return;
+    const word = { id: `${id}:${at}:${by ?? ''}`, timestamp: at, alarm_id, source, by };
+    await Promise.all(this.deps.receivers().map((receivers) => receivers.said?.(word)));
   }
 
   /** Who was told of its alarm, and of the end of that. */

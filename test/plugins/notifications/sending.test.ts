@@ -203,6 +203,29 @@ describe('notifications: sending', () => {
     expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['web-1 is down', 'web-1 has recovered']);
   });
 
+  it('who was sent an alarm hears who is on it, once, and its end still comes', async () => {
+    const one = await f.channel();
+    await f.channel({ name: 'other' }, { topics: ['bug.created'] });
+    await f.queue.take(f.monitor('monitor.down', 'a-1'));
+    await dispatcher.due();
+    const timestamp = f.clock.iso();
+    const word = { id: 'i-1:mia', timestamp, alarm_id: 'a-1', source: 'web-1', by: 'mia' };
+    expect(await f.queue.said(word)).to.deep.equal([one.id]);
+    expect(await f.queue.said(word), 'told again').to.deep.equal([]);
+    expect(await f.queue.said({ ...word, alarm_id: 'a-2' }), 'an alarm that nobody was sent').to.deep.equal([]);
+    await dispatcher.due();
+    await f.queue.said({ ...word, id: 'i-1:', by: null });
+    await dispatcher.due();
+    await f.queue.take(f.monitor('monitor.recovered', 'a-1'));
+    await dispatcher.due();
+    expect(f.sent.map(({ subject }) => subject)).to.deep.equal([
+      'web-1 is down',
+      'web-1: acknowledged by mia',
+      'web-1: nobody is on it any more',
+      'web-1 has recovered',
+    ]);
+  });
+
   it('a transient failure is tried again later, a permanent one is not; 20 in a row switch the channel off', async () => {
     const { id } = await f.channel();
     f.receive = () => Promise.reject(new SendError('HTTP 503', false));

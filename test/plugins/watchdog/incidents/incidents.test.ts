@@ -1,5 +1,6 @@
 /** Incidents: each down with its length, its alarm, who was told and what people say, on every engine (contract 30). */
 import { expect } from 'chai';
+import type { AlarmWord } from '../../../../ports/domain/watchdog.js';
 import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { csvOf, incidentRows } from '../../../../plugins/watchdog/incidents/csv.js';
 import type { IncidentView } from '../../../../plugins/watchdog/model/incident.js';
@@ -154,6 +155,12 @@ for (const engine of STORES) {
       await fixture.settled();
       const [{ id } = { id: '' }] = await all();
       const mia = { ...ANYONE, name: 'mia' };
+      const words: AlarmWord[] = [];
+      fixture.deps.receivers = () => [
+        { told: () => Promise.resolve([]), said: async (word) => void words.push(word) },
+        // One that only tells who was told.
+        { told: () => Promise.resolve([]) },
+      ];
       const at = fixture.clock.iso();
       const taken = await fixture.incidents.acknowledge(id, true, ANYONE);
       expect(taken).to.include({ acknowledged_by: 'tester', acknowledged_at: at, ended_at: null });
@@ -172,6 +179,11 @@ for (const engine of STORES) {
         'mia is on it',
         'tester is on it',
       ]);
+      const { alarm_id } = await fixture.monitor('a');
+      expect(words.map(({ by }) => by)).to.deep.equal(['tester', 'tester', 'mia', null]);
+      expect(words[0], 'the same word again has the same id').to.deep.equal(words[1]);
+      expect(words[0]).to.deep.equal({ id: `${id}:${at}:tester`, timestamp: at, alarm_id, source: 'a', by: 'tester' });
+      expect(new Set(words.map((word) => word.id)).size).to.equal(3);
       fixture.clock.advance(MINUTE);
       await fixture.beat('a');
       await fixture.settled();

@@ -1,7 +1,7 @@
 /**
- * Threads that must not be at work when the process ends. The driver of the embedded store is native code that aborts the
- * whole process (exit 134) when its thread is taken away in the middle of a call, so whoever ends the process asks them
- * to end first.
+ * Threads that must not be at work when the process ends. The driver of the embedded store is native code that aborts
+ * the whole process (exit 134) when its thread is taken away in the middle of a call, so whoever ends the process asks
+ * them to end first.
  */
 
 /** What this needs of a worker of `node:worker_threads`. */
