@@ -9,7 +9,7 @@ import { AUDIT } from '../../ports/domain/audit.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
+import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';
 import { KIND_NAMES, type Channel } from './channels/channel.js';

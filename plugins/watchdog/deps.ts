@@ -2,7 +2,8 @@
 import { token } from '../../kernel/contract.js';
 import type { AuditLog } from '../../ports/domain/audit.js';
 import type { LiveTokens } from '../../ports/domain/live-tokens.js';
-import type { AlarmReceivers, MonitorProbes } from '../../ports/domain/watchdog.js';
+import type { AlarmReceivers } from '../../ports/domain/alarms/receivers.js';
+import type { MonitorProbes } from '../../ports/domain/watchdog.js';
 import type { TokenIssuer } from '../../ports/domain/tokens.js';
 import type { ProjectDirectory } from '../../ports/domain/projects.js';
 import type { Clock } from '../../ports/clock.js';

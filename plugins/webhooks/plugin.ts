@@ -6,7 +6,7 @@ import joi from 'joi';
 import { definePlugin, extend, type PluginContext } from '../../kernel/contract.js';
 import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
-import { ALARM_RECEIVERS } from '../../ports/domain/watchdog.js';
+import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ATTEMPT_DATA, WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';

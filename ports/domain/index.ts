@@ -4,6 +4,7 @@
  */
 export * from './access.js';
 export * from './agent-requests.js';
+export * from './alarms/receivers.js';
 export * from './audit.js';
 export * from './bugs.js';
 export * from './dashboard.js';

@@ -2,7 +2,8 @@
 import type { BugEvent, RateExceeded } from '../../../ports/domain/bugs.js';
 import { eventPage } from '../../../ports/domain/event-page.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
-import type { AlarmWord, MonitorEvent } from '../../../ports/domain/watchdog.js';
+import type { AlarmWord } from '../../../ports/domain/alarms/receivers.js';
+import type { MonitorEvent } from '../../../ports/domain/watchdog.js';
 import type { WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import type { DomainEvent } from '../../../ports/events.js';
 

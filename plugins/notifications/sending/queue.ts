@@ -9,7 +9,7 @@ import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { KnownRules } from '../rules/known-rules.js';
 import { ruleMatches } from '../rules/rule.js';
-import type { AlarmWord } from '../../../ports/domain/watchdog.js';
+import type { AlarmWord } from '../../../ports/domain/alarms/receivers.js';
 import { noteOf, noteOfWord, type Note } from '../notes/note.js';
 import type { StoredNote } from '../notes/stored-note.js';
 

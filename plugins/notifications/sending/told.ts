@@ -1,6 +1,6 @@
 /** Which channels have a note of an event, for the page of an incident. */
 import type { Collection } from '../../../kernel/contract.js';
-import type { AlarmReceiver } from '../../../ports/domain/watchdog.js';
+import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { Channel } from '../channels/channel.js';
 import type { StoredNote } from '../notes/stored-note.js';
 

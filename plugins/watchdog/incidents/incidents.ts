@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict, owned } from '../../../kernel/errors.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import type { AlarmReceiver } from '../../../ports/domain/watchdog.js';
+import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';

@@ -1,5 +1,5 @@
 /** Which webhooks have a delivery of an event, for the page of an incident. */
-import type { AlarmReceiver } from '../../../ports/domain/watchdog.js';
+import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { WebhookDeps } from '../deps.js';
 import { deliveryId } from '../model/delivery.js';
 

@@ -1,6 +1,6 @@
 /** Incidents: each down with its length, its alarm, who was told and what people say, on every engine (contract 30). */
 import { expect } from 'chai';
-import type { AlarmWord } from '../../../../ports/domain/watchdog.js';
+import type { AlarmWord } from '../../../../ports/domain/alarms/receivers.js';
 import { heartbeatOf } from '../../../../plugins/watchdog/heartbeat/heartbeat.js';
 import { csvOf, incidentRows } from '../../../../plugins/watchdog/incidents/csv.js';
 import type { IncidentView } from '../../../../plugins/watchdog/model/incident.js';
