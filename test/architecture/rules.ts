@@ -144,8 +144,8 @@ export const RULES: readonly Rule[] = [
     layer: 'plugins',
     files: /^plugins\/licensing\//,
     project: [PORTS, KERNEL_API, /^formats\//],
-    packages: [PURE, /^canonicalize$/],
-    says: 'plugins/licensing imports what a plugin may, formats, and the library of canonical JSON',
+    packages: [PURE],
+    says: 'plugins/licensing imports what a plugin may, and formats: license files and the JSON that is signed',
   },
   {
     // Logs come in protobuf too; its wire format is the library's.

@@ -3,7 +3,7 @@
  * place (machine-slots.ts). Every step is one write of one document, compared with what was read (contract 50,
  * license).
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { each } from '../../../lib/paging.js';
@@ -35,7 +35,7 @@ export interface Machine {
 export type Seat = 'active' | 'pending' | 'blocked' | 'limit';
 
 export const activationId = ({ key_sha256 }: Pick<LicenseDoc, 'key_sha256'>, machine_id: string): string =>
-  createHash('sha256').update(`${key_sha256}\n${machine_id}`).digest('hex').slice(0, 32);
+  hash('sha256', `${key_sha256}\n${machine_id}`, 'hex').slice(0, 32);
 
 @injectable()
 export class LicensedMachines {

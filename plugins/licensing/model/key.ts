@@ -2,7 +2,7 @@
  * License keys (contract 50, key): five groups of five characters, the last of them a check character over GF(32). The
  * check character detects every wrong character and every exchange of two neighbours. Pure.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { canonicalKey } from '../../../formats/license-key.js';
 
 export { canonicalKey, credentialName } from '../../../formats/license-key.js';
@@ -24,10 +24,15 @@ function weighed(value: number, i: number): number {
   return product;
 }
 
+/** Each character weighed at each of its places. */
+const WEIGHED: readonly (readonly number[])[] = Array.from({ length: RANDOM }, (_, i) =>
+  Array.from(ALPHABET, (_character, value) => weighed(value, i)),
+);
+
 /** The check character of 24 characters of the alphabet. */
 export function checkCharacter(characters: string): string {
   let sum = 0;
-  for (let i = 0; i < RANDOM; i++) sum ^= weighed(ALPHABET.indexOf(characters[i] ?? ''), i);
+  for (let i = 0; i < RANDOM; i++) sum ^= WEIGHED[i]?.[ALPHABET.indexOf(characters[i] ?? '')] ?? 0;
   return ALPHABET[sum] ?? '';
 }
 
@@ -45,7 +50,7 @@ export function isKey(canonical: string): boolean {
 }
 
 /** Hex SHA-256 of the canonical text, by which a key is looked up. */
-export const keySha256 = (canonical: string): string => createHash('sha256').update(canonical).digest('hex');
+export const keySha256 = (canonical: string): string => hash('sha256', canonical, 'hex');
 
 /** The part of a key that may be shown: its last group. */
 export const maskedKey = (canonical: string): string => `${'*****-'.repeat(4)}${canonical.slice(-GROUP)}`;

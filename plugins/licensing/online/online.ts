@@ -67,29 +67,31 @@ export class Online {
     let seated: Seated | null = null;
     if (license !== null && judged === 'active') {
       const machine = machine_id === null ? null : machineOf(question, machine_id);
-      [seated] = await Promise.all([
-        machine === null ? null : seatOf(this.machines, license, machine, { known: activation, takes }),
-        this.#note(license, question.app_version ?? null),
-      ]);
+      const seat = machine === null ? null : seatOf(this.machines, license, machine, { known: activation, takes });
+      const noted = this.#note(license, question.app_version ?? null);
+      seated = noted === null ? await seat : (await Promise.all([seat, noted]))[0];
     }
     const status = seated?.status ?? judged;
     // A license tells its state alone when the question names another product.
     const told = license?.product === product ? license : null;
-    return this.signing.answer({
+    const cache_ttl_hours = told === null ? 0 : await this.licenses.ttlOf(product);
+    return this.signing.answer(({ alg, kid }) => ({
+      activation: seated?.activation ?? null,
+      alg,
+      cache_ttl_hours,
+      checked_at: isoOf(now),
+      expires_at: told?.expires_at ?? null,
+      features: told === null ? null : featuresOf(told),
+      key_sha256: sha256,
+      kid,
+      licensee: told?.licensee ?? null,
+      machine_id,
+      message: MESSAGES[status],
+      nonce,
+      product,
       status,
       valid: status === 'active',
-      product,
-      expires_at: told?.expires_at ?? null,
-      checked_at: isoOf(now),
-      cache_ttl_hours: told === null ? 0 : await this.licenses.ttlOf(product),
-      licensee: told?.licensee ?? null,
-      features: told === null ? null : featuresOf(told),
-      activation: seated?.activation ?? null,
-      nonce,
-      message: MESSAGES[status],
-      key_sha256: sha256,
-      machine_id,
-    });
+    }));
   }
 
   /** Null when there is no such license. */
@@ -198,14 +200,14 @@ export class Online {
     return { sha256, license, activation };
   }
 
-  /** Notes the validation at most once a minute. A note of another process in between wins. */
-  async #note({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<void> {
+  /** Notes the validation at most once a minute; null: not now. A note of another process in between wins. */
+  #note({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<unknown> | null {
     const { clock, licenses } = this.deps;
     const recent = last_validated_at !== null && clock.now() - Date.parse(last_validated_at) < MINUTE_MS;
-    if (recent || this.#noted.get(id) === true) return;
+    if (recent || this.#noted.get(id) === true) return null;
     this.#noted.set(id, true);
     const set = { last_validated_at: clock.iso(), ...(version !== null && { last_validated_version: version }) };
-    await licenses.change({ id, last_validated_at }, { set });
+    return licenses.change({ id, last_validated_at }, { set });
   }
 
   async #release(

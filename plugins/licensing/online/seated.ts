@@ -6,9 +6,9 @@ import type { ActivationDoc, ActivationState, LicenseDoc } from '../model/docume
 export interface Seated {
   status: LicenseStatus;
   activation: {
+    max: number | null;
     status: ActivationState | null;
     used: number;
-    max: number | null;
   };
 }
 
@@ -37,5 +37,5 @@ export async function seatOf(
   ]);
   const used = counted ?? (await machines.used(license));
   const status = seat === 'limit' || (seat === 'active' && !holds && !takes) ? null : seat;
-  return { status: OF_SEAT[seat], activation: { status, used, max: license.max_activations } };
+  return { status: OF_SEAT[seat], activation: { max: license.max_activations, status, used } };
 }

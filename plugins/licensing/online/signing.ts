@@ -1,5 +1,5 @@
 /** Signs answers and files with `security.license_key`; each names its key (contract 50, validate and `.lic`). */
-import canonicalize from 'canonicalize';
+import { canonicalJson, type JsonValue } from '../../../formats/canonical-json.js';
 import { formatLicenseFile, LICENSE_FILE_SIGNED } from '../../../formats/license-text.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
@@ -22,14 +22,17 @@ export class Signing {
     return key;
   }
 
-  /** Adds `alg`, `kid` and the signature over all other members, as RFC 8785 JSON. */
-  async answer<T extends object>(fields: T): Promise<T & { alg: string; kid: string; signature: string }> {
+  /**
+   * Adds the signature over all other members, as RFC 8785 JSON.
+   * @param answerBy makes them with the names of the key; those in alphabetical order are signed as they stand
+   */
+  async answer<T extends object>(answerBy: (key: { alg: string; kid: string }) => T): Promise<T & { signature: string }> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       this.#last ??= await this.key();
       const { algorithm: alg, key_id: kid } = this.#last;
-      const covered = { ...fields, alg, kid };
-      const signed = await this.deps.signer.sign(Buffer.from(canonicalize(covered) ?? ''));
-      if (signed?.key.key_id === kid) return { ...covered, signature: signed.signature };
+      const covered = answerBy({ alg, kid });
+      const signed = await this.deps.signer.sign(Buffer.from(canonicalJson(covered as JsonValue)));
+      if (signed?.key.key_id === kid) return Object.assign(covered, { signature: signed.signature });
       this.#last = signed?.key ?? null;
     }
     throw new ServiceError('not_ready', 'The key that licenses are signed with is being replaced.');
