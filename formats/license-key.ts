@@ -9,7 +9,10 @@ const CANONICAL = /^[0-9A-Z]{5}(?:-[0-9A-Z]{5}){4}$/;
 /** The one spelling of a key: trimmed, upper case, in groups of five. Other text becomes something that is no key. */
 export function canonicalKey(text: string): string {
   if (CANONICAL.test(text)) return text;
-  const characters = text.slice(0, LONGEST).toUpperCase().replaceAll(/[\s-]+/g, '');
+  const characters = text
+    .slice(0, LONGEST)
+    .toUpperCase()
+    .replaceAll(/[\s-]+/g, '');
   return (characters.match(/.{1,5}/g) ?? []).join('-');
 }
 

@@ -26,7 +26,9 @@ export class Signing {
    * Adds the signature over all other members, as RFC 8785 JSON.
    * @param answerBy makes them with the names of the key; those in alphabetical order are signed as they stand
    */
-  async answer<T extends object>(answerBy: (key: { alg: string; kid: string }) => T): Promise<T & { signature: string }> {
+  async answer<T extends object>(
+    answerBy: (key: { alg: string; kid: string }) => T,
+  ): Promise<T & { signature: string }> {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       this.#last ??= await this.key();
       const { algorithm: alg, key_id: kid } = this.#last;

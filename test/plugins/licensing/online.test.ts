@@ -1,5 +1,6 @@
 /** validate, deactivate and file over every engine: answers, places, signatures (contract 50). */
 import 'reflect-metadata';
+import { verify } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import canonicalize from 'canonicalize';
@@ -53,6 +54,13 @@ describe('licensing: validate', () => {
     });
     const asked = { keySha256: doc.key_sha256, product: 'shop', machineId: 'm-1', nonce: 'n-1' };
     expect(verifyAnswer(JSON.parse(JSON.stringify(answer)), f.signer.pem, asked)).to.deep.equal({ valid: true });
+    const { signature, ...covered } = answer;
+    // The library, because the verifiers of ours write the signed text by the code that the server has.
+    const text = Buffer.from(canonicalize(covered) ?? '');
+    expect(verify(null, text, f.signer.pem, Buffer.from(String(signature), 'base64'))).to.equal(true);
+    // Members that stand in their order are signed as they stand.
+    expect(Object.keys(covered)).to.deep.equal(Object.keys(covered).sort());
+    expect(Object.keys(covered['activation'] as object)).to.deep.equal(['max', 'status', 'used']);
     for (const name of Object.keys(answer).filter((one) => one !== 'signature')) {
       const forged = { ...answer, [name]: name === 'valid' ? false : 'x' };
       expect(verifyAnswer(forged, f.signer.pem, asked).valid, name).to.equal(false);
@@ -216,6 +224,13 @@ describe('licensing: validate', () => {
       ö: 7,
     };
     expect(canonicalJson(rfc)).to.equal(canonicalize(rfc));
+    // JavaScript puts such names first, by their number.
+    for (const numbers of [
+      { 2: 1, 10: { 9: 1, 11: 2 } },
+      { 1: [{ b: 1, a: 2 }], 2: { a: 1, b: 2 } },
+      { a: 1, 10: 2 },
+    ])
+      expect(canonicalJson(numbers as never)).to.equal(canonicalize(numbers));
   });
 });
 
