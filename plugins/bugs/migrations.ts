@@ -1,5 +1,6 @@
 /** Changes of the bug tracker's stored data, by number. */
 import type { Migration } from '../../kernel/contract.js';
+import { beginWithMasks } from './groups/earlier-keys.js';
 import { olderWords } from './store/older-words.js';
 import { beginCatchUp } from './store/older-writes.js';
 import { markPlaces } from './store/place-marks.js';
@@ -35,5 +36,10 @@ export const MIGRATIONS: readonly Migration[] = [
     number: 4,
     name: 'older-writes',
     run: (ctx) => beginCatchUp(ctx.collection('catchups'), ctx.clock.iso()),
+  },
+  {
+    number: 5,
+    name: 'earlier-masks',
+    run: (ctx) => beginWithMasks(ctx.collection('catchups'), ctx.collection('keys')),
   },
 ];

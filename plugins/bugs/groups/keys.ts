@@ -17,9 +17,9 @@ import { StoreConflict, type Filter, type Update } from '../../../ports/store.js
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
 import { Commit, type Write } from '../store/commit.js';
+import { EarlierKeys } from './earlier-keys.js';
 import { Floods, type Source } from './floods.js';
-import { earlierKeysOf, type Grouping, type GroupingInput } from '../grouping/key.js';
-import { earlierMasks, type MaskOptions } from '../grouping/mask.js';
+import type { Grouping, GroupingInput } from '../grouping/key.js';
 import type { FamilyDoc, KeyDoc, KeyPart } from '../item/model.js';
 
 /** Keys that this process has used lately. */
@@ -68,15 +68,14 @@ export class Keys {
   #recent: BoundedMap<Lead>;
   /** Families that are there, or were. */
   readonly #families = new RecentMap<true>(CACHED_FAMILIES);
-  readonly #earlier: readonly Partial<MaskOptions>[];
 
   constructor(
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Floods) private readonly floods: Floods,
+    @inject(EarlierKeys) private readonly earlier: EarlierKeys,
     @inject(Commit) private readonly commit: Commit,
   ) {
     this.#recent = this.#empty();
-    this.#earlier = earlierMasks(deps.grouping.masks);
   }
 
   #empty(): BoundedMap<Lead> {
@@ -171,12 +170,9 @@ export class Keys {
     }
   }
 
-  /**
-   * The item of a group from before a mask was added: its keys are computed once more without the mask (decisions 011
-   * and 041).
-   */
+  /** The item of a group from before a mask was added. */
   async #byEarlierKey(keyed: Keyed): Promise<Decision | null> {
-    for (const earlier of earlierKeysOf(keyed.report, keyed, this.#earlier)) {
+    for (const earlier of await this.earlier.of(keyed.report, keyed)) {
       const item = await this.known(keyed.project, earlier);
       if (item !== null) return existing(item);
     }

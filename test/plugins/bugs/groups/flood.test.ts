@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { coarse, isCoarse } from '../../../../plugins/bugs/grouping/coarse.js';
+import { beginWithMasks } from '../../../../plugins/bugs/groups/earlier-keys.js';
 import { earlierKeysOf, groupingOf } from '../../../../plugins/bugs/grouping/key.js';
 import { earlierMasks, mask } from '../../../../plugins/bugs/grouping/mask.js';
 import { hashOf } from '../../../../plugins/bugs/item/document-ids.js';
@@ -167,6 +168,21 @@ describe('bugs: groups from before a mask was added', () => {
     for (const hash of ['CkLzaFvZ', 'BdJ3kf9Q'])
       expect(await fixture.bugs.record(bundled(`assets/index-${hash}.js`))).to.include({ id: old.id, created: false });
     await settled(fixture);
+  });
+
+  it('are looked for in a store that has keys, and not in one that began with these masks', async () => {
+    for (const began of [true, false]) {
+      const fixture = await memoryFixture();
+      const { deps, bugs } = fixture;
+      if (!began) await bugs.record(errorReport({ error_message: 'no such table' }));
+      await beginWithMasks(deps.catchUps, deps.keys);
+      deps.grouping.masks = EARLIER_MASKS;
+      const { id } = await bugs.record(late(31));
+      deps.grouping.masks = {};
+      expect(await bugs.record(late(31))).to.include({ created: began });
+      expect((await bugs.record(late(1673))).id === id).to.equal(!began);
+      await settled(fixture);
+    }
   });
 
   it('are looked for with the settings that hold', () => {
