@@ -22,6 +22,7 @@ import { Items } from '../store/items.js';
 import { withNamed } from '../store/named.js';
 import { Leases } from '../claims/leases.js';
 import type { ItemDoc } from '../item/model.js';
+import { severityIn } from '../item/severity.js';
 
 export const MOST_IDS = 200;
 export const MOST_MATCHES = 1000;
@@ -175,6 +176,7 @@ function withToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }:
 
 /** What the body lacks for every item. @throws ServiceError reason_required, validation_failed */
 function checkSet(set: Edit): void {
+  severityIn(set, 'set.');
   if (set.status === 'wont_fix' && !set.reason?.trim())
     throw reasonRequired('The status wont_fix needs a `reason`.', 'set.reason');
   if (set.status === 'duplicate' && !set.duplicate_of)

@@ -1,5 +1,6 @@
 /** Plans the fields of an edit into the change of its item (contract 20, endpoints: PATCH). Pure. */
 import { invalid } from '../../../kernel/errors.js';
+import { severityIn } from '../item/severity.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { reasonRequired } from '../errors.js';
@@ -115,7 +116,7 @@ export function planFields(item: ItemDoc, change: ChangeSet, edit: Edit, caller:
 
 /** A change of severity locks it, unless the body says otherwise or an agent makes it: text may have led the agent. */
 export function planSeverity(change: ChangeSet, edit: Edit, caller: BugCaller): void {
-  const to = edit.severity ?? edit.urgency;
+  const to = severityIn(edit);
   const changed = to !== undefined && to !== change.next.severity;
   const locked = edit.severity_locked ?? (changed && caller.by_tool !== true ? true : change.next.severity_locked);
   if (locked !== change.next.severity_locked)

@@ -3,6 +3,7 @@ import { isVersion } from '../../../lib/versions.js';
 import type { ErrorLevel, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { checkAbove, storedBuild } from '../item/build-names.js';
+import { severityIn } from '../item/severity.js';
 
 export interface ReportBody {
   project: string;
@@ -61,7 +62,7 @@ export function reportOf(body: ReportBody, caller: BugCaller): { report: Report;
     type: body.type ?? 'bug',
     project: body.project,
     title: body.title.trim(),
-    severity: body.severity ?? body.urgency ?? 'medium',
+    severity: severityIn(body) ?? 'medium',
     source: caller.kind === 'session' ? 'ui' : 'agent',
     reported_by: caller.id,
     reporter: caller.name,

@@ -212,9 +212,10 @@ const stats = ({ stats: service }: BugServices): RouteSpec => ({
   summary: 'Items by status, severity and project, and what happened on each of the last 30 days',
   description:
     'Days are days in UTC, oldest first, today last. `resolved` counts an item once per cycle: when it is resolved, or closed ' +
-    'without that. A token of one project sees that project alone. From 100,000 items on an answer may be a second old for each ' +
+    'without that. `project` limits them to one; a token of one project sees that project alone. From 100,000 items on an answer may be a second old for each ' +
     '100,000 of them.',
   access: { scope: READ },
+  input: { query: schemas.statsQuery },
   output: shapes.statsOutput,
-  handle: (request) => service.of(callerIn(request)),
+  handle: (request) => service.of(callerIn(request), (request.query as { project?: string }).project),
 });

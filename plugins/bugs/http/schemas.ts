@@ -36,6 +36,13 @@ const characters = (most: number): joi.StringSchema => {
       .custom((value: string, helpers) => (fits.test(value) ? value : helpers.error('string.max', { limit: most }))),
   );
 };
+/** The contract counts bytes, as UTF-8 has them. */
+const bytes = (most: number): joi.StringSchema => {
+  const large = { custom: `must be at most ${most} bytes of UTF-8` };
+  const fits = (value: string): boolean => Buffer.byteLength(value) <= most;
+  const schema = joi.string().max(most);
+  return schema.custom((value: string, helpers) => (fits(value) ? value : helpers.message(large)));
+};
 const title = characters(200).pattern(filled).message('must not be empty');
 const tags = joi.array().items(joi.string().min(1).max(200)).max(32);
 const line = joi.number().integer().min(0).max(MAX_LINE).allow(null);
@@ -98,7 +105,7 @@ export const reportBody = named(
     }),
 );
 
-const comment = joi.string().max(LONGEST_COMMENT).pattern(filled).message('must not be empty');
+const comment = bytes(LONGEST_COMMENT).pattern(filled).message('must not be empty');
 
 export const editBody = named(
   'ItemChange',
@@ -154,6 +161,8 @@ export const releaseBody = named(
     comment: editBody.extract('comment'),
   }),
 );
+
+export const statsQuery = joi.object({ project: joi.string().max(64) });
 
 export const idParam = joi.object({ id: joi.string().max(100).required() });
 

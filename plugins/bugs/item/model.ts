@@ -255,7 +255,7 @@ export interface RefDoc {
   expires_at: string | null;
 }
 
-/** Characters of a comment's body. */
+/** Bytes of a comment's body (contract 20, endpoints). */
 export const LONGEST_COMMENT = 16_384;
 
 export interface CommentDoc {

@@ -46,6 +46,8 @@ type Counts = readonly { key: Scalar; n: number }[];
 const LARGE = 100_000;
 const KEPT_MS = 1_000;
 const KEPT = 1_000;
+/** The slug of no project: it would begin with a letter or digit. */
+const NONE = '-';
 
 @injectable()
 export class Stats {
@@ -59,10 +61,12 @@ export class Stats {
   ) {}
 
   /**
-   * The numbers of the caller's project, or of all. One count runs at a time; calls that arrive meanwhile share the
+   * The numbers of a project, or of all; a caller of one project has none of another. One count runs at a time; calls that arrive meanwhile share the
    * next one, so no answer is older than its call.
    */
-  of({ project }: Pick<BugCaller, 'project'>): Promise<StatsAnswer> {
+  of(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsAnswer> {
+    const project =
+      asked !== null && caller.project !== null && asked !== caller.project ? NONE : (caller.project ?? asked);
     const key = project ?? '';
     const kept = this.#kept.get(key);
     if (kept !== undefined) return Promise.resolve(kept);

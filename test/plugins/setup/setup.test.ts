@@ -225,6 +225,10 @@ describe('setup', function () {
       const foreign = await fixture.parts.tokens.issue(issued);
       expect(outcome(await ask({ name: 'hand', replace: true }))).to.deep.equal([409, 'conflict']);
       expect((await self(foreign.token)).status).to.equal(200);
+      // Tokens of no project are none of this project's: they stay, and a setup does not learn their names.
+      const master = await fixture.parts.tokens.issue({ kind: 'master', name: 'all', scopes: [], created_by: 'admin' });
+      expect((await ask({ name: 'all', replace: true })).status).to.equal(201);
+      expect((await self(master.token)).status).to.equal(200);
     });
 
     it('refuses unknown projects and bad fields, and issues nothing', async () => {

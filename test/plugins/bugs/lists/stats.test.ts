@@ -121,6 +121,22 @@ for (const engine of ENGINES) {
       expect(stats.by_status).to.include({ open: 0, closed: 1 });
       expect(stats.per_day[29]).to.deep.equal({ date: '2026-11-20', new: 1, resolved: 1, regressed: 0 });
     });
+
+    it('shows the project that is asked for, and nothing of another than the caller’s', async () => {
+      await itemIn(fixture, 'open');
+      await fixture.bugs.record(report({ project: 'beta', title: 'Elsewhere' }));
+      await settled(fixture);
+      const ask = await httpOf(fixture);
+      const answer = await ask('GET', '/stats?project=beta', undefined, { bearer: READ });
+      expect(answer.body['by_project']).to.deep.equal({ beta: 1 });
+      expect((await ask('GET', '/stats?project=none', undefined, { bearer: READ })).body['by_project']).to.deep.equal(
+        {},
+      );
+      const refused = await ask('GET', '/stats?project=', undefined, { bearer: READ });
+      expect([refused.status, refused.body['error']?.['code']]).to.deep.equal([400, 'invalid_request']);
+      const foreign = await fixture.stats.of({ project: 'beta' }, 'alpha');
+      expect([foreign.by_project, foreign.by_status.open, foreign.per_day[29]?.new]).to.deep.equal([{}, 0, 0]);
+    });
   });
 }
 
