@@ -61,8 +61,8 @@ export class Stats {
   ) {}
 
   /**
-   * The numbers of a project, or of all; a caller of one project has none of another. One count runs at a time; calls that arrive meanwhile share the
-   * next one, so no answer is older than its call.
+   * The numbers of a project, or of all; a caller of one project has none of another. One count runs at a time; calls
+   * that arrive meanwhile share the next one, so no answer is older than its call.
    */
   of(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsAnswer> {
     const project =
