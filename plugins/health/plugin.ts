@@ -1,9 +1,10 @@
 /** Health, metrics, the interface description, migrations and the system page (contracts 95, 10 and 80). */
 import joi from 'joi';
-import { definePlugin } from '../../kernel/contract.js';
+import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT, AUDIT_READER } from '../../ports/domain/audit.js';
 import { CATALOG, MIGRATIONS, RUNTIME } from '../../ports/domain/system.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
+import { HEARTBEAT_REFUSALS } from '../../ports/domain/heartbeat-refusals.js';
 import { STORAGE_SPACE } from '../../ports/domain/health.js';
 import { gauges } from './gauges.js';
 import { Integrity } from './integrity.js';
@@ -24,6 +25,7 @@ export default definePlugin<HealthConfig>({
   needs: [RUNTIME.name, MIGRATIONS.name, CATALOG.name, AUDIT.name, AUDIT_READER.name],
   uses: [WATCHDOG.name],
   provides: [STORAGE_SPACE.name],
+  extends: [HEARTBEAT_REFUSALS.point],
   scopes: [DETAILS],
   tags: {
     health: 'Whether the service works, for people and for probes.',
@@ -55,6 +57,7 @@ export default definePlugin<HealthConfig>({
     });
     return {
       services: { [STORAGE_SPACE.name]: space },
+      extensions: [extend(HEARTBEAT_REFUSALS, { refuses: () => space.short() })],
       routes: routes({ health, run, catalog: ctx.resolve(CATALOG), metrics }),
       pages: pages({
         health,

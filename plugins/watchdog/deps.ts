@@ -61,6 +61,8 @@ export interface WatchdogDeps {
   probes: () => MonitorProbes | null;
   /** Who passes alarms on to people and programs. */
   receivers: () => readonly AlarmReceivers[];
+  /** Heartbeats are refused at the moment. */
+  refuses: () => boolean;
   emit: (
     event: string,
     data: object,

@@ -15,6 +15,7 @@ import {
   PROJECTS,
   SELLER_BRANDS,
 } from '../../ports/domain/projects.js';
+import { HEARTBEAT_REFUSALS } from '../../ports/domain/heartbeat-refusals.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
@@ -130,7 +131,7 @@ export default definePlugin<WatchdogConfig>({
   title: 'Watchdog',
   needs: [SYSTEM, AUDIT, AUTHENTICATOR, TOKENS, LIVE_TOKENS, PROJECTS, SELLER_BRANDS].map(({ name }) => name),
   provides: [WATCHDOG.name],
-  extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point],
+  extensionPoints: [MONITOR_PROBES.point, ALARM_RECEIVERS.point, HEARTBEAT_REFUSALS.point],
   extends: [
     PROJECT_USAGE.point,
     PROJECT_BELONGINGS.point,
@@ -177,6 +178,7 @@ export default definePlugin<WatchdogConfig>({
       projects,
       probes: () => ctx.extensions(MONITOR_PROBES)[0] ?? null,
       receivers: () => ctx.extensions(ALARM_RECEIVERS),
+      refuses: () => ctx.extensions(HEARTBEAT_REFUSALS).some((refusal) => refusal.refuses()),
       monitorsPerToken: ctx.app.limits['monitors_per_token'] ?? 10_000,
       emit: (event, data, options) => ctx.emit(event, data, options),
     };

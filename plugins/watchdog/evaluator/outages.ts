@@ -1,10 +1,12 @@
 /**
  * The service's own outages (contract 30, own outage). `serve` stamps that it is alive; a gap over 60 s is recorded and
- * not counted against monitors. The credit is computed from the recorded gaps whenever a monitor is judged, so it is
+ * not counted against monitors. Nor is any time in which it refused heartbeats for want of room: it gives no sign of
+ * life then, since it hears of none. The credit is computed from the recorded gaps whenever a monitor is judged, so it is
  * given once by itself and nothing has to be written into a hundred thousand monitors after a restart.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
+import { StoreFull } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 
 export const STAMP_MS = 10_000;
@@ -36,6 +38,8 @@ export const creditSince = (gaps: readonly Gap[], since: number): number =>
 @injectable()
 export class Outages {
   #timer: NodeJS.Timeout | undefined;
+  /** Since the last sign of life heartbeats were refused. */
+  #refused = false;
 
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
@@ -56,22 +60,44 @@ export class Outages {
     await this.stamp();
   }
 
-  /** The gap first, under an id that follows from its beginning, then the stamp that ends it. */
+  /** A sign of life, unless heartbeats are refused. @throws StoreFull */
   async stamp(): Promise<void> {
+    if (this.#refuses()) return;
+    try {
+      await this.#stamp();
+      this.#refused = false;
+    } catch (error) {
+      if (error instanceof StoreFull) this.#refused = true;
+      throw error;
+    }
+  }
+
+  #refuses(): boolean {
+    const now = this.deps.refuses();
+    this.#refused ||= now;
+    return now;
+  }
+
+  /** The gap first, under an id that follows from its beginning, then the stamp that ends it. */
+  async #stamp(): Promise<void> {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();
     const set = { at: isoOf(now) };
+    const least = this.#refused ? 0 : GAP_MS;
     // Nearly always another sign lies less than a gap behind: one write tells and renews it.
-    if ((await marks.change({ id: ALIVE, at: { gte: isoOf(now - GAP_MS) } }, { set })) !== null) return;
+    if ((await marks.change({ id: ALIVE, at: { gte: isoOf(now - least) } }, { set })) !== null) return;
     const last = await marks.get(ALIVE);
-    if (last !== null && now - Date.parse(last.at) > GAP_MS) {
+    if (last !== null && now - Date.parse(last.at) > least) {
       const gap = { setOnInsert: { from: last.at }, max: { to: isoOf(now) } };
       await outages.change({ id: `gap:${last.at}` }, gap, { upsert: true });
     }
     await marks.change({ id: ALIVE }, { set }, { upsert: true });
   }
 
-  /** Every gap, including an open one. `open`: no process has stamped for longer than a gap takes. */
+  /**
+   * Every gap, including an open one. `open`: no process has stamped for longer than a gap takes, or this one refuses
+   * heartbeats.
+   */
   async gaps(): Promise<{ gaps: Gap[]; open: boolean }> {
     const { marks, outages, clock } = this.deps;
     const now = clock.now();
@@ -84,7 +110,8 @@ export class Outages {
       // One that ends later than now was measured by a clock that was set back since: nobody knows how long it was.
       .filter(({ to }) => to <= now + GAP_MS);
     const since = last === null ? now : Date.parse(last.at);
-    const open = now - since > GAP_MS;
+    this.#refuses();
+    const open = this.#refused || now - since > GAP_MS;
     if (open) gaps.push({ from: since, to: now });
     return { gaps: merged(gaps), open };
   }

@@ -93,6 +93,7 @@ export function fixtureOn(
     audit: { record: async () => undefined },
     probes: () => null,
     receivers: () => [],
+    refuses: () => false,
     projects: {
       list: async () => [],
       get: async (slug) =>

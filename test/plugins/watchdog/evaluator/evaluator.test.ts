@@ -432,6 +432,28 @@ for (const engine of STORES) {
       expect(await fixture.evaluate()).to.include({ to_down: 1 });
     });
 
+    it('holds no heartbeat against a monitor that the service itself refused, for however short a time', async () => {
+      let refused = false;
+      const full = fixtureOn(store, fixture.clock, (deps) => (deps.refuses = () => refused), 3);
+      const pass = async (ms: number): Promise<void> => {
+        for (let at = 0; at < ms; at += 10_000) {
+          full.clock.advance(10_000);
+          await full.outages.stamp();
+        }
+      };
+      await full.outages.stamp();
+      await full.beat('a', { interval: 10 });
+      refused = true;
+      await pass(50_000);
+      expect(await full.evaluate(), 'while it refuses').to.include({ to_down: 0, to_warning: 0 });
+      refused = false;
+      expect(await full.evaluate(), 'before its next sign of life').to.include({ to_down: 0, to_warning: 0 });
+      await pass(20_000);
+      expect(await full.evaluate(), 'once it takes them again').to.include({ to_down: 0, to_warning: 0 });
+      await pass(40_000);
+      expect(await full.evaluate(), 'when none comes').to.include({ to_down: 1 });
+    });
+
     it('two evaluators on one store: one wins, and its alarms are told once', async () => {
       const second = fixtureOn(store, fixture.clock, undefined, 2);
       for (let i = 0; i < 20; i++) await fixture.beat(`m${i}`, { interval: 1 });
