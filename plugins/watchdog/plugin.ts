@@ -15,7 +15,7 @@ import {
   PROJECTS,
   SELLER_BRANDS,
 } from '../../ports/domain/projects.js';
-import { HEARTBEAT_REFUSALS } from '../../ports/domain/heartbeat-refusals.js';
+import { HEARTBEAT_REFUSALS } from '../../ports/domain/health.js';
 import { RELEASE_PUBLISHED } from '../../ports/domain/releases.js';
 import { SYSTEM } from '../../ports/domain/system.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';

@@ -13,7 +13,6 @@ export * from './event-page.js';
 export * from './forge-changes.js';
 export * from './frames.js';
 export * from './health.js';
-export * from './heartbeat-refusals.js';
 export * from './item-facts.js';
 export * from './licensing.js';
 export * from './live.js';

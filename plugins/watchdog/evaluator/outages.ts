@@ -1,8 +1,8 @@
 /**
  * The service's own outages (contract 30, own outage). `serve` stamps that it is alive; a gap over 60 s is recorded and
- * not counted against monitors. Nor is any time in which it refused heartbeats for want of room: it gives no sign of
- * life then, since it hears of none. The credit is computed from the recorded gaps whenever a monitor is judged, so it is
- * given once by itself and nothing has to be written into a hundred thousand monitors after a restart.
+ * not counted against monitors. Nor is any time in which it refused heartbeats for want of room: it hears of none then,
+ * and gives no sign of life. The credit is computed from the recorded gaps whenever a monitor is judged, so it is given
+ * once by itself and nothing has to be written into a hundred thousand monitors after a restart.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { isoOf } from '../../../lib/time.js';
