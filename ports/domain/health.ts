@@ -1,6 +1,6 @@
 /**
- * What the health plugin offers the others: whether there is room for what intakes write (contract 00, limits), and what
- * the watchdog makes of heartbeats that were refused for want of it (contract 30, own outage).
+ * What the health plugin offers the others: whether there is room for what intakes write (contract 00, limits), which
+ * tells the watchdog what heartbeats were refused (contract 30, own outage).
  */
 import { extensionPoint, token } from '../token.js';
 
