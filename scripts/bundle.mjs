@@ -3,8 +3,9 @@
 // it runs, so libraries that not every service needs are files of their own (LATER). Does nothing when nothing was
 // compiled since.
 //
-// The bundle is made of what tsc wrote, so it has the same code, names of classes and metadata of decorators. Threads,
-// views, guides and assets stay files; `import.meta` of a module says where its own file lies.
+// The bundle is made of what tsc wrote, so it has the same code, names of classes and metadata of decorators. Threads
+// are files of their own, THREADS with all that they import; views, guides and assets stay as they are. `import.meta` of
+// a module says where its own file lies.
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -35,6 +36,9 @@ const LATER = {
   nodemailer: 'nodemailer',
   qrcode: 'qrcode',
 };
+
+/** Threads that most services start, each with all that it imports (lib/thread-module.ts). Others stay files. */
+const THREADS = ['adapters/sqlite/writer', 'adapters/sqlite/reader', 'adapters/node/hasher-worker'];
 
 const fresh = async () => {
   const times = await Promise.all(
@@ -159,6 +163,11 @@ async function writeFiles(options, changed = (text) => text) {
   for (const { text, location } of warnings) console.error(`bundle: ${text} (${location?.file}:${location?.line})`);
 }
 
+/** What `places` writes asks for these. */
+const PLACES = `const __dist = require('node:url').pathToFileURL(require('node:path').join(__dirname, '..') + '/');
+const __folderOf = (url) => require('node:path').dirname(require('node:url').fileURLToPath(url));
+${NAMED}`;
+
 async function writeBundle() {
   await mkdir(dirname(FILE), { recursive: true });
   await writeFiles(
@@ -167,11 +176,9 @@ async function writeBundle() {
       // The wrapper of a module, as Node's own.
       banner: {
         js: `(function (exports, require, module, __filename, __dirname) {
-const __dist = require('node:url').pathToFileURL(require('node:path').join(__dirname, '..') + '/');
+${PLACES}
 const __load = (name) => Promise.reject(new Error(\`the bundle of the service loads no \${name}\`));
-${NAMED}
-${COPIED}
-const __folderOf = (url) => require('node:path').dirname(require('node:url').fileURLToPath(url));`,
+${COPIED}`,
       },
       footer: { js: '})' },
       plugins: [later, places],
@@ -182,6 +189,15 @@ const __folderOf = (url) => require('node:path').dirname(require('node:url').fil
     entryPoints: LATER,
     outExtension: { '.js': '.cjs' },
     banner: { js: NAMED },
+    plugins: [places],
+  });
+  await writeFiles({
+    entryPoints: Object.fromEntries(THREADS.map((name) => [name.replaceAll('/', '.'), join(DIST, `${name}.js`)])),
+    // Only imported accounts have hashes that need it.
+    external: [...EXTERNAL, 'hash-wasm'],
+    outExtension: { '.js': '.cjs' },
+    // A thread that writes loads functions of plugins.
+    banner: { js: `${PLACES}\nconst __load = (name) => import(name);` },
     plugins: [places],
   });
   await stop();

@@ -9,6 +9,7 @@
 import { access, chmod, constants, lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders } from '../../lib/folders.js';
+import { threadModule } from '../../lib/thread-module.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { MetDamage } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';
@@ -101,7 +102,7 @@ export class SqliteStore implements DocumentStore {
     const connection = { path, durability };
     this.#options = connection;
     const writer = new Pool({
-      module: new URL('./writer.js', import.meta.url),
+      module: threadModule(new URL('./writer.js', import.meta.url)),
       connection: { ...connection, commits: this.#commits.shared },
       threads: 1,
       send: 'stream',
@@ -117,7 +118,7 @@ export class SqliteStore implements DocumentStore {
     this.#readers =
       threads === 'always'
         ? new Pool({
-            module: new URL('./reader.js', import.meta.url),
+            module: threadModule(new URL('./reader.js', import.meta.url)),
             connection,
             threads: READERS,
             send: 'one',
