@@ -4,8 +4,8 @@
 // compiled since.
 //
 // The bundle is made of what tsc wrote, so it has the same code, names of classes and metadata of decorators. Threads
-// are files of their own, THREADS with all that they import; views, guides and assets stay as they are. `import.meta` of
-// a module says where its own file lies.
+// are files of their own, THREADS with all that they import; views, guides and assets stay as they are. `import.meta`
+// of a module says where its own file lies.
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -37,7 +37,7 @@ const LATER = {
   qrcode: 'qrcode',
 };
 
-/** Threads that most services start, each with all that it imports (lib/thread-module.ts). Others stay files. */
+/** Threads that most services start, each with all that it imports (lib/process/thread-module.ts). */
 const THREADS = ['adapters/sqlite/writer', 'adapters/sqlite/reader', 'adapters/node/hasher-worker'];
 
 const fresh = async () => {

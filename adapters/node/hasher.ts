@@ -11,7 +11,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../kernel/errors.js';
-import { threadModule } from '../../lib/thread-module.js';
+import { threadModule } from '../../lib/process/thread-module.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { HashAnswer, HashJob } from './hasher-worker.js';
 

@@ -9,7 +9,7 @@
 import { access, chmod, constants, lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolders } from '../../lib/folders.js';
-import { threadModule } from '../../lib/thread-module.js';
+import { threadModule } from '../../lib/process/thread-module.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
 import type { MetDamage } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';

@@ -52,10 +52,10 @@ export const RULES: readonly Rule[] = [
   {
     // The calls to the system that several adapters need alike.
     layer: 'lib',
-    files: /^lib\/folders\.ts$/,
+    files: /^lib\/(folders|process\/thread-module)\.ts$/,
     project: [],
-    packages: [/^node:(fs\/promises|path)$/],
-    says: 'lib/folders.ts imports node:fs/promises and node:path',
+    packages: [/^node:(fs|fs\/promises|path)$/],
+    says: 'lib/folders.ts and lib/process/thread-module.ts import node:fs and node:path',
   },
   {
     layer: 'lib',

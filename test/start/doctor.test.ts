@@ -8,6 +8,7 @@ import { MOVES } from '../../adapters/archive/moving/contents.js';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { until } from '../harness.js';
+import { prepare } from '../support/prepared.js';
 import { aos, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
 
 interface Report {
@@ -50,6 +51,7 @@ describe('start: the command line before anything runs', function () {
   }
 
   it('warns where X-Forwarded-For came from a proxy that is not listed, until it is; so do health and /system', async () => {
+    await prepare(join(folder, 'data'), serviceEnv);
     const service = await TestService.started({}, join(folder, 'data'));
     try {
       expect(faults(await doctor())).to.deep.equal([]);
@@ -203,10 +205,7 @@ describe('start: the command line before anything runs', function () {
         (await aos(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), ['doctor', '--json', ...words])).stdout,
       ) as Report;
     const itemOf = ({ items }: Report, name: string) => items.find(({ check }) => check === name);
-    const made = async (): Promise<void> => {
-      const service = await TestService.started({ SVC_STORAGE_URL: 'sqlite:aos.db' }, join(folder, 'data'));
-      await service.end();
-    };
+    const made = (): Promise<void> => prepare(join(folder, 'data'), serviceEnv);
 
     it('that is no database, or is damaged: what to do, with the newest backup', async () => {
       await mkdir(join(folder, 'data', 'backups'), { recursive: true, mode: 0o700 });

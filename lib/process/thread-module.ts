@@ -5,7 +5,7 @@
  */
 import { statSync } from 'node:fs';
 
-const DIST = new URL('..', import.meta.url);
+const DIST = new URL('../..', import.meta.url);
 /** Not in the package. */
 const BUILT = new URL('.tsbuildinfo', DIST);
 
