@@ -10,7 +10,8 @@ import { MARK } from '../../adapters/sqlite/schema/mark.js';
 import { credentialName } from '../../formats/license-key.js';
 import { until } from '../harness.js';
 import { packageOf } from '../plugins/releases/fixture.js';
-import { TestService } from '../support/service.js';
+import { ADMIN, TestService } from '../support/service.js';
+import { Visitor } from '../support/visitor.js';
 
 const LIST = '/api/bugtracker/v1/bugs';
 const SHARED_KEY = 'a-key-between-two-servers';
@@ -75,6 +76,12 @@ describe('a damaged row', function () {
       expect(await report('two')).to.equal(500);
       for (const id of [first, third]) expect(await get(`${LIST}/${id}`)).to.equal(200);
       expect((await service.request('GET', '/api/health/ready', null)).status).to.equal(200);
+      const visitor = new Visitor(service);
+      expect(await visitor.signIn(ADMIN)).to.equal(303);
+      const dashboard = await visitor.get('/');
+      expect(dashboard.status).to.equal(200);
+      expect(await dashboard.text()).to.match(/<b>\d<\/b> groups? or more/);
+      expect(service.stdout).to.not.include('a part of a page failed');
       expect(await report(['four', 'five'][round] ?? '')).to.equal(201);
       const { total } = (await service.request('GET', `${LIST}?include_total=true`, token)).body;
       expect(total).to.equal(4 + round);

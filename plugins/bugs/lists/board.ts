@@ -180,16 +180,20 @@ export class Board implements ErrorGroups {
     const [path] = order[0] as Sort[number];
     const value = doc[path as 'last_seen_at' | 'severity_rank'];
     const bounds = (filter[path] ?? {}) as object;
+    // The page of one item is shown without a next one that is damaged.
+    const damaged = (): void => undefined;
     const [alike, below] = await Promise.all([
       this.deps.items.find({
         filter: { ...filter, [path]: value, id: { lt: doc.id } },
         sort: [['id', 'desc']],
         limit: 1,
+        damaged,
       }),
       this.deps.items.find({
         filter: { ...filter, [path]: { ...bounds, lt: least(bounds, value) } },
         sort: order,
         limit: 1,
+        damaged,
       }),
     ]);
     const next = alike.items[0] ?? below.items[0];
@@ -269,14 +273,19 @@ export class Board implements ErrorGroups {
     const filter = { type: 'error', last_seen_at: { gte: isoOf(now - hours * HOUR_MS) } };
     let groups = 0;
     let complete = true;
-    for await (const items of pages(this.deps.items, { filter, sort: sortOf('last_seen_at'), limit: BATCH })) {
-      complete = groups < SUMMED;
-      if (!complete) break;
+    // The lists and health tell of what is damaged.
+    const damaged = (): void => void (complete = false);
+    for await (const items of pages(this.deps.items, { filter, sort: sortOf('last_seen_at'), limit: BATCH, damaged })) {
+      if (groups >= SUMMED) {
+        complete = false;
+        break;
+      }
       for (const doc of items) hourly(doc.hours, now, hours).forEach((n, i) => (counts[i] = (counts[i] ?? 0) + n));
       groups += items.length;
     }
     if (groups > 0) return { counts, groups, complete };
-    const any = await this.deps.items.find({ filter: { type: 'error' }, sort: sortOf('last_seen_at'), limit: 1 });
-    return any.items.length === 0 ? null : { counts, groups, complete: true };
+    const any = { filter: { type: 'error' }, sort: sortOf('last_seen_at'), limit: 1, damaged };
+    const { items } = await this.deps.items.find(any);
+    return items.length === 0 && complete ? null : { counts, groups, complete };
   }
 }
