@@ -150,7 +150,13 @@ async function intake(): Promise<void> {
   grouping();
 }
 
-/** A page of fifty items, and `action=next`, beside a bare route that answers the same from memory. */
+/** Orders of a list: callers who ask alike share one reading, and these ask for different pages. */
+const ORDERS = ['last_seen_at', 'created_at', 'updated_at', 'hit_count', 'severity'].flatMap((sort) => [
+  `sort=${sort}&order=asc`,
+  `sort=${sort}&order=desc`,
+]);
+
+/** Pages of fifty items, and `action=next`, beside a bare route that answers the same from memory. */
 async function reads(): Promise<void> {
   const bare = await bareServer('./bare.js');
   const service = await TestService.started({ ...UNLIMITED, SVC_BUGS__MAX_CLAIMS: '1000000' });
@@ -161,16 +167,21 @@ async function reads(): Promise<void> {
     // More than are claimed, which is looked at below: what finds nothing is cheap.
     seedItems(service.dataDir, ['bench'], CLAIMS_PER_SECOND * (WARM_UP + ROUNDS * SECONDS), { open: true });
     await service.start();
-    say(`\nReads, 16 connections, ${ROUNDS} rounds of ${SECONDS} s each, in turn`);
+    say(`\nReads, 16 connections where nothing else is said, ${ROUNDS} rounds of ${SECONDS} s each, in turn`);
     const headers = { authorization: `Bearer ${token}` };
-    for (const [name, method, path] of [
-      ['a page of 50 items', 'GET', '/api/bugtracker/v1/bugs'],
-      ['action=next', 'POST', '/api/bugtracker/v1/bugs?action=next&agent=bench&lease_seconds=60'],
+    const list = '/api/bugtracker/v1/bugs';
+    for (const [name, method, paths, connections] of [
+      ['a page of 50 items', 'GET', [list], 16],
+      ['the same, 32 connections', 'GET', [list], 32],
+      [`${ORDERS.length} pages, 32 connections`, 'GET', ORDERS.map((order) => `${list}?${order}`), 32],
+      ['action=next', 'POST', [`${list}?action=next&agent=bench&lease_seconds=60`], 16],
     ] as const) {
+      const path = paths[0] ?? list;
       const { body } = await service.request(method, path, token);
       const kept = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
       await fetch(`${bare.url}/kept`, kept);
-      await compared(name, service, bare, { method, paths: ['/kept'] }, { method, paths: [path], headers });
+      const ours = { method, paths: [...paths], headers, connections };
+      await compared(name, service, bare, { method, paths: ['/kept'], connections }, ours);
       const { body: last } = await service.request(method, path, token);
       if ((last as { item?: unknown }).item === null) throw new Error('all items are claimed: the figure is too good');
     }

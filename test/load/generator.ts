@@ -25,10 +25,12 @@ export async function load(options: {
   rate?: number;
   seconds: number;
 }): Promise<Load> {
-  const requests = (options.bodies ?? ['']).map((body, i) => {
+  const { paths = ['/'], bodies = [''] } = options;
+  const requests = Array.from({ length: Math.max(paths.length, bodies.length) }, (_, i) => {
+    const body = bodies[i % bodies.length] ?? '';
     const request: autocannon.Request = {
       method: options.method,
-      path: options.paths?.[i % options.paths.length] ?? '/',
+      path: paths[i % paths.length] ?? '/',
       headers: options.headers,
     };
     const type = { 'content-type': options.type ?? 'application/json' };

@@ -27,7 +27,6 @@ const PATHS = Array.from(
   { length: 80 },
   (_, n) => `/api/updateservice/v1/check?product=bench&version=0.${n % 5}&instance_id=machine-${n}`,
 );
-const NONE = PATHS.map(() => '');
 
 const small = (content: string): Buffer =>
   gzipSync(Buffer.concat([tarEntry({ name: 'app.txt', content }), Buffer.alloc(1024)]), { level: 1 });
@@ -56,12 +55,12 @@ async function checks(say: Say, rounds: number, seconds: number): Promise<void> 
     const body = await (await fetch(service.url + (PATHS[0] ?? ''))).text();
     const bare = await bareServer('./bare-check.js', [String(body.length)]);
     try {
-      const theirs = { method: 'GET' as const, paths: PATHS.map(() => '/check'), bodies: NONE, url: bare.url };
+      const theirs = { method: 'GET' as const, paths: PATHS.map(() => '/check'), url: bare.url };
       const medians: number[] = [];
       for (const count of [10, MANY]) {
         if (count > 10) await more(service, count);
         // Its address is another one after a restart.
-        const ours = { method: 'GET' as const, paths: PATHS, bodies: NONE, url: service.url };
+        const ours = { method: 'GET' as const, paths: PATHS, url: service.url };
         const pid = service.child?.pid ?? 0;
         say(
           `\nUpdate checks among ${count} releases, ${body.length} bytes an answer, 16 connections, ${rounds} rounds of ${seconds} s`,
