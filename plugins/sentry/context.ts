@@ -7,6 +7,7 @@ import type { MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
 import type { Thrown } from './chain.js';
 import { ownFrame, type StackFrame } from './frames.js';
+import { KnownStacks, type KeptFrames } from './known-stacks.js';
 import { framesIn } from './stack.js';
 import { threadsOf } from './threads.js';
 import { aboutUser } from './user.js';
@@ -36,6 +37,7 @@ export interface Beside {
 /** @param chain as it was written */
 export function contextOf(event: Loose, chain: readonly Thrown[], { message, missing }: Beside): JsonObject | null {
   const own = ownFrame(framesIn(chain));
+  const { source, frames } = own === null ? NO_FRAMES : keptOf(chain, own);
   const context: JsonObject = {};
   const put = (name: string, value: Json | null): void => {
     if (value !== null) context[name] = value;
@@ -44,9 +46,9 @@ export function contextOf(event: Loose, chain: readonly Thrown[], { message, mis
   put('message', message);
   put('missing_source_maps', missing.length === 0 ? null : missing.map((map) => ({ ...map })));
   put('sdk', sdkOf(event['sdk']));
-  put('source', own === null ? null : (sourceOf(own)?.lines ?? null));
+  put('source', source);
   put('locals', own === null ? null : localsOf(own, MOST_LOCALS));
-  put('frames', framesKept(chain, own));
+  put('frames', frames);
   put('user', aboutUser(event['user']));
   put('request', filled(event['request']));
   put('contexts', filled(event['contexts']));
@@ -69,7 +71,7 @@ function sdkOf(value: unknown): string | null {
 
 interface Source {
   /** `{"41": "  return price.total;"}` */
-  lines: Json;
+  lines: JsonObject;
   /** Characters as JSON, about. Counted here: an object with numbers for keys is slow to walk. */
   size: number;
 }
@@ -79,7 +81,7 @@ function sourceOf({ line: at, code, given }: StackFrame): Source | null {
   if (code === null) return null;
   const before = list(given['pre_context']).slice(-MOST_SOURCE_LINES);
   const after = list(given['post_context']).slice(0, MOST_SOURCE_LINES);
-  const lines: { [number: number]: Json } = {};
+  const lines: JsonObject = {};
   let number = (at ?? before.length + 1) - before.length;
   let size = 2;
   for (const content of [...before, code, ...after]) {
@@ -149,13 +151,23 @@ function withSource(frame: StackFrame): KeptFrame | null {
   return kept;
 }
 
+const NO_FRAMES: KeptFrames = { source: null, frames: null };
+const known = new KnownStacks();
+
+function keptOf(chain: readonly Thrown[], own: StackFrame): KeptFrames {
+  const frames = chain.flatMap((thrown) => thrown.frames);
+  return known.kept(frames, own, () => ({
+    source: sourceOf(own)?.lines ?? null,
+    frames: framesKept(frames, framesIn(chain), own),
+  }));
+}
+
 /**
  * The frames of all exceptions, the crash frame first. Room goes to the application's last frames with source and
  * locals, to its other ones, and only then to the libraries'.
+ * @param main those of the exception that `own` is of
  */
-function framesKept(chain: readonly Thrown[], own: StackFrame | null): Json | null {
-  const frames = chain.flatMap((thrown) => thrown.frames);
-  const main = framesIn(chain);
+function framesKept(frames: readonly StackFrame[], main: readonly StackFrame[], own: StackFrame): Json[] | null {
   const application = main.some(({ inApp }) => inApp === true) ? main.filter(({ inApp }) => inApp === true) : main;
   const whole = new Set(application.slice(0, MOST_WHOLE));
   const kept = new Map<StackFrame, JsonObject>();

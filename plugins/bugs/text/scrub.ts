@@ -4,6 +4,7 @@
  * value when nothing was found.
  */
 import { createHash } from 'node:crypto';
+import { isShared } from '../../../lib/text/shared-json.js';
 import { asSeen } from '../../../lib/unseen.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
 import type { Json } from '../../../ports/store.js';
@@ -61,6 +62,9 @@ function judge(key: string): Key {
   return verdict;
 }
 
+/** Shared objects without secrets (lib/text/shared-json.ts). */
+const clean = new WeakSet<object>();
+
 class Walk {
   #left = MOST_VALUES;
 
@@ -70,7 +74,10 @@ class Walk {
     if (typeof value === 'number') return isCardNumber(value) ? SCRUBBED : value;
     if (value === null || typeof value !== 'object') return value;
     if (depth >= DEEPEST) return SCRUBBED;
-    return Array.isArray(value) ? this.#array(value, depth) : this.#object(value, depth);
+    if (clean.has(value)) return value;
+    const after = Array.isArray(value) ? this.#array(value, depth) : this.#object(value, depth);
+    if (after === value && isShared(value)) clean.add(value);
+    return after;
   }
 
   #array(value: Json[], depth: number): Json {
