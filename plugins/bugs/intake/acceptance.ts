@@ -3,9 +3,11 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { DAY_MS } from '../../../lib/time.js';
 import type { Mute, RecordOptions, Report } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
+import type { Grouping } from '../grouping/key.js';
 import { GroupingRuleBook } from '../grouprules/book.js';
 import type { Ruling } from '../grouprules/compiled-rule.js';
 import { keyedBy } from '../grouprules/ruled-input.js';
+import type { Keyed } from '../groups/keys.js';
 import type { Moment } from '../item/first-document.js';
 import { Persons } from '../store/people.js';
 import { ReportFilters } from '../muting/report-filters.js';
@@ -13,6 +15,7 @@ import { ClientRefs } from '../store/client-refs.js';
 import { cleanReport } from '../text/clean.js';
 import { scrubReport } from '../text/scrub.js';
 import type { AcceptedReport } from './incoming-report.js';
+import { KnownWordings } from './known-wordings.js';
 
 /** A report with a public key moves the first sighting of an item no further back than payloads are kept. */
 const OLDEST_PUBLIC_MS = 30 * DAY_MS;
@@ -22,6 +25,7 @@ const isPublic = ({ intake_key }: Report): boolean => typeof intake_key === 'str
 @injectable()
 export class Acceptance {
   readonly #persons: Persons;
+  readonly #wordings = new KnownWordings();
 
   constructor(
     @inject(DEPS) private readonly deps: Pick<BugDeps, 'projects' | 'clock' | 'grouping' | 'peopleKey'>,
@@ -34,7 +38,8 @@ export class Acceptance {
 
   /** @throws ServiceError unknown_project */
   async accept(given: Report, details: RecordOptions['details']): Promise<AcceptedReport> {
-    const scrubbed = scrubReport(cleanReport(given));
+    const known = this.#wordings.groupingOf(given);
+    const scrubbed = scrubReport(cleanReport(given), known !== null);
     const { project, client_ref } = scrubbed;
     await this.deps.projects.accepting(project, 'reports');
     const found = this.#rulingOf(scrubbed);
@@ -45,9 +50,16 @@ export class Acceptance {
     const mute = muting instanceof Promise ? await muting : muting;
     const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
-    const keyed = keyedBy(scrubbed, ruling, this.deps.grouping.masks);
+    const keyed = this.#keyed(scrubbed, ruling, known);
+    if (known === null && ruling === null && scrubbed === given) this.#wordings.add(given, keyed);
     const person = given.user ? this.#persons.printOf(project, given.user) : null;
     return { report, own_title: scrubbed.title, details, person, keyed, ref, ...this.#moment(report) };
+  }
+
+  /** @param known the keys without a rule, where another report had the same */
+  #keyed(report: Report, ruling: Ruling | null, known: Grouping | null): Keyed {
+    if (ruling === null && known !== null) return { project: report.project, report, ...known };
+    return keyedBy(report, ruling, this.deps.grouping.masks);
   }
 
   /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */

@@ -130,15 +130,19 @@ const isCardNumber = (value: number): boolean => value >= 1e12 && Number.isSafeI
 /** The value without secrets, its texts whole (clean.ts); the same value when nothing has to change. */
 export const scrubJson = (value: Json): Json => new Walk().value(value, 0);
 
-const TEXTS = [
+/** The texts that decide a report's group, where it names its file. */
+export const WORDS = [
   'title',
-  'description',
   'error_message',
   'message_template',
-  'stack_trace',
   'exception_class',
   'file_path',
   'function_name',
+] as const satisfies readonly (keyof Report)[];
+
+const OTHERS = [
+  'description',
+  'stack_trace',
   'environment',
   'repo_url',
   'commit_sha',
@@ -149,14 +153,17 @@ const TEXTS = [
   'host',
 ] as const satisfies readonly (keyof Report)[];
 
+const TEXTS = [...WORDS, ...OTHERS];
+
 /**
  * The report without secrets; the same report when there are none. `project` names,
  * `fingerprint` is only hashed, and a `client_ref` that holds a credential becomes its hash: still one of a kind, as
  * the repeat of a report needs it.
+ * @param isWorded its words are known to hold no secret
  */
-export function scrubReport(report: Report): Report {
+export function scrubReport(report: Report, isWorded = false): Report {
   const found: { -readonly [K in keyof Report]?: Report[K] } = {};
-  for (const name of TEXTS) {
+  for (const name of isWorded ? OTHERS : TEXTS) {
     const before = report[name];
     if (typeof before !== 'string') continue;
     const after = scrubText(before);

@@ -1,0 +1,54 @@
+/**
+ * What reports said lately. Those of a storm say the same: their texts are known to be whole and to hold no secret, and
+ * they lead to the same keys.
+ */
+import { RecentMap } from '../../../lib/recent-map.js';
+import type { Report } from '../../../ports/domain/bugs.js';
+import type { Grouping } from '../grouping/key.js';
+import { normaliseOrigin } from '../grouping/origin.js';
+import { WORDS } from '../text/scrub.js';
+
+/** Wordings, at least. */
+const MOST_KNOWN = 500;
+/** Characters of a text that is remembered. */
+const LONGEST = 1_024;
+
+interface Wording {
+  report: Pick<Report, 'project' | 'type' | (typeof WORDS)[number]>;
+  grouping: Grouping;
+}
+
+export class KnownWordings {
+  readonly #known = new RecentMap<Wording>(MOST_KNOWN);
+
+  /** The keys of a report of the same words that was added. */
+  groupingOf(report: Report): Grouping | null {
+    if (!isDecided(report)) return null;
+    const known = this.#known.get(nameOf(report));
+    return known !== undefined && isSame(known.report, report) ? known.grouping : null;
+  }
+
+  /**
+   * Adds a report that is stored as it came.
+   * @param grouping of the report, by no grouping rule
+   */
+  add(report: Report, { dedup_key, bare_key, origin, masked }: Grouping): void {
+    if (!isDecided(report) || normaliseOrigin(report.file_path ?? '') === '') return;
+    if (WORDS.some((name) => (report[name]?.length ?? 0) > LONGEST)) return;
+    const { project, type, title } = report;
+    const words: Wording['report'] = { project, type, title };
+    for (const name of WORDS) Object.assign(words, { [name]: report[name] });
+    this.#known.set(nameOf(report), { report: words, grouping: { dedup_key, bare_key, origin, masked } });
+  }
+}
+
+const nameOf = ({ error_message, title }: Report): string => error_message ?? title;
+
+/** Whether the words alone decide the keys: no fingerprint, and no file that is read from the stack trace. */
+const isDecided = ({ file_path, fingerprint }: Report): boolean => !!file_path && !fingerprint?.length;
+
+function isSame(known: Wording['report'], report: Report): boolean {
+  if (known.project !== report.project || known.type !== report.type) return false;
+  for (const name of WORDS) if (known[name] !== report[name]) return false;
+  return true;
+}

@@ -1,0 +1,67 @@
+/** What reports said lately stands for nothing else: neither for other words nor for what stands beside them. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { groupingOf, type Grouping } from '../../../../plugins/bugs/grouping/key.js';
+import { KnownWordings } from '../../../../plugins/bugs/intake/known-wordings.js';
+import type { Report } from '../../../../ports/domain/bugs.js';
+import { errorReport, memoryFixture } from '../fixture.js';
+
+const grouped = ({ dedup_key, bare_key, origin, masked }: Grouping): Grouping => ({
+  dedup_key,
+  bare_key,
+  origin,
+  masked,
+});
+
+describe('bugs: words of reports that are known', () => {
+  it('lead to the keys that the report has by itself', () => {
+    const few = <T>(...of: T[]): fc.Arbitrary<T> => fc.constantFrom(...of);
+    const reports = fc.record({
+      project: few('shop', 'tools'),
+      title: few('E: cart is empty', 'E: cart'),
+      error_message: few('cart is empty', 'cart 4711 is empty', null),
+      message_template: few(null, 'cart %d is empty'),
+      exception_class: few('E', 'F', null),
+      file_path: few('src/cart.ts', 'src/shop.ts', ' ', null),
+      function_name: few('total', null),
+      stack_trace: few(null, 'Error: x\n    at a (/srv/a.js:1:1)', 'Error: x\n    at b (/srv/b.js:1:1)'),
+      fingerprint: few<readonly string[] | null>(null, [], ['a']),
+    });
+    fc.assert(
+      fc.property(fc.array(reports, { maxLength: 60 }), (list) => {
+        const known = new KnownWordings();
+        for (const fields of list) {
+          const one = errorReport(fields as Partial<Report>);
+          const own = groupingOf(one);
+          expect(known.groupingOf(one) ?? grouped(own)).to.deep.equal(grouped(own));
+          known.add(one, own);
+        }
+      }),
+    );
+  });
+
+  it('are found where all of them are the same, and a file says where the error is', () => {
+    const known = new KnownWordings();
+    const [first, elsewhere] = [errorReport({ host: 'web-1' }), errorReport({ file_path: null })];
+    for (const one of [first, elsewhere]) known.add(one, groupingOf(one));
+    expect(known.groupingOf(errorReport({ host: 'web-2', line_no: 7 }))).to.deep.equal(grouped(groupingOf(first)));
+    expect(known.groupingOf(errorReport({ exception_class: 'F' }))).to.equal(null);
+    expect(known.groupingOf(elsewhere)).to.equal(null);
+  });
+
+  it('say nothing of the texts beside them', async () => {
+    const fixture = await memoryFixture();
+    await fixture.bugs.record(errorReport());
+    const secret = 'hunter2-and-more';
+    const { id } = await fixture.bugs.record(
+      errorReport({
+        stack_trace: `at connect (password=${secret})`,
+        host: `web password=${secret}`,
+        tags: [`api_key=${secret}`],
+      }),
+    );
+    const stored = JSON.stringify(await fixture.store.collection('bugs_occurrences').find({ limit: 100 }));
+    expect(stored).to.include('[scrubbed]').and.not.include(secret);
+    expect(stored).to.include(id);
+  });
+});
