@@ -251,9 +251,12 @@ export function plainUpdate(update: Update): Update {
 }
 
 function withoutUndefined<V>(fields: { [path: string]: V | undefined }): { [path: string]: V } {
-  const entries = Object.entries(fields);
-  if (entries.every(([, value]) => value !== undefined)) return fields as { [path: string]: V };
-  return Object.fromEntries(entries.filter((entry): entry is [string, V] => entry[1] !== undefined));
+  for (const path in fields) {
+    if (fields[path] !== undefined) continue;
+    const entries = Object.entries(fields);
+    return Object.fromEntries(entries.filter((entry): entry is [string, V] => entry[1] !== undefined));
+  }
+  return fields as { [path: string]: V };
 }
 
 function checkPaths(update: Update): void {

@@ -16,9 +16,14 @@ export const MOST_VALUES = 50_000;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Undefined when the bytes are not JSON, or hold too many values. */
-export async function readJson(bytes: Buffer): Promise<unknown> {
-  if (bytes.length > SMALL && !(await fits(bytes))) return undefined;
+/** Undefined, or a promise of it, when the bytes are not JSON, or hold too many values. */
+export const readJson = (bytes: Buffer): unknown => (bytes.length > SMALL ? readLarge(bytes) : parsed(bytes));
+
+async function readLarge(bytes: Buffer): Promise<unknown> {
+  return (await fits(bytes)) ? parsed(bytes) : undefined;
+}
+
+function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8'));
   } catch {

@@ -35,22 +35,26 @@ export class Bugs implements BugsApi {
   ) {}
 
   async record(report: Report, options?: RecordOptions): Promise<Recorded> {
-    return this.#counted(report, await this.intake.record(report, options));
+    const done = await this.intake.record(report, options);
+    const linking = this.#counted(report, done);
+    if (linking !== null) await linking;
+    return done;
   }
 
   async recordAll(reports: readonly ListedReport[]): Promise<PromiseSettledResult<Recorded>[]> {
     const results = await this.lists.record(reports);
     const counted = results.map(async (result, i) => {
       if (result.status === 'rejected') throw result.reason;
-      return this.#counted((reports[i] as ListedReport).report, result.value);
+      await this.#counted((reports[i] as ListedReport).report, result.value);
+      return result.value;
     });
     return Promise.allSettled(counted);
   }
 
-  async #counted(report: Report, done: Recorded): Promise<Recorded> {
+  /** Null: nothing else waits for the report. */
+  #counted(report: Report, done: Recorded): Promise<void> | null {
     this.deps.reports.recorded(report, done);
-    await this.comments.counted(report);
-    return done;
+    return this.comments.counted(report);
   }
 
   refused(source: Report['source']): void {

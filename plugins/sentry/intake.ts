@@ -91,18 +91,18 @@ export class SentryIntake {
         refusals.push(error);
       }
     }
-    refusals.push(...(await this.#countSessions(items, project, caller)));
+    const sessions = items.filter(({ type }) => isSession(type));
+    if (sessions.length > 0) refusals.push(...(await this.#countSessions(sessions, project, caller)));
     if (refusals.length > 0) throw refusals[0];
     return id;
   }
 
   /** Counts all sessions of the envelope at once, which makes them few writes. @returns what failed */
-  async #countSessions(items: Envelope['items'], project: string, caller: SentryCaller): Promise<unknown[]> {
-    const counted = items.filter(({ type }) => isSession(type) && this.sessions.taken);
-    if (counted.length === 0) return [];
+  async #countSessions(sessions: Envelope['items'], project: string, caller: SentryCaller): Promise<unknown[]> {
+    if (!this.sessions.taken) return [];
     const { address, intake = false } = senderOf(caller);
     const done = await Promise.allSettled(
-      counted.map(async ({ type, payload }) =>
+      sessions.map(async ({ type, payload }) =>
         this.sessions.take(type, await eventOf(payload), project, { address, intake }),
       ),
     );
@@ -131,19 +131,23 @@ export class SentryIntake {
   }
 
   async #record(event: Loose, project: string, id: string, caller: SentryCaller): Promise<void> {
-    const missing = await this.#rewritten(event, project);
+    const rewriting = this.#rewritten(event, project);
+    const missing = rewriting === null ? [] : await rewriting;
     const { report, details } = reportOf(event, { project, id, address: caller.address, missing });
     await this.errors.record(report, senderOf(caller), details);
   }
 
-  /** Frames of minified scripts become those of the sources, in the event. @returns the maps that are missing */
-  async #rewritten(event: Loose, project: string): Promise<MissingMap[]> {
+  /**
+   * Frames of minified scripts become those of the sources, in the event.
+   * @returns the maps that are missing; null, at once: the event stays as it is
+   */
+  #rewritten(event: Loose, project: string): Promise<MissingMap[]> | null {
     const rewriter = this.frames();
     // Most events have no debug ids, and most projects no maps: then the frames are not even gathered.
-    if (rewriter === undefined || (!statesDebugIds(event) && rewriter.hasNone(project))) return [];
+    if (rewriter === undefined || (!statesDebugIds(event) && rewriter.hasNone(project))) return null;
     const scripts = scriptFramesOf(event, project);
     const asked = scripts === null ? null : rewriter.rewrite(scripts.question);
-    return scripts === null || asked === null ? [] : scripts.apply(await asked);
+    return scripts === null || asked === null ? null : asked.then((found) => scripts.apply(found));
   }
 
   #newId(): string {

@@ -75,16 +75,12 @@ export function assigned(
   after: readonly Value[],
   { marked, isMarked }: { marked: boolean; isMarked: boolean },
 ): Assigned {
-  const moved = columns.flatMap((path, i) => {
-    const value = after[i] as Value;
-    return isSame(value, before[i] as Value) ? [] : [[path, value] as const];
-  });
-  const atOnce = !marked && moved.some(([path]) => table.indexedAtOnceWith.includes(path));
-  const isLater = ([path]: readonly [string, Value]): boolean => !atOnce && table.indexedLater.includes(path);
-  const now = moved.filter((column) => !isLater(column));
+  const moved = columns.filter((_, i) => !isSame(after[i] as Value, before[i] as Value));
+  const atOnce = !marked && moved.some((path) => table.indexedAtOnceWith.includes(path));
+  const now = atOnce ? moved : moved.filter((path) => !table.indexedLater.includes(path));
   const behind = now.length < moved.length;
-  let text = now.map(([path]) => `, ${columnName(path)} = ?`).join('');
+  let text = now.map((path) => `, ${columnName(path)} = ?`).join('');
   // An unindexed row stays unindexed.
   if (behind && !isMarked) text += `, ${MARK} = coalesce(${MARK}, ${BEHIND})`;
-  return { text, values: now.map(([, value]) => value), behind };
+  return { text, values: now.map((path) => after[columns.indexOf(path)] as Value), behind };
 }

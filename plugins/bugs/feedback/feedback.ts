@@ -49,14 +49,14 @@ export class Feedback {
     return true;
   }
 
-  /** Links feedback that arrived before the report that was just counted. */
-  async counted({
+  /** Links feedback that arrived before the report that was just counted. Null, at once: there is none. */
+  counted({
     project,
     client_ref,
     intake_key,
-  }: Pick<Report, 'project' | 'client_ref' | 'intake_key'>): Promise<void> {
-    if (!this.waiting.isAny || !client_ref) return;
+  }: Pick<Report, 'project' | 'client_ref' | 'intake_key'>): Promise<void> | null {
+    if (!this.waiting.isAny || !client_ref) return null;
     const event = this.refs.idOf(project, client_ref, typeof intake_key === 'string');
-    if (this.waiting.isAwaited(event)) await this.waiting.came(event);
+    return this.waiting.isAwaited(event) ? this.waiting.came(event) : null;
   }
 }

@@ -10,7 +10,6 @@
  * (every answer would be late by them).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import type { Print } from '../../../lib/text/distinct-sketch.js';
 import type { Filter, Update } from '../../../ports/store.js';
 import { countUpdate, dropping } from './count-update.js';
 import { notes, type IncomingReport } from './incoming-report.js';
@@ -110,15 +109,7 @@ export class CountBatcher {
 
   async #write({ id, kind }: Batch, waiting: readonly Waiting[]): Promise<void> {
     try {
-      const written = await this.watermark.write(id, (stamp) => {
-        const counts = summed(waiting.map(({ incoming }) => countUpdate(incoming, stamp)));
-        const count = dropping(counts, this.refs.takeNotes(id));
-        const unnoted = Object.assign({}, ...waiting.map(({ incoming }) => withoutNote(incoming))) as Filter;
-        const change = { id, [BLIND_KIND]: kind, ...unnoted };
-        const prints = waiting.flatMap(({ incoming: { person } }) => person ?? []);
-        if (prints.length === 0) return this.#commit(change, count, waiting);
-        return this.#withPeople(change, count, waiting, prints);
-      });
+      const written = await this.watermark.write(id, (stamp) => this.#counted(id, kind, stamp, waiting));
       const docs = written === null ? [] : stepsTo(written.doc, waiting);
       for (const [i, { payload, resolve }] of waiting.entries()) {
         const doc = docs[i];
@@ -130,18 +121,20 @@ export class CountBatcher {
     }
   }
 
-  /** Writes the count with the people that are new in it (people.ts). */
-  async #withPeople(
-    change: Filter & { id: string },
-    count: Update,
-    waiting: readonly Waiting[],
-    prints: readonly Print[],
-  ): Promise<WrittenCount | null> {
-    const joining = this.people.joining(change.id, prints);
+  /** Writes the count with the people that are new in it (people.ts). Null: it is refused. */
+  async #counted(id: string, kind: string, stamp: string, waiting: readonly Waiting[]): Promise<WrittenCount | null> {
+    const counts = summed(waiting.map(({ incoming }) => countUpdate(incoming, stamp)));
+    const count = dropping(counts, this.refs.takeNotes(id));
+    const change: Filter = { id, [BLIND_KIND]: kind };
+    for (const { incoming } of waiting) Object.assign(change, withoutNote(incoming));
+    const prints = waiting.flatMap(({ incoming: { person } }) => person ?? []);
+    const joining = this.people.joining(id, prints);
     const together =
       joining && (await this.#commit({ ...change, ...joining.filter }, joinedBy(count, joining), waiting));
     const written = together ?? (await this.#commit(change, count, waiting));
-    return written && { ...written, doc: await this.people.settled(written.doc, prints) };
+    if (written === null || prints.length === 0) return written;
+    const settled = this.people.settled(written.doc, prints);
+    return { doc: settled instanceof Promise ? await settled : settled, kept: written.kept };
   }
 
   /** Writes the references, the count and the payloads; a known reference refuses all of them. */

@@ -46,9 +46,17 @@ export class People {
     if (known === undefined || !isSame(known, now)) this.#known.set(doc.id, now);
   }
 
-  /** Adds who is missing in an item that has counted them, and answers it; an item that is gone stays as it was. */
-  async settled(counted: ItemDoc, prints: readonly Print[]): Promise<ItemDoc> {
-    if (prints.length === 0) return counted;
+  /**
+   * Adds who is missing in an item that has counted them, and answers it; an item that is gone stays as it was. No
+   * promise where nobody is missing.
+   */
+  settled(counted: ItemDoc, prints: readonly Print[]): ItemDoc | Promise<ItemDoc> {
+    if (joiningOf(sketchesOf(counted), prints) !== null) return this.#joined(counted, prints);
+    this.counted(counted);
+    return counted;
+  }
+
+  async #joined(counted: ItemDoc, prints: readonly Print[]): Promise<ItemDoc> {
     let doc = counted;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const joining = joiningOf(sketchesOf(doc), prints);

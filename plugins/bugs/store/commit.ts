@@ -97,18 +97,23 @@ export class Commit {
   }
 
   /** The write's result; null: it was refused. */
-  async #one(write: Write): Promise<{ doc: Doc | null } | null> {
+  #one(write: Write): Promise<{ doc: Doc | null } | null> {
     const collection = this.#collection(write.collection);
     if ('change' in write) {
       const { collection: _name, change, update, answer: _answer, ...options } = write;
       return collection.change(change, update, options);
     }
-    if ('put' in write) {
-      await collection.bulk([{ put: write.put }]);
-      return { doc: null };
-    }
+    return 'put' in write ? this.#put(collection, write.put) : this.#insert(collection, write.insert);
+  }
+
+  async #put(collection: Collection<Doc>, put: Doc): Promise<{ doc: null }> {
+    await collection.bulk([{ put }]);
+    return { doc: null };
+  }
+
+  async #insert(collection: Collection<Doc>, doc: Doc): Promise<{ doc: null } | null> {
     try {
-      await collection.insert(write.insert);
+      await collection.insert(doc);
       return { doc: null };
     } catch (error) {
       if (error instanceof StoreConflict) return null;
