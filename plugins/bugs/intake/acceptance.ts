@@ -38,7 +38,8 @@ export class Acceptance {
 
   /** @throws ServiceError unknown_project */
   async accept(given: Report, details: RecordOptions['details']): Promise<AcceptedReport> {
-    const known = this.#wordings.groupingOf(given);
+    const { masks } = this.deps.grouping;
+    const known = this.#wordings.groupingOf(given, masks);
     const scrubbed = scrubReport(cleanReport(given), known !== null);
     const { project, client_ref } = scrubbed;
     await this.deps.projects.accepting(project, 'reports');
@@ -51,7 +52,7 @@ export class Acceptance {
     const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
     const keyed = this.#keyed(scrubbed, ruling, known);
-    if (known === null && ruling === null && scrubbed === given) this.#wordings.add(given, keyed);
+    if (known === null && ruling === null && scrubbed === given) this.#wordings.add(given, masks, keyed);
     const person = given.user ? this.#persons.printOf(project, given.user) : null;
     return { report, own_title: scrubbed.title, details, person, keyed, ref, ...this.#moment(report) };
   }

@@ -5,6 +5,7 @@
 import { RecentMap } from '../../../lib/recent-map.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import type { Grouping } from '../grouping/key.js';
+import type { MaskOptions } from '../grouping/mask.js';
 import { normaliseOrigin } from '../grouping/origin.js';
 import { WORDS } from '../text/scrub.js';
 
@@ -15,30 +16,34 @@ const LONGEST = 1_024;
 
 interface Wording {
   report: Pick<Report, 'project' | 'type' | (typeof WORDS)[number]>;
+  masks: Masks;
   grouping: Grouping;
 }
+
+/** Those of the keys; nobody changes them. */
+type Masks = Partial<MaskOptions>;
 
 export class KnownWordings {
   readonly #known = new RecentMap<Wording>(MOST_KNOWN);
 
   /** The keys of a report of the same words that was added. */
-  groupingOf(report: Report): Grouping | null {
+  groupingOf(report: Report, masks: Masks): Grouping | null {
     if (!isDecided(report)) return null;
     const known = this.#known.get(nameOf(report));
-    return known !== undefined && isSame(known.report, report) ? known.grouping : null;
+    return known !== undefined && known.masks === masks && isSame(known.report, report) ? known.grouping : null;
   }
 
   /**
    * Adds a report that is stored as it came.
    * @param grouping of the report, by no grouping rule
    */
-  add(report: Report, { dedup_key, bare_key, origin, masked }: Grouping): void {
+  add(report: Report, masks: Masks, { dedup_key, bare_key, origin, masked }: Grouping): void {
     if (!isDecided(report) || normaliseOrigin(report.file_path ?? '') === '') return;
     if (WORDS.some((name) => (report[name]?.length ?? 0) > LONGEST)) return;
     const { project, type, title } = report;
     const words: Wording['report'] = { project, type, title };
     for (const name of WORDS) Object.assign(words, { [name]: report[name] });
-    this.#known.set(nameOf(report), { report: words, grouping: { dedup_key, bare_key, origin, masked } });
+    this.#known.set(nameOf(report), { report: words, masks, grouping: { dedup_key, bare_key, origin, masked } });
   }
 }
 
