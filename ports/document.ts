@@ -251,12 +251,10 @@ export function plainUpdate(update: Update): Update {
 }
 
 function withoutUndefined<V>(fields: { [path: string]: V | undefined }): { [path: string]: V } {
-  for (const path in fields) {
-    if (fields[path] !== undefined) continue;
-    const entries = Object.entries(fields);
-    return Object.fromEntries(entries.filter((entry): entry is [string, V] => entry[1] !== undefined));
-  }
-  return fields as { [path: string]: V };
+  let isWhole = true;
+  for (const path in fields) isWhole &&= fields[path] !== undefined;
+  if (isWhole) return fields as { [path: string]: V };
+  return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, V] => entry[1] !== undefined));
 }
 
 function checkPaths(update: Update): void {
