@@ -251,10 +251,9 @@ export function plainUpdate(update: Update): Update {
 }
 
 function withoutUndefined<V>(fields: { [path: string]: V | undefined }): { [path: string]: V } {
-  let isWhole = true;
-  for (const path in fields) isWhole &&= fields[path] !== undefined;
-  if (isWhole) return fields as { [path: string]: V };
-  return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, V] => entry[1] !== undefined));
+  const entries = Object.entries(fields);
+  if (entries.every(([, value]) => value !== undefined)) return fields as { [path: string]: V };
+  return Object.fromEntries(entries.filter((entry): entry is [string, V] => entry[1] !== undefined));
 }
 
 function checkPaths(update: Update): void {
