@@ -63,10 +63,9 @@ describe('start: stopping', function () {
       await until('it listens', () => existsSync(address) || child.exitCode !== null, 30_000);
       const { url } = JSON.parse(await readFile(address, 'utf8')) as { url: string };
       for (let asked = 0; asked < 20; asked++) expect((await fetch(`${url}/api/health/live`)).status).to.equal(200);
-      const stopped = watch();
       child.kill('SIGTERM');
+      // One that hangs is ended with 1.
       expect(await ended).to.deep.equal([0, null]);
-      expect(stopped()).to.be.below(10_000);
     } finally {
       child.kill('SIGKILL');
     }

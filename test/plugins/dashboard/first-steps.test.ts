@@ -31,7 +31,8 @@ const ticks = (html: string): Record<string, boolean> =>
     [...html.matchAll(/<li class="step( is-done)?" id="step-([a-z-]+)"/g)].map(([, done, id = '']) => [id, !!done]),
   );
 
-describe('/first-steps', () => {
+describe('/first-steps', function () {
+  this.timeout(180_000);
   let service: TestService;
   let admin: Visitor;
   let folder: string;
