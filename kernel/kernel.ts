@@ -5,10 +5,6 @@
  * A critical plugin's failure ends the start with its name and reason. Another's makes it `failed(reason)`: its routes
  * answer 503, plugins that need what it provides fail with the same reason, and everything else runs.
  */
-import { AUTHENTICATOR, FORM_MEMORY } from '../ports/domain/access.js';
-import { PROJECT_CHOICES } from '../ports/domain/projects.js';
-import { LIVE_TOKENS } from '../ports/domain/live-tokens.js';
-import { STORAGE_SPACE } from '../ports/domain/health.js';
 import { SYSTEM, type SystemInfo } from '../ports/domain/system.js';
 import type { MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Token } from '../ports/token.js';
@@ -21,7 +17,8 @@ import { BootStopped, reasonOf } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
 import { Locks } from './locks.js';
 import { Migrator } from './migrating/migrator.js';
-import { guardedJob, noAuthenticator } from './mounts.js';
+import { mountedOf } from './mounting.js';
+import { guardedJob } from './mounts.js';
 import type { Booted, KernelBootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
 import { PluginRun, ProvidedServices } from './plugin-run.js';
 import { register } from './registry.js';
@@ -238,13 +235,7 @@ export class Kernel {
     for (const { run, faults } of http === undefined ? [] : viewFaults(this.#plugins, http)) {
       if (faults.length > 0) this.#plugins.fail(run, new Error(faults.join('; ')));
     }
-    const authenticator = this.service(AUTHENTICATOR) ?? noAuthenticator(this.parts);
-    const space = this.service(STORAGE_SPACE) ?? null;
-    const forms = this.service(FORM_MEMORY) ?? null;
-    const projects = this.service(PROJECT_CHOICES) ?? null;
-    const liveTokens = this.service(LIVE_TOKENS) ?? null;
-    const parts = { routes: this.routes(), pages: this.pages(), panels: this.panels(), hosts: this.#plugins.hosts() };
-    const mounted = { ...parts, codes: this.#plugins.codes(), authenticator, forms, projects, space, liveTokens };
+    const mounted = mountedOf(this.#plugins, (token) => this.service(token), this.parts);
     await http?.mount(mounted);
     return `${mounted.routes.length} routes, ${mounted.pages.length} pages`;
   }

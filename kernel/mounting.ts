@@ -1,0 +1,30 @@
+/** What the web server gets of all plugins together, and whom it asks. */
+import { AUTHENTICATOR, FORM_MEMORY } from '../ports/domain/access.js';
+import { STORAGE_SPACE } from '../ports/domain/health.js';
+import { LIVE_TOKENS } from '../ports/domain/live-tokens.js';
+import { PROJECT_CHOICES } from '../ports/domain/projects.js';
+import type { HttpServer } from '../ports/http-server.js';
+import type { Token } from '../ports/token.js';
+import { noAuthenticator } from './mounts.js';
+import type { KernelParts } from './parts.js';
+import type { RunningPlugins } from './running-plugins.js';
+
+/** @param service one that a plugin provides */
+export function mountedOf(
+  plugins: RunningPlugins,
+  service: <T>(token: Token<T>) => T | undefined,
+  parts: Pick<KernelParts, 'log' | 'ids'>,
+): Parameters<HttpServer['mount']>[0] {
+  return {
+    routes: plugins.routes(),
+    pages: plugins.pages(),
+    panels: plugins.panels(),
+    hosts: plugins.hosts(),
+    codes: plugins.codes(),
+    authenticator: service(AUTHENTICATOR) ?? noAuthenticator(parts),
+    forms: service(FORM_MEMORY) ?? null,
+    projects: service(PROJECT_CHOICES) ?? null,
+    space: service(STORAGE_SPACE) ?? null,
+    liveTokens: service(LIVE_TOKENS) ?? null,
+  };
+}
