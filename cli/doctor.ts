@@ -6,7 +6,6 @@ import type { Configuration, Core } from '../config/load.js';
 import { loadConfig } from '../config/load.js';
 import type { CommandSpec } from '../kernel/contract.js';
 import { PluginFaults } from '../kernel/faults.js';
-import { within } from '../kernel/timeout.js';
 import {
   accessModeOf,
   blueprint,
@@ -17,19 +16,18 @@ import {
   keysOf,
   newestBackupOf,
   releasesFolder,
-  storeOf,
   unlistedProxiesOf,
+  type Service,
   type ServiceKeys,
 } from '../main.js';
-import type { DocumentStore } from '../ports/store.js';
 import { refuseHalfImported } from '../moving.js';
-import { dataDirectory, disk, existing, releaseFolder } from './data-directory.js';
+import { dataDirectory, disk, releaseFolder } from './data-directory.js';
+import { opened, wholeStore, type OpenedStore } from './doctor-store.js';
 import { EXIT } from './output.js';
 import { Diagnosis, textOf } from './diagnosis.js';
 import { damageMend, releaseMend, storeMend } from './store-mend.js';
 import { healthHere, healthOfService, healthText, type PluginHealth } from './plugin-health.js';
 
-const STORE_MS = 8_000;
 const IMPORT_AGAIN =
   'run the import again: it empties the store and begins anew, and no service starts on the half of it';
 const CONFIGURED = 'correct the value where it comes from';
@@ -62,61 +60,53 @@ function sharedKey({ security }: Core): string {
   return length === 0 ? 'none: server-to-server calls are off' : 'set';
 }
 
-/** The open store; null where the first start has yet to make it. */
-async function openStore(config: Core): Promise<{ store: DocumentStore | null; detail: string }> {
-  const { engine, file } = config.storage;
-  if (file !== null && (await existing(file)) !== file) return { store: null, detail: 'the first start makes it' };
-  const store = await storeOf(config, {}, 'writing');
-  await store.connect();
-  const ms = await store.ping();
-  return { store, detail: `${engine}, answers in ${ms.toFixed(1)} ms` };
-}
-
-/** What is known of each plugin so far; the later look knows more. */
-interface Found {
+/** What the checks of plugins and store share. */
+interface Found extends OpenedStore {
+  /** What is known of each plugin so far; the later look knows more. */
   plugins: PluginHealth[];
+  /** Set up once, over the store where it is open: the plugins are most of what a doctor's visit costs. */
+  service: Service | null;
 }
 
-/** The plugins on an empty store in memory: what is wrong with them does not depend on the data. */
-async function plugins(configuration: Configuration, found: Found): Promise<string> {
-  const service = await blueprint({ configuration });
-  await service.boot({ migrate: false });
-  try {
-    const all = service.kernel.system.plugins();
-    const failed = all.filter(({ state }) => state === 'failed');
-    if (failed.length > 0) throw new Error(failed.map(({ id, reason }) => `${id}: ${reason}`).join('; '));
-    const off = all.filter(({ state }) => state === 'off').map(({ id }) => id);
-    found.plugins = await healthHere(service.kernel.system, false);
-    const ready = `${all.filter(({ state }) => state === 'ready').length} ready`;
-    return off.length === 0 ? ready : `${ready}, switched off: ${off.join(', ')}`;
-  } finally {
-    await service.stop();
-  }
+/** Sets the plugins up. What is wrong with them does not depend on the data, which no setup reads. */
+async function plugins(configuration: Configuration, keys: ServiceKeys | null, found: Found): Promise<string> {
+  const { store } = found;
+  const service =
+    keys === null || store === null
+      ? await blueprint({ configuration })
+      : await compose('command', { configuration, keys, store });
+  await service.boot({ migrate: false }).catch(async (error: unknown) => {
+    // A failed start has closed what it was given.
+    if (store !== null) Object.assign(found, await opened(configuration.core));
+    throw error;
+  });
+  found.service = service;
+  const all = service.kernel.system.plugins();
+  const failed = all.filter(({ state }) => state === 'failed');
+  if (failed.length > 0) throw new Error(failed.map(({ id, reason }) => `${id}: ${reason}`).join('; '));
+  const off = all.filter(({ state }) => state === 'off').map(({ id }) => id);
+  found.plugins = await healthHere(service.kernel.system, false);
+  const ready = `${all.filter(({ state }) => state === 'ready').length} ready`;
+  return off.length === 0 ? ready : `${ready}, switched off: ${off.join(', ')}`;
 }
 
-async function migrations(
-  configuration: Configuration,
-  keys: ServiceKeys,
-  store: DocumentStore,
-  found: Found,
-): Promise<string> {
-  const service = await compose('command', { configuration, keys, store });
-  await service.boot({ migrate: false });
-  try {
-    const { pending } = await service.kernel.system.migrations();
-    if (pending.length > 0) throw new Error(`pending: ${pending.join(', ')}`);
-    found.plugins = await healthHere(service.kernel.system, true);
-    return 'none pending';
-  } finally {
-    await service.stop();
-  }
+async function migrations({ kernel }: Service, found: Found): Promise<string> {
+  const { pending } = await kernel.system.migrations();
+  if (pending.length > 0) throw new Error(`pending: ${pending.join(', ')}`);
+  found.plugins = await healthHere(kernel.system, true);
+  return 'none pending';
 }
 
 /** Faults of the plugins' sections are the configuration's. @returns whether the plugins can run */
-async function examinePlugins(found: Diagnosis, configuration: Configuration, known: Found): Promise<boolean> {
+async function examinePlugins(
+  found: Diagnosis,
+  configuration: Configuration,
+  keys: ServiceKeys | null,
+  known: Found,
+): Promise<boolean> {
   let detail = '';
   try {
-    detail = await plugins(configuration, known);
+    detail = await plugins(configuration, keys, known);
   } catch (error) {
     if (!(error instanceof PluginFaults && error.configuration)) {
       return found.check('plugins', 'mend the plugin that failed, or take it out of `plugins`', () => {
@@ -139,48 +129,28 @@ async function examineStore(
   known: Found,
 ): Promise<void> {
   const { core } = configuration;
-  const opened: { store: DocumentStore | null } = { store: null };
   const newest = (): Promise<string | null> => newestBackupOf(configuration);
-  const mend = (error: unknown): Promise<string> => storeMend(error, core, newest);
-  const open = await found.check('store', mend, async () => {
-    const { store, detail } = await within(STORE_MS, 'opening the store', () => openStore(core));
-    opened.store = store;
-    return detail;
-  });
-  const { store } = opened;
-  try {
-    const whole =
-      store === null ||
-      (await found.check('import', IMPORT_AGAIN, () => refuseHalfImported(store, 'none was cut off')));
-    if (!open || !whole || !runs || keys === null) {
-      found.skipped.push('migrations');
-    } else if (store === null) {
-      await found.check('migrations', '', () => 'none pending: a new store makes itself');
-    } else {
-      if (core.storage.engine === 'mongodb') {
-        const same = 'give the keys that this store was first used with';
-        await found.check('fingerprints', same, () => fingerprintsFit(store, keys));
-      }
-      await found.check('migrations', 'run: aos migrate', () => migrations(configuration, keys, store, known));
+  const open = await found.check('store', (error) => storeMend(error, core, newest), known.opened);
+  const { store, service } = known;
+  const whole =
+    store === null || (await found.check('import', IMPORT_AGAIN, () => refuseHalfImported(store, 'none was cut off')));
+  if (!open || !whole || !runs || keys === null || service === null) {
+    found.skipped.push('migrations');
+  } else if (store === null) {
+    await found.check('migrations', '', () => 'none pending: a new store makes itself');
+  } else {
+    if (core.storage.engine === 'mongodb') {
+      const same = 'give the keys that this store was first used with';
+      await found.check('fingerprints', same, () => fingerprintsFit(store, keys));
     }
-    if (deep && store !== null)
-      await found.check(
-        'stored data',
-        () => damageMend(core, newest),
-        () => wholeStore(store),
-      );
-  } finally {
-    await store?.close();
+    await found.check('migrations', 'run: aos migrate', () => migrations(service, known));
   }
-}
-
-/** Every page and document (`--deep`). @throws Error with what cannot be read */
-async function wholeStore(store: DocumentStore): Promise<string> {
-  const found = await store.examine?.();
-  if (found === undefined) return 'the server of this engine looks after its files itself';
-  const { ok, documents, damage, more } = found;
-  if (ok) return `${documents} documents can be read`;
-  throw new Error([...damage, ...(more > 0 ? [`and ${more} more`] : [])].join('; '));
+  if (deep && store !== null)
+    await found.check(
+      'stored data',
+      () => damageMend(core, newest),
+      () => wholeStore(store),
+    );
 }
 
 /**
@@ -260,10 +230,15 @@ async function examine(deep: boolean): Promise<Diagnosis> {
     'if these are your proxies, add them to server.trusted_proxies: until then all callers behind one share its limits. If not, a stranger sends the header, and nothing believes it',
     () => proxies(core),
   );
-  const known: Found = { plugins: [] };
-  const runs = await examinePlugins(found, configuration, known);
-  await examineStore(found, configuration, loaded.keys, { runs, deep }, known);
-  if (runs) await examineHealth(found, core, known);
+  const known: Found = { plugins: [], service: null, ...(await opened(core)) };
+  try {
+    const runs = await examinePlugins(found, configuration, loaded.keys, known);
+    await examineStore(found, configuration, loaded.keys, { runs, deep }, known);
+    if (runs) await examineHealth(found, core, known);
+  } finally {
+    await known.service?.stop();
+    await known.store?.close();
+  }
   return found;
 }
 

@@ -6,7 +6,7 @@ export const pluginList: CommandSpec = {
   name: 'plugin list',
   summary: 'List the plugins and their state.',
   run: () =>
-    withService({ threads: 'writing' }, ({ kernel }) => {
+    withService({ threads: 'none' }, ({ kernel }) => {
       const items = kernel.system.plugins();
       const lines = items.map(
         (p) => `${p.id.padEnd(14)} ${p.version.padEnd(8)} ${p.state.padEnd(8)} ${p.reason ?? p.title}`,

@@ -1,7 +1,7 @@
 /**
  * The DocumentStore on one SQLite file, for everyone without a database server.
  *
- * Threads: the event loop must never wait for the disk, so one worker writes (group commit, writer.ts) and a few read
+ * Threads: the event loop must never wait for the disk, so one worker writes (group commit, writing/committing.ts) and a few read
  * (reader.ts). Only `get` by id and short counts run here, on a connection of its own: they cost less than the way to a
  * worker and back.
  * WAL lets readers pass the writer, and commands of other processes work beside a running server.
@@ -25,7 +25,7 @@ import { compressedFields } from './schema/compressed-fields.js';
 import { textOf, wholeBody, type DocText } from './body/stored-body.js';
 import { Here } from './threads/here.js';
 import { Late } from './threads/late.js';
-import type { Answerer } from './threads/answerer.js';
+import type { Answerer, Heard } from './threads/answerer.js';
 import { oneTask } from './threads/one-task.js';
 import { Pool } from './threads/pool.js';
 import { DamageNotes } from './met-damage.js';
@@ -40,9 +40,10 @@ export interface SqliteOptions {
   durability?: 'full' | 'normal';
   /**
    * `always` (default): reads and writes have threads, which start with the store. `writing`: reads are done on the
-   * caller's thread, which waits for the disk then, and a thread that writes starts with the first write.
+   * caller's thread, which waits for the disk then, and a thread that writes starts with the first write. `none`: writes
+   * are done on the caller's thread as well, on a connection that is opened for the first.
    */
-  threads?: 'always' | 'writing';
+  threads?: 'always' | 'writing' | 'none';
 }
 
 const NAME = /^[a-z][a-z0-9_]*$/;
@@ -101,11 +102,7 @@ export class SqliteStore implements DocumentStore {
   constructor({ path, durability = 'full', threads = 'always' }: SqliteOptions) {
     const connection = { path, durability };
     this.#options = connection;
-    const writer = new Pool({
-      module: threadModule(new URL('./writer.js', import.meta.url)),
-      connection: { ...connection, commits: this.#commits.shared },
-      threads: 1,
-      send: 'stream',
+    const heard: Heard = {
       failed: this.#met.note,
       answered: (request) => {
         for (const name of collectionsOf(request)) {
@@ -113,7 +110,18 @@ export class SqliteStore implements DocumentStore {
           this.#pages.written(name);
         }
       },
-    });
+    };
+    const written = { ...connection, commits: this.#commits.shared };
+    const writer =
+      threads === 'none'
+        ? new Here(path, async () => (await import('./writing/committing.js')).committing(written), heard)
+        : new Pool({
+            ...heard,
+            module: threadModule(new URL('./writer.js', import.meta.url)),
+            connection: written,
+            threads: 1,
+            send: 'stream',
+          });
     this.#writer = threads === 'always' ? writer : new Late(writer);
     this.#readers =
       threads === 'always'
@@ -129,6 +137,7 @@ export class SqliteStore implements DocumentStore {
 
   /** @throws SQLite's error when the file cannot be opened; nothing is left running then */
   async connect(): Promise<void> {
+    if (this.#connection !== null) return;
     await makeFolders(dirname(this.#options.path), 0o700);
     await makePrivate(this.#options.path);
     try {

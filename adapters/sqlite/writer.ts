@@ -1,70 +1,7 @@
-/**
- * The writing worker: owns the only connection that writes, and does group commit. All operations that wait run in
- * one transaction and are answered after its COMMIT: with a commit each the disk would allow some hundreds a second.
- */
+/** The writing worker. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Connection, type ConnectionOptions } from './connection/connection.js';
-import { unavailableBecause } from './driver/driver.js';
-import { collectionsOf, outcomeOf, type Outcome, type WriteRequest } from './threads/messages.js';
+import type { ConnectionOptions } from './connection/connection.js';
 import { serve } from './threads/serve.js';
-import { BackgroundWork } from './writing/background.js';
-import { isOfOne, performWrite, Undone } from './writing/perform.js';
-import { located } from './reading/located.js';
-import { loadRender } from './connection/renders.js';
+import { committing } from './writing/committing.js';
 
-/** Operations in one transaction. */
-const MAX_BATCH = 256;
-
-/** Conflicts and programming errors concern one operation; anything else (disk full, I/O) the transaction. */
-function attempt(connection: Connection, request: WriteRequest, careful: boolean): Outcome {
-  try {
-    return { value: performWrite(connection, request, careful) };
-  } catch (error) {
-    if (isOfOne(error)) return outcomeOf(error);
-    throw error;
-  }
-}
-
-/** When a transaction fails as a whole, its operations run again one by one: one bad operation fails alone. */
-export function commit(connection: Connection, batch: readonly WriteRequest[], careful = false): Outcome[] {
-  try {
-    const outcomes = connection.transaction(() => batch.map((request) => attempt(connection, request, careful)));
-    connection.doubtful = false;
-    return outcomes;
-  } catch (error) {
-    connection.doubtful ||= unavailableBecause(error) !== undefined;
-    if (error instanceof Undone) return commit(connection, batch, true);
-    const [only] = batch;
-    if (only !== undefined && batch.length === 1) {
-      const names = [...new Set(collectionsOf(only))];
-      const [name = ''] = names;
-      return [outcomeOf(names.length === 1 ? located(connection, name, error) : error, names.join(' or '))];
-    }
-    return batch.flatMap((request) => commit(connection, [request]));
-  }
-}
-
-/** Loads the functions that a batch needs before its transaction, within which nothing can wait. */
-async function load(connection: Connection, batch: readonly WriteRequest[]): Promise<void> {
-  for (const [kind, , module] of batch) if (kind === 'load') await loadRender(connection, module);
-}
-
-if (parentPort) {
-  const connection = new Connection(workerData as ConnectionOptions);
-  const background = new BackgroundWork(connection);
-  serve<WriteRequest>(parentPort, {
-    answer: (batch) => {
-      const committed = (): Outcome[] => {
-        const outcomes = commit(connection, batch);
-        background.later();
-        return outcomes;
-      };
-      return batch.some(([kind]) => kind === 'load') ? load(connection, batch).then(committed) : committed();
-    },
-    close: () => {
-      background.end();
-      connection.close();
-    },
-    most: MAX_BATCH,
-  });
-}
+if (parentPort) serve(parentPort, committing(workerData as ConnectionOptions));

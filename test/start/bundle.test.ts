@@ -51,20 +51,18 @@ describe('the bundle of the program', function () {
     expect(loaded.filter((name) => name.startsWith('plugins/'))).to.deep.equal([]);
   });
 
-  it('starts no thread for a command that only reads, and one for a command that writes', async () => {
-    await loadedBy('first', ['project', 'create', 'one', '--name', 'One']);
-    const threads = (loaded: string[]): string[] =>
-      loaded.filter((name) => /^(bundle\/)?adapters[/.].*(er|threads)\.c?js$/.test(name));
-    for (const words of [['token', 'list'], ['user', 'list'], ['project', 'list'], ['migrate']])
-      expect(threads(await loadedBy(words.join('-'), words)), words.join(' ')).to.deep.equal([]);
+  it('starts no thread for a command, whether it reads or writes', async () => {
     for (const words of [
+      ['project', 'create', 'one', '--name', 'One'],
+      ['token', 'list'],
+      ['user', 'list'],
+      ['migrate'],
       ['token', 'create', '--name', 'x', '--scopes', 'bugtracker:read'],
-      // Asks the thread that writes whether it answers.
       ['doctor'],
     ]) {
-      const started = threads(await loadedBy(`${words[0]}-writes`, words));
-      // Nor does the one that is started load the files that it was made of.
-      expect(started).to.deep.equal(['bundle/adapters.sqlite.writer.cjs']);
+      const loaded = await loadedBy(words.slice(0, 2).join('-'), words);
+      const threads = loaded.filter((name) => /^(bundle\/)?adapters[/.].*(er|threads)\.c?js$/.test(name));
+      expect(threads, words.join(' ')).to.deep.equal([]);
     }
   });
 

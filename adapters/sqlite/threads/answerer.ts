@@ -1,6 +1,6 @@
 /** Where requests go: threads, or none. */
 import { reasonOf } from '../driver/driver.js';
-import type { Request } from './messages.js';
+import { unwrap, type Outcome, type Request } from './messages.js';
 
 export interface Answerer {
   /** @throws what keeps it from opening the file */
@@ -8,6 +8,33 @@ export interface Answerer {
   call(request: Request): Promise<unknown>;
   /** Waits until every request is answered. */
   close(): Promise<void>;
+}
+
+/** A request whose answer is waited for. */
+export interface Call {
+  request: Request;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+}
+
+/** Who else hears of answers. */
+export interface Heard {
+  /** Called for each request when its answer has come, before its caller learns of it. */
+  answered?: (request: Request) => void;
+  /** Called with each error of a request. */
+  failed?: (error: unknown) => void;
+}
+
+/** @param outcomes one per call, in their order */
+export function settle(calls: readonly Call[], outcomes: readonly Outcome[], { failed }: Heard): void {
+  for (const [i, { resolve, reject }] of calls.entries()) {
+    try {
+      resolve(unwrap(outcomes[i] as Outcome));
+    } catch (error) {
+      failed?.(error);
+      reject(error);
+    }
+  }
 }
 
 /** An error of libsql's own class comes out of a worker as a plain object. */

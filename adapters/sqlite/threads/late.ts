@@ -1,4 +1,4 @@
-/** A thread that is started for its first request: most commands only read, and a start is 50 ms of work. */
+/** What is started for its first request: most commands only read, and the start of a thread is 50 ms of work. */
 import type { Answerer } from './answerer.js';
 import type { Request } from './messages.js';
 

@@ -10,15 +10,9 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { keepLive } from '../../../lib/process/live-threads.js';
 import type { ConnectionOptions } from '../connection/connection.js';
-import { cannotOpen, errorOf, type Answerer } from './answerer.js';
-import { unwrap, type Outcome, type Request } from './messages.js';
+import { cannotOpen, errorOf, settle, type Answerer, type Call, type Heard } from './answerer.js';
+import type { Outcome, Request } from './messages.js';
 import { CLOSE, READY } from './serve.js';
-
-interface Call {
-  request: Request;
-  resolve: (value: unknown) => void;
-  reject: (error: unknown) => void;
-}
 
 interface Thread {
   worker: Worker;
@@ -37,7 +31,7 @@ const YOUNG_MB = 8;
 /** Requests that go out before the turn ends: waking a thread costs, but a thread that waits costs more. */
 const EARLY = 4;
 
-export interface PoolOptions {
+export interface PoolOptions extends Heard {
   module: URL;
   connection: ConnectionOptions;
   /** Threads at most; it begins with one. */
@@ -45,10 +39,6 @@ export interface PoolOptions {
   send: 'one' | 'stream';
   /** How long a thread besides the first waits without work before it ends, in milliseconds. */
   idleMs?: number | undefined;
-  /** Called for each request when its answer has come, before its caller learns of it. */
-  answered?: (request: Request) => void;
-  /** Called with each error of a request. */
-  failed?: (error: unknown) => void;
 }
 
 export class Pool implements Answerer {
@@ -187,14 +177,7 @@ export class Pool implements Answerer {
     this.#dispatch();
     if (thread.calls.length === 0 && thread !== this.#threads[0])
       thread.leaves = setTimeout(() => this.#dismiss(thread), this.#options.idleMs ?? IDLE_MS).unref();
-    for (const [i, { resolve, reject }] of calls.entries()) {
-      try {
-        resolve(unwrap(outcomes[i] as Outcome));
-      } catch (error) {
-        this.#options.failed?.(error);
-        reject(error);
-      }
-    }
+    settle(calls, outcomes, this.#options);
     if (!this.#busy()) this.#idle?.();
   }
 

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { storeContract } from '../../../testing/contracts/store.js';
 
-let folder = '';
+/** As the service has it, and as a command has it: the caller's thread does all. */
+for (const threads of ['always', 'none'] as const) {
+  let folder = '';
 
-storeContract('sqlite', {
-  async open() {
-    folder = await mkdtemp(join(tmpdir(), 'aos-sqlite-'));
-    const store = new SqliteStore({ path: join(folder, 'sub', 'aos.db') });
-    await store.connect();
-    return store;
-  },
-  close: () => rm(folder, { recursive: true, force: true }),
-});
+  storeContract(threads === 'none' ? 'sqlite without threads' : 'sqlite', {
+    async open() {
+      folder = await mkdtemp(join(tmpdir(), 'aos-sqlite-'));
+      const store = new SqliteStore({ path: join(folder, 'sub', 'aos.db'), threads });
+      await store.connect();
+      return store;
+    },
+    close: () => rm(folder, { recursive: true, force: true }),
+  });
+}
