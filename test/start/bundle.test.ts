@@ -24,6 +24,10 @@ describe('the bundle of the program', function () {
     const seen = join(folder, name);
     const env = serviceEnv(join(folder, 'data'), { ...settings, NODE_V8_COVERAGE: seen });
     await run(process.execPath, [...PROGRAM, ...words], { cwd: folder, env });
+    return filesIn(seen);
+  }
+
+  async function filesIn(seen: string): Promise<string[]> {
     const urls = new Set<string>();
     for (const report of await readdir(seen)) {
       const { result } = JSON.parse(await readFile(join(seen, report), 'utf8')) as { result: { url: string }[] };
@@ -64,6 +68,22 @@ describe('the bundle of the program', function () {
       const threads = loaded.filter((name) => /^(bundle\/)?adapters[/.].*(er|threads)\.c?js$/.test(name));
       expect(threads, words.join(' ')).to.deep.equal([]);
     }
+  });
+
+  it('has the threads of the embedded store in files of their own', async () => {
+    const seen = join(folder, 'serve');
+    const service = await TestService.create({ NODE_V8_COVERAGE: seen });
+    try {
+      await service.start();
+      await service.end();
+    } finally {
+      await service.dispose();
+    }
+    const loaded = await filesIn(seen);
+    const threads = ['writer', 'reader'].map((name) => `bundle/adapters.sqlite.${name}.cjs`);
+    expect(loaded).to.include.members(['bundle/aos.js', ...threads]);
+    // Nor do they load the files that they were made of.
+    expect(loaded.filter((name) => name.startsWith('adapters/'))).to.deep.equal([]);
   });
 
   it('shows each class by the name that it was written with', async () => {
