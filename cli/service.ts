@@ -4,8 +4,8 @@ import { compose, type Service } from '../main.js';
 import { startIsOver } from './engine-flags.js';
 
 /**
- * @param threads of the embedded store: `none` for short work, `writing` where only reads keep nothing waiting, jobs and
- *   leases neither
+ * @param threads of the embedded store: `none` for short work, `writing` where only reads keep nothing waiting, jobs
+ *   and leases neither
  */
 export async function withService<T>(
   options: KernelBootOptions & { threads?: 'writing' | 'none' },

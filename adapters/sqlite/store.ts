@@ -1,9 +1,9 @@
 /**
  * The DocumentStore on one SQLite file, for everyone without a database server.
  *
- * Threads: the event loop must never wait for the disk, so one worker writes (group commit, writing/committing.ts) and a few read
- * (reader.ts). Only `get` by id and short counts run here, on a connection of its own: they cost less than the way to a
- * worker and back.
+ * Threads: the event loop must never wait for the disk, so one worker writes (group commit, writing/committing.ts) and
+ * a few read (reader.ts). Only `get` by id and short counts run here, on a connection of its own: they cost less than
+ * the way to a worker and back.
  * WAL lets readers pass the writer, and commands of other processes work beside a running server.
  */
 import { access, chmod, constants, lstat, open, stat } from 'node:fs/promises';
@@ -40,8 +40,8 @@ export interface SqliteOptions {
   durability?: 'full' | 'normal';
   /**
    * `always` (default): reads and writes have threads, which start with the store. `writing`: reads are done on the
-   * caller's thread, which waits for the disk then, and a thread that writes starts with the first write. `none`: writes
-   * are done on the caller's thread as well, on a connection that is opened for the first.
+   * caller's thread, which waits for the disk then, and a thread that writes starts with the first write. `none`:
+   * writes are done on the caller's thread as well, on a connection that is opened for the first.
    */
   threads?: 'always' | 'writing' | 'none';
 }

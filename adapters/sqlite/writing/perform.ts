@@ -1,6 +1,6 @@
 /**
- * The write requests on one connection, inside a transaction that committing.ts opens. Each ends in at most one statement
- * per document, so a conflict undoes nothing but itself and needs no savepoint.
+ * The write requests on one connection, inside a transaction that committing.ts opens. Each ends in at most one
+ * statement per document, so a conflict undoes nothing but itself and needs no savepoint.
  */
 import { StoreConflict, type CollectionSpec, type Filter } from '../../../ports/store.js';
 import type { DocText } from '../body/stored-body.js';
