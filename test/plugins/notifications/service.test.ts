@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import PostalMime from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { until } from '../../harness.js';
-import { ADMIN, TestService } from '../../support/service.js';
+import { ADMIN, SHARED_KEY, TestService } from '../../support/service.js';
 import { Receiver } from '../webhooks/receiver.js';
 
 /** Takes every mail and keeps it as it came. */
@@ -204,6 +204,44 @@ describe('notifications: the real program', function () {
     });
     expect(refused.status).to.equal(422);
     expect(await admin.get('/notifications')).to.not.include('169.254');
+  });
+
+  it('an alarm, who is on it, and its end, in one channel', async () => {
+    const hook = await Receiver.open();
+    try {
+      const path = await channel({ name: 'on call', kind: 'slack', target: `http://127.0.0.1:${hook.port}/x` });
+      const rule = { topics: 'monitor.down', project: '', least_severity: 'low' };
+      expect((await admin.post(`${path}/rules`, path, rule)).status).to.equal(303);
+      const watchdog = await service.token('watchdog:ping,watchdog:manage,watchdog:read');
+      const beat = (state: string): ReturnType<TestService['request']> =>
+        service.request('POST', '/api/watchdog/v1/ping', watchdog, { source: 'web-1', interval: 600, status: state });
+      const heard = (text: string): Promise<void> =>
+        until(text, () => hook.got.some(({ body }) => body.includes(text)), 30_000);
+      expect((await beat('ok')).status).to.equal(201);
+      await service.request('POST', '/api/watchdog/v1/ping', watchdog, { source: 'web-1', interval: 1, status: 'ok' });
+      await until(
+        'it is down',
+        async () => {
+          await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
+          const { body } = await service.request('GET', '/api/watchdog/v1/monitors/web-1', watchdog);
+          return (body['monitor'] as { state: string }).state === 'down';
+        },
+        60_000,
+      );
+      await heard('web-1 is down');
+      const { body } = await service.request('GET', '/api/watchdog/v1/incidents?source=web-1', watchdog);
+      const [{ id } = { id: '' }] = body['items'] as { id: string }[];
+      const taken = await service.request('POST', `/api/watchdog/v1/incidents/${id}/acknowledge`, watchdog);
+      expect(taken.status).to.equal(200);
+      const by = String((taken.body['incident'] as { acknowledged_by: string }).acknowledged_by);
+      await heard(`web-1: acknowledged by ${by}`);
+      await service.request('POST', `/api/watchdog/v1/incidents/${id}/acknowledge`, watchdog);
+      expect((await beat('ok')).status).to.equal(200);
+      await heard('web-1 has recovered');
+      expect(hook.got.filter(({ body: text }) => text.includes('acknowledged by')).length).to.equal(1);
+    } finally {
+      await hook.close();
+    }
   });
 
   it('kill -9 while messages go out: nothing is lost, and a repeat has the same message id', async function () {
