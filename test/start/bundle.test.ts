@@ -70,11 +70,14 @@ describe('the bundle of the program', function () {
     }
   });
 
-  it('has the threads of the embedded store in files of their own', async () => {
-    const seen = join(folder, 'serve');
-    const service = await TestService.create({ NODE_V8_COVERAGE: seen });
+  it('starts threads of files of their own, and makes no object of Intl', async () => {
+    const [seen, intl] = [join(folder, 'serve'), join(folder, 'intl.txt')];
+    const probe = `--import=${new URL('../support/intl-probe.js', import.meta.url).href}`;
+    const made = (): Promise<string> => readFile(intl, 'utf8').catch(() => 'none');
+    const service = await TestService.create({ NODE_V8_COVERAGE: seen, NODE_OPTIONS: probe, INTL_SEEN: intl });
     try {
       await service.start();
+      expect(await made()).to.equal('none');
       await service.end();
     } finally {
       await service.dispose();
@@ -84,6 +87,10 @@ describe('the bundle of the program', function () {
     expect(loaded).to.include.members(['bundle/aos.js', ...threads]);
     // Nor do they load the files that they were made of.
     expect(loaded.filter((name) => name.startsWith('adapters/'))).to.deep.equal([]);
+    // What would have been seen.
+    const code = `new Intl.NumberFormat('de'); new Date().toLocaleString();`;
+    await done(process.execPath, [probe, '--eval', code], { cwd: folder, env: { ...process.env, INTL_SEEN: intl } });
+    expect(await made()).to.match(/^NumberFormat < .*\n(?:.*\n)*toLocaleString < /);
   });
 
   it('shows each class by the name that it was written with', async () => {
