@@ -5,14 +5,16 @@ import { join } from 'node:path';
 import { until } from '../harness.js';
 import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../support/service.js';
 
-describe('start: the service on the embedded store (sqlite)', function () {
+describe('start: the first on the embedded store (sqlite)', function () {
   this.timeout(180_000);
   let service: TestService;
-  afterEach(() => service.dispose());
-
-  it('creates its store and keys under the data directory, prints the address, and writes server.json', async () => {
+  before(async () => {
     service = await TestService.first();
     await service.start();
+  });
+  after(() => service.dispose());
+
+  it('creates its store and keys under the data directory, prints the address, and writes server.json', async () => {
     const names = await readdir(service.dataDir);
     expect(names).to.include('aos.db');
     const running = JSON.parse(await readFile(join(service.dataDir, 'server.json'), 'utf8')) as {
@@ -27,23 +29,7 @@ describe('start: the service on the embedded store (sqlite)', function () {
     expect(live.status).to.equal(200);
   });
 
-  it('prints the generated credentials once, on a plain line, and never logs them', async () => {
-    service = await TestService.first({ SVC_LOG_LEVEL: 'debug' });
-    delete service.env['SVC_ADMIN_PASSWORD'];
-    await service.start();
-    const password = /password:?\s+(\S{12,})/.exec(service.stdout)?.[1] ?? '';
-    expect(password).to.match(/^\S{12,}$/);
-    expect(service.stdout.split(password)).to.have.lengthOf(2);
-    expect(service.stdout.split('\n').find((line) => line.includes(password))).to.not.match(/^\{/);
-    await service.end();
-    await service.start();
-    expect(service.stdout).to.not.include(password);
-    expect(service.stdout).to.not.match(/password:?\s+\S{12,}/);
-  });
-
   it('answers health to the shared key, healthy and with nothing pending', async () => {
-    service = await TestService.first();
-    await service.start();
     const health = await service.request('GET', '/api/health', SHARED_KEY);
     expect(health.status).to.equal(200);
     expect(health.body['healthy']).to.equal(true);
@@ -51,8 +37,6 @@ describe('start: the service on the embedded store (sqlite)', function () {
   });
 
   it('a first start warns of nothing, nor do the first runs of its jobs', async () => {
-    service = await TestService.first();
-    await service.start();
     // Each job that repeats by an interval runs as soon as the service is there.
     await until(
       'the first jobs ran',
@@ -70,6 +54,26 @@ describe('start: the service on the embedded store (sqlite)', function () {
     expect(await service.end()).to.equal(0);
     expect(service.stdout.split('\n').filter((line) => line.startsWith('{'))).to.deep.equal([]);
     expect(service.stderr).to.equal('');
+  });
+});
+
+describe('start: the service on the embedded store (sqlite)', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  afterEach(() => service.dispose());
+
+  it('prints the generated credentials once, on a plain line, and never logs them', async () => {
+    service = await TestService.first({ SVC_LOG_LEVEL: 'debug' });
+    delete service.env['SVC_ADMIN_PASSWORD'];
+    await service.start();
+    const password = /password:?\s+(\S{12,})/.exec(service.stdout)?.[1] ?? '';
+    expect(password).to.match(/^\S{12,}$/);
+    expect(service.stdout.split(password)).to.have.lengthOf(2);
+    expect(service.stdout.split('\n').find((line) => line.includes(password))).to.not.match(/^\{/);
+    await service.end();
+    await service.start();
+    expect(service.stdout).to.not.include(password);
+    expect(service.stdout).to.not.match(/password:?\s+\S{12,}/);
   });
 
   it('stops on SIGTERM with exit 0, and starts again on the same store', async () => {
