@@ -11,6 +11,8 @@ const PLACE: Record<string, string> = {
   EACCES: 'may not be used by this user',
   EPERM: 'may not be used by this user',
   EROFS: 'lies on a file system that is read only',
+  ENOSPC: 'lies on a disk that is full',
+  EDQUOT: 'lies on a disk where this user may use no more',
 };
 
 const LISTEN: Record<string, [key: string, problem: string]> = {

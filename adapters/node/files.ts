@@ -13,6 +13,10 @@ async function writeBeside(path: string, content: string): Promise<string> {
   try {
     await file.writeFile(content);
     await file.sync();
+  } catch (error) {
+    await rm(temporary, { force: true });
+    // Node names no file where a write fails, on a full disk say.
+    throw Object.assign(error as NodeJS.ErrnoException, { path });
   } finally {
     await file.close();
   }

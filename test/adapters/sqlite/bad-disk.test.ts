@@ -3,7 +3,7 @@
  * nothing that was acknowledged is lost, and writes go on as soon as the disk takes them. Real file systems, so only for root.
  */
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, mkdir, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,6 +11,7 @@ import { expect } from 'chai';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { StoreFull, StoreUnavailable, type Collection, type Doc } from '../../../ports/store.js';
 import { rejection } from '../../../testing/contracts/fixture.js';
+import { aos, serviceEnv } from '../../support/service.js';
 
 const run = promisify(execFile);
 const OTHERS = 65_534;
@@ -71,6 +72,21 @@ describe('sqlite, a bad disk', function () {
       expect(await rows.count()).to.equal(2);
     } finally {
       await store.close();
+    }
+  });
+
+  it('full at the start: one line says where, and every start leaves nothing behind', async function () {
+    await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
+    await mkdir(join(disk, 'data'), { mode: 0o700 });
+    const { bavail, bsize } = await statfs(disk);
+    await writeFile(join(disk, 'ballast'), Buffer.alloc(bavail * bsize));
+    for (const dir of ['data', 'new']) {
+      const { code, stderr } = await aos(serviceEnv(join(disk, dir)), ['serve']);
+      expect(stderr).to.match(
+        new RegExp(`^configuration: data_dir ${join(disk, dir)} lies on a disk that is full \\(from [^\\n]*\\)\n$`),
+      );
+      expect(code).to.equal(1);
+      expect(await readdir(join(disk, dir)).catch(() => [])).to.deep.equal([]);
     }
   });
 
