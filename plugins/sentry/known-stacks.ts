@@ -16,8 +16,9 @@ export interface KeptFrames {
 
 /** Stacks, at least. */
 const MOST_KNOWN = 250;
-/** Frames of a stack that is remembered: a larger one takes the room of many. */
+/** Frames of a stack that is remembered, and their characters: a larger one takes the room of many. */
 const MOST_FRAMES = 64;
+const MOST_CHARACTERS = 24_576;
 
 interface KnownStack {
   stack: readonly StackFrame[];
@@ -38,7 +39,7 @@ export class KnownStacks {
     if (known !== undefined && stack.every((frame, i) => isSame(known.stack[i] as StackFrame, frame)))
       return known.kept;
     const kept = make();
-    if (!stack.every(isPlain)) return kept;
+    if (stack.reduce((sum, { given }) => sum + weightOf(given), 0) > MOST_CHARACTERS) return kept;
     if (kept.source !== null) share(kept.source);
     if (kept.frames !== null) share(kept.frames);
     this.#known.set(name, { stack, kept });
@@ -48,12 +49,22 @@ export class KnownStacks {
 
 type Given = StackFrame['given'];
 
-/** Whether a frame holds texts, numbers and lists of them alone: no variables, which differ each time. */
-const isPlain = ({ given }: StackFrame): boolean => Object.values(given).every((value) => !holdsObjects(value));
+/**
+ * Characters of a frame; infinite where it holds more than texts, numbers and lists of them: variables differ each
+ * time.
+ */
+function weightOf(given: Given): number {
+  let sum = 0;
+  for (const name in given) {
+    const value = given[name];
+    sum += name.length;
+    for (const part of Array.isArray(value) ? (value as unknown[]) : [value]) sum += weightOfPart(part);
+  }
+  return sum;
+}
 
-const holdsObjects = (value: unknown): boolean => (Array.isArray(value) ? value.some(isObject) : isObject(value));
-
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
+const weightOfPart = (part: unknown): number =>
+  typeof part === 'string' ? part.length : typeof part === 'object' && part !== null ? Infinity : 8;
 
 /** @param a one that is plain */
 const isSame = (a: StackFrame, b: StackFrame): boolean =>

@@ -41,13 +41,20 @@ export class KnownWordings {
     if (!isDecided(report) || normaliseOrigin(report.file_path ?? '') === '') return;
     if (WORDS.some((name) => (report[name]?.length ?? 0) > LONGEST)) return;
     const { project, type, title } = report;
-    const words: Wording['report'] = { project, type, title };
-    for (const name of WORDS) Object.assign(words, { [name]: report[name] });
-    this.#known.set(nameOf(report), { report: words, masks, grouping: { dedup_key, bare_key, origin, masked } });
+    const words: Wording['report'] = { project: copyOf(project), type, title };
+    for (const name of WORDS) {
+      const text = report[name];
+      Object.assign(words, { [name]: typeof text === 'string' ? copyOf(text) : text });
+    }
+    const grouping = { dedup_key, bare_key, origin: copyOf(origin), masked };
+    this.#known.set(nameOf(words), { report: words, masks, grouping });
   }
 }
 
-const nameOf = ({ error_message, title }: Report): string => error_message ?? title;
+/** A text of its own: a piece of a larger text, as a cut one is, would keep all of it in memory. */
+const copyOf = (text: string): string => Buffer.from(text).toString();
+
+const nameOf = ({ error_message, title }: Pick<Report, 'error_message' | 'title'>): string => error_message ?? title;
 
 /** Whether the words alone decide the keys: no fingerprint, and no file that is read from the stack trace. */
 const isDecided = ({ file_path, fingerprint }: Report): boolean => !!file_path && !fingerprint?.length;

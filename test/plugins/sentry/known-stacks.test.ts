@@ -64,6 +64,12 @@ describe('sentry event: frames that come again', () => {
     expect(contextOf(outer, frame({ vars: { n: 2 } })).frames).not.to.equal(second.frames);
   });
 
+  it('are made anew each time where they are long, in all or in a member that nobody reads', () => {
+    const long = [frame({ context_line: 'x'.repeat(25_000) }), frame({ other: ['x'.repeat(25_000)] })];
+    for (const one of [...long, frame({ ['x'.repeat(25_000)]: 1 })])
+      expect(contextOf(outer, one).frames).not.to.equal(contextOf(outer, one).frames);
+  });
+
   it('never stand for others', () => {
     const few = <T>(...of: T[]): fc.Arbitrary<T | undefined> => fc.constantFrom(undefined, ...of);
     const given = fc.record({
