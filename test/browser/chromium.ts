@@ -1,6 +1,6 @@
 /** A real Chromium for the walk: found on this machine, never downloaded. */
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserServer, type Page } from 'playwright-core';
+import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 
 const PLACES = [
   process.env['SVC_TEST_CHROMIUM'],
@@ -13,7 +13,10 @@ const PLACES = [
 /** The first that exists; undefined when there is none. */
 export const CHROMIUM = PLACES.find((path) => path !== undefined && path !== '' && existsSync(path));
 
-/** No sandbox, because test machines run as root; nothing that would call another host. */
+/**
+ * No sandbox, because test machines run as root; nothing that would call another host. A page lives here for a second: what
+ * V8 optimizes for it is used once, and costs a fifth of the browser's processor time.
+ */
 const FLAGS = [
   '--headless',
   '--no-sandbox',
@@ -23,21 +26,80 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--js-flags=--no-opt --no-maglev',
 ];
 
-/** A browser that is a process of its own, which ends when it is closed. */
-export const launchAlone = (executablePath: string): Promise<Browser> =>
-  chromium.launch({ executablePath, args: FLAGS });
+let lane: Promise<Browser> | null = null;
 
-let server: Promise<BrowserServer> | null = null;
+/** A browser that is a process of its own, which ends when it is closed. */
+export const launchAlone = async (executablePath: string): Promise<TestBrowser> => {
+  const browser = await chromium.launch({ executablePath, args: FLAGS });
+  return new TestBrowser(browser, () => browser.close());
+};
 
 /**
  * A browser of the test's own, to be closed by it. Behind it is one process for all files of a lane, which ends with the
  * lane: closing takes the test's tabs and cookies away, and no file pays for a start.
  */
-export async function launch(executablePath: string): Promise<Browser> {
-  server ??= chromium.launchServer({ executablePath, args: FLAGS });
-  return chromium.connect((await server).wsEndpoint());
+export async function launch(executablePath: string): Promise<TestBrowser> {
+  lane ??= chromium.launch({ executablePath, args: FLAGS });
+  return new TestBrowser(await lane);
+}
+
+/** What a file of tests has of a browser: its own windows. */
+export class TestBrowser {
+  readonly #contexts: BrowserContext[] = [];
+  /** Blank windows of tabs that are closed: another one costs twice as much as a page that is loaded. */
+  readonly #blank: Page[] = [];
+
+  constructor(
+    private readonly browser: Browser,
+    private readonly end?: () => Promise<void>,
+  ) {}
+
+  async newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+    const context = await this.browser.newContext(options);
+    this.#contexts.push(context);
+    return context;
+  }
+
+  async newPage(): Promise<Page> {
+    return (await this.newContext()).newPage();
+  }
+
+  /** A window with no cookies and nothing kept, whose breaches of the policy are errors of its console. */
+  async blank(width: number): Promise<Page> {
+    const viewport = { width, height: 900 };
+    const used = this.#blank.pop();
+    if (used !== undefined) {
+      await used.setViewportSize(viewport);
+      return used;
+    }
+    const page = await (await this.newContext({ viewport })).newPage();
+    await page.addInitScript(
+      "addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))",
+    );
+    return page;
+  }
+
+  /** The window of a closed tab, as it was before: for the next one. */
+  async giveBack(page: Page): Promise<void> {
+    const context = page.context();
+    for (const other of context.pages()) if (other !== page) await other.close();
+    for (const type of ['console', 'pageerror', 'request', 'response', 'dialog'])
+      await page.removeAllListeners(type, {});
+    if (page.url().startsWith('http')) await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+    await page.goto('about:blank');
+    await context.clearCookies();
+    await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null });
+    await page.mouse.move(0, 0);
+    this.#blank.push(page);
+  }
+
+  async close(): Promise<void> {
+    for (const context of this.#contexts) await context.close();
+    await this.end?.();
+  }
 }
 
 /** A tab whose faults are gathered: errors of the console, of scripts, of the policy, and requests to other hosts. */
@@ -46,12 +108,12 @@ export class Tab {
 
   private constructor(
     readonly page: Page,
+    private readonly browser: TestBrowser,
     private readonly origin: string,
   ) {}
 
-  static async open(browser: Browser, origin: string, width = 1440): Promise<Tab> {
-    const context = await browser.newContext({ viewport: { width, height: 900 } });
-    const tab = new Tab(await context.newPage(), origin);
+  static async open(browser: TestBrowser, origin: string, width = 1440): Promise<Tab> {
+    const tab = new Tab(await browser.blank(width), browser, origin);
     const { page, faults } = tab;
     page.on('console', (message) => {
       if (message.type() === 'error') faults.push(`console: ${message.text()}`);
@@ -61,9 +123,6 @@ export class Tab {
       const url = request.url();
       if (!url.startsWith(origin) && !url.startsWith('data:')) faults.push(`other host: ${url}`);
     });
-    await page.addInitScript(
-      "addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))",
-    );
     return tab;
   }
 
@@ -103,7 +162,12 @@ export class Tab {
     return this.page.locator(selector).count();
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.browser.giveBack(this.page);
+  }
+
+  /** For good: a clock that the test has moved would go on in the next tab. */
+  async discard(): Promise<void> {
     await this.page.context().close();
   }
 }

@@ -3,10 +3,10 @@
  * it changes much. docs/daily-tasks.md names the same numbers. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser, Locator } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { until } from '../harness.js';
 import { ADMIN, SHARED_KEY, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const REPORT = {
   project: 'shop',
@@ -20,7 +20,7 @@ const REPORT = {
 describe('web: the ten daily tasks', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let token: string;
   let tab: Tab;
   let clicks: number;

@@ -3,9 +3,8 @@
  * the dashboard. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 /** 60 KB, of which a page with much on it may need a part. */
 const MOST_BYTES = 60_000;
@@ -14,7 +13,7 @@ const ITEMS = 12;
 describe('web: the weight of a first visit', function () {
   this.timeout(60_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
     service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });

@@ -1,13 +1,13 @@
 /** Pages that follow by themselves, in a real browser against two processes' worth of writers: the API here, people there. */
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 describe('web: pages that follow by themselves', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let token: string;
   let tab: Tab | undefined;
 

@@ -1,15 +1,15 @@
 /** Forms and paper in a real browser: what is made once, what an ended session keeps, what a tick means, what is printed. */
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { until } from '../harness.js';
 import { WebSession } from '../pages/web-session.js';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 describe('web: forms in a real browser', function () {
   this.timeout(120_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let token: string;
   let tab: Tab | undefined;
 

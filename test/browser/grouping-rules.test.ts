@@ -2,9 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 /** A folder for pictures of the pages; not given: none are made. */
 const SHOTS = process.env['SVC_TEST_SHOTS'];
@@ -12,7 +11,7 @@ const SHOTS = process.env['SVC_TEST_SHOTS'];
 describe('web: grouping rules in a real browser', function () {
   this.timeout(120_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let token: string;
   let tab: Tab | undefined;
   let axe: string;

@@ -3,9 +3,8 @@
  * and on a phone. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const HOSTILE = `'; touch /tmp/x; <img src=x onerror="globalThis.owned=1">`;
 const REPORT = {
@@ -41,7 +40,7 @@ const REPORT = {
 describe('web: the page of an item', function () {
   this.timeout(120_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let token: string;
   let ref: string;
   let tab: Tab;

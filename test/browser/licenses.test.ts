@@ -2,10 +2,9 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { verifyLicenseFile } from '../../formats/license-file.js';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const KEY = /[2-9A-HJ-NP-Z]{5}(?:-[2-9A-HJ-NP-Z]{5}){4}/;
 /** With it the pages are kept as pictures, for people. */
@@ -14,7 +13,7 @@ const SHOTS = process.env['SHOTS'];
 describe('web: licenses in a real browser', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let tab: Tab;
   let token: string;
 

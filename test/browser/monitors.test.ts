@@ -1,13 +1,12 @@
 /** Monitors in a real browser: charts are read out under the pointer and by keyboard. Skipped where there is no Chromium. */
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 describe('web: monitors in a real browser', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let tab: Tab | undefined;
 
   before(async function () {

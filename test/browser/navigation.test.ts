@@ -3,14 +3,13 @@
  * every page, who did what and when. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 describe('web: the bar at the side, and the audit log', function () {
   this.timeout(120_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let tab: Tab;
   let token: string;
 

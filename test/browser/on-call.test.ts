@@ -3,11 +3,11 @@
  * than five each. Rows of lists have two lines there, and are one link. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { packageWith } from '../../clients/demo/package-file.js';
 import { until } from '../harness.js';
 import { ADMIN, SHARED_KEY, TestService } from '../support/service.js';
-import { CHROMIUM, launch } from './chromium.js';
+import { CHROMIUM, launch, type TestBrowser } from './chromium.js';
 
 const MOST_TAPS = 4;
 const SCOPES = 'bugtracker:report,bugtracker:manage,watchdog:ping,watchdog:manage,license:manage,updateservice:publish';
@@ -15,7 +15,7 @@ const SCOPES = 'bugtracker:report,bugtracker:manage,watchdog:ping,watchdog:manag
 describe('web: on call, with a phone', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let page: Page;
   let token: string;
   let ref: string;

@@ -7,11 +7,10 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { everyPage } from '../pages/every-page.js';
 import { PlantedService } from '../pages/planted.js';
 import { ADMIN } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 import { NO_PAGES } from './no-pages.js';
 
 const WIDTHS = [360, 1440];
@@ -69,7 +68,7 @@ const PAGES = (await everyPage()).filter(({ method, path }) => method === 'GET' 
 describe('web: every page in a real browser', function () {
   this.timeout(120_000);
   let planted: PlantedService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let axe: string;
   let inside: Tab;
   let outside: Tab;

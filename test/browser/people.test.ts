@@ -3,10 +3,10 @@
  * layout, phones, confirmations and forms without scripts. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { until } from '../harness.js';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const LETTERS = 'W'.repeat(8192);
 const SCRIPT = '<script>document.title = "owned"</script><img src=x onerror=alert(1)>';
@@ -16,7 +16,7 @@ const planted = (most: number): string => `${LETTERS.slice(0, most - SCRIPT.leng
 describe('web: pages of errors and bugs as people meet them', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let token: string;
   let tab: Tab | undefined;
 

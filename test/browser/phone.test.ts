@@ -4,12 +4,11 @@
  */
 import { expect } from 'chai';
 import { join } from 'node:path';
-import type { Browser } from 'playwright-core';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { performWrite } from '../../adapters/sqlite/writing/perform.js';
 import { packageWith } from '../../clients/demo/package-file.js';
 import { ADMIN, aosJson, command, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const HEIGHT = 640;
 const SCOPES = [
@@ -61,7 +60,7 @@ function disableWebhooks(dataDir: string): void {
 describe('web: lists on a phone', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let tab: Tab;
 
   before(async function () {

@@ -1,13 +1,13 @@
 /** Pages on paper: the content alone, charts in full, and states told apart by shapes. Skipped where there is no Chromium. */
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 describe('web: pages on paper', function () {
   this.timeout(120_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let tab: Tab;
   let page: Page;
 

@@ -3,11 +3,10 @@
  * dashboard, and that a choice holds on every list until it is taken away. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { packageWith } from '../../clients/demo/package-file.js';
 import { until } from '../harness.js';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const LISTS = [
   '/bugs',
@@ -26,7 +25,7 @@ const LISTS = [
 describe('web: the home of a project', function () {
   this.timeout(120_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let tab: Tab;
   let token: string;
 

@@ -3,17 +3,17 @@
  * scripts. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { until } from '../harness.js';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const GROUPS = 3;
 
 describe('web: the form of a row', function () {
   this.timeout(120_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let tab: Tab;
   let page: Page;
   let token: string;

@@ -1,13 +1,12 @@
 /** The search box in a real browser: by keyboard, with refs in any case, and without scripts. */
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 describe('web: the search in a real browser', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let ref: string;
   let tab: Tab | undefined;
 

@@ -6,11 +6,10 @@
  * there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { everyPage } from '../pages/every-page.js';
 import { PlantedService, WRITTEN } from '../pages/planted.js';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 import { NO_PAGES } from './no-pages.js';
 import { SHOWS_TEXT, SIDES, type Sides } from './sides.js';
 import { MEASURE, MILLION } from './structure.js';
@@ -20,7 +19,7 @@ const PAGES = (await everyPage()).filter(({ method, path }) => method === 'GET' 
 
 describe('web: the structure of every page', function () {
   this.timeout(180_000);
-  let browser: Browser;
+  let browser: TestBrowser;
   let tab: Tab;
 
   before(async function () {

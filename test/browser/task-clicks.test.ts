@@ -7,13 +7,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { packageWith } from '../../clients/demo/package-file.js';
 import { until } from '../harness.js';
 import { packageRoot } from '../../config/load.js';
 import { ADMIN, TestService } from '../support/service.js';
 import { watch } from '../support/work.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const MOST_CLICKS = 4;
 const SCOPES = [
@@ -29,7 +29,7 @@ const SCOPES = [
 describe('web: the clicks of each task', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let tab: Tab;
   let page: Page;
   let token: string;

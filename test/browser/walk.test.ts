@@ -3,10 +3,9 @@
  * person looks, comments and decides. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
 import { until } from '../harness.js';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const STACK = [
   "TypeError: Cannot read properties of undefined (reading 'amount')",
@@ -17,7 +16,7 @@ const STACK = [
 describe('web: a walk in a real browser', function () {
   this.timeout(180_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let token: string;
   let tab: Tab;
 

@@ -3,10 +3,10 @@
  * counters that move by themselves, and all of it without scripts too. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { BrowserContext, Page } from 'playwright-core';
 import { until } from '../harness.js';
 import { ADMIN, TestService } from '../support/service.js';
-import { CHROMIUM, launch, Tab } from './chromium.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const STACK = [
   'TypeError: no price',
@@ -20,7 +20,7 @@ const HOSTILE = '<script>document.title = "owned"</script><img src=x onerror=ale
 describe('web: work on errors and bugs in a real browser', function () {
   this.timeout(120_000);
   let service: TestService;
-  let browser: Browser;
+  let browser: TestBrowser;
   let token: string;
   let tab: Tab | undefined;
 
@@ -219,6 +219,8 @@ describe('web: work on errors and bugs in a real browser', function () {
     await more.click();
     expect((await order())[0]).to.equal(fresh);
     expect(mine.faults).to.deep.equal([]);
+    await mine.discard();
+    tab = undefined;
   });
 
   it('“ignore like this” leads to a rule that is filled in, from the list and from the item', async () => {

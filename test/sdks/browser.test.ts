@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
-import { CHROMIUM, launch } from '../browser/chromium.js';
+import type { Page } from 'playwright-core';
+import { CHROMIUM, launch, type TestBrowser } from '../browser/chromium.js';
 import { sentryEnvelope, sentryEvent } from '../load/sentry-envelope.js';
 import { aosJson, TestService } from '../support/service.js';
 
@@ -15,7 +15,7 @@ suite('sentry intake from a browser', function () {
   this.timeout(SLOW_MS);
   let service: TestService;
   let site: Server;
-  let browser: Browser;
+  let browser: TestBrowser;
   let page: Page;
   let key: string;
 

@@ -12,8 +12,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import type { Browser } from 'playwright-core';
-import { CHROMIUM, launch } from '../browser/chromium.js';
+import { CHROMIUM, launch, type TestBrowser } from '../browser/chromium.js';
 import { TestService } from '../support/service.js';
 import { CACHE, REQUIRED } from './programs.js';
 
@@ -41,7 +40,7 @@ suite('source maps of real builds', function () {
   let folder: string;
   let site: Server;
   let address: string;
-  let browser: Browser;
+  let browser: TestBrowser;
   let manager: string;
 
   before(async () => {
