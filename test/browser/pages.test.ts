@@ -1,8 +1,9 @@
 /**
  * Every page in a real browser, with a script and 8 KB of unbroken letters in every field: nothing runs, nothing is wider
- * than its window at 360 and 1440 pixels, and axe-core finds nothing, in both themes: in the second one by its rules about
- * colours, after it is seen that everything stands where it stood in the first. The list of pages is what is mounted, so that
- * a new one cannot be forgotten. Skipped where there is no Chromium.
+ * than its window at 360 and 1440 pixels, and axe-core finds nothing, in both themes: by its rules about colours each look
+ * of a text (looks.ts), by the others once at each width, after it is seen that everything stands in both themes where it
+ * stands in one. The list of pages is what is mounted, so that a new one cannot be forgotten. Skipped where there is no
+ * Chromium.
  */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -11,12 +12,12 @@ import { everyPage } from '../pages/every-page.js';
 import { PlantedService } from '../pages/planted.js';
 import { ADMIN } from '../support/service.js';
 import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { Looks, type Violation } from './looks.js';
 import { NO_PAGES } from './no-pages.js';
 
 const WIDTHS = [360, 1440];
-const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+const THEMES = ['light', 'dark'] as const;
 const RULES = [
-  ...OF_COLOURS,
   'label-content-name-mismatch',
   'landmark-unique',
   'region',
@@ -28,10 +29,6 @@ const RULES = [
   'heading-order',
   'image-alt',
 ];
-const THEMES = [
-  ['light', RULES],
-  ['dark', OF_COLOURS],
-] as const;
 const WIDEST = `(() => {
   const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
   if (wide <= 0) return null;
@@ -57,11 +54,6 @@ const STANDS_STILL = `(() => {
   return same;
 })()`;
 
-interface Violation {
-  id: string;
-  nodes: { target: string[]; failureSummary: string }[];
-}
-
 /** Known before the suite runs, so that each page is a test of its own. */
 const PAGES = (await everyPage()).filter(({ method, path }) => method === 'GET' && !NO_PAGES.has(path));
 
@@ -70,6 +62,7 @@ describe('web: every page in a real browser', function () {
   let planted: PlantedService;
   let browser: TestBrowser;
   let axe: string;
+  const looks = new Looks();
   let inside: Tab;
   let outside: Tab;
 
@@ -82,6 +75,8 @@ describe('web: every page in a real browser', function () {
     outside = await Tab.open(browser, planted.url);
     // Once for each of the two: with every page it would be sent anew.
     for (const tab of [inside, outside]) await tab.page.addInitScript(axe);
+    // Colours that fade are judged as they are in the end.
+    for (const tab of [inside, outside]) await tab.page.emulateMedia({ reducedMotion: 'reduce' });
     await inside.signIn(ADMIN.username, ADMIN.password);
   });
   after(async () => {
@@ -89,19 +84,17 @@ describe('web: every page in a real browser', function () {
     await planted?.dispose();
   });
 
-  async function violations(tab: Tab, rules: readonly string[]): Promise<string[]> {
-    // A theme that has just changed fades in: colours are judged at the end.
-    await tab.page.evaluate(
-      'new Promise((done) => requestAnimationFrame(() => { for (const one of document.getAnimations()) one.finish(); requestAnimationFrame(done); }))',
-    );
-    const options = JSON.stringify({ runOnly: { type: 'rule', values: rules }, resultTypes: ['violations'] });
-    const found = await tab.page.evaluate<Violation[]>(`axe.run(document, ${options}).then((one) => one.violations)`);
-    return found.flatMap(({ id, nodes }) =>
+  async function byRules(tab: Tab): Promise<Violation[]> {
+    const options = JSON.stringify({ runOnly: { type: 'rule', values: RULES }, resultTypes: ['violations'] });
+    return tab.page.evaluate<Violation[]>(`axe.run(document, ${options}).then((one) => one.violations)`);
+  }
+
+  const inWords = (found: readonly Violation[]): string[] =>
+    found.flatMap(({ id, nodes }) =>
       nodes.slice(0, 3).map(({ target, failureSummary }) => {
         return `${id}: ${target.join(' ')} – ${failureSummary.split('\n').slice(1).join('; ').slice(0, 120)}`;
       }),
     );
-  }
 
   /** By how many pixels the page is too wide, and the innermost elements that are. */
   const tooWide = (tab: Tab): Promise<string | null> => tab.page.evaluate<string | null>(WIDEST);
@@ -114,9 +107,10 @@ describe('web: every page in a real browser', function () {
       await tab.page.setViewportSize({ width, height: 900 });
       if (!(await tab.page.evaluate<boolean>(STANDS_STILL)))
         faults.push(`${width}: the themes differ in more than colours`);
-      for (const [colorScheme, rules] of THEMES) {
+      for (const one of inWords(await byRules(tab))) faults.push(`${width}: ${one}`);
+      for (const colorScheme of THEMES) {
         await tab.page.emulateMedia({ colorScheme });
-        for (const one of await violations(tab, rules)) faults.push(`${width} ${colorScheme}: ${one}`);
+        for (const one of inWords(await looks.violations(tab.page))) faults.push(`${width} ${colorScheme}: ${one}`);
       }
       const closed = await tooWide(tab);
       if (closed !== null) faults.push(`${width}: ${closed}`);
@@ -128,6 +122,23 @@ describe('web: every page in a real browser', function () {
     if (await tab.page.evaluate('globalThis.owned === 1')) faults.push('a planted script ran');
     return [...faults, ...tab.faults];
   }
+
+  it('colours that cannot be told apart are found, though their looks were passed on other grounds', async () => {
+    const text = (ground: string, more = ''): string =>
+      `<div style="background: ${ground}; position: relative"><p style="color: #555">A text${more}</p></div>`;
+    const link = '<a href="/" style="color: #545454; text-decoration: none">a link</a>';
+    const found = async (...texts: string[]): Promise<string[]> => {
+      await outside.page.goto('about:blank');
+      await outside.page.setContent(texts.join(''));
+      return (await looks.violations(outside.page)).map(({ id, nodes }) => `${id} ${nodes.length}`);
+    };
+    expect(await found(text('#fff'))).to.deep.equal([]);
+    expect(await found(text('#fff'), text('#666'))).to.deep.equal(['color-contrast 1']);
+    expect(await found(text('#fff'), text('#666'))).to.deep.equal(['color-contrast 1']);
+    expect(await found(text('#fff', ` of many words before ${link}.`))).to.deep.equal(['link-in-text-block 1']);
+    const over = '<div style="position: absolute; inset: 0 0 -2rem; background: #666; z-index: -1"></div>';
+    expect(await found(over, '<p style="color: #555">A text</p>')).to.deep.equal(['color-contrast 1']);
+  });
 
   for (const { path, access } of PAGES)
     it(`${path}: nothing runs, nothing overflows, axe-core finds nothing`, async () => {
