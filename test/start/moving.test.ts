@@ -233,6 +233,11 @@ describe('backup, restore, export and import', function () {
     for (const key of ['data-key', 'license-key', 'release-key.pem'])
       await cp(join(at('first'), key), join(at('second'), key));
     expect((await aos(second.env, ['import', at('e.tar.gz')])).code).to.equal(0);
+    // What a first start made there does not keep a store from being empty.
+    const started = await preparedAt('started');
+    await started.start();
+    await started.end();
+    expect((await aos(started.env, ['import', at('e.tar.gz')])).code).to.equal(0);
   });
 
   it('refuses what it cannot do with one sentence, and leaves everything as it was', async () => {
