@@ -20,7 +20,10 @@ export function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) {
       process.on(name, () => {
-        if (asked) return void endNow(EXIT.error);
+        if (asked) {
+          void endNow(EXIT.error);
+          return;
+        }
         asked = true;
         endWithin(SIGNAL_MS);
         resolve();

@@ -110,7 +110,7 @@ export class Incidents {
   async #say({ id, source, alarm_id }: IncidentDoc, by: string | null, at: string): Promise<void> {
     if (alarm_id === null) return;
     const word = { id: `${id}:${at}:${by ?? ''}`, timestamp: at, alarm_id, source, by };
-    await Promise.all(this.deps.receivers().map((receivers) => receivers.said?.(word)));
+    await Promise.all(this.deps.receivers().map(async (receivers) => receivers.said?.(word)));
   }
 
   /** Who was told of its alarm, and of the end of that. */

@@ -233,7 +233,7 @@ describe('notifications: the real program', function () {
       const [{ id } = { id: '' }] = body['items'] as { id: string }[];
       const taken = await service.request('POST', `/api/watchdog/v1/incidents/${id}/acknowledge`, watchdog);
       expect(taken.status).to.equal(200);
-      const by = String((taken.body['incident'] as { acknowledged_by: string }).acknowledged_by);
+      const by = (taken.body['incident'] as { acknowledged_by: string }).acknowledged_by;
       await heard(`web-1: acknowledged by ${by}`);
       await service.request('POST', `/api/watchdog/v1/incidents/${id}/acknowledge`, watchdog);
       expect((await beat('ok')).status).to.equal(200);

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { groupingOf, type Grouping } from '../../../../plugins/bugs/grouping/key.js';
 import { KnownWordings } from '../../../../plugins/bugs/intake/known-wordings.js';
-import type { Report } from '../../../../ports/domain/bugs.js';
 import { errorReport, memoryFixture } from '../fixture.js';
 
 const grouped = ({ dedup_key, bare_key, origin, masked }: Grouping): Grouping => ({
@@ -33,7 +32,7 @@ describe('bugs: words of reports that are known', () => {
       fc.property(fc.array(reports, { maxLength: 60 }), (list) => {
         const known = new KnownWordings();
         for (const fields of list) {
-          const one = errorReport(fields as Partial<Report>);
+          const one = errorReport(fields);
           const own = groupingOf(one);
           expect(known.groupingOf(one, MASKS) ?? grouped(own)).to.deep.equal(grouped(own));
           known.add(one, MASKS, own);
