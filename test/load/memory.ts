@@ -154,10 +154,12 @@ function mixed(token: string, bodies: string[]): Record<string, Omit<Parameters<
   };
 }
 
-/** Reads each second what the process holds. */
+/** Reads each second what the process holds, until it ends: the system kills what its group has no room for. */
 async function watch(pid: number, seen: number[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    seen.push(await residentMb(pid));
+    const held = await residentMb(pid).catch(() => null);
+    if (held === null) return;
+    seen.push(held);
     await pause(1000, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Header } from 'tar/header';
 import { syncFolder } from '../../../lib/folders.js';
+import { spentMemory } from '../../../lib/spent-memory.js';
 import { codeOf, isThere, writePieces } from '../files.js';
 import { HASHES_ENTRY, HEAD_ENTRY, type ArchiveHead } from './head.js';
 
@@ -128,9 +129,11 @@ async function* entryOf({ path, size, content, sha256 }: ArchiveEntry, hashes: E
   if (header.encode(block)) throw new Error(`${path} cannot be the name of an entry`);
   yield block;
   const hash = createHash('sha256');
+  const spent = spentMemory();
   let written = 0;
   for await (const piece of content) {
     written += piece.length;
+    spent(piece.length);
     if (written > size) break;
     hash.update(piece);
     yield Buffer.from(piece.buffer, piece.byteOffset, piece.length);
