@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { Header } from 'tar/header';
 import { syncFolder } from '../../../lib/folders.js';
-import { spentMemory } from '../../../lib/spent-memory.js';
+import { spentMemory } from '../../../lib/process/spent-memory.js';
 import { codeOf, isThere, writePieces } from '../files.js';
 import { HASHES_ENTRY, HEAD_ENTRY, type ArchiveHead } from './head.js';
 

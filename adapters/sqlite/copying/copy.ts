@@ -5,7 +5,7 @@
  * that look-ups use.
  */
 import { statSync } from 'node:fs';
-import { spentMemory } from '../../../lib/spent-memory.js';
+import { spentMemory } from '../../../lib/process/spent-memory.js';
 import { openDriver } from '../driver/open.js';
 
 /** The copy pauses while the log is smaller than this, and goes on at full speed when the log has grown beyond. */
