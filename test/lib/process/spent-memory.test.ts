@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 
 const MIB = 1024 * 1024;
-const MODULE = new URL('../../lib/spent-memory.js', import.meta.url).href;
+const MODULE = new URL('../../../lib/process/spent-memory.js', import.meta.url).href;
 /** Reads 128 pieces of a mebibyte, as a copy of a file does, and prints how many were held at once at most. */
 const READER = `
   const { spentMemory } = await import(process.argv[1]);
