@@ -32,23 +32,27 @@ export function stopSignal(): Promise<void> {
   });
 }
 
-let serving = false;
+const OUTPUTS = [process.stdout, process.stderr];
 
 /**
  * What nobody reads any longer (`aos … | head -1`) is dropped: by then the command has done its work, and its exit code
  * says so.
  */
 export function outliveReaders(): void {
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const stream of OUTPUTS) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && !serving) throw error;
+      if (error.code !== 'EPIPE') throw error;
     });
   }
 }
 
-/** From here on nothing that standard output or error do not take, on a full disk say, ends the process. */
+/**
+ * From here on nothing that standard output or error do not take, on a full disk say, ends the process. It takes the
+ * place of what `outliveReaders` set: that may have been called in another copy of this module, which the bundle has
+ * beside the command line's own (cli/program.ts).
+ */
 export function outliveOutputs(): void {
-  serving = true;
+  for (const stream of OUTPUTS) stream.removeAllListeners('error').on('error', () => undefined);
 }
 
 /** With exit 1, when the process has not ended by itself by then. */

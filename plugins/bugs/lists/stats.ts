@@ -10,6 +10,7 @@
  * Rejected: counters per day, which a crash between two documents would leave wrong for ever.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { denied } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
@@ -46,8 +47,6 @@ type Counts = readonly { key: Scalar; n: number }[];
 const LARGE = 100_000;
 const KEPT_MS = 1_000;
 const KEPT = 1_000;
-/** The slug of no project: it would begin with a letter or digit. */
-const NONE = '-';
 
 @injectable()
 export class Stats {
@@ -61,15 +60,16 @@ export class Stats {
   ) {}
 
   /**
-   * The numbers of a project, or of all; a caller of one project has none of another. One count runs at a time; calls
-   * that arrive meanwhile share the next one, so no answer is older than its call.
+   * The numbers of a project, or of all. One count runs at a time; calls that arrive meanwhile share the next one, so no
+   * answer is older than its call. @throws ServiceError insufficient_scope for another project than the caller's
    */
-  of(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsAnswer> {
-    const project =
-      asked !== null && caller.project !== null && asked !== caller.project ? NONE : (caller.project ?? asked);
+  async of(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsAnswer> {
+    if (asked !== null && caller.project !== null && asked !== caller.project)
+      throw denied('The token belongs to another project.');
+    const project = caller.project ?? asked;
     const key = project ?? '';
     const kept = this.#kept.get(key);
-    if (kept !== undefined) return Promise.resolve(kept);
+    if (kept !== undefined) return kept;
     return this.#counts.fresh(key, () => this.#counted(key, project));
   }
 

@@ -44,8 +44,13 @@ describe('probes of a running service', function () {
     await becomes('down');
     expect((await monitor())['message']).to.equal('HTTP 200, where 204 was expected');
     expect((await monitor())['probe']).to.deep.include({ header_names: ['X-Key'] });
-    const { body } = await service.request('GET', '/api/watchdog/v1/incidents?open=true', token);
-    expect((body['items'] as { source: string; note: string }[])[0]).to.include({
+    // The monitor changes first, its incident follows (docs/consistency.md).
+    const open = async (): Promise<{ source: string; note: string }[]> => {
+      const { body } = await service.request('GET', '/api/watchdog/v1/incidents?open=true', token);
+      return body['items'] as { source: string; note: string }[];
+    };
+    await until('its incident is open', async () => (await open()).length > 0, 30_000);
+    expect((await open())[0]).to.include({
       source: 'self',
       note: 'HTTP 200, where 204 was expected',
     });
