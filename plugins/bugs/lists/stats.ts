@@ -60,8 +60,9 @@ export class Stats {
   ) {}
 
   /**
-   * The numbers of a project, or of all. One count runs at a time; calls that arrive meanwhile share the next one, so no
-   * answer is older than its call. @throws ServiceError insufficient_scope for another project than the caller's
+   * The numbers of a project, or of all. One count runs at a time; calls that arrive meanwhile share the next one, so
+   * no answer is older than its call.
+   * @throws ServiceError insufficient_scope for another project than the caller's
    */
   async of(caller: Pick<BugCaller, 'project'>, asked: string | null = null): Promise<StatsAnswer> {
     if (asked !== null && caller.project !== null && asked !== caller.project)
