@@ -65,8 +65,8 @@ export function endAfterFailure(): void {
   setTimeout(() => void endNow(), FAILURE_MS).unref();
 }
 
-/** @param code that of the process where none is given */
-async function endNow(code?: number): Promise<never> {
+/** @param code that of the process where none is given, which `process.exit(undefined)` would make 0 */
+async function endNow(code = process.exitCode): Promise<never> {
   await endLive(THREADS_MS);
-  return process.exit(code ?? process.exitCode);
+  return process.exit(code);
 }
