@@ -1,6 +1,7 @@
 /** The list of releases (contract 40, asking; contract 00, lists). */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { denied } from '../../kernel/errors.js';
+import { RepeatedTimes } from '../../lib/repeated-times.js';
 import { isoOf, MINUTE_MS } from '../../lib/time.js';
 import type { Filter } from '../../ports/store.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
@@ -31,7 +32,11 @@ export interface ReleasePage extends Warned {
 
 @injectable()
 export class ReleaseLists {
-  constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'releases' | 'clock'>) {}
+  readonly #repeated: RepeatedTimes;
+
+  constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'releases' | 'clock'>) {
+    this.#repeated = new RepeatedTimes(deps.clock, MARGIN_MS);
+  }
 
   /**
    * Newest first; with `updated_since` in the order of changes.
@@ -40,7 +45,8 @@ export class ReleaseLists {
   async page(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
     const { channel, platform, updated_since: since, limit, cursor = null } = query;
     const product = mayRead(principal, query.product);
-    const filter: Filter = { product, channel, platform, updated_at: since === undefined ? undefined : { gte: since } };
+    const updated_at = since === undefined ? undefined : { gte: this.#repeated.since(since) };
+    const filter: Filter = { product, channel, platform, updated_at };
     const sort = since === undefined ? ([['published_at', 'desc']] as const) : ([['updated_at', 'asc']] as const);
     const server_time = isoOf(this.deps.clock.now() - MARGIN_MS);
     const page = await findReadable(this.deps.releases, { filter, sort, limit, after: cursor });

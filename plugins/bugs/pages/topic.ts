@@ -1,11 +1,15 @@
 /** When pages that show items would show something else: every change of one, every occurrence too, stamps it. */
+import { AHEAD_MS } from '../../../lib/elapsed.js';
+import { isoOf } from '../../../lib/time.js';
 import type { LiveTopic } from '../../../ports/domain/live.js';
 import type { BugDeps } from '../deps.js';
 
-export const itemTopic = ({ items }: Pick<BugDeps, 'items'>): LiveTopic => ({
+export const itemTopic = ({ items, clock }: Pick<BugDeps, 'items' | 'clock'>): LiveTopic => ({
   name: 'bugs',
   mark: async () => {
-    const page = await items.find({ sort: [['updated_at', 'desc']], limit: 1 });
+    // Stamps of a clock that was put back since would hide every change until it is there again.
+    const filter = { updated_at: { lte: isoOf(clock.now() + AHEAD_MS) } };
+    const page = await items.find({ filter, sort: [['updated_at', 'desc']], limit: 1 });
     const newest = page.items[0];
     return newest === undefined ? '' : `${newest.id} ${newest.updated_at}`;
   },

@@ -4,15 +4,14 @@
  * answered), a write under way in another process or one whose clock lags (the mark stays `delta_margin_seconds`
  * behind), and a write that took longer than half that margin (its item is touched again with a fresh stamp).
  *
- * A clock that is put back stamps with times that marks have passed already (contract 95, a bad day). Whoever asks with
- * a mark from between is told everything since the clock was put back, again if need be, until it is there once more.
+ * Times that a clock showed twice are `RepeatedTimes`’s.
  *
  * Rejected: stamps made by the store, which the port does not have, and sequence numbers, which would serialise
  * writers.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { ClockSteps } from '../../../lib/clock-steps.js';
-import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { RepeatedTimes } from '../../../lib/repeated-times.js';
+import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 
 interface Open {
@@ -22,31 +21,14 @@ interface Open {
   place: number;
 }
 
-/** Between these two times, in milliseconds since 1970, the clock was twice. */
-interface Twice {
-  from: number;
-  to: number;
-  /** When that was seen, by the monotonic clock. */
-  seen: number;
-}
-
-/** Steps back that are remembered, and for how long: nobody is expected to ask more seldom. */
-const MOST_STEPS = 10;
-const REMEMBERED_MS = DAY_MS;
-
 @injectable()
 export class DeltaWatermark {
   /** Writes under way, in any order. No map: each write would be a new entry of it. */
   readonly #open: Open[] = [];
-  readonly #steps: ClockSteps;
-  /** At the last look, by the monotonic clock. */
-  #looked: number;
-  /** The latest last. */
-  #twice: Twice[] = [];
+  readonly #repeated: RepeatedTimes;
 
   constructor(@inject(DEPS) private readonly deps: BugDeps) {
-    this.#steps = new ClockSteps(deps.clock);
-    this.#looked = deps.clock.monotonic();
+    this.#repeated = new RepeatedTimes(deps.clock, deps.config.delta_margin_seconds * 1000);
   }
 
   /**
@@ -84,34 +66,15 @@ export class DeltaWatermark {
 
   /** A safe mark, RFC 3339: a client that asks for changes since this mark misses none. */
   safe(): string {
-    this.#look();
+    this.#repeated.look();
     const { clock, config } = this.deps;
     let mark = clock.now() - config.delta_margin_seconds * 1000;
     for (const { now } of this.#open) mark = Math.min(mark, now);
     return isoOf(mark);
   }
 
-  /** Where a question with this mark begins: at the mark, or where the clock was put back to since. RFC 3339. */
+  /** Where a question with this mark begins, after a clock was put back too. RFC 3339. */
   since(mark: string): string {
-    this.#look();
-    const { clock, config } = this.deps;
-    this.#twice = this.#twice.filter(({ seen }) => clock.monotonic() - seen < REMEMBERED_MS);
-    let begin = Date.parse(mark);
-    for (const { from, to } of this.#twice)
-      if (begin > from && begin <= to) begin = from - config.delta_margin_seconds * 1000;
-    return begin === Date.parse(mark) ? mark : isoOf(begin);
-  }
-
-  /** The clock may have been put back at any time since the last look. */
-  #look(): void {
-    const { clock } = this.deps;
-    const step = this.#steps.look();
-    const seen = clock.monotonic();
-    const now = clock.now();
-    if (step < 0) {
-      this.#twice.push({ from: now - (seen - this.#looked), to: now - step, seen });
-      if (this.#twice.length > MOST_STEPS) this.#twice.shift();
-    }
-    this.#looked = seen;
+    return this.#repeated.since(mark);
   }
 }

@@ -207,7 +207,8 @@ export class ReleaseIndex {
    * @throws StoreDamaged for a product of which the index lacks a release: what is written would lose it
    */
   async catchUp(product: string): Promise<void> {
-    const recent = this.#since === null ? {} : { updated_at: { gte: isoOf(this.#since - MARGIN_MS) } };
+    const since = this.#since === null ? null : Math.min(this.#since, this.deps.clock.now()) - MARGIN_MS;
+    const recent = since === null ? {} : { updated_at: { gte: isoOf(since) } };
     const query = { filter: { product, ...recent }, sort: [['updated_at', 'asc']] as const, limit: PAGE };
     for await (const docs of pages(this.deps.releases, query)) await this.show(docs);
     if (this.#lacks && (await this.deps.releases.count({ product })) !== this.#knownOf(product)) {

@@ -29,13 +29,18 @@ export const SHARED_KEY = 'shared-key-of-the-tests';
 export const PASSWORD = 'violet-harbour-lantern';
 
 export class ManualClock implements Clock {
+  private ahead = 0;
   constructor(private at = START) {}
-  now = (): number => this.at;
-  iso = (): string => new Date(this.at).toISOString();
+  now = (): number => this.at + this.ahead;
+  iso = (): string => new Date(this.now()).toISOString();
   monotonic = (): number => this.at;
   readonly epoch = 'test';
   forward(ms: number): void {
     this.at += ms;
+  }
+  /** Somebody puts the time of day ahead, or back. */
+  put(ms: number): void {
+    this.ahead += ms;
   }
 }
 

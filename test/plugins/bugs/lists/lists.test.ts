@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { InvalidCursor, type Transact } from '../../../../ports/store.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
+import { itemTopic } from '../../../../plugins/bugs/pages/topic.js';
 import {
   codeOf,
   errorReport,
@@ -284,7 +285,9 @@ describe('bugs: the safe mark', () => {
     fixture.clock.advance(60_000);
     const { mark: ahead } = await ask('2000-01-01T00:00:00.000Z');
     hours(-3);
+    const shown = await itemTopic(fixture.deps).mark('');
     const late = await write('after it was put back');
+    expect(await itemTopic(fixture.deps).mark('')).not.to.equal(shown);
     fixture.clock.advance(60_000);
     const told = await ask(ahead);
     expect(told.refs).to.include(late);

@@ -1,0 +1,42 @@
+/** The delta query of releases (contract 00, lists). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import type { ReleaseDeps } from '../../../plugins/releases/deps.js';
+import { releaseTopic } from '../../../plugins/releases/pages/live.js';
+import { HOUR_MS, MINUTE_MS } from '../../../lib/time.js';
+import { CI, memoryFixture } from './fixture.js';
+
+describe('releases: the list of changes', function () {
+  this.timeout(20_000);
+
+  it('hides none when the clock is put back, and is what it was once the clock was there again', async () => {
+    let deps!: ReleaseDeps;
+    const f = await memoryFixture((made) => (deps = made));
+    const hours = (n: number): void => f.clock.put(n * HOUR_MS);
+    const ask = async (updated_since: string): Promise<{ versions: string[]; mark: string }> => {
+      const { items, server_time = '' } = await f.lists.page(CI, { limit: 50, include_total: false, updated_since });
+      return { versions: items.map(({ version }) => version), mark: server_time };
+    };
+    await f.publish('1.0.0');
+    hours(3);
+    await f.publish('1.1.0');
+    f.clock.forward(2 * MINUTE_MS);
+    const { mark: ahead } = await ask('2000-01-01T00:00:00.000Z');
+    hours(-3);
+    const live = releaseTopic(deps);
+    const shown = await live.mark('');
+    await f.publish('1.2.0');
+    expect(await live.mark('')).not.to.equal(shown);
+    f.clock.forward(2 * MINUTE_MS);
+    const told = await ask(ahead);
+    expect(told.versions).to.include('1.2.0').and.not.include('1.0.0');
+    await f.publish('1.3.0');
+    for (const mark of [ahead, told.mark]) expect((await ask(mark)).versions).to.include('1.3.0');
+    hours(6);
+    const { mark } = await ask(ahead);
+    f.clock.forward(2 * MINUTE_MS);
+    await f.publish('1.4.0');
+    expect((await ask(mark)).versions).to.deep.equal(['1.4.0']);
+    await f.index.stop();
+  });
+});
