@@ -9,9 +9,9 @@
  *
  * Structurally typed: a collection of the store port is such a collection of rows.
  */
+import { elapsed } from './clocks/elapsed.js';
 import { KeyedMutex } from './keyed-mutex.js';
 import { pages } from './paging.js';
-import { isoOf } from './time.js';
 
 /** Older entries belong to a process that is gone, or to a receiver that failed. */
 const LEFTOVER_MS = 10_000;
@@ -196,7 +196,7 @@ export class Outbox<T extends OutboxHolder<E>, E extends Entry> {
   }
 
   #leftover(): object {
-    return { outbox_at: { gt: '', lt: isoOf(this.delivery.now() - LEFTOVER_MS) } };
+    return elapsed('outbox_at', LEFTOVER_MS, this.delivery.now());
   }
 
   /** Seconds since the oldest entry that is not delivered; 0: all are. */

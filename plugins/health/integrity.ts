@@ -12,6 +12,7 @@ import {
   type Collection,
   type Logger,
 } from '../../kernel/contract.js';
+import { hasElapsed } from '../../lib/clocks/elapsed.js';
 import { RUNTIME, type ServiceRuntime } from '../../ports/domain/system.js';
 import type { DamagedPlace } from '../../ports/store/damage.js';
 import type { Examined } from '../../ports/store/examination.js';
@@ -69,8 +70,10 @@ export class Integrity {
     const met = this.runtime.metDamage();
     const doc = await this.#last();
     const checked_at = doc?.checked_at ?? null;
-    // What was met before the last examination is in its findings, or mended.
-    const since = met.filter(({ at }) => checked_at === null || at > checked_at).map(({ place }) => sentenceOf(place));
+    // What was met before the last examination is in its findings, or mended. One that lies ahead is of a clock
+    // that was put back: nobody knows what came first.
+    const unknown = checked_at === null || hasElapsed(checked_at, Infinity, this.clock.now());
+    const since = met.filter(({ at }) => unknown || at > checked_at).map(({ place }) => sentenceOf(place));
     const damage = [...new Set([...(doc?.damage ?? []), ...since])].slice(0, MOST);
     return { ok: since.length > 0 ? false : (doc?.ok ?? null), checked_at, damage };
   }

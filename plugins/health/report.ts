@@ -4,6 +4,7 @@
  * Rejected: leaving such checks out. Monitoring would then have to know which version has which check.
  */
 import type { HealthResult } from '../../kernel/contract.js';
+import { AHEAD_MS } from '../../lib/clocks/elapsed.js';
 import type { IntegrityCheck } from './integrity.js';
 import type { JobInfo } from '../../ports/jobs.js';
 import type { PluginState } from '../../ports/domain/system.js';
@@ -81,9 +82,6 @@ function pluginCheck({ id, state, reason }: PluginState, { own }: Findings): Plu
   const said = state === 'ready' ? own[id] : undefined;
   return { ...said, state, reason, ok: said?.ok ?? state !== 'failed' };
 }
-
-/** The clocks of two machines may differ by less than this. */
-const AHEAD_MS = 60_000;
 
 function jobsCheck(jobs: Findings['jobs'], now: number): HealthReport['checks']['jobs'] {
   if ('error' in jobs) return { ok: false, running: 0, failing: [], ahead: [], error: jobs.error };

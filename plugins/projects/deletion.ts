@@ -17,7 +17,8 @@ import {
   type Principal,
 } from '../../kernel/contract.js';
 import { conflict } from '../../kernel/errors.js';
-import { isoOf, SECOND_MS } from '../../lib/time.js';
+import { elapsed } from '../../lib/clocks/elapsed.js';
+import { SECOND_MS } from '../../lib/time.js';
 import { AUDIT, type Actor, type AuditLog } from '../../ports/domain/audit.js';
 import { PROJECT_USAGE, type ProjectUsage } from '../../ports/domain/projects.js';
 import { Belongings } from './belongings.js';
@@ -52,7 +53,7 @@ export class ProjectDeletion {
 
   /** Finishes what a crash interrupted. */
   async reconcile(): Promise<void> {
-    const cutOff = { leaving_by: { exists: true }, updated_at: { lt: isoOf(this.clock.now() - LEFTOVER_MS) } };
+    const cutOff = { leaving_by: { exists: true }, ...elapsed('updated_at', LEFTOVER_MS, this.clock.now()) };
     for (const project of (await this.rows.find({ filter: cutOff, limit: 100 })).items)
       await this.#finish(project, 'system');
   }

@@ -1,7 +1,7 @@
 /** The list of releases (contract 40, asking; contract 00, lists). */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { denied } from '../../kernel/errors.js';
-import { RepeatedTimes } from '../../lib/repeated-times.js';
+import { RepeatedTimes } from '../../lib/clocks/repeated-times.js';
 import { isoOf, MINUTE_MS } from '../../lib/time.js';
 import type { Filter } from '../../ports/store.js';
 import { DEPS, type ReleaseDeps } from './deps.js';

@@ -122,6 +122,12 @@ describe('outbox', () => {
     expect([await box.reconcile(), await box.oldestAge()]).to.deep.equal([0, 0]);
   });
 
+  it('finds what a crash left behind while the clock was ahead', async () => {
+    await written(row('a', entry('ahead', -3_600)));
+    expect(await outbox().reconcile()).to.equal(1);
+    expect(told).to.deep.equal(['ahead']);
+  });
+
   it('finds what a crash left behind, and nothing that is under way', async () => {
     const placed: string[] = [];
     const box = outbox({ place: async (_doc, entries) => void placed.push(...entries.map(({ id }) => id)) });

@@ -23,6 +23,7 @@ import {
   type Doc,
   type Ids,
 } from '../../../kernel/contract.js';
+import { hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { conflict, notFound, ServiceError } from '../../../kernel/errors.js';
 import { StoreConflict, type Update } from '../../../ports/store.js';
 import { isActiveAdmin, type Account } from '../model/account.js';
@@ -170,6 +171,6 @@ export class Roster {
   }
 
   #isStale(at: string): boolean {
-    return this.clock.now() - Date.parse(at) > STALE_MS;
+    return hasElapsed(at, STALE_MS, this.clock.now());
   }
 }

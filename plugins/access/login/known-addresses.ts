@@ -14,6 +14,7 @@ import {
   type Collection,
   type Doc,
 } from '../../../kernel/contract.js';
+import { hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { networkOf } from '../../../lib/addresses.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { sha256 } from '../model/token.js';
@@ -49,7 +50,7 @@ export class KnownAddresses {
   async note(key: string, address: string): Promise<void> {
     const id = idOf(key, address);
     const known = await this.rows.get(id);
-    if (known !== null && known.at >= this.#ago(NOTED_MS)) return;
+    if (known !== null && !hasElapsed(known.at, NOTED_MS, this.clock.now())) return;
     const account = sha256(key);
     if (known === null && (await this.rows.count({ account })) >= MOST) return;
     await this.rows.change({ id }, { set: { account, at: this.clock.iso() } }, { upsert: true });

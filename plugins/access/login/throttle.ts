@@ -20,6 +20,7 @@ import {
   type Filter,
 } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
+import { AHEAD_MS } from '../../../lib/clocks/elapsed.js';
 import { isoOf } from '../../../lib/time.js';
 import type { Attempt, AttemptThrottle } from '../../../ports/domain/access.js';
 
@@ -27,8 +28,6 @@ export const FREE_FAILURES = 5;
 export const MAX_WAIT_SECONDS = 900;
 /** After this long without a failure the count starts anew. */
 export const FORGET_MS = 24 * 3_600_000;
-/** A failure further ahead than clocks of two machines differ is of a clock that was put back since (contract 95). */
-const AHEAD_MS = 60_000;
 const MAX_QUEUED = 200;
 
 /** Seconds to wait after the `failures`-th failure. */

@@ -15,6 +15,7 @@ import {
   type Doc,
   type Ids,
 } from '../../../kernel/contract.js';
+import { hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { getCached } from '../../../ports/cached-reads.js';
 import type { SessionPrincipal } from '../../../ports/http.js';
 import type { Account } from '../model/account.js';
@@ -133,9 +134,10 @@ export class Sessions {
   }
 
   #touch(doc: SessionDoc): void {
-    if (this.clock.now() - Date.parse(doc.last_seen_at) < TOUCH_MS) return;
+    const { id, last_seen_at } = doc;
+    if (!hasElapsed(last_seen_at, TOUCH_MS, this.clock.now())) return;
     this.background.run('last_seen_at', () =>
-      this.rows.change({ id: doc.id }, { max: { last_seen_at: this.clock.iso() } }),
+      this.rows.change({ id, last_seen_at }, { set: { last_seen_at: this.clock.iso() } }),
     );
   }
 }

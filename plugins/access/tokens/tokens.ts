@@ -18,6 +18,7 @@ import {
 } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound } from '../../../kernel/errors.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
+import { elapsed, hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { getCached } from '../../../ports/cached-reads.js';
 import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../../ports/domain/tokens.js';
@@ -40,7 +41,7 @@ const MAX_TOUCHED = 10_000;
 
 @injectable()
 export class Tokens implements TokenIssuer {
-  /** Document id → when this process last wrote `last_used_at`; spares a write per request within the minute. */
+  /** Document id → when this process last wrote `last_used_at`, monotonic; spares a write per request in the minute. */
   readonly #touched = new BoundedMap<number>({ most: MAX_TOUCHED });
   readonly #provisioning = new KeyedMutex();
 
@@ -206,13 +207,14 @@ export class Tokens implements TokenIssuer {
   }
 
   #touch(doc: TokenDoc): void {
+    const began = this.clock.monotonic();
+    if (began - (this.#touched.get(doc.id) ?? -Infinity) < TOUCH_MS) return;
     const now = this.clock.now();
-    const last = Math.max(this.#touched.get(doc.id) ?? 0, doc.last_used_at === null ? 0 : Date.parse(doc.last_used_at));
-    if (now - last < TOUCH_MS) return;
-    this.#touched.set(doc.id, now);
-    const minuteAgo = new Date(now - TOUCH_MS).toISOString();
+    if (doc.last_used_at !== null && !hasElapsed(doc.last_used_at, TOUCH_MS, now)) return;
+    this.#touched.set(doc.id, began);
     // The filter holds the promise across processes: another one may have written within the minute.
-    const stale: Filter = { id: doc.id, or: [{ last_used_at: null }, { last_used_at: { lte: minuteAgo } }] };
+    const old = elapsed('last_used_at', TOUCH_MS, now);
+    const stale: Filter = { id: doc.id, or: [{ last_used_at: null }, ...old.or] };
     this.background.run('last_used_at', () => this.rows.change(stale, { set: { last_used_at: this.clock.iso() } }));
   }
 }

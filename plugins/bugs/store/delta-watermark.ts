@@ -10,7 +10,7 @@
  * writers.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { RepeatedTimes } from '../../../lib/repeated-times.js';
+import { RepeatedTimes } from '../../../lib/clocks/repeated-times.js';
 import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 

@@ -5,6 +5,7 @@
  */
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
+import { hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { each } from '../../../lib/paging.js';
 import { DAY_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
@@ -158,7 +159,7 @@ export class LicensedMachines {
 
   async #seen(known: ActivationDoc, machine: Machine): Promise<void> {
     const { clock, activations } = this.deps;
-    if (clock.now() - Date.parse(known.last_seen) < SEEN_MS) return;
+    if (!hasElapsed(known.last_seen, SEEN_MS, clock.now())) return;
     const { machine_name, platform, app_version } = machine;
     const said = Object.entries({ machine_name, platform, app_version }).filter(([, value]) => value !== null);
     const set = { ...Object.fromEntries(said), last_seen: clock.iso() };

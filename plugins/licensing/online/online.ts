@@ -1,5 +1,6 @@
 /** The license service for applications: validate, deactivate, file (contract 50). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
+import { hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../../lib/time.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
@@ -203,7 +204,7 @@ export class Online {
   /** Notes the validation at most once a minute; null: not now. A note of another process in between wins. */
   #note({ id, last_validated_at }: LicenseDoc, version: string | null): Promise<unknown> | null {
     const { clock, licenses } = this.deps;
-    const recent = last_validated_at !== null && clock.now() - Date.parse(last_validated_at) < MINUTE_MS;
+    const recent = last_validated_at !== null && !hasElapsed(last_validated_at, MINUTE_MS, clock.now());
     if (recent || this.#noted.get(id) === true) return null;
     this.#noted.set(id, true);
     const set = { last_validated_at: clock.iso(), ...(version !== null && { last_validated_version: version }) };

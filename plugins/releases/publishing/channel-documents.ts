@@ -4,6 +4,7 @@
  * lock.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { all } from '../../../lib/paging.js';
 import { DAY_MS, HOUR_MS, isoOf } from '../../../lib/time.js';
 import {
@@ -59,12 +60,14 @@ export class ChannelDocuments {
   async renew(signal?: AbortSignal): Promise<void> {
     const key = await this.deps.signer.key();
     if (key === null) return;
-    const old = isoOf(this.deps.clock.now() - RENEW_MS + HOUR_MS);
+    const now = this.deps.clock.now();
     const stated = new Map((await all(this.deps.statements, { limit: 200 })).map((doc) => [doc.id, doc]));
     for (const product of this.index.products()) {
       const due = this.index.channelsOf(product).filter((channel) => {
         const known = stated.get(channelId(product, channel));
-        return known === undefined || known.issued_at <= old || known.key_id !== key.key_id;
+        return (
+          known === undefined || hasElapsed(known.issued_at, RENEW_MS - HOUR_MS, now) || known.key_id !== key.key_id
+        );
       });
       if (signal?.aborted === true) return;
       if (due.length > 0) await this.#renewed(product, due);

@@ -2,6 +2,7 @@
  * Run records (contract 30, runs): made at the start, so that a run that was killed is found and said to be aborted.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { AHEAD_MS } from '../../../lib/clocks/elapsed.js';
 import type { RunCleanup, RunRecord, RunTrigger } from '../../../ports/domain/watchdog.js';
 import type { Json } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -12,8 +13,6 @@ import { findReadable, type ReadablePage } from '../../../ports/store/left-out.j
 
 /** A run older than this does not vouch for the evaluator any more (contract 95, health). */
 export const LATE_MS = 300_000;
-/** A run that lies further ahead than this was stamped by another clock: it vouches for nothing. */
-const AHEAD_MS = 60_000;
 export const MAX_CHANGES = 200;
 
 export const NO_CLEANUP: RunCleanup = {

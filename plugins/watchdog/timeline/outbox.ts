@@ -7,7 +7,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { Outbox } from '../../../lib/outbox.js';
-import { isoOf } from '../../../lib/time.js';
+import { elapsed } from '../../../lib/clocks/elapsed.js';
 import type { Filter } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc, TimelineOutboxEntry, TimelineDoc } from '../model/documents.js';
@@ -15,8 +15,6 @@ import { incidentWrites, inTurns } from '../model/incident.js';
 
 /** Older entries than this belong to a process that is gone, or to a listener that failed. */
 const LEFTOVER_MS = 10_000;
-/** Entries further ahead than this are from before the clock was set back. */
-const AHEAD_MS = 60_000;
 /** Monitors whose timeline is written in one go. */
 const GROUP = 200;
 
@@ -96,9 +94,7 @@ export class MonitorOutbox {
   }
 
   #leftover(): Filter {
-    const now = this.deps.clock.now();
-    const old = { gt: '', lt: isoOf(now - LEFTOVER_MS) };
-    return { or: [{ outbox_at: old }, { outbox_at: { gt: isoOf(now + AHEAD_MS) } }] };
+    return elapsed('outbox_at', LEFTOVER_MS, this.deps.clock.now());
   }
 
   /** Seconds since the oldest entry that is not out yet; 0: all are. */

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { Integrity, type ExaminationDoc } from '../../../plugins/health/integrity.js';
+import type { MetDamage } from '../../../ports/store/damage.js';
 import type { Examined } from '../../../ports/store/examination.js';
 import { ManualClock } from '../../../testing/clock.js';
 import { RecordingLog } from '../../../testing/fakes.js';
@@ -9,10 +10,14 @@ import { fakeSystem } from './fakes.js';
 
 describe('the examination of the store', () => {
   const clock = new ManualClock('2026-11-22T03:10:00.000Z');
-  const opened = (found: Examined | null) => {
+  const opened = (found: Examined | null, met: readonly MetDamage[] = []) => {
     const log = new RecordingLog();
     const rows = new MemoryStore().collection<ExaminationDoc>('health_examinations');
-    const runtime = fakeSystem({ examinesStore: found !== null, examineStore: () => Promise.resolve(found) });
+    const runtime = fakeSystem({
+      examinesStore: found !== null,
+      examineStore: () => Promise.resolve(found),
+      metDamage: () => met,
+    });
     return { integrity: new Integrity(runtime, clock, log, rows), log };
   };
 
@@ -30,6 +35,16 @@ describe('the examination of the store', () => {
     await integrity.examine();
     expect(await integrity.check()).to.deep.equal({ ok: false, checked_at: clock.iso(), damage });
     expect(log.messages('error')).to.have.length(1);
+  });
+
+  it('hides nothing that calls meet after the clock was put back behind it', async () => {
+    const met: MetDamage[] = [];
+    const { integrity } = opened({ ok: true, documents: 7, damage: [], more: 0 }, met);
+    clock.set(clock.now() + 3_600_000);
+    await integrity.examine();
+    clock.set(clock.now() - 3_600_000);
+    met.push({ at: clock.iso(), place: { collection: 'bugs_items', id: 'a' } });
+    expect(await integrity.check()).to.include({ ok: false });
   });
 
   it('is none where the engine looks after its files itself', async () => {

@@ -185,6 +185,15 @@ describe('licensing: validate', () => {
       last_validated_at: f.clock.iso(),
       last_validated_version: '1.1',
     });
+    // A clock that was ahead is put right.
+    f.clock.set(f.clock.now() + 10_800_000);
+    f.clock.advance(60_000);
+    await ask(f, key, machine(1));
+    f.clock.set(f.clock.now() - 10_800_000);
+    f.clock.advance(60_000);
+    await ask(f, key, machine(1));
+    expect((await f.machines.find(doc, 'm-1'))!.last_seen).to.equal(f.clock.iso());
+    expect((await f.deps.licenses.get(doc.id))!.last_validated_at).to.equal(f.clock.iso());
   });
 
   it('what was not seen for 90 days is released, not before its file has ended, and never what is blocked', async () => {

@@ -57,6 +57,18 @@ describe('access: sessions', () => {
     expect(await alive(cookie)).to.equal(null);
   });
 
+  it('ends after 12 hours without a request also when the clock was ahead at the last but one', async () => {
+    const cookie = await login();
+    w.clock.put(3 * HOUR);
+    expect(await alive(cookie)).not.to.equal(null);
+    await s.background.settled();
+    w.clock.put(-3 * HOUR);
+    expect(await alive(cookie)).not.to.equal(null);
+    await s.background.settled();
+    w.clock.forward(12 * HOUR);
+    expect(await alive(cookie)).to.equal(null);
+  });
+
   it('ends after 7 days whatever happens', async () => {
     const cookie = await login();
     for (let hours = 0; hours < 7 * 24 - 6; hours += 6) {

@@ -168,6 +168,22 @@ describe('access: tokens', () => {
     expect(await used()).to.equal(w.clock.iso());
   });
 
+  it('writes last_used_at within a minute after the clock was ahead, not when it is there again', async () => {
+    const { id, token } = await master();
+    const used = async (by = s): Promise<string | null | undefined> => {
+      await by.authenticator.bearer(token);
+      await by.background.settled();
+      return (await by.tokens.find(id))?.last_used_at;
+    };
+    w.clock.put(3 * 3_600_000);
+    expect(await used()).to.equal(w.clock.iso());
+    w.clock.put(-3 * 3_600_000);
+    const other = await services(w);
+    expect(await used(other)).to.equal(w.clock.iso());
+    w.clock.forward(60_000);
+    expect(await used()).to.equal(w.clock.iso());
+  });
+
   it('ends the setup token of an account with its sessions: password, role, disabling, deletion', async () => {
     const ends: ((id: string) => Promise<unknown>)[] = [
       (id) => s.accounts.setPassword('system', id, 'another-harbour-lantern'),

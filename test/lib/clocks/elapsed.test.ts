@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { AHEAD_MS, elapsed, hasElapsed } from '../../lib/elapsed.js';
-import { isoOf } from '../../lib/time.js';
-import { matches } from '../../ports/document.js';
-import type { Doc } from '../../ports/store.js';
+import { AHEAD_MS, elapsed, hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { isoOf } from '../../../lib/time.js';
+import { matches } from '../../../ports/document.js';
+import type { Doc } from '../../../ports/store.js';
 
 const NOW = Date.parse('2026-11-20T08:00:00.000Z');
 

@@ -2,7 +2,7 @@
  * Whether a stored time is long enough ago, where the clock that wrote it may have been ahead and was put back since
  * (contract 95, a bad day). A time that lies ahead says nothing: it keeps nothing waiting until the clock is there.
  */
-import { isoOf, MINUTE_MS } from './time.js';
+import { isoOf, MINUTE_MS } from '../time.js';
 
 /** The clocks of two machines differ by less: a time further ahead is of a clock that was put back since. */
 export const AHEAD_MS = MINUTE_MS;

@@ -5,8 +5,8 @@
  *
  * Known to the process alone: a clock that is put back while no process runs is not seen.
  */
-import { ClockSteps } from './clock-steps.js';
-import { DAY_MS, isoOf } from './time.js';
+import { ClockSteps } from '../clock-steps.js';
+import { DAY_MS, isoOf } from '../time.js';
 
 /** Between these two times, in milliseconds since 1970, the clock was twice. */
 interface Twice {
