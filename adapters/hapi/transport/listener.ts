@@ -15,6 +15,7 @@ import type { Ids } from '../../../ports/ids.js';
 import { failureResponse } from '../wire/envelope.js';
 import { Failure } from '../wire/failure.js';
 import { requestId } from '../wire/headers.js';
+import { ambiguous } from '../wire/one-reading.js';
 import type { OpenRequests } from './open-requests.js';
 import { Turns } from './turns.js';
 import { expectsContinue } from '../wire/expectation.js';
@@ -54,7 +55,8 @@ export function ownListener(
   listener.removeAllListeners('request').on('request', (req: IncomingMessage, res: ServerResponse) => {
     turns.take(req, res, () => {
       requests.begin(req, res);
-      if (req.headers.host === undefined && req.httpVersion === '1.1') refuse(req, res, NO_HOST, ids);
+      const refused = ambiguous(req);
+      if (refused !== null) refuse(req, res, refused, ids);
       else if (!direct(req, res, routed)) routed(req, res);
     });
   });
@@ -75,6 +77,8 @@ export function ownListener(
     const current = turns.last(socket);
     const underWay = current !== undefined && !current.writableFinished;
     if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+    // Node closes the connection behind an answer that says so.
+    else if (current?.headersSent === true && !current.shouldKeepAlive) return;
     // Wrong bytes behind a whole request: its answer goes first, or the caller would take ours for it.
     else if (underWay && current.req.complete) current.once('close', () => end(socket, malformed(error, ids)));
     else if (underWay && current.headersSent) socket.destroy();
@@ -82,7 +86,6 @@ export function ownListener(
   });
 }
 
-const NO_HOST = new Failure('invalid_request', 'The request has no Host header.');
 const EXPECTATION = new Failure('invalid_request', 'The Expect header may only hold 100-continue.');
 
 /** Answers a request that nothing else answers, and closes its connection. */
@@ -90,7 +93,8 @@ export function refuse(req: IncomingMessage, res: ServerResponse, failure: Failu
   const id = requestId(req.headers['x-request-id'], ids);
   const { status, headers, body } = failureResponse(failure, id);
   const text = String(body);
-  const own = { connection: 'close', 'x-content-type-options': 'nosniff', 'x-request-id': id };
+  res.shouldKeepAlive = false;
+  const own = { 'x-content-type-options': 'nosniff', 'x-request-id': id };
   res.writeHead(status, { ...headers, ...own, 'content-length': Buffer.byteLength(text) }).end(text);
 }
 

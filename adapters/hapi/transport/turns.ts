@@ -1,7 +1,8 @@
 /**
  * One request at a time on each connection: a request sent behind another waits until the other has been answered and
  * its bytes are with the system. So a connection that pipelines hundreds of requests has no more of the service than
- * one that asks once, and no answer waits, made and unread, for another's reader.
+ * one that asks once, and no answer waits, made and unread, for another's reader. What was sent behind a request whose
+ * answer closes the connection is never begun (RFC 9112 9.6).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -40,13 +41,13 @@ export class Turns {
   #begin(line: Line, socket: Duplex, res: ServerResponse, begin: () => void): void {
     line.busy = true;
     // Registered before all other listeners: a stop that waits for all open requests must not miss the next one.
-    res.once('close', () => this.#next(line, socket));
+    res.once('close', () => this.#next(line, socket, res));
     begin();
   }
 
-  #next(line: Line, socket: Duplex): void {
+  #next(line: Line, socket: Duplex, answered: ServerResponse): void {
     line.busy = false;
-    if (socket.destroyed) line.waiting.length = 0;
+    if (socket.destroyed || !answered.shouldKeepAlive) line.waiting.length = 0;
     const next = line.waiting.shift();
     if (line.waiting.length < MOST_WAITING && socket.isPaused()) socket.resume();
     if (next !== undefined) this.#begin(line, socket, next.res, next.begin);

@@ -357,7 +357,7 @@ describe('hapi: bodies', () => {
 
     it('answers an absolute address and a bare asterisk', async () => {
       const absolute = test.connect();
-      await absolute.write('GET http://elsewhere/api/nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
+      await absolute.write('GET http://elsewhere/api/nowhere HTTP/1.1\r\nHost: Elsewhere:80\r\n\r\n');
       await absolute.until(({ received }) => received.includes('not_found'));
       absolute.close();
       const asterisk = test.connect();
