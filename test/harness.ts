@@ -9,6 +9,7 @@ import type { AppSettings, Plugin } from '../kernel/contract.js';
 import { Kernel, type KernelBootOptions, type KernelParts, type Mode } from '../kernel/kernel.js';
 import type { DocumentStore } from '../ports/store.js';
 import { fakes, kernelParts, type Fakes } from '../testing/parts.js';
+import { within } from './support/within.js';
 
 export { APP } from '../testing/parts.js';
 
@@ -74,13 +75,16 @@ export async function rejection(promise: Promise<unknown>): Promise<Error> {
   throw new Error('was not rejected');
 }
 
+/** For a condition that itself waits for an answer. */
+const UNANSWERED_MS = 60_000;
+
 /**
  * Resolves when `condition` holds; asks again every few milliseconds, and less often the longer it takes: what is waited
  * for may need the processor. @throws after `ms`
  */
 export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
   const began = Date.now();
-  while (!(await condition())) {
+  while (!(await within(what, ms + UNANSWERED_MS, Promise.resolve(condition())))) {
     const waited = Date.now() - began;
     if (waited > ms) throw new Error(`${what}: not within ${ms} ms`);
     await new Promise((resolve) => setTimeout(resolve, Math.min(100, Math.max(5, waited / 20))));

@@ -141,7 +141,6 @@ describe('web: administration in a real browser', function () {
     await page.getByText('Delivered: HTTP 204').waitFor({ timeout: 60_000 });
     expect(await page.evaluate('window.kept')).to.equal(true);
     await other.locator('tr', { hasText: 'HTTP 204' }).first().waitFor({ timeout: 60_000 });
-    await other.close();
   });
 
   it('a member sees names, events, states and deliveries, of an address scheme and host, and changes nothing', async () => {

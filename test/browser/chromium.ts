@@ -1,6 +1,8 @@
 /** A real Chromium for the walk: found on this machine, never downloaded. */
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { within } from '../support/within.js';
+import { limits, limitSteps } from './limits.js';
 
 const PLACES = [
   process.env['SVC_TEST_CHROMIUM'],
@@ -42,7 +44,7 @@ export const launchAlone = async (executablePath: string): Promise<TestBrowser> 
  * lane: closing takes the test's tabs and cookies away, and no file pays for a start.
  */
 export async function launch(executablePath: string): Promise<TestBrowser> {
-  lane ??= chromium.launch({ executablePath, args: FLAGS });
+  lane ??= chromium.launch({ executablePath, args: FLAGS, timeout: limits.step });
   return new TestBrowser(await lane);
 }
 
@@ -58,7 +60,8 @@ export class TestBrowser {
   ) {}
 
   async newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-    const context = await this.browser.newContext(options);
+    const context = await within('browser.newContext', limits.step, this.browser.newContext(options));
+    limitSteps(context);
     this.#contexts.push(context);
     return context;
   }
@@ -82,18 +85,32 @@ export class TestBrowser {
     return page;
   }
 
-  /** The window of a closed tab, as it was before: for the next one. */
+  /**
+   * The window of a closed tab, as it was before, for the next one. One of several tabs is closed as a whole: a tab that is
+   * closed alone while it loads itself anew, as pages of work in progress do, may stay open for ever. In 1 of 4 times
+   * Chromium 156 took the order and lost it, of a plain page that reloads itself; of 330 whole windows it lost none.
+   */
   async giveBack(page: Page): Promise<void> {
     const context = page.context();
-    for (const other of context.pages()) if (other !== page) await other.close();
+    if (context.pages().length > 1) return context.close();
+    try {
+      await this.#empty(page);
+      this.#blank.push(page);
+    } catch (error) {
+      // A page that loads itself anew came between.
+      console.log(`A window is closed, not given on: ${(error as Error).message.split('\n', 1)[0]}`);
+      await context.close();
+    }
+  }
+
+  async #empty(page: Page): Promise<void> {
     for (const type of ['console', 'pageerror', 'request', 'response', 'dialog'])
       await page.removeAllListeners(type, {});
     if (page.url().startsWith('http')) await page.evaluate('localStorage.clear(); sessionStorage.clear()');
     await page.goto('about:blank');
-    await context.clearCookies();
+    await page.context().clearCookies();
     await page.emulateMedia({ media: null, colorScheme: null, reducedMotion: null });
     await page.mouse.move(0, 0);
-    this.#blank.push(page);
   }
 
   async close(): Promise<void> {

@@ -8,6 +8,7 @@ import { parse } from '../../cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import { compose, type Service } from '../../main.js';
 import { isUsual, PASSWORD_COST, prepare, prepareKeys } from './prepared.js';
+import { within } from './within.js';
 import { watch } from './work.js';
 
 export const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
@@ -98,6 +99,9 @@ async function runOn(service: Service, [domain = '', verb = '', ...words]: reado
   const { args, options } = parse(found.spec, words);
   return (await found.spec.run({ args, options, stdin: () => Promise.resolve(input) })).json;
 }
+
+/** Far beyond what any answer takes, and below what the suites of the browser have. */
+const UNANSWERED_MS = 100_000;
 
 export interface Answer {
   status: number;
@@ -232,7 +236,7 @@ export class TestService {
   }
 
   async request(method: string, path: string, token: string | null, body?: unknown): Promise<Answer> {
-    const response = await fetch(this.url + path, {
+    const asked = fetch(this.url + path, {
       method,
       headers: {
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
@@ -240,6 +244,7 @@ export class TestService {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    const response = await within(`${method} ${path}`, UNANSWERED_MS, asked);
     const text = await response.text();
     return {
       status: response.status,

@@ -1,0 +1,14 @@
+/** A limit for what has none, so that what stands still is known by its name and not by the end of the test's time. */
+
+/** What `step` comes to. @throws by its name after `ms` */
+export async function within<T>(name: string, ms: number, step: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${name}: stands still since ${ms / 1000} s`)), ms);
+  });
+  try {
+    return await Promise.race([step, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
