@@ -11,7 +11,7 @@ import { endAfterFailure, outliveReaders } from './ending.js';
 import { EXIT, printFailure } from './output.js';
 import { OWN } from './own.js';
 import { program } from './program.js';
-import { askedTable, writtenTable, type CommandFace } from './table.js';
+import { writtenTable, type CommandFace } from './table.js';
 import { helpOf, parse, usageOf, UsageError } from './usage.js';
 
 /** The command whose name the words begin with, and the words after it. */
@@ -62,7 +62,7 @@ async function main(words: readonly string[]): Promise<number> {
   const known = match(written, words);
   const asked = await pluginsAreNamed();
   if (known !== null && (!asked || Object.hasOwn(OWN, known.command.name))) return run(known);
-  const { commands, whole } = asked ? await askedTable() : { commands: written, whole: true };
+  const { commands, whole } = asked ? await (await program()).askedTable() : { commands: written, whole: true };
   const found = match(commands, words);
   if (found !== null) return run(found);
   const near = commands.filter((c) => c.name.split(' ')[0] === words[0]);

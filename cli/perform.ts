@@ -1,9 +1,11 @@
 /**
  * Runs a command whose words are known to be right. With everything behind it this is what the build puts into one file
- * (program.ts), so a failure is printed here too, by the classes that it was made of.
+ * (program.ts), so a failure is printed here too, by the classes that it was made of, and plugins are asked for their
+ * commands here: they are loaded once.
  */
 import { readFile, stat } from 'node:fs/promises';
 import type { CommandSpec } from '../kernel/contract.js';
+import type * as Asked from './asked-table.js';
 import { endAfterFailure } from './ending.js';
 import { EXIT, printFailure, printResult } from './output.js';
 import { OWN } from './own.js';
@@ -41,6 +43,11 @@ async function runMounted(name: string, rest: readonly string[]): Promise<number
     if (found.reason !== null) throw new Error(`the command's plugin has failed: ${found.reason}`);
     return execute(found.spec, rest);
   });
+}
+
+/** The commands of the service as it is configured (asked-table.ts). */
+export async function askedTable(): ReturnType<typeof Asked.askedTable> {
+  return (await import('./asked-table.js')).askedTable();
 }
 
 /** Answers the exit code. Never throws. @param rest the words after the name */

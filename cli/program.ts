@@ -1,10 +1,8 @@
 /**
  * Where the code of a command comes from. The build puts it into one file with its libraries, and what V8 compiled of
  * it beside that (scripts/bundle.mjs): to find, read and compile a thousand files was a third of every start. The files
- * themselves are run where they have to be:
- *
- * - with plugins from outside, which share classes with the service, file by file (kernel/loading/one-contract.ts);
- * - when they were compiled after the bundle was made.
+ * themselves are run when they were compiled after the bundle was made. Plugins from outside get the modules of what
+ * runs (kernel/loading/one-contract.ts).
  *
  * `node --enable-source-maps` shows the files in stack traces of the bundle as well.
  */
@@ -13,7 +11,7 @@ import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
-import { outsidePluginsAreNamed } from '../config/plugins-named.js';
+import { importOutside } from '../kernel/loading/outside.js';
 import type * as Perform from './perform.js';
 
 type Program = typeof Perform;
@@ -23,6 +21,7 @@ type Wrapper = (
   module: { exports: object },
   file: string,
   folder: string,
+  load: typeof importOutside,
 ) => void;
 
 const DIST = join(import.meta.dirname, '..');
@@ -80,13 +79,16 @@ export function bundle(): { script: Script; load: () => Program } {
   const load = (): Program => {
     const module = { exports: {} };
     const wrapper = script.runInThisContext() as Wrapper;
-    wrapper(module.exports, createRequire(FILE), module, FILE, dirname(FILE));
+    wrapper(module.exports, createRequire(FILE), module, FILE, dirname(FILE), importOutside);
     return module.exports as Program;
   };
   return { script, load };
 }
 
-export async function program(): Promise<Program> {
-  if ((await outsidePluginsAreNamed()) || !(await bundleIsCurrent())) return import('./perform.js');
-  return bundle().load();
+let loaded: Promise<Program> | undefined;
+
+/** Once, so that plugins from outside meet one copy of it. */
+export function program(): Promise<Program> {
+  loaded ??= bundleIsCurrent().then((current) => (current ? bundle().load() : import('./perform.js')));
+  return loaded;
 }

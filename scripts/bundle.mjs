@@ -7,10 +7,11 @@
 // are files of their own, THREADS with all that they import; views, guides and assets stay as they are. `import.meta`
 // of a module says where its own file lies.
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, stop } from 'esbuild-wasm';
 
 const DIST = join(import.meta.dirname, '..', 'dist');
@@ -36,6 +37,19 @@ const LATER = {
   nodemailer: 'nodemailer',
   qrcode: 'qrcode',
 };
+
+/**
+ * What a plugin from outside may import of us → its file. Beside the bundle, each has a door: a module that hands out
+ * what the bundle has of that file (kernel/loading/one-contract.ts).
+ */
+const DOORS = await (async () => {
+  const files = await readdir(join(DIST, 'lib'), { recursive: true });
+  const lib = files.filter((file) => file.endsWith('.js')).map((file) => `aos/lib/${file.slice(0, -3)}`);
+  const names = ['aos/plugin', 'aos/domain', ...lib.map((name) => name.split(sep).join('/')).toSorted()];
+  return names.map((name) => [name, fileURLToPath(import.meta.resolve(name))]);
+})();
+const BUNDLED = join('kernel', 'loading', 'bundled.js');
+const belowDist = (file) => relative(DIST, file).split(sep).join('/');
 
 /** Threads that most services start, each with all that it imports (lib/process/thread-module.ts). */
 const THREADS = ['adapters/sqlite/writer', 'adapters/sqlite/reader', 'adapters/node/hasher-worker'];
@@ -87,7 +101,7 @@ const withNames = (bundle) =>
     return written !== undefined && written !== shown ? `${head}static{__named(this,"${written}")}` : head;
   });
 
-/** Each of our modules knows its own place. No plugin from outside is loaded from here, see cli/program.ts. */
+/** Each of our modules knows its own place; one says what stands behind the doors. */
 const places = {
   name: 'places',
   setup(bundle) {
@@ -95,7 +109,8 @@ const places = {
     // own settings reach one.
     bundle.onResolve({ filter: /^luxon$/ }, () => ({ path: createRequire(import.meta.url).resolve('luxon') }));
     bundle.onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
-      const inside = relative(DIST, path).split(sep).join('/');
+      const inside = belowDist(path);
+      if (path === join(DIST, BUNDLED)) return { contents: behindDoors(), loader: 'js', resolveDir: DIST };
       const written = inAscii(path, await readFile(path, 'utf8'));
       if (inside.startsWith('..')) return { contents: noted(written), loader: 'js' };
       const text = noted(written).replaceAll(/\bimport\((?=[^'"])/g, '__load(');
@@ -106,6 +121,28 @@ const places = {
     });
   },
 };
+
+const behindDoors = () => {
+  const modules = DOORS.map(
+    ([, file]) => `  ${JSON.stringify(belowDist(file))}: () => require(${JSON.stringify(file)})`,
+  );
+  return `export const bundled = {\n${modules.join(',\n')}\n};\n`;
+};
+
+async function writeDoors() {
+  for (const [name, file] of DOORS) {
+    const door = join(dirname(FILE), `${name}.mjs`);
+    const names = Object.keys(await import(pathToFileURL(file).href));
+    await mkdir(dirname(door), { recursive: true });
+    const from = relative(dirname(door), file).split(sep).join('/');
+    await writeFile(
+      door,
+      `import { createRequire } from 'node:module';
+export const { ${names.join(', ')} } = createRequire(import.meta.url)('${from}');
+`,
+    );
+  }
+}
 
 /** What is in a file of its own is asked for by that file's name. */
 const later = {
@@ -173,11 +210,10 @@ async function writeBundle() {
   await writeFiles(
     {
       entryPoints: { aos: join(DIST, 'cli', 'perform.js') },
-      // The wrapper of a module, as Node's own.
+      // The wrapper of a module, as Node's own, with what loads plugins from outside.
       banner: {
-        js: `(function (exports, require, module, __filename, __dirname) {
+        js: `(function (exports, require, module, __filename, __dirname, __load) {
 ${PLACES}
-const __load = (name) => Promise.reject(new Error(\`the bundle of the service loads no \${name}\`));
 ${COPIED}`,
       },
       footer: { js: '})' },
@@ -201,6 +237,7 @@ ${COPIED}`,
     plugins: [places],
   });
   await stop();
+  await writeDoors();
 }
 
 /** A first start on an empty directory, whose process then writes what V8 has compiled. */

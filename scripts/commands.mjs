@@ -2,7 +2,7 @@
 // service with nothing configured.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { askedTable } from '../dist/cli/table.js';
+import { askedTable } from '../dist/cli/asked-table.js';
 
 for (const name of Object.keys(process.env)) if (name.startsWith('SVC_')) delete process.env[name];
 const { commands, whole } = await askedTable();

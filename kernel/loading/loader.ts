@@ -12,6 +12,7 @@ import type { Plugin } from '../contract.js';
 import { reasonOf, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
 import { shareContract } from './one-contract.js';
+import { importOutside } from './outside.js';
 import { within } from '../timeout.js';
 
 export interface LoadSettings {
@@ -69,8 +70,7 @@ class Unresolved extends Error {
 async function load(entry: string, { bases, plugin_timeout_ms }: LoadSettings): Promise<LoadedPlugin> {
   const file = locate(entry, bases);
   const module = await within(plugin_timeout_ms, 'its import', async () => {
-    const imported: unknown = await import(pathToFileURL(file).href);
-    return imported as Record<string, unknown>;
+    return (await importOutside(pathToFileURL(file).href)) as Record<string, unknown>;
   });
   const plugin = exported(module);
   return { plugin, entry, module: file, views: viewsOf(plugin, file) };

@@ -1,9 +1,8 @@
 /** The program in one file, as `npm start` and the package have it (cli/program.ts). */
 import { expect } from 'chai';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { outsidePluginsAreNamed } from '../../config/plugins-named.js';
 import { projectRoot } from '../architecture/tree.js';
 import { done, run } from '../support/programs.js';
 import { CLI, PROGRAM, serviceEnv, TestService } from '../support/service.js';
@@ -111,34 +110,88 @@ describe('the bundle of the program', function () {
     expect(text).to.not.match(/\b(ProtocolError|MongoClient|SMTPTransport|QRCode)\s*=\s*class\b/);
   });
 
-  it('is left aside for plugins from outside, which share classes with the files', async () => {
-    const plugin = join(folder, 'plugin');
-    await mkdir(plugin);
-    await writeFile(
-      join(plugin, 'outside.js'),
-      `import { definePlugin } from 'aos/plugin';
-      export default definePlugin({ id: 'outside', version: '1.0.0', api: 1, title: 'Outside', setup: () => ({}) });`,
-    );
-    const loaded = await loadedBy('outside', ['project', 'list'], {
-      SVC_PLUGINS: JSON.stringify([join(plugin, 'outside.js')]),
+  /** `aos …` with one plugin from outside: what it answered, and our files that it loaded. */
+  async function withPlugin(file: string, text: string, ...words: string[]) {
+    const path = join(folder, 'outside', file);
+    await mkdir(join(path, '..'), { recursive: true });
+    await writeFile(path, text);
+    const seen = join(folder, `seen-${file}`);
+    const config = join(folder, 'aos.json');
+    await writeFile(config, JSON.stringify({ plugins: [path] }));
+    const env = serviceEnv(join(folder, 'data'), { SVC_CONFIG: config, NODE_V8_COVERAGE: seen });
+    const { code, stdout, stderr } = await run(process.execPath, [...PROGRAM, ...words, '--json'], {
+      cwd: folder,
+      env,
     });
-    expect(loaded).to.include('main.js');
-    expect(loaded).to.not.include('bundle/aos.js');
+    const answer = JSON.parse(stdout === '' ? `"${stderr}"` : stdout) as Record<string, unknown>;
+    return { code, answer, loaded: await filesIn(seen) };
+  }
+  const manifest = `id: 'outside', version: '1.0.0', api: 1, title: 'Outside'`;
+  /** Of our files there are those of the command line, which prints failures, of Node’s hook, and what loads plugins. */
+  const expectOneCopy = (loaded: string[]): void => {
+    expect(loaded).to.include('bundle/aos.js');
+    expect(loaded.filter((name) => /^(lib|kernel|ports|adapters|plugins)\//.test(name))).to.have.members([
+      'lib/process/live-threads.js',
+      'kernel/errors.js',
+      'kernel/faults.js',
+      'kernel/loading/one-contract.js',
+      'kernel/loading/bundled.js',
+      'kernel/loading/outside.js',
+    ]);
+  };
+
+  it('hands its own modules to a plugin from outside, whose errors and commands it knows', async () => {
+    const text = `import { definePlugin, notFound } from 'aos/plugin';
+      import * as domain from 'aos/domain';
+      import { LeaseLost } from 'aos/lib/lease';
+      import * as plugin from 'aos/plugin';
+      const run = () => {
+        if (LeaseLost !== plugin.LeaseLost || domain.BUG_CREATED.event !== 'bug.created') throw new Error('others');
+        throw notFound('copy of a class');
+      };
+      export default definePlugin({ ${manifest}, setup: () => ({ commands: [{ name: 'outside refuse', summary: 'Refuses', run }] }) });`;
+    const { code, answer, loaded } = await withPlugin('module.mjs', text, 'outside', 'refuse');
+    expect(code).to.equal(1);
+    expect(answer).to.have.nested.property('error.code', 'not_found');
+    expect(answer).to.have.nested.property('error.message', 'There is no copy of a class.');
+    expectOneCopy(loaded);
+    expect(loaded).to.include.members(['bundle/aos/plugin.mjs', 'bundle/aos/domain.mjs', 'bundle/aos/lib/lease.mjs']);
   });
 
-  it('is left aside whenever the configuration may name such plugins, not when it switches some off', async () => {
-    const file = join(folder, 'aos.json');
-    const named = async (text: string): Promise<boolean> => {
-      await writeFile(file, text);
-      return outsidePluginsAreNamed({ SVC_CONFIG: file });
-    };
-    expect(await outsidePluginsAreNamed({ SVC_PLUGINS: '[]' })).to.equal(true);
-    expect(await outsidePluginsAreNamed({ SVC_PLUGINS__0: './x.js' })).to.equal(true);
-    expect(await outsidePluginsAreNamed({ SVC_PLUGINS_OFF: '["bugs"]' })).to.equal(false);
-    expect(await named('{ "plugins_off": ["bugs"] }')).to.equal(false);
-    expect(await named('{ "plugins" : ["./x.js"] }')).to.equal(true);
-    expect(await named(String.raw`{ "\u0070lugins": ["./x.js"] }`)).to.equal(true);
-    expect(await outsidePluginsAreNamed({ SVC_CONFIG: folder })).to.equal(true);
+  it('hands them to a plugin in CommonJS as well, beside the service', async () => {
+    await mkdir(join(folder, 'outside', 'node_modules'), { recursive: true });
+    await symlink(projectRoot(), join(folder, 'outside', 'node_modules', 'aos'));
+    const text = `const { definePlugin, notFound, LeaseLost } = require('aos/plugin');
+      const run = async () => {
+        const same = LeaseLost === require('aos/lib/lease').LeaseLost && notFound === (await import('aos/plugin')).notFound;
+        throw notFound(same ? 'copy of a class' : 'end of copies');
+      };
+      module.exports = definePlugin({ ${manifest}, setup: () => ({ commands: [{ name: 'outside refuse', summary: 'Refuses', run }] }) });`;
+    const { code, answer, loaded } = await withPlugin('common.cjs', text, 'outside', 'refuse');
+    expect(code, JSON.stringify(answer)).to.equal(1);
+    expect(answer).to.have.nested.property('error.code', 'not_found');
+    expect(answer).to.have.nested.property('error.message', 'There is no copy of a class.');
+    expectOneCopy(loaded);
+  });
+
+  it('says of a module that we do not have that it is not there', async () => {
+    const text = `import 'aos/lib/nothing'; export default {};`;
+    const { code, answer } = await withPlugin('wrong.mjs', text, 'project', 'list');
+    expect(code).to.equal(1);
+    expect(JSON.stringify(answer)).to.match(
+      /wrong\.mjs: cannot be loaded: Cannot find module '[^']*\/aos\/lib\/nothing/,
+    );
+  });
+
+  it('has a door for each of our modules that such a plugin may import', async () => {
+    const dist = join(CLI, '..', '..');
+    const names = await readdir(join(dist, 'lib'), { recursive: true });
+    const lib = names.filter((name) => name.endsWith('.js')).map((name) => `lib/${name.slice(0, -3)}`);
+    for (const name of ['plugin', 'domain', ...lib]) {
+      const own = (await import(`aos/${name}`)) as object;
+      const door = (await import(join(dist, 'bundle', 'aos', `${name}.mjs`))) as object;
+      expect(Object.keys(door), name).to.deep.equal(Object.keys(own));
+    }
   });
 
   it('knows the commands and the failures of the files', async () => {
