@@ -72,6 +72,7 @@ export { OutboundError } from '../ports/outbound.js';
 export {
   DiskFull,
   DiskUnwritable,
+  FolderTaken,
   FileReplaced,
   PackageRejected,
   PackageTooLarge,

@@ -73,6 +73,11 @@ export class DiskUnwritable extends Error {
   override name = 'DiskUnwritable';
 }
 
+/** A folder of the product's name is there, and somebody else made it: nothing is written into it. */
+export class FolderTaken extends Error {
+  override name = 'FolderTaken';
+}
+
 /** The texts that lie beside a package. */
 export interface ManifestTexts {
   /** The exact signed bytes, as UTF-8. */
@@ -110,7 +115,10 @@ export interface Swept {
   damaged: readonly ReleasePlace[];
 }
 
-/** Packages: received, read, put in place, and taken out again. Whatever writes throws DiskFull and DiskUnwritable. */
+/**
+ * Packages: received, read, put in place, and taken out again. Whatever writes throws DiskFull and DiskUnwritable, and
+ * into the folder of a product FolderTaken.
+ */
 export interface PackageStore {
   /**
    * Receives a package; nothing of it stays when it throws.
@@ -196,6 +204,8 @@ export interface ReleaseStore {
    * links).
    */
   open(segments: readonly string[]): Promise<StoredFile | null>;
+  /** Before a publish: whether the product may have its folder. @throws FolderTaken, one sentence with the mend */
+  admit(product: string): Promise<void>;
   /**
    * Writes something small and takes it away again, so that a store which takes nothing is known before a publish.
    * @param keepFree bytes

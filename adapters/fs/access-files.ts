@@ -9,7 +9,7 @@ import { ownerIn, OWN_ACCESS, type AccessMode } from './access-mode.js';
 import { makeFolder, OPEN_FILE, OPEN_FOLDER, putText } from './durable.js';
 import type { Incoming } from './incoming.js';
 import { nameOf } from './paths.js';
-import { productsIn } from './products.js';
+import { productsIn, refuseTaken } from './products.js';
 import { look, tagOf, textOf } from './stored-file.js';
 import type { Writing } from './write-faults.js';
 
@@ -44,6 +44,7 @@ export class FsAccessFiles implements AccessFileStore {
 
   async #put(product: string, file: AccessFile, text: string): Promise<void> {
     const folder = join(this.root, nameOf(product));
+    await refuseTaken(folder);
     await makeFolder(this.root, folder, OPEN_FOLDER);
     const { id } = await this.incoming.fresh();
     // The new text is written beside its place, under a name that web servers refuse like `.htpasswd` itself.

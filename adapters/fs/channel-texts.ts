@@ -5,6 +5,7 @@ import type { ChannelTexts } from '../../ports/release-store.js';
 import { makeFolder, OPEN_FOLDER, putText } from './durable.js';
 import type { Incoming } from './incoming.js';
 import { LATEST, nameOf } from './paths.js';
+import { refuseTaken } from './products.js';
 import type { Writing } from './write-faults.js';
 
 export class FsChannelTexts implements ChannelTexts {
@@ -15,8 +16,10 @@ export class FsChannelTexts implements ChannelTexts {
   ) {}
 
   async write(product: string, channel: string | null, text: string): Promise<void> {
-    const folder = join(this.root, nameOf(product), ...(channel === null ? [] : [nameOf(channel)]));
+    const own = join(this.root, nameOf(product));
+    const folder = channel === null ? own : join(own, nameOf(channel));
     await this.writing(async () => {
+      await refuseTaken(own);
       await makeFolder(this.root, folder, OPEN_FOLDER);
       const { path } = await this.incoming.fresh();
       await putText(path, join(folder, LATEST), text);

@@ -14,6 +14,7 @@ import {
 import { codeOf, makeFolder, OPEN_FOLDER, putText } from './durable.js';
 import type { Incoming } from './incoming.js';
 import { folderOf, MANIFEST, PACKAGE, SIGNATURE } from './paths.js';
+import { refuseTaken } from './products.js';
 import { folders, look, missing, textOf } from './stored-file.js';
 import { Workshop } from './workshop.js';
 import type { Writing } from './write-faults.js';
@@ -59,6 +60,7 @@ export class FsPackages implements PackageStore {
   }
 
   async #place(id: string, place: ReleasePlace, texts: ManifestTexts): Promise<void> {
+    await refuseTaken(join(this.root, place.product));
     const folder = folderOf(this.root, place);
     const move = async (): Promise<void> => {
       await makeFolder(this.root, folder, OPEN_FOLDER);

@@ -2,9 +2,11 @@
  * Which folders of the store are products. A web server's directory may be the store (`releases.path`), with folders
  * beside the products that are none of this service's: it writes nothing into them and changes no mode.
  */
-import { join } from 'node:path';
+import { lstat, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { FolderTaken } from '../../ports/release-store.js';
 import { codeOf } from './durable.js';
-import { LATEST, MANIFEST } from './paths.js';
+import { LATEST, MANIFEST, PACKAGE } from './paths.js';
 import { beginningOf, folders, look } from './stored-file.js';
 
 /** How the access files of a product begin (contract 40, access files). */
@@ -28,6 +30,35 @@ export async function isProduct(folder: string): Promise<boolean> {
   return holdsPackage(folder, LEVELS);
 }
 
+/** What a crash leaves of the first access file of a product: it is written beside its place. */
+const UNFINISHED = /^\.ht-/;
+
+/** Nothing is written into a folder that somebody else made, or behind a link. @throws FolderTaken */
+export async function refuseTaken(folder: string): Promise<void> {
+  const found = await othersIn(folder);
+  if (found === null) return;
+  throw new FolderTaken(
+    `${folder} is not this service's: ${found}. Move it elsewhere, or name a directory of its own in releases.path ` +
+      `(now ${dirname(folder)}).`,
+  );
+}
+
+/** Null: there is no such folder, it is empty, or a product's. */
+async function othersIn(folder: string): Promise<string | null> {
+  let names: string[];
+  try {
+    if ((await lstat(folder)).isSymbolicLink()) return 'it is a link';
+    names = (await readdir(folder)).filter((name) => !UNFINISHED.test(name));
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOTDIR') return 'it is no folder';
+    if (codeOf(error) === 'EACCES') return 'this user may not look into it';
+    throw error;
+  }
+  if (names.length === 0 || (await isProduct(folder))) return null;
+  return `it holds ${JSON.stringify(names.toSorted()[0]?.slice(0, 100))}`;
+}
+
 async function isSigned(path: string): Promise<boolean> {
   if ((await look(path)) === null) return false;
   try {
@@ -41,7 +72,8 @@ async function isSigned(path: string): Promise<boolean> {
 }
 
 async function holdsPackage(folder: string, below: number): Promise<boolean> {
-  if ((await look(join(folder, below === 0 ? MANIFEST : LATEST))) !== null) return true;
+  for (const name of below === 0 ? [MANIFEST, PACKAGE] : [LATEST])
+    if ((await look(join(folder, name))) !== null) return true;
   if (below === 0) return false;
   const inside = await folders(folder).catch((error: unknown) => {
     if (codeOf(error) === 'EACCES') return [];

@@ -16,8 +16,8 @@ import { FsChannelTexts } from './channel-texts.js';
 import { codeOf } from './durable.js';
 import { Incoming } from './incoming.js';
 import { FsPackages } from './packages.js';
-import { isName, throughFolders } from './paths.js';
-import { productsIn } from './products.js';
+import { isName, nameOf, throughFolders } from './paths.js';
+import { productsIn, refuseTaken } from './products.js';
 import { look, missing, storedFile } from './stored-file.js';
 import { writingTo, type Writing } from './write-faults.js';
 
@@ -58,6 +58,10 @@ export class FsReleaseStore implements ReleaseStore {
       if (missing(error) || codeOf(error) === 'ENAMETOOLONG') return null;
       throw error;
     }
+  }
+
+  admit(product: string): Promise<void> {
+    return refuseTaken(join(this.folder, nameOf(product)));
   }
 
   probe(keepFree: number): Promise<void> {

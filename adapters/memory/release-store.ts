@@ -219,6 +219,8 @@ export class MemoryReleaseStore implements ReleaseStore {
     };
   }
 
+  async admit(): Promise<void> {}
+
   async probe(): Promise<void> {}
 
   async close(): Promise<void> {}

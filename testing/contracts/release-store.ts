@@ -206,15 +206,16 @@ export function releaseStoreContract(name: string, open: () => Promise<ReleaseSt
     });
 
     it('writes access files once, says when they change, and serves none of them', async () => {
+      const text = (line: string): string => `# aos-access format=3 product=shop\n${line}\n`;
       expect(await store.access.read('shop', '.htpasswd')).to.equal(null);
       expect(await store.access.tag('shop', '.htpasswd')).to.equal(null);
-      expect(await store.access.write('shop', '.htpasswd', 'a:b\n')).to.equal(true);
+      expect(await store.access.write('shop', '.htpasswd', text('a:b'))).to.equal(true);
       const tag = await store.access.tag('shop', '.htpasswd');
-      expect(await store.access.write('shop', '.htpasswd', 'a:b\n')).to.equal(false);
+      expect(await store.access.write('shop', '.htpasswd', text('a:b'))).to.equal(false);
       expect(await store.access.tag('shop', '.htpasswd')).to.equal(tag);
-      expect(await store.access.write('shop', '.htpasswd', 'a:c\n')).to.equal(true);
+      expect(await store.access.write('shop', '.htpasswd', text('a:c'))).to.equal(true);
       expect(await store.access.tag('shop', '.htpasswd')).to.not.equal(tag);
-      expect(await store.access.read('shop', '.htpasswd')).to.equal('a:c\n');
+      expect(await store.access.read('shop', '.htpasswd')).to.equal(text('a:c'));
       expect(await store.open(['shop', '.htpasswd'])).to.equal(null);
     });
 

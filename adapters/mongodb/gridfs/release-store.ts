@@ -69,6 +69,8 @@ export class GridFsReleaseStore implements ReleaseStore {
     };
   }
 
+  async admit(): Promise<void> {}
+
   async probe(keepFree: number): Promise<void> {
     await this.#marks.settle(await this.#marks.begin());
     await this.packages.judge(keepFree);

@@ -5,8 +5,8 @@
  * the marker finishes the publish.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
-import type { PackagedFile, StagedPackage } from '../../../ports/release-store.js';
+import { conflict, ServiceError } from '../../../kernel/errors.js';
+import { FolderTaken, type PackagedFile, type StagedPackage } from '../../../ports/release-store.js';
 import { StoredManifests } from '../asking/manifest-texts.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { buildManifest } from '../manifest-bytes.js';
@@ -66,12 +66,18 @@ export class Publisher {
     @inject(Finisher) private readonly finisher: Finisher,
   ) {}
 
-  /** Runs `work` as the only publisher of the release. @throws ServiceError publish_in_progress */
+  /**
+   * Runs `work` as the only publisher of the release.
+   * @throws ServiceError publish_in_progress; conflict for a product whose folder in the store is somebody else's
+   */
   async alone<T>(
     request: Pick<PublishRequest, 'product' | 'channel' | 'version' | 'platform'>,
     work: (claim: PublishClaim) => Promise<T>,
   ): Promise<T> {
     const { product, channel, version, platform } = request;
+    await this.deps.store.admit(product).catch((error: unknown) => {
+      throw error instanceof FolderTaken ? conflict(error.message) : error;
+    });
     const claim = await this.leases.claim(releaseId(product, channel, version, platform));
     try {
       if (claim.left !== null) await this.lock.run(product, () => this.finisher.mend(claim));

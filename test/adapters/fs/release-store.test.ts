@@ -1,13 +1,13 @@
 /** The release store on the file system: the contract, and what only a file system has: modes, links, room, other processes. */
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { OWN_ACCESS } from '../../../adapters/fs/access-mode.js';
 import { correctModes } from '../../../adapters/fs/modes.js';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
-import { FileReplaced, DiskFull } from '../../../ports/release-store.js';
+import { FileReplaced, FolderTaken, DiskFull } from '../../../ports/release-store.js';
 import { packageOf, piecesOf, releaseStoreContract } from '../../../testing/contracts/release-store.js';
 import { rejection } from '../../harness.js';
 
@@ -102,6 +102,39 @@ describe('the release store on the file system', function () {
     // Its access files were taken away on purpose: the packages still are the service's.
     await rm(join(root(), 'shop', '.htpasswd'));
     expect(await store.access.products()).to.deep.equal(['shop']);
+  });
+
+  it('writes nothing into a folder of others that has the name of a product, and says what is there', async () => {
+    const store = await filled();
+    const blog = join(root(), 'blog');
+    await mkdir(blog);
+    const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
+    const writes: Record<string, () => Promise<unknown>> = {
+      admit: () => store.admit('blog'),
+      access: () => store.access.write('blog', '.htaccess', '# aos-access format=3 product=blog\n'),
+      channels: () => store.channels.write('blog', 'stable', '{}'),
+      packages: () => store.packages.put(id, { ...PLACE, product: 'blog' }, TEXTS),
+    };
+    // An empty folder, and one that a crash left, is the product's.
+    await writeFile(join(blog, '.ht-left'), '# aos');
+    await store.admit('blog');
+    await writeFile(join(blog, '.htaccess'), 'Require all denied\n');
+    for (const [name, write] of Object.entries(writes)) {
+      const refused = await rejection(write());
+      expect(refused, name).to.be.instanceOf(FolderTaken);
+      expect(refused.message, name).to.equal(
+        `${blog} is not this service's: it holds ".htaccess". Move it elsewhere, or name a directory of its own in ` +
+          `releases.path (now ${root()}).`,
+      );
+    }
+    expect((await readdir(blog)).toSorted()).to.deep.equal(['.ht-left', '.htaccess']);
+    expect(await readFile(join(blog, '.htaccess'), 'utf8')).to.equal('Require all denied\n');
+    await symlink(blog, join(root(), 'linked'));
+    expect((await rejection(store.admit('linked'))).message).to.contain('it is a link');
+    await writeFile(join(root(), 'file'), '');
+    expect((await rejection(store.admit('file'))).message).to.contain('it is no folder');
+    await store.admit('shop');
+    await store.admit('new');
   });
 
   it('follows no link', async () => {

@@ -43,6 +43,7 @@ function dyingStore(store: ReleaseStore, n: number, when: When): { releaseStore:
       if (left <= 0) throw new Died();
       return store.open(segments);
     },
+    admit: (product) => store.admit(product),
     probe: (keepFree) => store.probe(keepFree),
     close: () => store.close(),
   };

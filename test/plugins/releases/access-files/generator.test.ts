@@ -1,11 +1,12 @@
 /** Access files follow accounts and licenses, and the self-test sees what strangers see (contract 40, access files). */
-import { rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { HOUR_MS } from '../../../../lib/time.js';
 import { DiskFull, DiskUnwritable } from '../../../../ports/release-store.js';
+import { rejection } from '../../../harness.js';
 import { KEY, nameOf, OTHER_KEY, StoreFixture } from '../store-fixture.js';
 
 describe('access files of the release store', function () {
@@ -56,6 +57,25 @@ describe('access files of the release store', function () {
     // The first publish has written them.
     expect((await fixture.care.care()).regenerated).to.deep.equal([]);
     expect(await names('app')).to.deep.equal(['admin']);
+  });
+
+  it('of others are written over by no publish, which says whose folder has the name of the product', async () => {
+    const blog = join(fixture.folder, 'releases', 'blog');
+    await mkdir(blog);
+    await writeFile(join(blog, '.htaccess'), 'Require all denied\n');
+    const refused = await rejection(fixture.publish({ product: 'blog' }));
+    expect(refused.message).to.match(/^publish: 409 /);
+    expect(JSON.parse(refused.message.slice('publish: 409 '.length)).error).to.deep.include({
+      code: 'conflict',
+      message:
+        `${blog} is not this service's: it holds ".htaccess". Move it elsewhere, or name a directory of its own in ` +
+        `releases.path (now ${join(fixture.folder, 'releases')}).`,
+    });
+    expect(await readdir(blog)).to.deep.equal(['.htaccess']);
+    expect(await fixture.read('blog', '.htaccess')).to.equal('Require all denied\n');
+    await rm(blog, { recursive: true });
+    await fixture.publish({ product: 'blog' });
+    expect(await names('blog')).to.deep.equal(['admin']);
   });
 
   it('of another format, or written over by hand, are written anew', async () => {
