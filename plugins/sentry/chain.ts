@@ -88,6 +88,10 @@ function titledFirst(chain: readonly Thrown[], given: readonly Loose[]): Thrown[
   return [first, ...chain.slice(wrapped + 1), ...wrappers.reverse()];
 }
 
+/** The frames of all exceptions. Most events have one, whose own they are. */
+export const framesOfAll = (chain: readonly Thrown[]): readonly StackFrame[] =>
+  chain.length === 1 ? (chain[0] as Thrown).frames : chain.flatMap(({ frames }) => frames);
+
 /** The same with other frames. */
 export const reframed = (
   { type, value, relation: before, level }: Thrown,

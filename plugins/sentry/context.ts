@@ -5,7 +5,7 @@
 import { sizeOf } from '../../lib/text/json-size.js';
 import type { MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
-import type { Thrown } from './chain.js';
+import { framesOfAll, type Thrown } from './chain.js';
 import { ownFrame, type StackFrame } from './frames.js';
 import { KnownStacks, type KeptFrames } from './known-stacks.js';
 import { framesIn } from './stack.js';
@@ -155,7 +155,7 @@ const NO_FRAMES: KeptFrames = { source: null, frames: null };
 const known = new KnownStacks();
 
 function keptOf(chain: readonly Thrown[], own: StackFrame): KeptFrames {
-  const frames = chain.flatMap((thrown) => thrown.frames);
+  const frames = framesOfAll(chain);
   return known.kept(frames, own, () => ({
     source: sourceOf(own)?.lines ?? null,
     frames: framesKept(frames, framesIn(chain), own),

@@ -117,15 +117,16 @@ export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
 }
 
 /** With the stack of the event or of its thread, where no exception has one. */
-function withFrames(chain: readonly Thrown[], event: Loose, platform: string | null): Thrown[] {
-  const [first = { type: null, value: null, relation: 'cause', level: 0, frames: [] } satisfies Thrown, ...others] =
-    chain;
-  const framed = chain.some(({ frames }) => frames.length > 0)
-    ? chain
-    : [{ ...first, frames: looseFrames(event) }, ...others];
-  const frames = framed.flatMap((thrown) => thrown.frames);
-  if (!isRust(event, platform, frames)) return [...framed];
+function withFrames(chain: readonly Thrown[], event: Loose, platform: string | null): readonly Thrown[] {
+  const framed = chain.some(({ frames }) => frames.length > 0) ? chain : withLooseFrames(chain, event);
+  if (!isRust(event, platform, framed)) return framed;
   return framed.map((thrown) => reframed(thrown, rustFrames(thrown.frames)));
+}
+
+const NOTHING_THROWN: Thrown = { type: null, value: null, relation: 'cause', level: 0, frames: [] };
+
+function withLooseFrames([first = NOTHING_THROWN, ...others]: readonly Thrown[], event: Loose): Thrown[] {
+  return [reframed(first, looseFrames(event)), ...others];
 }
 
 /** Frames that Java's SDK adds on top when it takes a thread's stack. */

@@ -2,6 +2,7 @@
  * What Rust's SDK sends: nearly every `filename` is `mod.rs` or `lib.rs`, and a trace begins with what took it. Pure.
  */
 import { rustMachinery } from '../../lib/text/rust-frames.js';
+import type { Thrown } from './chain.js';
 import type { StackFrame } from './frames.js';
 import { line, record, type Loose } from './values.js';
 
@@ -14,10 +15,10 @@ const STANDARD = /^[\\/]rustc[\\/]/;
  * Rust's SDK calls its platform `native`, as others do, and a relay or another SDK that took the trace does not name
  * it: then a frame of Rust's standard library says so.
  */
-export const isRust = (event: Loose, platform: string | null, frames: readonly StackFrame[]): boolean =>
+export const isRust = (event: Loose, platform: string | null, chain: readonly Thrown[]): boolean =>
   platform === 'rust' ||
   line(record(event['sdk'])?.['name'])?.startsWith('sentry.rust') === true ||
-  frames.some(({ absPath, place }) => STANDARD.test(absPath ?? place ?? ''));
+  chain.some(({ frames }) => frames.some(({ absPath, place }) => STANDARD.test(absPath ?? place ?? '')));
 
 /** The paths of crates, as Cargo unpacks them. */
 const CRATE = /[\\/]\.cargo[\\/]registry[\\/]src[\\/]/;

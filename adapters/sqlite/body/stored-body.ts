@@ -11,6 +11,7 @@ import { deflateRawSync, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import { jsonText } from '../../../ports/document.js';
 import type { Doc, Json } from '../../../ports/store.js';
 import { DamagedText, idIn } from '../driver/damage.js';
+import { splicedText } from './shared-text.js';
 
 /** A document on its way to the writer: its id, the JSON of its plain fields, and what the writer compresses. */
 export type DocText = readonly [id: string, body: string, compressed?: string];
@@ -40,13 +41,26 @@ export function textOf(doc: Doc, compressed: readonly string[] | undefined): Doc
   const longest = longestOf(fields, compressed);
   const plain: { [field: string]: Json | undefined } = {};
   const rest: { [field: string]: Json | undefined } = {};
+  const spliced: string[] = [];
   for (const field of Object.keys(fields)) {
-    if (!compressed.includes(field)) plain[field] = fields[field];
-    else if (field !== longest) rest[field] = fields[field];
+    const value = fields[field];
+    if (!compressed.includes(field)) plain[field] = value;
+    else if (field !== longest) {
+      const text = splicedText(value);
+      if (text === null) rest[field] = value;
+      else spliced.push(`${JSON.stringify(field)}:${text}`);
+    }
   }
   const tail = longest === null ? '' : `\n${longest}\n${fields[longest] as string}`;
-  const packable = `${jsonText(rest)}${tail}`;
+  const packable = `${withMembers(jsonText(rest), spliced)}${tail}`;
   return packable.length < WORTH_IT ? [id, jsonText(doc)] : [id, jsonText(plain), packable];
+}
+
+/** The object with more members, each `"name":value`. */
+function withMembers(object: string, members: readonly string[]): string {
+  if (members.length === 0) return object;
+  const own = object === '{}' ? [] : [object.slice(1, -1)];
+  return `{${[...own, ...members].join()}}`;
 }
 
 /** The field with the longest text of those that stand alone. */

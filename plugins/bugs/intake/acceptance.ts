@@ -54,13 +54,15 @@ export class Acceptance {
     const keyed = this.#keyed(scrubbed, ruling, known);
     if (known === null && ruling === null && scrubbed === given) this.#wordings.add(given, masks, keyed);
     const person = given.user ? this.#persons.printOf(project, given.user) : null;
-    return { report, own_title: scrubbed.title, details, person, keyed, ref, ...this.#moment(report) };
+    const { now, occurred } = this.#moment(report);
+    return { report, own_title: scrubbed.title, details, person, keyed, ref, now, occurred };
   }
 
   /** @param known the keys without a rule, where another report had the same */
   #keyed(report: Report, ruling: Ruling | null, known: Grouping | null): Keyed {
-    if (ruling === null && known !== null) return { project: report.project, report, ...known };
-    return keyedBy(report, ruling, this.deps.grouping.masks);
+    if (ruling !== null || known === null) return keyedBy(report, ruling, this.deps.grouping.masks);
+    const { dedup_key, bare_key, origin, masked } = known;
+    return { project: report.project, report, dedup_key, bare_key, origin, masked };
   }
 
   /** The rule that mutes the report; asks the rules' cache, which reads no store where no rule fits. */
