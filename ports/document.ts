@@ -251,23 +251,23 @@ export function plainUpdate(update: Update): Update {
 }
 
 function withoutUndefined<V>(fields: { [path: string]: V | undefined }): { [path: string]: V } {
-  const entries = Object.entries(fields);
-  if (entries.every(([, value]) => value !== undefined)) return fields as { [path: string]: V };
-  return Object.fromEntries(entries.filter((entry): entry is [string, V] => entry[1] !== undefined));
+  const isDefined = (entry: [string, V | undefined]): entry is [string, V] => entry[1] !== undefined;
+  for (const path in fields)
+    if (fields[path] === undefined) return Object.fromEntries(Object.entries(fields).filter(isDefined));
+  return fields as { [path: string]: V };
 }
 
 function checkPaths(update: Update): void {
   const paths = new Set<string>();
-  for (const [operator, fields] of Object.entries(update)) {
-    if (fields === undefined) continue;
-    const own = operator === 'unset' ? (fields as readonly string[]) : Object.keys(fields);
-    for (const path of own) {
-      checkPath(path);
-      if (path === 'id') throw new TypeError('an update cannot write the id');
-      if (paths.has(path)) throw new TypeError(`one update writes both ${path} and ${path}`);
-      paths.add(path);
-    }
-  }
+  const add = (path: string): void => {
+    checkPath(path);
+    if (path === 'id') throw new TypeError('an update cannot write the id');
+    if (paths.has(path)) throw new TypeError(`one update writes both ${path} and ${path}`);
+    paths.add(path);
+  };
+  const { unset, ...fields } = update;
+  unset?.forEach(add);
+  for (const operator in fields) for (const path in fields[operator as keyof typeof fields]) add(path);
   for (const path of paths) {
     for (let dot = path.indexOf('.'); dot > 0; dot = path.indexOf('.', dot + 1)) {
       const outer = path.slice(0, dot);

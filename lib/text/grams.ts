@@ -4,7 +4,7 @@
  * whether one does is then looked up in the text.
  */
 
-/** Characters (code points) of a gram. */
+/** Characters (code points) of a gram; `gramsOf` counts on it. */
 const LONGEST = 3;
 /** Grams asked for of one part; more find no fewer texts in practice. */
 const MOST = 48;
@@ -26,13 +26,20 @@ export function hash32(text: string, seed = OFFSET): number {
  * @param grams those of other texts, which they join
  */
 export function gramsOf(text: string, shortest = 1, seed = OFFSET, grams = new Set<number>()): Set<number> {
-  const points = pointsOf(text);
-  for (let from = 0; from < points.length; from++) {
-    let hash = seed;
-    for (let size = 1; size <= LONGEST && from + size <= points.length; size++) {
-      hash = mix(hash, points[from + size - 1] as number);
-      if (size >= shortest) grams.add(hash);
-    }
+  // The grams that end at a character are those that ended before it, longer by this one.
+  let one = 0;
+  let two = 0;
+  let n = 0;
+  for (let i = 0; i < text.length; i++) {
+    const point = text.codePointAt(i) as number;
+    if (point > 0xffff) i++;
+    const three = mix(two, point);
+    two = mix(one, point);
+    one = mix(seed, point);
+    n++;
+    if (shortest <= 1) grams.add(one);
+    if (shortest <= 2 && n >= 2) grams.add(two);
+    if (n >= LONGEST) grams.add(three);
   }
   return grams;
 }

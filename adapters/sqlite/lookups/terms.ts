@@ -8,7 +8,18 @@ import { gramsOf, gramsWithin, hash32 } from '../../../lib/text/grams.js';
 import { alternatives, valueAt } from '../../../ports/document.js';
 import type { Condition, Doc, Filter, Json, LookupSpec, Scalar } from '../../../ports/store.js';
 
-const seedOf = (by: LookupSpec['by'], path: string): number => hash32(`${by} ${path} `);
+/** By `<by> <path> `, of what is declared. */
+const seeds = new Map<string, number>();
+
+function seedOf(by: LookupSpec['by'], path: string): number {
+  const name = `${by} ${path} `;
+  const before = seeds.get(name);
+  if (before !== undefined) return before;
+  const seed = hash32(name);
+  seeds.set(name, seed);
+  return seed;
+}
+
 const valueTerm = (path: string, value: Scalar): number => hash32(JSON.stringify(value), seedOf('value', path));
 /** Terms of one or more common grams are made again and again. */
 const tokens = new Map<number, string>();
@@ -37,9 +48,9 @@ export function termsOf(doc: Doc, lookups: readonly LookupSpec[]): string {
       for (const element of value) if (element === null || isScalar(element)) terms.add(valueTerm(path, element));
     } else if (isScalar(value)) terms.add(valueTerm(path, value));
   }
-  const words: string[] = [];
-  for (const term of terms) words.push(tokenOf(term));
-  return words.join(' ');
+  let words = '';
+  for (const term of terms) words += words === '' ? tokenOf(term) : ` ${tokenOf(term)}`;
+  return words;
 }
 
 /** What decides a document's terms: they are the same while this is. */

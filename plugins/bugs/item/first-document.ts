@@ -6,7 +6,7 @@ import { searchText, transactionIn, wordsText } from '../text/search-text.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
 import { hourKey, minuteKey } from './rate.js';
-import { marksOf } from './place-marks.js';
+import { firstMarks } from './place-marks.js';
 import { rankOf } from './severity.js';
 import { OUTSIDE } from './view.js';
 import { slotId } from './document-ids.js';
@@ -24,6 +24,9 @@ export interface Moment {
 export const levelRank = (report: Report): number =>
   report.error_level ? rankOf(urgencyOf(report.error_level, report.environment)) : -1;
 
+const searchedIn = ({ title, error_message, exception_class, file_path }: Report, context: unknown): string =>
+  searchText({ title, error_message, exception_class, file_path, transaction: transactionIn(context) });
+
 /** The item's first document. Fields without a reported value are null. @param context of the report, for `q` */
 export function firstDocument(
   report: Report,
@@ -36,7 +39,7 @@ export function firstDocument(
   const now = isoOf(at.now);
   const occurred = isoOf(at.occurred);
   const version = report.app_version ?? null;
-  const seen = marksOf([report]);
+  const seen = firstMarks(report);
   return {
     id,
     ref: `${report.project}-${number}`,
@@ -92,7 +95,7 @@ export function firstDocument(
     level_rank: levelRank(report),
     queue_key: null,
     build_key: null,
-    search_text: searchText({ ...report, transaction: transactionIn(context) }),
+    search_text: searchedIn(report, context),
     minutes: { [minuteKey(at.now)]: 1 },
     hours: { [hourKey(at.now)]: 1 },
     inflight: {},

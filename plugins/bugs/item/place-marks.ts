@@ -47,6 +47,12 @@ export interface SeenPlace {
 
 const isNamed = (text: string | null | undefined): text is string => typeof text === 'string' && text.trim() !== '';
 
+/** The marks of an item's first occurrence. */
+export const firstMarks = ({ app_version, host }: SeenPlace): Required<PlaceMarks> => ({
+  version_marks: isNamed(app_version) ? [versionMark(app_version)] : [],
+  host_marks: isNamed(host) ? [hostMark(host)] : [],
+});
+
 /** The marks of several occurrences, oldest first. */
 export function marksOf(seen: readonly SeenPlace[]): Required<PlaceMarks> {
   const versions = seen.flatMap(({ app_version }) => (isNamed(app_version) ? [versionMark(app_version)] : []));

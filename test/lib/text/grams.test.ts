@@ -16,6 +16,20 @@ describe('grams', () => {
     );
   });
 
+  it('a text has no grams but those of its parts of one to three characters', () => {
+    fc.assert(
+      fc.property(anyText, fc.integer({ min: 1, max: 3 }), (text, shortest) => {
+        const points = Array.from(text);
+        const grams = new Set<number>();
+        for (const i of points.keys())
+          for (const size of [1, 2, 3])
+            for (const gram of gramsWithin(points.slice(i, i + size).join(''), shortest)) grams.add(gram);
+        expect(gramsOf(text, shortest)).to.deep.equal(grams);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('of a long part some are enough, of a short one there are none', () => {
     const long = 'The quick brown fox jumps over the lazy dog. '.repeat(40);
     expect(gramsWithin(long).size).to.be.greaterThan(20).and.at.most(48);

@@ -36,7 +36,7 @@ describe('sqlite: packed fields', () => {
       source: { '41': STACK },
     };
     for (const doc of [{ context }, { context, host: 'web-1' }, { context, host: 'web-1', stack_trace: STACK }]) {
-      const stored = storedBody(textOf({ id: 'a', ...doc } as never, ['context', 'host', 'stack_trace']));
+      const stored = storedBody(textOf({ id: 'a', ...doc }, ['context', 'host', 'stack_trace']));
       expect(Object.keys(JSON.parse(stored) as object)).to.deep.equal(['~', 'id']);
       expect(JSON.parse(wholeBody(stored))).to.deep.equal({ id: 'a', ...doc, context: whole });
     }
