@@ -62,6 +62,16 @@ describe('deploy/', () => {
     }
   });
 
+  it('has settings for little memory that every version of Node takes', async () => {
+    const text = await readFile(join(DEPLOY, 'small.env'), 'utf8');
+    const set = [...text.matchAll(/^(\w+)=(\S+)$/gm)].map(([, name = '', value = '']) => [name, value]);
+    expect(set.map(([name]) => name)).to.include('NODE_OPTIONS');
+    const env = { ...process.env, ...(Object.fromEntries(set) as Record<string, string>) };
+    const { status, stderr } = spawnSync(process.execPath, ['-e', ''], { env });
+    expect(`${status} ${String(stderr)}`).to.equal('0 ');
+    expect((await texts()).get('compose.yaml')).to.include('env_file: small.env');
+  });
+
   it('is a configuration that Caddy takes', function () {
     if (spawnSync('caddy', ['version'], { stdio: 'ignore' }).error !== undefined) this.skip();
     this.timeout(30_000);

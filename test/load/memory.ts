@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- memory`: what the process holds when nobody asks it anything, and under ten minutes of mixed load in a
- * group of processes that may have 256 MB together (Linux, as root; elsewhere the load runs without the limit, and says so).
- * `BENCH_MINUTES` and `BENCH_MEMORY_MB` change both.
+ * group of processes that may have 256 MB together (Linux, as root; elsewhere the load runs without the limit, and says
+ * so), started with deploy/small.env. `BENCH_MINUTES` and `BENCH_MEMORY_MB` change both.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
@@ -82,10 +82,16 @@ async function group(limitMb: number): Promise<Group | null> {
   };
 }
 
+/** What deploy/small.env sets: the service is started as in a container with little memory. */
+async function small(): Promise<Record<string, string>> {
+  const text = await readFile(new URL('../../../deploy/small.env', import.meta.url), 'utf8');
+  return Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
+}
+
 /** @param bodies of known groups. @throws when the process ended, or an answer was an error */
 export async function memoryFigures(say: Say, bodies: string[]): Promise<void> {
   const limited = await group(LIMIT_MB);
-  const service = await TestService.create(UNLIMITED);
+  const service = await TestService.create({ ...UNLIMITED, ...(await small()) });
   try {
     const began = await (limited === null ? service.start() : limited.starting(() => service.start()));
     const { child } = service;
