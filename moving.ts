@@ -19,7 +19,9 @@ import { PinoLogger } from './adapters/node/logger.js';
 import { copyStore } from './adapters/sqlite/copying/copy.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
 import { backUp, keyFiles } from './composition/backup-job.js';
+import { refuseStrangers } from './composition/keys.js';
 import { loadConfig, type Configuration, type Core } from './config/load.js';
+import { refuseOpen } from './lib/files/trusted-file.js';
 import { firstMissing, removeEmpty } from './lib/folders.js';
 import { blueprint, keysOf, releasesOn, storeOf, version } from './main.js';
 import type { Kernel } from './kernel/kernel.js';
@@ -69,6 +71,7 @@ export async function restoreFrom(file: string): Promise<Restored> {
   const configuration = await loadConfig();
   const { core } = configuration;
   const store = embeddedFile(core, 'use its own tools, or `aos import`');
+  await refuseOpen(resolve(file));
   return locked(core, async () => {
     const { packages } = await releasesOf(configuration);
     const target = { dataDir: core.data_dir, store, keyFiles, packages };
@@ -122,6 +125,7 @@ export async function importFrom(path: string): Promise<Imported> {
   const configuration = await loadConfig();
   const { core } = configuration;
   const file = resolve(path);
+  await refuseOpen(file);
   const { head, contents } = await judgeExport(file);
   await refuseOtherKeys(head, core);
   const declared = await declaredBy(configuration);
@@ -181,7 +185,9 @@ async function withReleases<T>(configuration: Configuration, work: (releases: Re
  * While `work` runs no service starts on the embedded store. A data directory that was not there goes again where
  * `work` fails and leaves nothing in it. @throws InstanceRunning
  */
-async function locked<T>({ data_dir, storage }: Core, work: () => Promise<T>): Promise<T> {
+async function locked<T>(core: Core, work: () => Promise<T>): Promise<T> {
+  const { data_dir, storage } = core;
+  await refuseStrangers(core);
   const missing = await firstMissing(data_dir);
   try {
     const lock = await InstanceLock.acquire(data_dir, storage.file as string);

@@ -3,10 +3,10 @@
  * signs, the earlier one vouches for it, and running processes take it up by themselves. A configured key wants `--to`,
  * since this service cannot change the configuration.
  */
-import { readFile } from 'node:fs/promises';
 import type { CommandSpec } from '../kernel/contract.js';
 import { invalid } from '../kernel/errors.js';
 import type { RotatedKey, Service } from '../main.js';
+import { readNamed, UntrustedFile } from '../lib/files/trusted-file.js';
 import { AUDIT } from '../ports/domain/audit.js';
 import { RELEASE_SIGNING } from '../ports/domain/releases.js';
 import { withService } from './service.js';
@@ -18,8 +18,9 @@ const OPTIONS = {
 async function textOf(path: string): Promise<string> {
   try {
     // As `…_FILE` is read.
-    return (await readFile(path, 'utf8')).replace(/\r?\n$/, '');
+    return (await readNamed(path)).replace(/\r?\n$/, '');
   } catch (error) {
+    if (error instanceof UntrustedFile) throw invalid({ to: error.problem }, `${error.message}.`);
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw invalid({ to: `cannot be read: ${code}` }, `${path} cannot be read: ${code}.`);
   }

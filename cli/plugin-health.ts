@@ -2,9 +2,9 @@
  * What `aos doctor` says of each plugin: what its health answers in the running service, where that can be asked; else
  * what it answers here, over the same store, without having been started.
  */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Core } from '../config/load.js';
+import { readOwn } from '../lib/files/trusted-file.js';
 import type { SystemInfo } from '../ports/domain/system.js';
 
 const ASK_MS = 5_000;
@@ -23,7 +23,7 @@ export interface PluginHealth {
 export async function healthOfService({ data_dir, security }: Core): Promise<PluginHealth[] | null> {
   if (security.shared_key === '') return null;
   try {
-    const { url } = JSON.parse(await readFile(join(data_dir, 'server.json'), 'utf8')) as { url: string };
+    const { url } = JSON.parse(await readOwn(join(data_dir, 'server.json'))) as { url: string };
     const answer = await fetch(new URL('/api/health', url), {
       headers: { authorization: `Bearer ${security.shared_key}` },
       signal: AbortSignal.timeout(ASK_MS),

@@ -4,7 +4,7 @@ import type { Configuration } from '../config/load.js';
 import { makeFolders } from '../lib/folders.js';
 import { completeRestore } from './backups.js';
 import { refuseShared } from './data-directory.js';
-import { isFirstStart, keysOf } from './keys.js';
+import { isFirstStart, keysOf, refuseStrangers } from './keys.js';
 import { accessModeOf, inMongo } from './releases.js';
 
 /**
@@ -33,6 +33,7 @@ export async function prepare(
 ): Promise<ServiceKeys> {
   await examine(configuration, judgePlugins);
   await makeFolders(configuration.core.data_dir, 0o700);
+  await refuseStrangers(configuration.core);
   await completeRestore(configuration);
   return keysOf(configuration.core, true);
 }

@@ -5,10 +5,27 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compareFingerprints, KEY_FILES, loadKeys, type ServiceKeys } from '../adapters/node/keys.js';
 import type { Core } from '../config/load.js';
+import { refuseStrange } from '../lib/files/trusted-file.js';
 import type { DocumentStore } from '../ports/store.js';
 
+/** Beside the keys: what the service and its commands read there, and folders that it goes on in. */
+const READ = ['server.json', 'server.lock', 'unlisted-proxies.json', 'restore', 'installer'];
+const STORE = ['', '-wal', '-shm', '-journal', '.lock', '.restoring'];
+
+/**
+ * Nothing is read that another user of this machine may have put into the data directory, or beside the store.
+ * @throws UntrustedFile
+ */
+export async function refuseStrangers({ data_dir, storage }: Core): Promise<void> {
+  const here = [...Object.values(KEY_FILES), ...READ].map((name) => join(data_dir, name));
+  const store = storage.file === null ? [] : STORE.map((end) => `${storage.file}${end}`);
+  for (const path of here) await refuseStrange(path);
+  for (const path of store) await refuseStrange(path, 'file');
+}
+
 /** The configured keys. @param create false: nothing is written */
-export function keysOf(config: Core, create: boolean): Promise<ServiceKeys> {
+export async function keysOf(config: Core, create: boolean): Promise<ServiceKeys> {
+  await refuseStrangers(config);
   const settings = { ...config.security, release_private_key: config.release_private_key };
   return loadKeys(settings, config.data_dir, config.storage.engine === 'mongodb', create);
 }

@@ -3,6 +3,7 @@ import { dirname, sep } from 'node:path';
 import { KeyError } from '../adapters/node/keys.js';
 import type { Configuration } from '../config/load.js';
 import { ConfigError } from '../config/sources.js';
+import { UntrustedFile } from '../lib/files/trusted-file.js';
 
 const PLACE: Record<string, string> = {
   ENOENT: 'cannot be made',
@@ -36,6 +37,7 @@ const alongside = (a: string, b: string): boolean =>
 function startFault(configuration: Configuration, error: unknown): unknown {
   const { core } = configuration;
   const of = (key: string, problem: string): ConfigError => new ConfigError(key, problem, configuration.origin(key));
+  const { file } = core.storage;
   const { code = '', path, syscall, name, message, hostname } = error as NodeJS.ErrnoException & { hostname?: string };
   if (error instanceof KeyError) {
     const [, key, problem] = /^([a-z_]+(?:\.[a-z_]+)?): (.*)$/s.exec(message) ?? [];
@@ -44,6 +46,10 @@ function startFault(configuration: Configuration, error: unknown): unknown {
     const told = key !== undefined && !UNSET.has(configuration.origin(key));
     return told ? of(key, problem as string) : error;
   }
+  if (error instanceof UntrustedFile) {
+    const inStore = file !== null && error.path.startsWith(file);
+    return of(inStore ? 'storage.url' : 'data_dir', `leads to ${error.path}, which ${error.problem}`);
+  }
   if (name === 'MongoParseError' || name === 'MongoInvalidArgumentError')
     return of('storage.url', `is refused: ${message}`);
   if (syscall === 'listen' || (syscall === 'getaddrinfo' && hostname === core.server.host)) {
@@ -51,7 +57,6 @@ function startFault(configuration: Configuration, error: unknown): unknown {
     const { host, port } = core.server;
     return key === undefined ? error : of(key, `${key === 'server.port' ? port : host} ${problem}`);
   }
-  const { file } = core.storage;
   if (code === 'EISDIR' && file !== null && path === file) return of('storage.url', `${file} is no file`);
   const problem = PLACE[code];
   // A file that vanished is no fault of a setting.

@@ -5,8 +5,8 @@
  *
  * Rejected: one flat map of dotted names, because a plugin's section may hold names with dots.
  */
-import { readFile } from 'node:fs/promises';
 import type joi from 'joi';
+import { readNamed, UntrustedFile } from '../lib/files/trusted-file.js';
 import { membersOf, metasOf } from './members.js';
 import { coreSchema, FIRST_ADMIN } from './schema.js';
 
@@ -67,8 +67,9 @@ function lay(sources: ConfigSources, over: Tree, from: string, at: string[] = []
 async function readJson(path: string, optional: boolean, label: string): Promise<Tree | null> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readNamed(path);
   } catch (error) {
+    if (error instanceof UntrustedFile) throw new ConfigError(label, error.problem, path);
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     if (optional && code === 'ENOENT') return null;
     throw new ConfigError(label, `cannot be read: ${code}`, path === '' ? 'an empty path' : path);
@@ -118,8 +119,9 @@ export function pathOf(name: string): { path: string; file: boolean } | null {
 async function readVariable(name: string, value: string, file: boolean): Promise<string> {
   if (!file) return value;
   try {
-    return (await readFile(value, 'utf8')).replace(/\r?\n$/, '');
+    return (await readNamed(value)).replace(/\r?\n$/, '');
   } catch (error) {
+    if (error instanceof UntrustedFile) throw new ConfigError(name, `names a file that ${error.problem}`, value);
     throw new ConfigError(
       name,
       `names a file that cannot be read: ${(error as NodeJS.ErrnoException).code}`,

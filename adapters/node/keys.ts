@@ -7,10 +7,10 @@
  * Rejected: keys inside the store, where a copy of the store would carry the secrets with it.
  */
 import { generateKeyPair, hkdfSync, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { DocumentStore } from '../../ports/store.js';
+import { readNamed, readOwn, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { createFile } from './files.js';
 import { licenseKeyOf, releaseKeyOf, type SigningKey } from './signing-key.js';
 
@@ -68,7 +68,7 @@ export function judged(key: string, from: string, read: () => SigningKey): Signi
 
 async function read(path: string): Promise<string | null> {
   try {
-    return await readFile(path, 'utf8');
+    return await readOwn(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
@@ -99,8 +99,9 @@ async function givenReleaseKey(path: string): Promise<ReleaseKey> {
     throw new KeyError('release_private_key: is a key itself; write it to a file, and name that file');
   let pem: string;
   try {
-    pem = await readFile(path, 'utf8');
+    pem = await readNamed(path);
   } catch (error) {
+    if (error instanceof UntrustedFile) throw new KeyError(oneLine(`release_private_key: ${error.message}`));
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new KeyError(oneLine(`release_private_key: ${path} cannot be read: ${code}`));
   }

@@ -8,6 +8,7 @@
  */
 import { access, chmod, constants, lstat, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { refuseStrange } from '../../lib/files/trusted-file.js';
 import { makeFolders } from '../../lib/folders.js';
 import { threadModule } from '../../lib/process/thread-module.js';
 import { jsonText, plainUpdate } from '../../ports/document.js';
@@ -261,6 +262,7 @@ async function makePrivate(path: string): Promise<void> {
     await file.close();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    await refuseStrange(path, 'file');
     // Node says better than SQLite that a disk is read-only, or a file another user's.
     await access(path, constants.R_OK | constants.W_OK);
   }

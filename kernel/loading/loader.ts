@@ -8,6 +8,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { refuseOpen } from '../../lib/files/trusted-file.js';
 import type { Plugin } from '../contract.js';
 import { reasonOf, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
@@ -69,6 +70,7 @@ class Unresolved extends Error {
 
 async function load(entry: string, { bases, plugin_timeout_ms }: LoadSettings): Promise<LoadedPlugin> {
   const file = locate(entry, bases);
+  for (const path of [file, dirname(file)]) await refuseOpen(path);
   const module = await within(plugin_timeout_ms, 'its import', async () => {
     return (await importOutside(pathToFileURL(file).href)) as Record<string, unknown>;
   });

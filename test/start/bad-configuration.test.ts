@@ -1,6 +1,6 @@
 /** A first start with a configuration that is not good leaves nothing behind (contract 00, configuration). */
 import { expect } from 'chai';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { aos, serviceEnv } from '../support/service.js';
@@ -81,6 +81,72 @@ describe('start: a bad configuration', function () {
     });
     expect(await readdir(place)).to.deep.equal(['theirs.txt']);
     expect((await stat(place)).mode & 0o7777).to.equal(0o2775);
+  });
+
+  const STRANGER = 54_321;
+  for (const [name, setting, from] of [
+    ['data-key', 'data_dir', 'SVC_DATA_DIR'],
+    ['aos.db', 'storage.url', 'config/default.json'],
+    ['aos.db-wal', 'storage.url', 'config/default.json'],
+    ['restore', 'data_dir', 'SVC_DATA_DIR'],
+    ['server.json', 'data_dir', 'SVC_DATA_DIR'],
+    ['installer', 'data_dir', 'SVC_DATA_DIR'],
+  ] as const)
+    it(`${name} that another user put into a folder like /tmp: nothing is made beside it (as root)`, async function () {
+      if (process.geteuid?.() !== 0) this.skip();
+      const place = join(folder, 'everybody’s');
+      await mkdir(place);
+      await chmod(place, 0o1777);
+      const path = join(place, name);
+      if (name === 'restore' || name === 'installer') await mkdir(path);
+      else await writeFile(path, 'x'.repeat(40), { mode: 0o644 });
+      await chown(path, STRANGER, STRANGER);
+      const { code, stderr } = await aos(serviceEnv(place), ['serve']);
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr:
+          `configuration: ${setting} leads to ${path}, which belongs to user ${STRANGER}, and this is user 0: remove it ` +
+          'if that user has put it there, else give it to this user (chown), or run this as that user ' +
+          `(from ${from.startsWith('SVC') ? 'environment variable ' : ''}${from})\n`,
+      });
+      expect(await readdir(place)).to.deep.equal([name]);
+    });
+
+  it('a link of another user to a file that everybody knows is no key (as root)', async function () {
+    if (process.geteuid?.() !== 0) this.skip();
+    const place = join(folder, 'everybody’s');
+    await mkdir(place);
+    await chmod(place, 0o1777);
+    await symlink('/etc/passwd', join(place, 'license-key'));
+    await lchown(join(place, 'license-key'), STRANGER, STRANGER);
+    const { code, stderr } = await aos(serviceEnv(place), ['token', 'list']);
+    expect(code).to.equal(1);
+    expect(stderr).to.contain(`data_dir leads to ${join(place, 'license-key')}, which belongs to user ${STRANGER}`);
+    expect(await readdir(place)).to.deep.equal(['license-key']);
+  });
+
+  it('a file that every user may write to: neither configuration, nor secret, nor key, nor plugin', async () => {
+    const file = join(folder, 'aos.json');
+    await writeFile(file, '{}');
+    await chmod(file, 0o666);
+    const plugin = join(folder, 'plugin.mjs');
+    await writeFile(plugin, 'process.exit(7);');
+    await chmod(plugin, 0o666);
+    const naming = join(folder, 'naming.json');
+    await writeFile(naming, JSON.stringify({ plugins: [plugin] }));
+    const why = 'may be written by every user: see that its content is yours, then take that right away (chmod go-w)';
+    for (const [variables, line] of [
+      [{ SVC_CONFIG: file }, `configuration: SVC_CONFIG ${why} (from ${file})`],
+      [{ SVC_LICENSE_KEY_FILE: file }, `configuration: SVC_LICENSE_KEY_FILE names a file that ${why} (from ${file})`],
+      [
+        { SVC_RELEASE_PRIVATE_KEY: file },
+        `configuration: release_private_key ${file} ${why} (from environment variable SVC_RELEASE_PRIVATE_KEY)`,
+      ],
+      [{ SVC_CONFIG: naming }, `${plugin} ${why}`],
+    ] as [Record<string, string>, string][]) {
+      const { code, stderr } = await aos(serviceEnv(join(folder, 'data'), variables), ['serve']);
+      expect([code, stderr.includes(line)], `${stderr}\n${line}`).to.deep.equal([1, true]);
+    }
   });
 
   it('a directory in the place of the store: the line says so, and its mode stays as it was', async () => {

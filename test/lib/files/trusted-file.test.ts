@@ -1,0 +1,63 @@
+import { expect } from 'chai';
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readNamed, readOwn, refuseOpen, refuseStrange } from '../../../lib/files/trusted-file.js';
+
+const STRANGER = 54_321;
+
+describe('files that others may have written', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-trusted-'));
+    file = join(folder, 'key');
+    await writeFile(file, 'text');
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+  const said = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => '',
+      ({ message }: Error) => message,
+    );
+
+  it('are those to which everybody may write, or a group that is neither ours nor the folder’s', async function () {
+    if (process.platform === 'win32') this.skip();
+    expect(await readOwn(file)).to.equal('text');
+    for (const mode of [0o600, 0o644, 0o660]) {
+      await chmod(file, mode);
+      expect(await said(refuseStrange(file)), mode.toString(8)).to.equal('');
+    }
+    await chmod(file, 0o602);
+    for (const read of [readOwn, readNamed, refuseOpen, refuseStrange])
+      expect(await said(read(file))).to.match(/key may be written by every user: .*chmod go-w/);
+    if (process.geteuid?.() !== 0) return;
+    await chown(file, 0, STRANGER);
+    await chmod(file, 0o660);
+    expect(await said(readOwn(file))).to.contain(`may be written by group ${STRANGER}`);
+    await chown(folder, 0, STRANGER);
+    expect(await said(readOwn(file))).to.equal('');
+  });
+
+  it('are those of another user; root believes the owner of the folder too (as root)', async function () {
+    if (process.geteuid?.() !== 0) this.skip();
+    await chown(file, STRANGER, STRANGER);
+    expect(await said(readOwn(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
+    expect(await readNamed(file)).to.equal('text');
+    await chown(folder, STRANGER, STRANGER);
+    expect(await readOwn(file)).to.equal('text');
+  });
+
+  it('of folders only those where everybody may replace everything; what is not there is nobody’s', async function () {
+    if (process.platform === 'win32') this.skip();
+    const shared = join(folder, 'shared');
+    await mkdir(shared);
+    await chmod(shared, 0o1777);
+    expect(await said(refuseOpen(shared))).to.equal('');
+    await chmod(shared, 0o777);
+    expect(await said(refuseOpen(shared))).to.contain('may be written by every user');
+    expect(await said(refuseStrange(shared, 'file'))).to.equal('');
+    expect(await said(refuseStrange(join(folder, 'none')))).to.equal('');
+    expect(await said(readNamed('/dev/null'))).to.equal('');
+  });
+});
