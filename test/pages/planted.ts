@@ -13,6 +13,8 @@ export const PLANTED = SCRIPT + LETTERS;
 /** As people write: emoji of several code points, both directions of writing, a word that no line holds. */
 export const WRITTEN =
   'طلبات المتجر 🛒 👩‍👩‍👧‍👦 הזמנות Rechtsschutzversicherungsgesellschaften und Donaudampfschifffahrtskapitäne';
+/** Characters that nobody sees are shown by their names: each is as wide as a word. */
+const WIDE = '\u00ad'.repeat(40);
 export const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
 export const INSTALLER = { username: 'fitter', password: 'quiet-lantern-harbour' };
 
@@ -366,6 +368,7 @@ export class PlantedService {
       { name: cut(this.text ?? PLANTED, 60), audience: 'everybody', query: 'status=open' },
       '/bugs',
     );
+    await admin.post('/bugs/views', { name: WIDE, audience: 'everybody', query: 'status=open' }, '/bugs');
     const channel = await admin.post(
       '/notifications',
       {

@@ -45,7 +45,7 @@ export const longestDelay = (failures: number): number => 2 * Math.max(DELAYS_MS
 /** Seconds or an HTTP date. @param now Unix milliseconds. @returns milliseconds from now, or null when it is neither */
 export function retryAfter(header: string | undefined, now: number): number | null {
   const text = header?.trim() ?? '';
-  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND;
+  if (/^\d{1,20}$/.test(text)) return Number(text) * SECOND;
   const at = /[a-z]/i.test(text) ? Date.parse(text) : NaN;
   return Number.isNaN(at) ? null : Math.max(0, at - now);
 }
