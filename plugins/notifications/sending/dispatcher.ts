@@ -9,14 +9,11 @@ import { MOST_FAILURES, type Channel, type ChannelKind } from '../channels/chann
 import { isoOf, MINUTE_MS } from '../../../lib/time.js';
 import { messageOf, type Message } from '../notes/message.js';
 import type { StoredNote } from '../notes/stored-note.js';
+import { DELAYS, LEASE_MS, SendTimes } from './send-times.js';
 import { SendError, type Sender } from './sender.js';
 
 /** An attempt that takes longer has failed. */
 const ATTEMPT_MS = 30_000;
-/** Longer than an attempt and its bookkeeping; after a crash nothing is sent on the channel for so long. */
-const LEASE_MS = 45_000;
-/** Minutes until the next attempt, by the number of failed ones. */
-const DELAYS = [1, 5, 15, 60, 180, 360, 720];
 /** Notes of one message; what is beyond goes with the next. */
 const MOST_NOTES = 200;
 
@@ -26,6 +23,7 @@ export interface Opened {
 }
 
 export class Dispatcher {
+  readonly #times: SendTimes;
   readonly #woken = new Set<string>();
   #running: Promise<void> | null = null;
   #stopped = false;
@@ -36,7 +34,9 @@ export class Dispatcher {
     private readonly senders: Partial<Record<ChannelKind, Sender>>,
     private readonly open: (channel: Channel) => Opened,
     private readonly parts: { clock: Clock; ids: Ids; log: Logger; baseUrl: () => string },
-  ) {}
+  ) {
+    this.#times = new SendTimes(notes, channels, parts.clock);
+  }
 
   /** Something may be due for these channels. */
   wake(channelIds: readonly string[]): void {
@@ -67,6 +67,7 @@ export class Dispatcher {
 
   /** Every channel that has something due; for the job. */
   async due(): Promise<void> {
+    await this.#times.anchor();
     const filter = { state: { in: ['waiting', 'sending'] }, send_at: { lte: this.parts.clock.iso() } };
     const counts = await this.notes.groupCount('channel_id', filter);
     this.wake(counts.map(({ key }) => String(key)));

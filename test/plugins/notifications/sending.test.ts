@@ -275,6 +275,68 @@ describe('notifications: sending', () => {
     ]);
   });
 
+  describe('a clock that was a year ahead and is put back silences no channel', () => {
+    const back = async (): Promise<void> => {
+      f.clock.set('2026-11-20T13:00:00Z');
+      await dispatcher.due();
+    };
+    beforeEach(() => f.clock.set('2027-11-20T12:30:00Z'));
+
+    it('which waits for its digest', async () => {
+      await f.channel({ digest_minutes: 10 });
+      await f.queue.take(f.bug());
+      await dispatcher.due();
+      await back();
+      await f.queue.take(f.bug());
+      f.clock.advance(10 * MINUTE);
+      await dispatcher.due();
+      expect(f.sent.map(({ subject }) => subject)).to.deep.equal(['shop-1: Error 1', 'shop-2: Error 2']);
+    });
+
+    it('whose message is to be tried again', async () => {
+      await f.channel();
+      f.receive = () => Promise.reject(new SendError('HTTP 503', false));
+      await f.queue.take(f.bug());
+      await dispatcher.due();
+      f.receive = async () => undefined;
+      await back();
+      expect(f.sent).to.have.length(0);
+      f.clock.advance(MINUTE);
+      await dispatcher.due();
+      expect(f.sent).to.have.length(1);
+    });
+
+    it('whose notes came, or waited for the end of quiet hours, while it was ahead', async () => {
+      await f.channel({ quiet_from: '12:00', quiet_to: '13:30' });
+      await f.queue.take(f.bug('critical'));
+      await f.queue.take(f.bug());
+      await back();
+      expect(f.sent).to.have.length(1);
+      f.clock.advance(30 * MINUTE);
+      await dispatcher.due();
+      expect(await f.states()).to.deep.equal(['sent', 'sent']);
+    });
+
+    it('whose process was killed while it sent', async () => {
+      const { id } = await f.channel();
+      await f.queue.take(f.bug());
+      const begun = new Promise<string>((resolve) => {
+        f.receive = (message) => {
+          resolve(message.id);
+          return new Promise(() => undefined);
+        };
+      });
+      void f.dispatcher().run(id);
+      const first = await begun;
+      f.receive = async () => undefined;
+      dispatcher = f.dispatcher();
+      await back();
+      f.clock.advance(MINUTE);
+      await dispatcher.due();
+      expect(f.sent.map((message) => message.id)).to.deep.equal([first]);
+    });
+  });
+
   it('two processes at once send each note once', async () => {
     await f.channel();
     for (let i = 0; i < 30; i++) await f.queue.take(f.bug());

@@ -1,0 +1,73 @@
+/**
+ * Times that lie further ahead than anybody could have put them (contract 95, a bad day): the clock was put back since
+ * they were written. Who waits for them would be silent until then, so they begin anew. Looked for when a process
+ * starts, since the clock may have been put back before, and when it sees that it was.
+ */
+import type { Clock, Collection } from '../../../kernel/contract.js';
+import { ClockSteps } from '../../../lib/clock-steps.js';
+import { all, each } from '../../../lib/paging.js';
+import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
+import type { Channel } from '../channels/channel.js';
+import { quietUntil } from '../channels/quiet.js';
+import type { StoredNote } from '../notes/stored-note.js';
+
+/** Longer than an attempt and its bookkeeping; after a crash nothing is sent on the channel for so long. */
+export const LEASE_MS = 45 * SECOND_MS;
+/** Minutes until the next attempt, by the number of failed ones. */
+export const DELAYS: readonly number[] = [1, 5, 15, 60, 180, 360, 720];
+/** What the clocks of two processes may differ by. */
+const SKEW_MS = 30 * SECOND_MS;
+
+const PAGE = 200;
+
+export class SendTimes {
+  readonly #steps: ClockSteps;
+  #due = true;
+
+  constructor(
+    private readonly notes: Collection<StoredNote>,
+    private readonly channels: Collection<Channel>,
+    private readonly clock: Clock,
+  ) {
+    this.#steps = new ClockSteps(clock);
+  }
+
+  /** Before a look for what is due. */
+  async anchor(): Promise<void> {
+    if (this.#steps.look() < 0) this.#due = true;
+    if (!this.#due) return;
+    for (const channel of await all(this.channels, { limit: PAGE })) {
+      await this.#ofChannel(channel);
+      await this.#ofNotes(channel);
+    }
+    this.#due = false;
+  }
+
+  async #ofChannel({ id, lease_by, lease_until, next_at, digest_minutes }: Channel): Promise<void> {
+    const now = this.clock.now();
+    if (isBeyond(lease_until, now + LEASE_MS))
+      await this.channels.change({ id, lease_by, lease_until }, { set: { lease_until: isoOf(now + LEASE_MS) } });
+    const next = now + digest_minutes * MINUTE_MS;
+    if (isBeyond(next_at, next)) await this.channels.change({ id, next_at }, { set: { next_at: isoOf(next) } });
+  }
+
+  async #ofNotes(channel: Channel): Promise<void> {
+    const filter = { channel_id: channel.id, state: { in: ['waiting', 'sending'] as const } };
+    for await (const note of each(this.notes, { filter, limit: PAGE })) {
+      const latest = this.#latest(channel, note);
+      if (!isBeyond(note.send_at, latest)) continue;
+      const { id, state, send_at } = note;
+      await this.notes.change({ id, state, send_at }, { set: { send_at: isoOf(latest) } });
+    }
+  }
+
+  /** The latest time that a note could be put off to just now. */
+  #latest({ quiet, urgent_at_once }: Channel, { state, severity, attempts }: StoredNote): number {
+    const now = this.clock.now();
+    if (state === 'sending') return now;
+    if (attempts === 0 && severity === 'critical' && urgent_at_once) return now;
+    return attempts === 0 ? quietUntil(now, quiet) : now + (DELAYS[attempts - 1] ?? 0) * MINUTE_MS;
+  }
+}
+
+const isBeyond = (time: string | null, latest: number): boolean => time !== null && time > isoOf(latest + SKEW_MS);
