@@ -1,7 +1,7 @@
 /**
  * `kill -9` at random moments while items are merged, taken apart and divided, alarms acknowledged and projects deleted
- * (contract 20, merge and split; contract 15, deleting): what was acknowledged holds after the restart, every acknowledged
- * report is counted once, and no half state stands longer than the reconciler needs.
+ * (contract 20, merge and split; contract 15, deleting and archiving): what was acknowledged holds after the restart,
+ * every acknowledged report is counted once, and no half state stands longer than the reconciler needs.
  *
  * `SVC_TEST_BUDGET` says how often the process is killed.
  */

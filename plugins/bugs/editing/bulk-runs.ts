@@ -6,6 +6,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
+import { elapsed } from '../../../lib/clocks/elapsed.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
@@ -136,7 +137,7 @@ export class BulkRuns {
   /** Resumes the runs of dead processes, and forgets old ones. */
   async resume(): Promise<void> {
     const { bulks, clock, ids } = this.deps;
-    const filter = { state: 'running', beat_at: { lt: isoOf(clock.now() - SILENT_MS) } };
+    const filter = { state: 'running', ...elapsed('beat_at', SILENT_MS, clock.now()) };
     for (const run of (await bulks.find({ filter, limit: 50 })).items) {
       const set = { owner: ids.uuid(), beat_at: clock.iso(), resumed: true };
       const taken = await bulks.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });

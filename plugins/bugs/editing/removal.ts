@@ -14,6 +14,7 @@ import { inject, injectable, type Principal } from '../../../kernel/contract.js'
 import { conflict } from '../../../kernel/errors.js';
 import { alreadyClaimed, isToken, leaseLost } from '../item/lease.js';
 import { callerOf, type BugCaller } from '../caller.js';
+import { elapsed } from '../../../lib/clocks/elapsed.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { reasonRequired } from '../errors.js';
@@ -105,7 +106,7 @@ export class Removal {
   async reconcile(): Promise<void> {
     const { removals, items, clock } = this.deps;
     const open = await removals.find({
-      filter: { open_at: { gt: '', lt: isoOf(clock.now() - ABANDONED_MS) } },
+      filter: elapsed('open_at', ABANDONED_MS, clock.now()),
       sort: [['open_at', 'asc']],
       limit: BATCH,
     });

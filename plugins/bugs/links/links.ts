@@ -12,7 +12,7 @@
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { conflict, invalid, notFound, ServiceError } from '../../../kernel/errors.js';
-import { isoOf } from '../../../lib/time.js';
+import { elapsed, hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { pages } from '../../../lib/paging.js';
 import { StoreConflict } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
@@ -94,7 +94,7 @@ export class Links {
 
   /** Finishes what a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const left = { open_at: { gt: '', lt: isoOf(this.deps.clock.now() - LEFTOVER_MS) } };
+    const left = elapsed('open_at', LEFTOVER_MS, this.deps.clock.now());
     for await (const links of pages(this.deps.links, { filter: left, sort: [['open_at', 'asc']], limit: BATCH })) {
       for (const link of links) await this.#finish(link);
       if (signal?.aborted === true) return;
@@ -152,8 +152,9 @@ export class Links {
   }
 
   /** Making and removing may be finished by anybody; a link that is asked for only when nobody asks any more. */
-  #mayFinish({ state, open_at }: LinkDoc): boolean {
-    return state !== 'asked' || (open_at ?? '') < isoOf(this.deps.clock.now() - LEFTOVER_MS);
+  #mayFinish({ state, open_at = '' }: LinkDoc): boolean {
+    const [at = ''] = open_at.split(' ');
+    return state !== 'asked' || hasElapsed(at, LEFTOVER_MS, this.deps.clock.now());
   }
 
   #opened(by: Maker): Maker & Pick<LinkDoc, 'created_at' | 'entries'> & { open_at: string } {

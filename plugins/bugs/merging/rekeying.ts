@@ -17,7 +17,6 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { isoOf } from '../../../lib/time.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { Keys } from '../groups/keys.js';
@@ -25,6 +24,7 @@ import { isLive } from '../item/view.js';
 import type { MoveDoc } from '../item/work-documents.js';
 import { Items } from '../store/items.js';
 import { chainFrom, ledTo } from './chain.js';
+import { elapsed } from '../../../lib/clocks/elapsed.js';
 import { MergedPeople } from './merged-people.js';
 
 /** An older move belongs to a process that is gone. */
@@ -72,7 +72,7 @@ export class Rekeying {
 
   /** Finishes moves that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const filter = { at: { lt: isoOf(this.deps.clock.now() - LEFTOVER_MS) } };
+    const filter = elapsed('at', LEFTOVER_MS, this.deps.clock.now());
     for (;;) {
       const page = await this.deps.moves.find({ filter, sort: [['at', 'asc']], limit: BATCH });
       for (const move of page.items) await this.finish([move]);

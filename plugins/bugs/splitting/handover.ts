@@ -3,7 +3,6 @@
  * mended by doing all of them again (docs/consistency.md, Items).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
 import { StoreConflict, type Collection, type Doc } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { Keys } from '../groups/keys.js';
@@ -11,6 +10,7 @@ import { hashOf, slotId } from '../item/document-ids.js';
 import { unpack } from '../item/payload.js';
 import { DeltaWatermark } from '../store/delta-watermark.js';
 import { ItemOutbox } from '../store/item-outbox.js';
+import { elapsed } from '../../../lib/clocks/elapsed.js';
 import type { SplitDoc } from '../item/work-documents.js';
 
 /** An older split belongs to a process that is gone. */
@@ -53,7 +53,7 @@ export class SplitHandover {
 
   /** Finishes splits that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const filter = { at: { lt: isoOf(this.deps.clock.now() - LEFTOVER_MS) } };
+    const filter = elapsed('at', LEFTOVER_MS, this.deps.clock.now());
     for (;;) {
       const page = await this.deps.splits.find({ filter, sort: [['at', 'asc']], limit: BATCH });
       for (const split of page.items) await this.finish(split);

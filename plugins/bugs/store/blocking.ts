@@ -9,7 +9,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { ServiceError } from '../../../kernel/errors.js';
-import { isoOf } from '../../../lib/time.js';
+import { elapsed } from '../../../lib/clocks/elapsed.js';
 import { pages } from '../../../lib/paging.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { isFinished } from '../item/transitions.js';
@@ -59,7 +59,7 @@ export class Blocking {
   /** Finishes what a crash left, and frees what a process of an earlier version, which knows no links, did not free. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
-    const left = { relink_at: { gt: '', lt: isoOf(clock.now() - LEFTOVER_MS) } };
+    const left = elapsed('relink_at', LEFTOVER_MS, clock.now());
     for await (const page of pages(items, { filter: left, sort: [['relink_at', 'asc']], limit: BATCH })) {
       for (const item of page) await this.spread(item);
       if (signal?.aborted === true) return;

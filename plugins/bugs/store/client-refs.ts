@@ -16,6 +16,7 @@
  * (two parallel reports with one reference and different texts would make two items).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { elapsed } from '../../../lib/clocks/elapsed.js';
 import { RecentMap } from '../../../lib/recent-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
@@ -213,7 +214,7 @@ export class ClientRefs {
   async reconcile(): Promise<void> {
     const { refs, items, clock } = this.deps;
     const open = await refs.find({
-      filter: { open_at: { gt: '', lt: isoOf(clock.now() - ABANDONED_MS) } },
+      filter: elapsed('open_at', ABANDONED_MS, clock.now()),
       sort: [['open_at', 'asc']],
       limit: BATCH,
     });

@@ -7,8 +7,8 @@
  * that was answered. After a crash the job `bugs.reconcile` finds the marker (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { elapsed } from '../../../lib/clocks/elapsed.js';
 import { pages } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
@@ -50,7 +50,7 @@ export class Words {
   /** Makes the texts that a crash left. */
   async reconcile(signal?: AbortSignal): Promise<void> {
     const { items, clock } = this.deps;
-    const left = { words_at: { gt: '', lt: isoOf(clock.now() - LEFTOVER_MS) } };
+    const left = elapsed('words_at', LEFTOVER_MS, clock.now());
     for await (const page of pages(items, { filter: left, sort: [['words_at', 'asc']], limit: BATCH })) {
       for (const { id } of page) await this.refresh(id);
       if (signal?.aborted === true) return;

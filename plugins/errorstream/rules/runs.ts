@@ -7,6 +7,7 @@ import { conflict, ServiceError } from '../../../kernel/errors.js';
 import type { ApplyDoc } from './documents.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
 import type { IgnoreRule } from './rule.js';
+import { elapsed } from '../../../lib/clocks/elapsed.js';
 import { RulePreview } from './rule-preview.js';
 
 /** After this long without a sign of life the process of a run counts as dead. */
@@ -63,8 +64,8 @@ export class Runs {
   /** Continues the runs of dead processes. */
   async resume(): Promise<void> {
     const { applies, clock, ids } = this.deps;
-    const silent = new Date(clock.now() - SILENT_MS).toISOString();
-    const left = await applies.find({ filter: { state: 'running', beat_at: { lt: silent } }, limit: 50 });
+    const filter = { state: 'running', ...elapsed('beat_at', SILENT_MS, clock.now()) };
+    const left = await applies.find({ filter, limit: 50 });
     for (const run of left.items) {
       const set = { owner: ids.uuid(), beat_at: clock.iso() };
       const taken = await applies.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });

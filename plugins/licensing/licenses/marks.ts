@@ -4,7 +4,8 @@
  * between holds the first mark, and so looks again (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { MINUTE_MS, isoOf } from '../../../lib/time.js';
+import { hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { MINUTE_MS } from '../../../lib/time.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 
 const ID = 'opening';
@@ -35,9 +36,9 @@ export class OpeningMarks {
 
   /** Closes changes that dead processes left open. Answers whether there were any. */
   async reconcile(): Promise<boolean> {
-    const before = isoOf(this.deps.clock.now() - LEFT_MS);
+    const now = this.deps.clock.now();
     const mark = await this.deps.marks.get(ID);
-    const left = (mark?.open ?? []).filter(({ at }) => at < before).map(({ id }) => id);
+    const left = (mark?.open ?? []).filter(({ at }) => hasElapsed(at, LEFT_MS, now)).map(({ id }) => id);
     if (left.length > 0) await this.#close(left);
     return left.length > 0;
   }

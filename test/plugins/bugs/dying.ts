@@ -1,9 +1,25 @@
 /** A process that dies at one of its writes, before it reached the store or after. */
 import type { Collection, Doc, DocumentStore, Transact } from '../../../ports/store.js';
+import type { ManualClock } from '../../../testing/clock.js';
 import { settled, type Fixture } from './fixture.js';
 
 const WRITES = new Set(['insert', 'change', 'changeRendered', 'changeMany', 'remove', 'bulk']);
+const YEAR_MS = 365 * 86_400_000;
 export class Died extends Error {}
+
+export interface Death {
+  /** The write still arrives. */
+  late: boolean;
+  when: string;
+  /** What the clock does between the death and the next look for what it left. */
+  pass: (clock: ManualClock) => void;
+}
+
+export const DEATHS: readonly Death[] = [
+  { late: false, when: 'arrived', pass: (clock) => clock.advance(11_000) },
+  { late: true, when: 'was answered', pass: (clock) => clock.advance(11_000) },
+  { late: true, when: 'was answered, by a clock a year ahead', pass: (clock) => clock.set(clock.now() - YEAR_MS) },
+];
 
 /** A store whose `n`th write, and everything after it, fails; with `late` that write still arrives. */
 export function dying(store: DocumentStore, n: number, late: boolean): { store: DocumentStore; died: () => boolean } {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Item, Report } from '../../../../ports/domain/bugs.js';
 import type { Collection, Doc } from '../../../../ports/store.js';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
-import { attempt, dying } from '../dying.js';
+import { attempt, DEATHS, dying, type Death } from '../dying.js';
 import { httpOf, OTHER, type Ask } from '../http.js';
 import {
   codeOf,
@@ -236,11 +236,11 @@ describe('bugs: merge and split over HTTP', () => {
 
 describe('bugs: a merge that dies', () => {
   /** Whatever stands there afterwards agrees, and nothing is left to do. */
-  async function agrees(heir: Fixture, a: string, b: string): Promise<Item> {
+  async function agrees(heir: Fixture, a: string, b: string, pass: Death['pass']): Promise<Item> {
     const item = await shown(heir, a);
     const home = item.status === 'duplicate' ? b : a;
     expect(await countedAt(heir, 'A')).to.equal(home);
-    heir.clock.advance(11_000);
+    pass(heir.clock);
     await heir.jobs.reconcile();
     await settled(heir);
     expect(await heir.deps.moves.count()).to.equal(0);
@@ -250,8 +250,8 @@ describe('bugs: a merge that dies', () => {
     return item;
   }
 
-  for (const late of [false, true]) {
-    it(`before any of its writes ${late ? 'was answered' : 'arrived'} is whole after the next look`, async () => {
+  for (const { late, pass, when } of DEATHS) {
+    it(`before any of its writes ${when}, is whole after the next look`, async () => {
       let n = 1;
       for (let through = false; !through; n++) {
         const store = await ensured(new MemoryStore());
@@ -261,7 +261,7 @@ describe('bugs: a merge that dies', () => {
         const victim = fixtureOn(dying(store, n, late).store, first.clock);
         through = await attempt(victim, () => victim.merging.merge(a, b, MANAGER));
         const heir = fixtureOn(store, first.clock);
-        const merged = (await agrees(heir, a, b)).status === 'duplicate';
+        const merged = (await agrees(heir, a, b, pass)).status === 'duplicate';
         // The same call again answers as if nothing had been.
         expect((await heir.merging.merge(a, b, MANAGER)).status).to.equal('duplicate');
         expect((await historyOf(heir, b)).filter((action) => action === 'merged')).to.have.lengthOf(1);
@@ -270,7 +270,7 @@ describe('bugs: a merge that dies', () => {
       expect(n).to.be.greaterThan(5);
     });
 
-    it(`while splitting, before any of its writes ${late ? 'was answered' : 'arrived'}, is whole too`, async () => {
+    it(`while splitting, before any of its writes ${when}, is whole too`, async () => {
       let n = 1;
       for (let through = false; !through; n++) {
         const store = await ensured(new MemoryStore());
@@ -284,7 +284,7 @@ describe('bugs: a merge that dies', () => {
         // The caller repeats the split at once, before any job has run.
         const again = await codeOf(heir.merging.split(a, MANAGER));
         expect(again).to.be.oneOf(['none', 'invalid_transition']);
-        expect((await agrees(heir, a, b)).status).to.equal('open');
+        expect((await agrees(heir, a, b, pass)).status).to.equal('open');
         expect((await historyOf(heir, b)).filter((action) => action === 'split')).to.have.lengthOf(1);
       }
       expect(n).to.be.greaterThan(5);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { conflict, ServiceError } from '../../../../kernel/errors.js';
 import type { Report } from '../../../../ports/domain/bugs.js';
-import { attempt, dying } from '../dying.js';
+import { attempt, DEATHS, dying } from '../dying.js';
 import {
   codeOf,
   ENGINES,
@@ -323,8 +323,8 @@ describe('bugs: split by occurrence, over the API', () => {
 });
 
 describe('bugs: a split by occurrence that dies', () => {
-  for (const late of [false, true]) {
-    it(`before any of its writes ${late ? 'was answered' : 'arrived'} happened wholly, or not at all`, async () => {
+  for (const { late, pass, when } of DEATHS) {
+    it(`before any of its writes ${when}, happened wholly, or not at all`, async () => {
       let n = 1;
       for (let through = false; !through; n++) {
         const store = await ensured(new MemoryStore());
@@ -333,7 +333,7 @@ describe('bugs: a split by occurrence that dies', () => {
         const victim = fixtureOn(dying(store, n, late).store, first.clock);
         through = await attempt(victim, () => victim.splitting.split(id, MANAGER, STAGING));
         const heir = fixtureOn(store, first.clock);
-        heir.clock.advance(11_000);
+        pass(heir.clock);
         await heir.jobs.reconcile();
         await settled(heir);
         expect(await heir.deps.splits.count(), `write ${n}`).to.equal(0);
