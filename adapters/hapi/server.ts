@@ -200,6 +200,7 @@ export class HapiServer implements HttpServer {
       secure: options.base_url.startsWith('https:'),
       headers: standardHeaders(options.base_url),
       navigation: new Navigation(parts.pages, log, clock, wait),
+      servesPage: this.#handlers.servesPage,
       hasPage: (path) => parts.pages.some(({ spec }) => spec.path === path),
       sharedPages: new SharedPages(() => clock.monotonic()),
       panels: new Panels(parts.panels, views, log, wait),
@@ -222,12 +223,11 @@ export class HapiServer implements HttpServer {
   }
 
   #mountPage(page: MountedPage, shared: PageServices): void {
-    const method = page.spec.method ?? 'GET';
-    const { shared: everybody } = page.spec;
+    const { path, method = 'GET', shared: everybody } = page.spec;
     const { handler } =
       everybody === undefined ? new PageRoute(page, shared) : new SharedPageRoute(page, everybody.maxAgeMs, shared);
-    this.#handlers.add(method, page.spec.path, handler);
-    this.#paths.add(page.spec.path, [method]);
+    this.#handlers.add(method, path, handler, method === 'GET');
+    this.#paths.add(path, [method]);
   }
 
   #mountFallback(fallback: Fallback, shared: PageServices): void {

@@ -23,6 +23,6 @@ export const themePage: PageSpec = {
     const { error, value } = form.validate(body ?? {});
     if (error) throw invalid({ theme: 'is light, dark or auto' });
     const { theme, back } = value as { theme: string; back: string };
-    return new Redirect(localPath(back)).cookie({ name: 'svc_theme', value: theme, maxAgeSeconds: YEAR_SECONDS });
+    return Redirect.named(localPath(back)).cookie({ name: 'svc_theme', value: theme, maxAgeSeconds: YEAR_SECONDS });
   },
 };

@@ -61,10 +61,16 @@ export interface Flash {
 /** 303. The flash is shown once on the next page (`role="status"`). */
 export class Redirect {
   cookies: Cookie[] = [];
+  /** Somebody else than the service named the place: it leads to `/` unless GET serves a page there. */
+  named = false;
   constructor(
     readonly location: string,
     readonly flash?: Flash,
   ) {}
+  /** To a place that came with the request. */
+  static named(location: string, flash?: Flash): Redirect {
+    return Object.assign(new Redirect(location, flash), { named: true });
+  }
   cookie(cookie: Cookie): this {
     this.cookies.push(cookie);
     return this;

@@ -8,13 +8,31 @@ import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 
 export type Handler = (request: Request, h: ResponseToolkit) => Lifecycle.ReturnValue;
 
+/** No address of ours: only to read a path as a browser does. */
+const SOMEWHERE = 'http://a.invalid';
+
 export class Handlers {
   readonly #router = new Router<Handler>();
+  /** Those of GET that show a page. */
+  readonly #pages = new Set<Handler>();
 
   /** @param method `*`: those that the path does not have otherwise */
-  add(method: string, path: string, handler: Handler): void {
+  add(method: string, path: string, handler: Handler, showsPage = false): void {
     this.#router.add({ method, path }, handler);
+    if (showsPage) this.#pages.add(handler);
   }
+
+  /**
+   * Whether GET serves a page there: no file, nothing of the API, no path that takes POST alone, no other host.
+   * @param location that somebody named: path, query, fragment
+   */
+  readonly servesPage = (location: string): boolean => {
+    if (!location.startsWith('/') || !URL.canParse(location, SOMEWHERE)) return false;
+    // `/bugs/%2e%2e/logout` is `/logout` to a browser.
+    const { origin, pathname } = new URL(location, SOMEWHERE);
+    const found = origin === SOMEWHERE ? this.#router.route('get', pathname) : null;
+    return found !== null && !(found instanceof Error) && this.#pages.has(found.route);
+  };
 
   /** Answers a request with the handler of its path. hapi has decoded the path before, and refused what it cannot. */
   readonly handler: Handler = (request, h) => {

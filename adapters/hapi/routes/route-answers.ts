@@ -11,7 +11,10 @@ import type { IncomingRequest } from '../wire/incoming-request.js';
 import { redirectResponse } from '../wire/redirect.js';
 import type { RouteServices } from './services.js';
 
-type Services = Pick<RouteServices, 'authenticator' | 'codes' | 'debug' | 'limits' | 'log' | 'secure' | 'timings'>;
+type Services = Pick<
+  RouteServices,
+  'authenticator' | 'codes' | 'debug' | 'limits' | 'log' | 'secure' | 'servesPage' | 'timings'
+>;
 
 const JSON_HEADERS: Record<string, string> = { 'content-type': JSON_TYPE };
 

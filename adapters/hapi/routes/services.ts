@@ -38,5 +38,7 @@ export interface RouteServices {
   ids: Ids;
   debug: boolean;
   secure: boolean;
+  /** Whether GET serves a page at this address (path, query, fragment). */
+  servesPage: (location: string) => boolean;
   headers: ReturnType<typeof standardHeaders>;
 }

@@ -6,15 +6,16 @@ import { flashCookie } from './flash.js';
 
 export function redirectResponse(
   redirect: Redirect,
-  by: { authenticator: Authenticator; secure: boolean },
+  by: { authenticator: Authenticator; secure: boolean; servesPage: (location: string) => boolean },
 ): HttpResponse {
+  const location = redirect.named && !by.servesPage(redirect.location) ? '/' : redirect.location;
   const cookies = redirect.flash
     ? [...redirect.cookies, flashCookie(by.authenticator, redirect.flash)]
     : redirect.cookies;
   return {
     status: 303,
     headers: {
-      location: locationOf(redirect.location),
+      location: locationOf(location),
       ...(cookies.length > 0 && { 'set-cookie': cookies.map((cookie) => setCookie(cookie, by.secure)) }),
     },
     body: null,

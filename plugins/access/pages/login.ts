@@ -32,7 +32,8 @@ async function after(services: AccessServices, step: LoginStep, { next, kept }: 
   if (!step.done) return new View('login-code', { title: 'Sign in', challenge: step.challenge, next, kept });
   const form = kept === '' ? null : readKeptForm(kept, (text) => services.authenticator.csrf(text));
   const page = form === null ? null : await resumed(services, step.session, form);
-  return new Redirect(page ?? next, form !== null && page === null ? NOT_SENT : undefined)
+  const flash = form !== null && page === null ? NOT_SENT : undefined;
+  return (page === null ? Redirect.named(next, flash) : new Redirect(page))
     .cookie({ name: SESSION_COOKIE, value: step.session, maxAgeSeconds: ABSOLUTE_MS / 1000 })
     .cookie({ name: DEVICE_COOKIE, value: step.device, maxAgeSeconds: DEVICE_SECONDS });
 }
@@ -75,7 +76,7 @@ export function loginPages(services: AccessServices): PageSpec[] {
       handle: async (request) => {
         const next = localPath((request.query as { next?: string }).next ?? '/');
         const cookie = request.cookies[SESSION_COOKIE];
-        if (cookie !== undefined && (await authenticator.session(cookie)) !== null) return new Redirect(next);
+        if (cookie !== undefined && (await authenticator.session(cookie)) !== null) return Redirect.named(next);
         return new View('login', { form: {}, next });
       },
     },

@@ -169,12 +169,42 @@ describe('access: HTTP', function () {
       expect((await browser.get('/users')).status).to.equal(200);
     });
 
-    for (const next of ['//evil.test', 'https://evil.test', '/\\evil.test', 'javascript:alert(1)', '/a\r\nb']) {
+    for (const next of [
+      '//evil.test',
+      'https://evil.test',
+      'https:evil.test',
+      '/\\evil.test',
+      '/%09/evil.test',
+      '/\t/evil.test',
+      '/users/..//evil.test',
+      '/users/%2e%2e//evil.test',
+      'javascript:alert(1)',
+      '/a\r\nb',
+      '/logout',
+      '/users/%2e%2e/logout',
+      '/api/health',
+      '/api/nowhere',
+      '/nowhere',
+      '/assets/site.css',
+      '/users/%',
+    ]) {
       it(`goes home instead of to ${JSON.stringify(next)}`, async () => {
         const answer = await fixture.browser().post('/login', { username: 'admin', password: PASSWORD, next });
         expect([answer.status, answer.headers['location']]).to.deep.equal([303, '/']);
+        // Who is signed in already is led on at once.
+        const browser = fixture.browser();
+        await browser.post('/login', { username: 'admin', password: PASSWORD });
+        const led = await browser.get(`/login?next=${encodeURIComponent(next)}`);
+        expect([led.status, led.headers['location']]).to.deep.equal([303, '/']);
       });
     }
+
+    it('keeps query and fragment of the page that one wanted', async () => {
+      for (const next of ['/tokens?kind=master#t', '/account']) {
+        const answer = await fixture.browser().post('/login', { username: 'admin', password: PASSWORD, next });
+        expect([answer.status, answer.headers['location']]).to.deep.equal([303, next]);
+      }
+    });
 
     it('401 with the form again, name kept, password not', async () => {
       const answer = await fixture.browser().post('/login', { username: 'ad"min', password: 'wrong-secret' });
