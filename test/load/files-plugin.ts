@@ -1,7 +1,7 @@
 /** For the figures of downloads: a plugin that serves a folder by `FileAnswer`, and takes uploads that it throws away. */
 import { join } from 'node:path';
+import { FileAnswer, notFound, type Plugin, type RouteSpec, type UploadedBody } from 'aos/plugin';
 import { look, storedFile } from '../../adapters/fs/stored-file.js';
-import { FileAnswer, notFound, type Plugin, type RouteSpec, type UploadedBody } from '../../kernel/contract.js';
 
 const folder = process.env['BENCH_FILES'] ?? '.';
 const common = { summary: 'For the bench', hidden: true, access: 'public', limits: { rate: 'none' } } as const;

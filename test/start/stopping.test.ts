@@ -100,7 +100,7 @@ describe('start: stopping', function () {
     const begun = join(service.dataDir, 'begun');
     const plugin = `
       import { appendFileSync } from 'node:fs';
-      import { FileAnswer } from ${JSON.stringify(new URL('../../kernel/contract.js', import.meta.url).href)};
+      import { FileAnswer } from 'aos/plugin';
       const begun = () => appendFileSync(${JSON.stringify(begun)}, '.');
       const file = { size: ${size}, etag: '"v1"', contentType: 'application/gzip', open: async function* (start, end) {
         begun();
