@@ -3,6 +3,7 @@
  * store again and again; so a page sees what any process writes. Rejected: events within the process, which would miss
  * the others.
  */
+import { SingleFlight } from '../../lib/single-flight.js';
 import type { Logger } from '../../kernel/contract.js';
 import type { ServerSentEvent } from '../../ports/http.js';
 import type { LiveTopic } from '../../ports/domain/live.js';
@@ -42,6 +43,7 @@ interface Followed {
 
 export class Hub {
   readonly #followed = new Map<string, Followed>();
+  readonly #looking = new SingleFlight<void>();
 
   constructor(
     private readonly topics: () => readonly LiveTopic[],
@@ -68,6 +70,8 @@ export class Hub {
     signal.addEventListener('abort', ended, { once: true });
     try {
       while (!signal.aborted) {
+        // What changed with it is told with it, or the page would ask for itself again for each of its topics.
+        if (changed.size > 0) await Promise.all(known.map((topic) => this.#lookNow(topic)));
         for (const data of changed) yield { event: 'changed', data };
         changed.clear();
         if (!signal.aborted) await new Promise<void>((resolve) => (awake = resolve));
@@ -93,8 +97,20 @@ export class Hub {
     };
   }
 
+  /** Of one that is followed, by a question that begins now. */
+  async #lookNow(topic: TopicRequest): Promise<void> {
+    const followed = this.#followed.get(topic.name);
+    if (followed !== undefined) await this.#look(topic, followed);
+  }
+
   /** Asks for the mark, and again after a while, as long as somebody follows. */
-  async #look(topic: TopicRequest, followed: Followed): Promise<void> {
+  #look(topic: TopicRequest, followed: Followed): Promise<void> {
+    if (followed.timer !== null) clearTimeout(followed.timer);
+    followed.timer = null;
+    return this.#looking.fresh(topic.name, () => this.#ask(topic, followed));
+  }
+
+  async #ask(topic: TopicRequest, followed: Followed): Promise<void> {
     try {
       const mark = await topic.mark();
       const before = followed.mark;
@@ -104,6 +120,7 @@ export class Hub {
       this.log.warn({ err, topic: topic.name }, 'a live topic could not be asked');
     }
     if (followed.wake.size === 0) return;
+    if (followed.timer !== null) clearTimeout(followed.timer);
     followed.timer = setTimeout(() => void this.#look(topic, followed), this.everyMs);
     followed.timer.unref();
   }

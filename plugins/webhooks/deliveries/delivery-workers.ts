@@ -260,14 +260,16 @@ export class DeliveryWorkers {
   async #attempt(worker: Worker, item: InFlight, webhook: Webhook, body: string): Promise<void> {
     const { event_id, event, id: delivery_id, made, created_at } = item.delivery;
     const result = await this.sender.send(webhook, { event_id, event, body, delivery_id, attempt: made + 1 });
-    this.#attempted += 1;
     this.#attempts.inc({ verdict: result.verdict });
     if (made === 0) this.#first.observe((this.deps.clock.now() - Date.parse(created_at)) / 1000);
     if (this.#abandoned) return;
     worker.quick = result.duration_ms < QUICK_MS;
     // A success before a failure resets the count first.
     if (result.verdict !== 'success') await Promise.all(worker.writes);
-    const written = this.#end(item, () => this.outcomes.record(item, webhook, result));
+    // Counted once it can be seen: pages ask for themselves again.
+    const written = this.#end(item, () => this.outcomes.record(item, webhook, result)).finally(
+      () => (this.#attempted += 1),
+    );
     if (result.verdict !== 'success') {
       await written;
       this.directory.changed(worker.id);

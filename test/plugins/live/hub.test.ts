@@ -58,6 +58,35 @@ describe('live: the hub', () => {
     await Promise.all([one.leave(), both.leave()]);
   });
 
+  it('tells of what changed together at once, so that a page of several topics asks for itself once', async () => {
+    let held: (() => void)[] | null = null;
+    let bugs = 0;
+    const slow = async (): Promise<string> => {
+      const mark = marks['monitors'] ?? '';
+      if (held !== null) await new Promise<void>((resolve) => held?.push(resolve));
+      return mark;
+    };
+    const quick = async (): Promise<string> => `${(bugs += 1) && marks['bugs']}`;
+    const topics = [
+      { name: 'bugs', mark: quick },
+      { name: 'monitors', mark: slow },
+    ];
+    hub = new Hub(() => topics, log, 5);
+    const both = page(['bugs', 'monitors']);
+    await until('the marks are known', () => bugs > 2);
+    const waiting: (() => void)[] = (held = []);
+    await until('one topic is being asked', () => waiting.length === 1);
+    marks = { bugs: 'b', monitors: 'b' };
+    const before = bugs;
+    await until('the other was asked', () => bugs > before + 1);
+    expect(both.heard).to.deep.equal([]);
+    held = null;
+    waiting[0]?.();
+    await until('both are told', () => both.heard.length > 0);
+    expect(both.heard.map(({ data }) => data)).to.have.members(['bugs', 'monitors']);
+    await both.leave();
+  });
+
   it('asks the store once for all pages of a topic, and no more when nobody looks', async () => {
     const pages = Array.from({ length: 20 }, () => page(['bugs']));
     await until('it is asked', () => asked > 0);
