@@ -11,8 +11,10 @@ import { SelfTest } from './self-test.js';
 
 const WELL: ReadonlySet<Protection> = new Set(['protected', 'no_packages', 'not_tested']);
 
-/** The result of a trial write is told again for this long. */
+/** That a trial write succeeded is told again for this long. */
 const PROBED_MS = 30_000;
+/** Why one failed is told again for this long: it goes with the first question after the mend. */
+const FAULT_MS = 1_000;
 
 export interface StoreHealth extends HealthResult {
   protection: Protection;
@@ -92,11 +94,14 @@ export class StoreCare implements ReleaseStoreCare {
   }
 
   /**
-   * Tries a write at most twice a minute, however often health is asked. Answers null when the store can be written.
+   * Tries a write at most twice a minute, and once a second while that fails, however often health is asked. Answers
+   * null when the store can be written.
    */
   async #writeFault(): Promise<string | null> {
     const { clock } = this.deps;
-    if (this.#probed !== null && clock.monotonic() - this.#probed.at < PROBED_MS) return this.#probed.fault;
+    const probed = this.#probed;
+    const keptMs = probed?.fault === null ? PROBED_MS : FAULT_MS;
+    if (probed !== null && clock.monotonic() - probed.at < keptMs) return probed.fault;
     const fault = await this.#probing.share('probe', () => this.#probe());
     this.#probed = { at: clock.monotonic(), fault };
     return fault;
