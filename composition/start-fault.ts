@@ -58,6 +58,7 @@ function startFault(configuration: Configuration, error: unknown): unknown {
     return key === undefined ? error : of(key, `${key === 'server.port' ? port : host} ${problem}`);
   }
   if (code === 'EISDIR' && file !== null && path === file) return of('storage.url', `${file} is no file`);
+  if (code === 'EMLINK' && file !== null && path === file) return of('storage.url', `is refused: ${message}`);
   const problem = PLACE[code];
   // A file that vanished is no fault of a setting.
   if (problem === undefined || path === undefined || (code === 'ENOENT' && syscall !== 'mkdir')) return error;

@@ -28,6 +28,7 @@ import { Here } from './threads/here.js';
 import { Late } from './threads/late.js';
 import type { Answerer, Heard } from './threads/answerer.js';
 import { oneTask } from './threads/one-task.js';
+import { refuseOtherNames } from './one-name.js';
 import { Pool } from './threads/pool.js';
 import { DamageNotes } from './met-damage.js';
 import { CommitWatch } from './kept/other-commits.js';
@@ -266,8 +267,9 @@ async function makePrivate(path: string): Promise<void> {
     // Node says better than SQLite that a disk is read-only, or a file another user's.
     await access(path, constants.R_OK | constants.W_OK);
   }
-  if (!(await stat(path)).isFile())
-    throw Object.assign(new Error(`cannot open ${path}: it is no file`), { code: 'EISDIR', path });
+  const found = await stat(path);
+  if (!found.isFile()) throw Object.assign(new Error(`cannot open ${path}: it is no file`), { code: 'EISDIR', path });
+  await refuseOtherNames(path, found);
   for (const name of [path, `${path}-wal`, `${path}-shm`]) {
     try {
       // A link leads to a file that need not be ours; the store itself may be one.

@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -232,6 +232,14 @@ for (const engine of engines) {
           elsewhere,
           new RegExp(`^another server \\(pid \\d+, ${first.url}\\) is running on ${store}$`, 'm'),
         );
+        // By a second name of the file it would have a log of its own.
+        const second = join(folder, 'second.db');
+        await link(store, second);
+        const named = { ...elsewhere, SVC_STORAGE_URL: `sqlite:${second}` };
+        const refused = new RegExp(
+          `storage\\.url is refused: ${second} has 2 names \\(hard links\\).*; process \\d+ has it open: remove`,
+        );
+        for (const words of [['serve'], ['token', 'list']]) await fails(words, named, refused);
       } finally {
         await first.end();
       }
