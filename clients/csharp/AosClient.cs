@@ -274,7 +274,7 @@ namespace Aos
             Func<int, IDictionary<string, object>, Exchange> judge)
         {
             Func<HttpWebResponse, Exchange> judged = response =>
-                judge((int)response.StatusCode, Json.ParseObject(Read(response)) ?? new Dictionary<string, object>());
+                judge((int)response.StatusCode, Json.ParseObject(Read(response, timeout)) ?? new Dictionary<string, object>());
             try
             {
                 var request = (HttpWebRequest)WebRequest.Create(server + path);
@@ -331,8 +331,10 @@ namespace Aos
 
         const int LongestAnswer = 64 * 1024 * 1024;
 
-        static string Read(HttpWebResponse response)
+        /// <summary>The whole answer, within one limit of time: the stream by itself gives as much to each piece of it.</summary>
+        static string Read(HttpWebResponse response, int timeout)
         {
+            var passed = Stopwatch.StartNew();
             using (var stream = response.GetResponseStream())
             using (var whole = new MemoryStream())
             {
@@ -340,6 +342,7 @@ namespace Aos
                 for (int length; (length = stream.Read(piece, 0, piece.Length)) > 0;)
                 {
                     if (whole.Length + length > LongestAnswer) throw new IOException("the answer is too long");
+                    if (passed.ElapsedMilliseconds > timeout) throw new IOException("the answer takes too long");
                     whole.Write(piece, 0, length);
                 }
                 return Encoding.UTF8.GetString(whole.ToArray());

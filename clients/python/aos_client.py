@@ -8,13 +8,16 @@ import base64
 import binascii
 import hashlib
 import http.client
+import io
 import json
 import math
 import os
 import platform
 import re
 import secrets
+import socket
 import tempfile
+import time
 import traceback
 import urllib.error
 import urllib.parse
@@ -103,7 +106,7 @@ class Client:
         cache_dir: Optional[str] = None,
     ) -> None:
         """`license_public_key`: PEM, or several; with it no answer about a license is believed that it, or a key that followed it,
-        did not sign. `cache_dir`: the folder of `aos-keys.json`, where the keys that followed are kept; default: the user's cache folder."""
+        did not sign. `timeout`: seconds, of the connection and then of the whole answer. `cache_dir`: the folder of `aos-keys.json`, where the keys that followed are kept; default: the user's cache folder."""
         if not re.match(r"https?://[^/?#@]+(/[^?#]*)?\Z", server):
             raise ValueError("server must be an address such as https://aos.example.com")
         if not re.match(r"[a-z0-9][a-z0-9._-]{0,63}\Z", project):
@@ -290,7 +293,57 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
-_OPENER = urllib.request.build_opener(_NoRedirect)
+class _Timed(io.RawIOBase):
+    """The bytes of an answer, all within one limit of time: a socket by itself gives as much to each piece of it."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._socket = sock
+        self._bytes = sock.makefile("rb", buffering=0)
+        limit = sock.gettimeout()
+        self._end = math.inf if limit is None else time.monotonic() + limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Optional[int]:
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        if left < math.inf:
+            self._socket.settimeout(left)
+        return self._bytes.readinto(buffer)
+
+    def close(self) -> None:
+        self._bytes.close()
+        super().close()
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *args: Any, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
+        self.fp.close()
+        self.fp = io.BufferedReader(_Timed(sock))
+
+
+class _Connection(http.client.HTTPConnection):
+    response_class = _Response
+
+
+class _SecureConnection(http.client.HTTPSConnection):
+    response_class = _Response
+
+
+class _Http(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_Connection, request)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def https_open(self, request: urllib.request.Request) -> Any:
+        return self.do_open(_SecureConnection, request)
+
+
+_OPENER = urllib.request.build_opener(_NoRedirect, _Http, _Https)
 
 
 @dataclass(frozen=True)
@@ -305,7 +358,8 @@ class _Answer:
 
 def _judge(status: int, body: Optional[Json], license: bool) -> _Answer:
     """A success, or a definite refusal: 401, 404 and 422 in the service's own JSON. Everything else is transient."""
-    named = (body or {}).get("status")
+    status_text = (body or {}).get("status")
+    named = status_text if isinstance(status_text, str) else None
     if license and status == 200 and named in STATUSES:
         return _Answer(body=body, is_transient=False)
     if not license and 200 <= status < 300 and named == "success":
@@ -317,7 +371,7 @@ def _judge(status: int, body: Optional[Json], license: bool) -> _Answer:
     message = said.get("message")
     if isinstance(wrong, dict) and wrong:
         message = "%s %s" % (message, ", ".join("%s: %s" % field for field in wrong.items()))
-    if code is None and license and isinstance(named, str):
+    if code is None and license:
         code = named
     if status in (401, 404, 422) and isinstance(code, str):
         return _Answer(code=code, unauthorized=status == 401, is_transient=False, error=f"{code}: {message or status}")

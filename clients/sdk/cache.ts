@@ -68,8 +68,11 @@ export class Cache {
     };
   }
 
-  /** Replaces what is named. A folder that cannot be written to costs the cache and nothing else. */
-  write(change: Partial<CacheState>): void {
+  /**
+   * Replaces what is named. A folder that cannot be written to costs the cache and nothing else.
+   * @returns false where nothing was kept
+   */
+  write(change: Partial<CacheState>): boolean {
     const { licenses, update, keyChain: key_chain, highestSeen } = { ...this.read(), ...change };
     const highest_seen = new Date(highestSeen).toISOString();
     const [newest, ...others] = licenses;
@@ -82,7 +85,7 @@ export class Cache {
       highest_seen,
       update,
     });
-    if (text.length <= LONGEST) this.store.put(NAME, text);
+    return text.length <= LONGEST && this.store.put(NAME, text);
   }
 
   /** The answer about this key on this machine; null: none is kept. */
@@ -94,18 +97,21 @@ export class Cache {
 
   /**
    * Keeps an answer in the place of the earlier one about the same key and machine. Where there are too many, refusals
-   * go before what is active, else mistyped keys would take the good one's place; then the oldest.
+   * go before what is active, else mistyped keys would take the good one's place; then the oldest. A refusal that cannot
+   * be kept, as on a full disk, takes the cache away where that says otherwise: nobody goes on by it.
    */
   writeLicense(license: CachedLicense, highestSeen: number): void {
     const { key_sha256, machine_id } = license;
     const isSame = (it: CachedLicense): boolean =>
       it.key_sha256 === key_sha256 && (it.legacy || it.machine_id === machine_id);
-    const licenses = [license, ...this.read().licenses.filter((it) => !isSame(it))];
+    const { licenses: before } = this.read();
+    const licenses = [license, ...before.filter((it) => !isSame(it))];
     while (licenses.length > MAX_LICENSES) {
       const refused = licenses.findLastIndex(({ license_status }) => license_status !== 'active');
       licenses.splice(refused, 1);
     }
-    this.write({ licenses, highestSeen });
+    if (this.write({ licenses, highestSeen }) || license.license_status === 'active') return;
+    if (before.some((it) => isSame(it) && it.license_status === 'active')) this.store.remove(NAME);
   }
 
   #parsed(): Record<string, unknown> | null {

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
@@ -181,6 +182,39 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(context).to.include({ ratio: null, id: '12345678-1234-5678-1234-567812345678' });
       expect(context['1']).to.deep.equal(['a', null]);
       expect(JSON.stringify(context['self']).length).to.be.below(5_000);
+    });
+
+    it('gives an answer that comes byte by byte no longer than its time', async () => {
+      const beat = { client: { ...client, server: fake.url, timeout: 1 }, method: 'heartbeat', args: { source: 'x' } };
+      const drop = (response: ServerResponse, piece: string): void => {
+        const timer = setInterval(() => response.socket?.write(piece), 200);
+        response.socket?.on('close', () => clearInterval(timer));
+      };
+      for (const begin of ['HTTP/1.1 200 OK\r\nx-slow: ', 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n']) {
+        fake.reply = (_asked, response) => {
+          response.socket?.write(begin);
+          drop(response, 'x');
+        };
+        const [result] = await driver([beat]);
+        expect(result, begin).to.include({ sent: false, is_transient: true });
+      }
+    });
+
+    it('takes JSON that is another’s for no answer', async () => {
+      for (const body of [{ status: ['active'] }, { status: {} }, { status: 1, error: [] }, {}]) {
+        fake.reply = json(200, body);
+        const away = { ...client, server: fake.url };
+        const results = await driver([
+          { client: away, method: 'check_for_update', args: { current_version: '1.0' } },
+          { client: away, method: 'validate_license', args: { key } },
+          { client: away, method: 'heartbeat', args: { source: 'x' } },
+          { client: away, method: 'report_error', args: { error_message: 'x' } },
+        ]);
+        expect(
+          results.map(({ is_transient }) => is_transient),
+          JSON.stringify(results),
+        ).to.deep.equal(Array(4).fill(true));
+      }
     });
 
     it('is told apart: refusals of the service from everything else', async () => {

@@ -3,7 +3,9 @@ import { expect } from 'chai';
 import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Cache } from '../../../clients/sdk/cache.js';
 import { createClient, type Client } from '../../../clients/sdk/index.js';
+import type { Store } from '../../../clients/sdk/store.js';
 import { keptId } from '../../../clients/sdk/node/machine.js';
 import { formatLicenseFile, LICENSE_FILE_SIGNED, signedAnswer } from '../../../formats/license-text.js';
 import { FakeServer, folder, json, page, removeFolder, type Reply } from './server.js';
@@ -127,6 +129,24 @@ describe('sdk: licenses', () => {
     expect(await client().validateLicense(KEY)).to.deep.equal({ ...GOOD, status: 'revoked', valid: false });
     server.reply = page(502, '');
     expect(await client().validateLicense(KEY)).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
+  });
+
+  it('a definite negative answer ends the grace on a full disk too, and a mistyped key’s does not', async () => {
+    await validatedThenOffline();
+    const kept = new Map([['aos-cache.json', await readFile(cacheFile(), 'utf8')]]);
+    const full: Store = {
+      read: (name) => kept.get(name) ?? null,
+      put: () => false,
+      remove: (name) => kept.delete(name),
+      names: () => [...kept.keys()],
+    };
+    const onFullDisk = new Cache(full, 'shop');
+    const known = onFullDisk.license(KEY_SHA256, 'm-1') ?? expect.fail('nothing is kept');
+    const refused = { ...known, license_status: 'invalid' as const };
+    onFullDisk.writeLicense({ ...refused, key_sha256: 'f'.repeat(64) }, now);
+    expect(onFullDisk.license(KEY_SHA256, 'm-1')?.license_status).to.equal('active');
+    onFullDisk.writeLicense(refused, now);
+    expect(onFullDisk.license(KEY_SHA256, 'm-1')).to.equal(null);
   });
 
   it('a clock set back by more than 5 minutes ends the grace until the server answers', async () => {

@@ -30,7 +30,9 @@ static class Driver
         Func<string, string> option = name => Json.Member(client, name) as string;
         var given = Json.Member(client, "license_public_key");
         var pems = given is string ? new[] { (string)given } : (given as List<object> ?? new List<object>()).Cast<string>().ToArray();
-        var made = new Client(option("server"), option("project"), option("token"), pems, option("machine_id"), cacheDir: option("cache_dir"));
+        var seconds = Json.Member(client, "timeout");
+        var timeout = seconds == null ? 10000 : (int)(1000 * double.Parse(Json.Write(seconds), CultureInfo.InvariantCulture));
+        var made = new Client(option("server"), option("project"), option("token"), pems, option("machine_id"), timeout, option("cache_dir"));
         var rest = args.Where(pair => !new[] { "source", "status", "error_message", "how" }.Contains(pair.Key))
             .ToDictionary(pair => pair.Key, pair => pair.Value);
         if (text("how") == "odd") rest["context"] = OddContext();
