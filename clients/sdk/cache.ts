@@ -97,8 +97,8 @@ export class Cache {
 
   /**
    * Keeps an answer in the place of the earlier one about the same key and machine. Where there are too many, refusals
-   * go before what is active, else mistyped keys would take the good one's place; then the oldest. A refusal that cannot
-   * be kept, as on a full disk, takes the cache away where that says otherwise: nobody goes on by it.
+   * go before what is active, else mistyped keys would take the good one's place; then the oldest. A refusal that
+   * cannot be kept, as on a full disk, takes the cache away where that says otherwise: nobody goes on by it.
    */
   writeLicense(license: CachedLicense, highestSeen: number): void {
     const { key_sha256, machine_id } = license;
