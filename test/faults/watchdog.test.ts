@@ -205,7 +205,7 @@ describe('faults: the watchdog', function () {
       const service = await TestService.create({ ...NO_LIMITS, ...settings });
       const hold = join(service.dataDir, 'hold');
       try {
-        // Only the one that is held needs the plugin, and is loaded file by file for it.
+        // Only the one that is held needs the plugin.
         const env = { ...service.env };
         await withPlugin(service, 'holder', HOLDER(service.dataDir));
         const quiet = await aos(env, ['tick', '--quiet']);

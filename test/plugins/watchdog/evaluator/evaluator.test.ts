@@ -26,6 +26,9 @@ for (const engine of STORES) {
 
     const names = (): string[] => fixture.told.map(({ event, data }) => `${event} ${data.source}`);
 
+    /** Pages have a thousand: two over a connection, which takes its time for each monitor, and three in this process. */
+    const most = engine.name === 'mongodb' ? 1_100 : 2_300;
+
     it('is strict at both thresholds: warning after 2·I, down after 4·I', async () => {
       await fixture.beat('a', { interval: 10 });
       fixture.clock.advance(20_000);
@@ -123,7 +126,6 @@ for (const engine of STORES) {
 
     it('judges more than it holds in memory: each once, and a child before its parent is read', async () => {
       const { monitors, ids } = fixture.deps;
-      const most = 2_300;
       const silent = fixture.clock.now() - HOUR;
       const docs = Array.from({ length: most }, (_, i) => ({
         // The last one, read in the last page, is above all that are read in the first.
@@ -382,8 +384,8 @@ for (const engine of STORES) {
     it('judges thousands that are due at once as one: suppression crosses the pages', async () => {
       const { ids, clock, monitors } = fixture.deps;
       const at = clock.iso();
-      const docs = Array.from({ length: 2_300 }, (_, i) => ({
-        ...freshMonitor({ source: `m${i}`, parent_source: i === 2_299 ? null : 'm2299' }, ids, clock.now()),
+      const docs = Array.from({ length: most }, (_, i) => ({
+        ...freshMonitor({ source: `m${i}`, parent_source: i === most - 1 ? null : `m${most - 1}` }, ids, clock.now()),
         state: 'up' as const,
         last_heartbeat_at: at,
         // The parent is due last.
@@ -394,9 +396,9 @@ for (const engine of STORES) {
       }
       fixture.clock.advance(HOUR);
       const run = await fixture.evaluate();
-      expect(run).to.include({ evaluated: 2_300, to_down: 2_300, alarms_emitted: 1, alarms_suppressed: 2_299 });
+      expect(run).to.include({ evaluated: most, to_down: most, alarms_emitted: 1, alarms_suppressed: most - 1 });
       expect(run.changes).to.have.lengthOf(200);
-      expect(names()).to.deep.equal(['monitor.down m2299']);
+      expect(names()).to.deep.equal([`monitor.down m${most - 1}`]);
     }).timeout(60_000);
 
     it('credits its own outage once, and only the part since the last heartbeat', async () => {
