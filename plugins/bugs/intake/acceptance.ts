@@ -52,10 +52,18 @@ export class Acceptance {
     const report = mute === null ? titled : { ...titled, muted_by: mute };
     const ref = client_ref ? { id: this.refs.idOf(project, client_ref, isPublic(report)), opened: false } : null;
     const keyed = this.#keyed(scrubbed, ruling, known);
-    if (known === null && ruling === null && scrubbed === given) this.#wordings.add(given, masks, keyed);
+    const wording = known === null && ruling === null && scrubbed === given ? { report: given, keyed } : null;
     const person = given.user ? this.#persons.printOf(project, given.user) : null;
     const { now, occurred } = this.#moment(report);
-    return { report, own_title: scrubbed.title, details, person, keyed, ref, now, occurred };
+    return { report, own_title: scrubbed.title, details, person, keyed, ref, wording, now, occurred };
+  }
+
+  /**
+   * To be called when an item has the report's keys. The words of a new group are not remembered before they come
+   * again: most never do, and what is remembered of them would live until it is old.
+   */
+  met({ wording }: AcceptedReport): void {
+    if (wording !== null) this.#wordings.add(wording.report, this.deps.grouping.masks, wording.keyed);
   }
 
   /** @param known the keys without a rule, where another report had the same */
