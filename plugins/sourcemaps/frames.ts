@@ -53,8 +53,14 @@ export class Frames implements FrameRewriter {
     this.log.debug({ project }, 'source maps have changed');
   }
 
+  /** Where it is not known, the store is asked behind the answer: reports of a storm then know. */
   hasNone(project: string): boolean {
-    return this.artifacts.hasSomeNow(project) === false;
+    const some = this.artifacts.hasSomeNow(project);
+    if (some === undefined)
+      this.artifacts
+        .hasSome(project)
+        .catch((err: unknown) => this.log.debug({ err, project }, 'it is not known whether a project has source maps'));
+    return some === false;
   }
 
   rewrite(question: FrameQuestion): Promise<RewrittenFrames> | null {

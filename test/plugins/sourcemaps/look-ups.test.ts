@@ -7,6 +7,7 @@ import { built, debugMeta, DEBUG_ID, filesOf, Fixture, type Built } from './fixt
 
 const SLOW_MS = 60_000;
 const BOUND_MS = 5_000;
+const REPORT = 'master:bugtracker:report';
 const REWRITTEN = 'src/cart.js';
 
 /** A store that counts the look-ups of maps. */
@@ -72,6 +73,32 @@ describe('source maps: what reports without them cost', function () {
     expect(await asked(many)).to.equal(0);
     fixture.service.clock.advance(BOUND_MS + 1);
     expect(await lookUpsOf(many)).to.equal(1);
+  });
+
+  it('asks once for traces of files as well, and then knows their project', async () => {
+    const hasNone = Reflect.get(Frames.prototype, 'hasNone');
+    const known: boolean[] = [];
+    Frames.prototype.hasNone = function told(this: Frames, project) {
+      known.push(Reflect.apply(hasNone, this, [project]));
+      return known.at(-1) === true;
+    };
+    try {
+      const body = {
+        project: 'shop',
+        error_level: 'error',
+        error_message: 'empty',
+        stack_trace: 'Error: empty\n    at total (/srv/app/cart.js:4:2)',
+      };
+      const posted = async (): Promise<void> => {
+        const { status } = await fixture.ask('POST', '/api/errors/v1/report', body, REPORT);
+        expect(status).to.be.oneOf([200, 201]);
+      };
+      expect(await lookUpsOf(posted)).to.equal(1);
+      expect(await lookUpsOf(posted)).to.equal(0);
+      expect(known).to.deep.equal([false, true]);
+    } finally {
+      Frames.prototype.hasNone = hasNone;
+    }
   });
 
   it('uses an upload at once in its process', async () => {
