@@ -39,6 +39,8 @@ export class DeltaWatermark {
     itemId: string | ((result: T) => string | null),
     run: (stamp: string, now: number) => Promise<T>,
   ): Promise<T> {
+    // The clock may be there again before anybody asks.
+    this.#repeated.look();
     const { clock, config, items } = this.deps;
     const now = clock.now();
     const began = clock.monotonic();

@@ -271,6 +271,18 @@ describe('bugs: the safe mark', () => {
     await writing;
   });
 
+  it('misses nothing of an hour that the clock was put back for, though nobody asked meanwhile', async () => {
+    const fixture = await memoryFixture();
+    const ask = (mark: string) => fixture.lists.list(MANAGER, { updated_since: mark });
+    fixture.clock.advance(60_000);
+    const { server_time = '' } = await ask('2000-01-01T00:00:00.000Z');
+    const now = fixture.clock.now();
+    fixture.clock.set(now - 3_600_000);
+    const { ref } = await fixture.bugs.record(report({ title: 'in the hour that came twice' }));
+    fixture.clock.set(now);
+    expect(listed(await ask(server_time)).map((item) => item.ref)).to.deep.equal([ref]);
+  });
+
   it('misses nothing when the clock is put back by hours, and is put ahead and back again', async () => {
     const fixture = await memoryFixture();
     const ask = async (mark: string): Promise<{ refs: string[]; mark: string }> => {
