@@ -65,7 +65,8 @@ export class WebSession {
     init: { method?: string; body?: URLSearchParams | FormData },
     accept = 'text/html',
   ): Promise<Page> {
-    const headers = { cookie: this.cookie, accept };
+    // What is said is looked at here, not how it is packed.
+    const headers = { cookie: this.cookie, accept, 'accept-encoding': 'identity' };
     const response = await fetch(this.origin + path, { ...init, redirect: 'manual', headers });
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
