@@ -84,7 +84,7 @@ async function work(service: TestService, token: string, name: string, ledger: L
       expect(await report(right, 'production'), 'counted where it was merged').to.deep.equal({ id: a.id, hits: 3 });
       const by = { field: 'environment', values: ['staging'] };
       const divided = await ask('POST', `${BUGS}/bugs/${a.id}/split`, { by });
-      const part = String((divided['split_off'] as Shown).id);
+      const part = (divided['split_off'] as Shown).id;
       expect(await report(left, 'staging'), 'counted at the part').to.deep.equal({ id: part, hits: 2 });
       await merge(b.id, null);
       expect(await report(right, 'production'), 'counted at its own').to.deep.equal({ id: b.id, hits: 2 });
@@ -119,8 +119,9 @@ async function all<T>(service: TestService, token: string, path: string): Promis
     const { status, body } = await service.request('GET', `${path}limit=200${cursor}`, token);
     expect(status, path).to.equal(200);
     found.push(...(body['items'] as T[]));
-    if (body['next_cursor'] === null) return found;
-    cursor = `&cursor=${encodeURIComponent(String(body['next_cursor']))}`;
+    const next = body['next_cursor'] as string | null;
+    if (next === null) return found;
+    cursor = `&cursor=${encodeURIComponent(next)}`;
   }
 }
 
