@@ -11,7 +11,7 @@ import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
-import { importOutside } from '../kernel/loading/outside.js';
+import type * as Outside from '../kernel/loading/outside.js';
 import type * as Perform from './perform.js';
 
 type Program = typeof Perform;
@@ -21,7 +21,7 @@ type Wrapper = (
   module: { exports: object },
   file: string,
   folder: string,
-  load: typeof importOutside,
+  load: typeof Outside.importOutside,
 ) => void;
 
 const DIST = join(import.meta.dirname, '..');
@@ -70,6 +70,10 @@ function codeOf(path: string): Buffer | undefined {
   }
 }
 
+/** Nothing of the kernel is loaded before a plugin from outside is. */
+const outside: typeof Outside.importOutside = async (url) =>
+  (await import('../kernel/loading/outside.js')).importOutside(url);
+
 /** The bundle as V8 takes it. Compiled code that it did not make itself, with these options, it leaves aside. */
 export function bundle(): { script: Script; load: () => Program } {
   const cachedData = codeOf(`${FILE}.cache`);
@@ -79,7 +83,7 @@ export function bundle(): { script: Script; load: () => Program } {
   const load = (): Program => {
     const module = { exports: {} };
     const wrapper = script.runInThisContext() as Wrapper;
-    wrapper(module.exports, createRequire(FILE), module, FILE, dirname(FILE), importOutside);
+    wrapper(module.exports, createRequire(FILE), module, FILE, dirname(FILE), outside);
     return module.exports as Program;
   };
   return { script, load };
