@@ -25,7 +25,7 @@ const unmarked: Edits = {
 const withoutMarks = (text: string): string => text.replace(/\b(?:version|host)_marks: seen.*\n/g, '\n');
 const withThreeTexts = (text: string): string =>
   text
-    .replace(/search_text: (searchText\(.*\)),\n/, "search_text: $1.split('\\u001f').slice(0, 3).join('\\u001f'),\n")
+    .replace(/search_text: (\w+\(.*\)),\n/, "search_text: $1.split('\\u001f').slice(0, 3).join('\\u001f'),\n")
     .replace('return description ?', 'return false ?');
 
 interface Step {

@@ -249,11 +249,13 @@ for (const engine of engines) {
         '/status-page/other',
         '/api/watchdog/v1/status',
         '//login',
-        `${service.url}/login`,
+        `http://${HOST}/login`,
       ]) {
         const got = await at(path, { authorization: `Bearer ${token}` });
         expect(got.status, path).to.equal(404);
       }
+      // Which of the two hosts is meant a proxy in front might see otherwise.
+      expect((await at(`${service.url}/login`)).status).to.equal(400);
       expect((await at('/api/watchdog/v1/ping', { authorization: `Bearer ${token}` }, 'POST')).status).to.equal(404);
       expect((await at('/login', { host: `${HOST.toUpperCase()}:443` })).status).to.equal(404);
       expect((await get(`${service.url}/login`)).status).to.equal(200);
