@@ -1,16 +1,12 @@
 /** The list of releases (contract 40, asking; contract 00, lists). */
 import { inject, injectable, type Principal } from '../../kernel/contract.js';
 import { denied } from '../../kernel/errors.js';
-import { RepeatedTimes } from '../../lib/clocks/repeated-times.js';
-import { isoOf, MINUTE_MS } from '../../lib/time.js';
 import type { Filter } from '../../ports/store.js';
 import { DEPS, type ReleaseDeps } from './deps.js';
 import type { Platform } from '../../formats/platform.js';
+import { ReleaseStamps } from './stamps.js';
 import { releaseView, type ReleaseView } from './view.js';
 import { findReadable, warned, type Warned } from '../../ports/store/left-out.js';
-
-/** A write may become visible this long after its stamp. */
-const MARGIN_MS = MINUTE_MS;
 
 export interface ReleaseQuery {
   product?: string;
@@ -32,11 +28,10 @@ export interface ReleasePage extends Warned {
 
 @injectable()
 export class ReleaseLists {
-  readonly #repeated: RepeatedTimes;
-
-  constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'releases' | 'clock'>) {
-    this.#repeated = new RepeatedTimes(deps.clock, MARGIN_MS);
-  }
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'releases'>,
+    @inject(ReleaseStamps) private readonly stamps: ReleaseStamps,
+  ) {}
 
   /**
    * Newest first; with `updated_since` in the order of changes.
@@ -45,10 +40,10 @@ export class ReleaseLists {
   async page(principal: Principal, query: ReleaseQuery): Promise<ReleasePage> {
     const { channel, platform, updated_since: since, limit, cursor = null } = query;
     const product = mayRead(principal, query.product);
-    const updated_at = since === undefined ? undefined : { gte: this.#repeated.since(since) };
+    const updated_at = since === undefined ? undefined : { gte: this.stamps.since(since) };
     const filter: Filter = { product, channel, platform, updated_at };
     const sort = since === undefined ? ([['published_at', 'desc']] as const) : ([['updated_at', 'asc']] as const);
-    const server_time = isoOf(this.deps.clock.now() - MARGIN_MS);
+    const server_time = this.stamps.safe();
     const page = await findReadable(this.deps.releases, { filter, sort, limit, after: cursor });
     return {
       items: page.items.map(releaseView),

@@ -2,13 +2,13 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
-import { isoOf } from '../../../lib/time.js';
 import { StoreConflict, type Filter, type Page, type Update } from '../../../ports/store.js';
 import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { PLATFORMS } from '../../../formats/platform.js';
 import { releaseId } from '../place.js';
+import { ReleaseStamps } from '../stamps.js';
 
 const PAGE = 200;
 type Changes = Partial<Omit<ReleaseDoc, 'id' | 'rev' | 'updated_at'>>;
@@ -18,6 +18,7 @@ export class ReleaseDocs {
   constructor(
     @inject(DEPS) private readonly deps: ReleaseDeps,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
+    @inject(ReleaseStamps) private readonly stamps: ReleaseStamps,
   ) {}
 
   get(id: string): Promise<ReleaseDoc | null> {
@@ -49,7 +50,7 @@ export class ReleaseDocs {
    * @throws ServiceError conflict when another call was first
    */
   async insert(doc: Omit<ReleaseDoc, 'rev' | 'updated_at'>, manifest?: string): Promise<ReleaseDoc> {
-    const whole: ReleaseDoc = { ...doc, rev: 1, updated_at: this.deps.clock.iso() };
+    const whole: ReleaseDoc = { ...doc, rev: 1, updated_at: this.stamps.next() };
     try {
       await this.deps.releases.insert(whole);
     } catch (error) {
@@ -62,7 +63,7 @@ export class ReleaseDocs {
   /** Undefined removes a member. @throws ServiceError conflict when the release changed since `before` was read */
   async change(before: ReleaseDoc, changes: Changes, manifest?: string): Promise<ReleaseDoc> {
     const { id, rev } = before;
-    const updated_at = isoOf(Math.max(this.deps.clock.now(), Date.parse(before.updated_at) + 1));
+    const updated_at = this.stamps.next(before.updated_at);
     const set = { ...changes, updated_at } as unknown as NonNullable<Update['set']>;
     const written = await this.deps.releases.change({ id, rev }, { set, inc: { rev: 1 } });
     if (written === null) throw changedMeanwhile(before);

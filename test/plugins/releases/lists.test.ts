@@ -37,6 +37,14 @@ describe('releases: the list of changes', function () {
     f.clock.forward(2 * MINUTE_MS);
     await f.publish('1.4.0');
     expect((await ask(mark)).versions).to.deep.equal(['1.4.0']);
+    // Put back and right again between two questions.
+    const { mark: before } = await ask(mark);
+    hours(-1);
+    await f.publish('1.5.0');
+    f.clock.forward(MINUTE_MS);
+    hours(1);
+    await f.publish('1.6.0');
+    expect((await ask(before)).versions).to.include.members(['1.5.0', '1.6.0']);
     await f.index.stop();
   });
 });
