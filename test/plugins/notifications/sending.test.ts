@@ -134,6 +134,19 @@ class Fixture {
 describe('notifications: sending', () => {
   let f: Fixture;
   let dispatcher: Dispatcher;
+  /** A process of its own begins to send and never ends. The id of that message. */
+  const cutOff = async (channelId: string): Promise<string> => {
+    const begun = new Promise<string>((resolve) => {
+      f.receive = (message) => {
+        resolve(message.id);
+        return new Promise(() => undefined);
+      };
+    });
+    void f.dispatcher().run(channelId);
+    const id = await begun;
+    f.receive = async () => undefined;
+    return id;
+  };
   beforeEach(() => {
     f = new Fixture();
     dispatcher = f.dispatcher();
@@ -254,15 +267,7 @@ describe('notifications: sending', () => {
   it('a process that ends while it sends: the next one sends the same message with the same id, after the lease', async () => {
     const { id } = await f.channel();
     await f.queue.take(f.bug());
-    const begun = new Promise<string>((resolve) => {
-      f.receive = (message) => {
-        resolve(message.id);
-        return new Promise(() => undefined);
-      };
-    });
-    void f.dispatcher().run(id);
-    const first = await begun;
-    f.receive = async () => undefined;
+    const first = await cutOff(id);
     await dispatcher.due();
     expect(f.sent).to.have.length(0);
     await f.queue.take(f.bug());
@@ -320,15 +325,7 @@ describe('notifications: sending', () => {
     it('whose process was killed while it sent', async () => {
       const { id } = await f.channel();
       await f.queue.take(f.bug());
-      const begun = new Promise<string>((resolve) => {
-        f.receive = (message) => {
-          resolve(message.id);
-          return new Promise(() => undefined);
-        };
-      });
-      void f.dispatcher().run(id);
-      const first = await begun;
-      f.receive = async () => undefined;
+      const first = await cutOff(id);
       dispatcher = f.dispatcher();
       await back();
       f.clock.advance(MINUTE);
