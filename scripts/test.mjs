@@ -15,9 +15,10 @@
 //                       machine)
 import { fork } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, cpus } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setTimeout as after } from 'node:timers/promises';
 import { bundleAgents } from './bundle-agent.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'test');
@@ -31,16 +32,15 @@ const LIGHT = [1, 0.6];
 const CORES = availableParallelism();
 /**
  * Files that wait for disks, programs and limits of time run beside those that compute: what runs may want so many
- * cores, by what each took beside others. That is a fifth more than there are: a file computes now and waits then, and
- * with as many as there are a whole run leaves an eighth of two cores idle. Much more would cost: the same files take
- * 308 s of processor time in two lanes, 347 in four and 366 in six, and end no sooner.
+ * cores, by what each took beside others. That is a fifth more than there are: a file computes now and waits then.
+ * Much more would cost: the same files take 308 s of processor time in two lanes, 347 in four and 366 in six.
  */
 const WANTED = process.env.SVC_TEST_LANES === undefined ? 1.2 * CORES : Infinity;
-/**
- * At most so many, each a process that grows: files that mostly wait hold a lane, and with five of them two cores were
- * left idle for a fifth of the time.
- */
-const LANES = Number(process.env.SVC_TEST_LANES ?? Math.min(12, 3 * CORES + 1));
+/** What a file took once says little of this moment: when cores were idle between two looks, one more file begins. */
+const LOOK_MS = 1000;
+const IDLE_SHARE = 0.1;
+/** At most so many, each a process that grows. */
+const LANES = Number(process.env.SVC_TEST_LANES ?? Math.min(12, 4 * CORES + 1));
 /** On a machine with other work. */
 const FILE_TIMEOUT_MS = 15 * 60_000 * Math.max(1, Number(process.env.SVC_TEST_BUDGET ?? 1));
 
@@ -109,11 +109,26 @@ const lanes = [];
 /** Files with the promises of their end. */
 const running = new Map();
 
+/** What the machine has worked since it started, all cores together, in ms. */
+const worked = () => cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+let last = { at: Date.now(), worked: worked() };
+
+/** Whether cores were idle since the last look, which was a while ago. */
+function coresWereIdle() {
+  const now = { at: Date.now(), worked: worked() };
+  const passed = now.at - last.at;
+  if (passed < LOOK_MS) return false;
+  const share = 1 - (now.worked - last.worked) / (passed * cpus().length);
+  last = now;
+  return share > IDLE_SHARE;
+}
+
 /** The longest file that there is room for, taken from the queue. */
 function next() {
-  const busy = [...running.keys()].reduce((sum, file) => sum + load(file), 0);
+  const wanted = [...running.keys()].reduce((sum, file) => sum + load(file), 0);
+  const anyOne = running.size === 0 || coresWereIdle();
   const at = queue.findIndex(
-    (file) => (running.size === 0 || busy + load(file) <= WANTED) && (bundling === null || !startsAgents(file)),
+    (file) => (anyOne || wanted + load(file) <= WANTED) && (bundling === null || !startsAgents(file)),
   );
   return at < 0 ? undefined : queue.splice(at, 1)[0];
 }
@@ -141,7 +156,12 @@ function freeLane() {
 while (queue.length > 0 || running.size > 0) {
   const file = running.size < LANES ? next() : undefined;
   if (file !== undefined) running.set(file, runIn(freeLane(), file));
-  else await Promise.race([...running.values(), ...(bundling === null ? [] : [bundling])]);
+  else
+    await Promise.race([
+      ...running.values(),
+      ...(bundling === null ? [] : [bundling]),
+      after(LOOK_MS, null, { ref: false }),
+    ]);
 }
 for (const { child } of lanes) {
   child.removeAllListeners('exit');
