@@ -1,7 +1,7 @@
 /** `packager.json` (contract 90, packager): what does not change from release to release. */
-import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { refusedGlob } from '../../formats/globs.js';
+import { readFound, readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { EXIT, PackagerFailure } from './failure.js';
 
 export interface PackagerConfig {
@@ -40,11 +40,14 @@ const GLOBS = ['excludePatterns', 'preservePatterns'] as const;
 
 /**
  * Reads the file; its paths are relative to the folder that it lies in.
- * @param wanted false: nothing is missing where there is no such file
+ * It names the server that gets the token: one that lies in the working folder by chance must not be a stranger's.
+ * @param named false: nothing is missing where there is no such file
  */
-export async function readConfig(file: string, wanted: boolean): Promise<PackagerConfig> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' && !wanted) return null;
+export async function readConfig(file: string, named: boolean): Promise<PackagerConfig> {
+  const read = named ? readNamed : readFound;
+  const text = await read(file).catch((error: NodeJS.ErrnoException) => {
+    if (error instanceof UntrustedFile) throw new PackagerFailure(EXIT.error, `${error.message}.`);
+    if (error.code === 'ENOENT' && !named) return null;
     throw new PackagerFailure(EXIT.error, `${file} cannot be read (${error.code ?? error.message}).`);
   });
   if (text === null) return {};

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
 import { isVersion } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
 import { readConfig } from './config-file.js';
@@ -207,7 +208,8 @@ async function secret(variable: string, env: Environment): Promise<string | null
     env[variable] ??
     (file === undefined
       ? undefined
-      : await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      : await readNamed(file).catch((error: NodeJS.ErrnoException) => {
+          if (error instanceof UntrustedFile) throw fail(`${variable}_FILE: ${error.message}.`);
           throw fail(`${variable}_FILE cannot be read (${error.code ?? error.message}).`);
         }));
   const token = text?.trim() ?? '';

@@ -3,7 +3,8 @@
  * read. What lies in the data directory under a name of the service's must be this user's or root's, links included,
  * and nobody else may write to it: in a folder such as `/tmp` another user may have put it there before the first
  * start. Of a file that somebody named (a configuration, a secret, a plugin) only that not every user may write to it:
- * whose it is was chosen with its name.
+ * whose it is was chosen with its name. Of a file that was found where a program was started also that not every user
+ * may put one there.
  *
  * Not seen: a further name (hard link) of a file of root's, which Linux refuses strangers to make
  * (`fs.protected_hardlinks`).
@@ -103,6 +104,18 @@ export async function readNamed(path: string): Promise<string> {
   } finally {
     await file.close();
   }
+}
+
+/**
+ * The text of a file that nobody named, found in the folder where a program was started. In a folder such as `/tmp` it
+ * must be this user's or root's, its link too. @throws UntrustedFile; ENOENT, …
+ */
+export async function readFound(path: string): Promise<string> {
+  const text = await readNamed(path);
+  const folder = dirname(path);
+  await refuseOpen(folder);
+  if (((await stat(folder)).mode & EVERYBODY_WRITES) !== 0) await refuseStrange(path);
+  return text;
 }
 
 /** Of a file or folder that somebody named; nothing where there is none. @throws UntrustedFile */

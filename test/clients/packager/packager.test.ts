@@ -1,7 +1,7 @@
 /** The packager as a process before a service of the test (contract 90, packager). */
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -479,6 +479,28 @@ describe('packager', function () {
       expect(await said('--project', 'shop', '--publish-dir', dir, '--server', service.address)).to.match(
         /SVC_TOKEN is not set/,
       );
+    });
+
+    it('a configuration that a stranger put into a shared folder, and a token that every user may write', async function () {
+      if (process.geteuid?.() !== 0) this.skip();
+      const file = await config({ server: service.address, project: 'shop' });
+      const secret = join(root, 'token');
+      await writeFile(secret, TOKEN, { mode: 0o600 });
+      const here = (): Promise<Finished> =>
+        packager(['--publish-dir', dir, '--version', '1.2.0'], { SVC_TOKEN_FILE: secret }, process.execPath, root);
+      await chown(file, 54_321, 54_321);
+      await chmod(root, 0o1777);
+      const refused = await here();
+      expect(refused.code).to.equal(1);
+      expect(refused.stderr).to.contain(`${file} belongs to user 54321, and this is user 0`);
+      await chmod(root, 0o755);
+      await chmod(secret, 0o606);
+      const open = await here();
+      expect(open.code).to.equal(1);
+      expect(open.stderr).to.contain(`SVC_TOKEN_FILE: ${secret} may be written by every user`);
+      expect(service.asked).to.have.length(0);
+      await chmod(secret, 0o600);
+      expect((await here()).code).to.equal(0);
     });
 
     it('a configuration with a mistake, naming the member', async () => {

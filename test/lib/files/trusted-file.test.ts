@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readNamed, readOwn, refuseOpen, refuseStrange } from '../../../lib/files/trusted-file.js';
+import { readFound, readNamed, readOwn, refuseOpen, refuseStrange } from '../../../lib/files/trusted-file.js';
 
 const STRANGER = 54_321;
 
@@ -46,6 +46,21 @@ describe('files that others may have written', () => {
     expect(await readNamed(file)).to.equal('text');
     await chown(folder, STRANGER, STRANGER);
     expect(await readOwn(file)).to.equal('text');
+  });
+
+  it('are those that nobody named, where everybody may put files', async function () {
+    if (process.platform === 'win32') this.skip();
+    expect(await readFound(file)).to.equal('text');
+    expect(await said(readFound(join(folder, 'none')))).to.contain('ENOENT');
+    await chmod(folder, 0o777);
+    expect(await said(readFound(file))).to.contain(`${folder} may be written by every user`);
+    await chmod(folder, 0o1777);
+    expect(await readFound(file)).to.equal('text');
+    if (process.geteuid?.() !== 0) return;
+    await chown(file, STRANGER, STRANGER);
+    expect(await said(readFound(file))).to.contain(`belongs to user ${STRANGER}, and this is user 0`);
+    await chmod(folder, 0o755);
+    expect(await readFound(file)).to.equal('text');
   });
 
   it('of folders only those where everybody may replace everything; what is not there is nobody’s', async function () {
