@@ -33,17 +33,31 @@ export class JobRows {
     }
   }
 
-  /** A repeating job, stored at the first start of any process, and moved when its interval became shorter. */
-  async schedule(name: string, repeat: number | string, first: Due, latest: Due): Promise<void> {
+  /** The documents of repeating jobs, by their names. */
+  async named(names: readonly string[]): Promise<ReadonlyMap<string, JobDoc>> {
+    const { items } = await this.jobs.find({ filter: { id: { in: names } }, limit: 1000 });
+    return new Map(items.map((doc) => [doc.id, doc]));
+  }
+
+  /**
+   * A repeating job, stored at the first start of any process, and moved when its interval became shorter.
+   * @param stored as it was just read: most starts find every job in its place, and write nothing
+   */
+  async schedule(name: string, repeat: number | string, first: Due, latest: Due, stored?: JobDoc): Promise<void> {
     const waiting = { ...first, next_run_at: first.due_at };
-    await this.jobs.change(
-      { id: name },
-      { set: { name, repeat }, setOnInsert: { ...waiting, fail_count: 0 } },
-      { upsert: true },
-    );
-    await this.jobs.change({ id: name, lock: null, due_at: null }, { set: waiting });
-    const moved = { ...latest, next_run_at: latest.due_at };
-    await this.jobs.change({ id: name, lock: null, due_at: { gt: latest.due_at } }, { set: moved });
+    const job = stored?.repeat === repeat ? stored : await this.#repeating(name, repeat, waiting);
+    if (job === undefined || (job.lock ?? null) !== null) return;
+    const due = job.due_at ?? null;
+    if (due === null) await this.jobs.change({ id: name, lock: null, due_at: null }, { set: waiting });
+    else if (due > latest.due_at) {
+      const moved = { ...latest, next_run_at: latest.due_at };
+      await this.jobs.change({ id: name, lock: null, due_at: { gt: latest.due_at } }, { set: moved });
+    }
+  }
+
+  async #repeating(name: string, repeat: number | string, waiting: Due): Promise<JobDoc | undefined> {
+    const update: Update = { set: { name, repeat }, setOnInsert: { ...waiting, fail_count: 0 } };
+    return (await this.jobs.change({ id: name }, update, { upsert: true }))?.doc;
   }
 
   /** Lets a repeating job run at `due` instead of later; one under way runs again afterwards. */

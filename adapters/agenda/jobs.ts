@@ -178,13 +178,15 @@ export class AgendaJobs implements Jobs {
 
   async start(): Promise<void> {
     this.started = true;
+    const { rows, times } = this.repository;
+    const stored = await rows.named([...this.specs.keys()]);
     for (const spec of this.specs.values()) {
       const repeat = repeatOf(spec);
       if (repeat === undefined) continue;
-      const { rows, times } = this.repository;
       // At once, or at the next time that the cron expression names.
       const first = typeof repeat === 'number' ? times.in(0) : times.at(Date.parse(this.nextAt(repeat)));
-      await rows.schedule(spec.name, repeat, first, typeof repeat === 'number' ? times.in(repeat) : first);
+      const latest = typeof repeat === 'number' ? times.in(repeat) : first;
+      await rows.schedule(spec.name, repeat, first, latest, stored.get(spec.name));
     }
     await this.agenda.start();
   }

@@ -1,0 +1,77 @@
+/** What a start writes of its repeating jobs: most find each in its place. */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { RandomIds } from '../../../adapters/node/ids.js';
+import { isoOf } from '../../../lib/time.js';
+import type { Collection, Doc } from '../../../ports/store.js';
+import { DueTimes } from '../../../adapters/agenda/due-times.js';
+import { JOBS_COLLECTION, type JobDoc } from '../../../adapters/agenda/job-document.js';
+import { JobRows } from '../../../adapters/agenda/job-rows.js';
+import { ManualClock } from '../../../testing/clock.js';
+
+const EVERY_MS = 60_000;
+
+class Counted extends MemoryStore {
+  changes = 0;
+
+  override collection<T extends Doc>(name: string): Collection<T> {
+    const inner = super.collection<T>(name);
+    const change: Collection<T>['change'] = (...asked) => {
+      this.changes++;
+      return inner.change(...asked);
+    };
+    return new Proxy(inner, {
+      get: (_, member) => {
+        const own: unknown = member === 'change' ? change : Reflect.get(inner, member);
+        return typeof own === 'function' ? own.bind(inner) : own;
+      },
+    });
+  }
+}
+
+describe('repeating jobs at a start', () => {
+  let store: Counted;
+  let clock: ManualClock;
+  beforeEach(async () => {
+    store = new Counted();
+    await store.ensure([JOBS_COLLECTION]);
+    clock = new ManualClock();
+  });
+
+  /** A start of a process whose job has this interval: how many changes it asked for, and when the job is due then. */
+  async function start(everyMs: number): Promise<[changes: number, due: string | undefined]> {
+    const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
+    const times = new DueTimes(clock, () => EVERY_MS);
+    const rows = new JobRows(jobs, clock, new RandomIds(clock), times);
+    const stored = await rows.named(['a.tick', 'a.other']);
+    store.changes = 0;
+    await rows.schedule('a.tick', everyMs, times.in(0), times.in(everyMs), stored.get('a.tick'));
+    return [store.changes, (await jobs.get('a.tick'))?.due_at];
+  }
+
+  it('one write makes a job, and the next start writes nothing', async () => {
+    const due = isoOf(clock.now());
+    expect(await start(EVERY_MS)).to.deep.equal([1, due]);
+    clock.advance(1_000);
+    expect(await start(EVERY_MS)).to.deep.equal([0, due]);
+  });
+
+  it('a shorter interval moves a job, and what is locked stays where it is', async () => {
+    await start(EVERY_MS);
+    const jobs = store.collection<JobDoc>(JOBS_COLLECTION.name);
+    const later = isoOf(clock.now() + EVERY_MS);
+    await jobs.change({ id: 'a.tick' }, { set: { due_at: later } });
+    expect(await start(EVERY_MS)).to.deep.equal([0, later]);
+    await jobs.change({ id: 'a.tick' }, { set: { lock: 'x' } });
+    expect(await start(1_000)).to.deep.equal([1, later]);
+    await jobs.change({ id: 'a.tick' }, { unset: ['lock'] });
+    expect(await start(1_000)).to.deep.equal([1, isoOf(clock.now() + 1_000)]);
+  });
+
+  it('a job that is due at no time is due at once', async () => {
+    await start(EVERY_MS);
+    await store.collection<JobDoc>(JOBS_COLLECTION.name).change({ id: 'a.tick' }, { unset: ['due_at'] });
+    clock.advance(5_000);
+    expect(await start(EVERY_MS)).to.deep.equal([1, isoOf(clock.now())]);
+  });
+});
