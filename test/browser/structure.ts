@@ -11,17 +11,33 @@ const MEASURE = `(async () => {
     const kind = (one.getAttribute('class') ?? '').split(' ').slice(0, 3).join('.');
     return one.tagName.toLowerCase() + (kind && '.' + kind) + (text && ' “' + text + '”');
   };
-  const seen = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-  const hiddenAway = (one) => one.closest('.visually-hidden, .visually-hidden-focusable, svg, [hidden]') !== null;
-  /** May be scrolled by hand, inside of the page. */
-  const scroller = (one) => {
-    for (let at = one; at && at !== document.body; at = at.parentElement) {
-      const { overflowX } = getComputedStyle(at);
-      if (overflowX === 'auto' || overflowX === 'scroll') return at;
-    }
-    return null;
+  const visibly = { visibilityProperty: true, opacityProperty: true };
+  const seen = (one) => one.checkVisibility(visibly);
+  const AWAY = ':is(.visually-hidden, .visually-hidden-focusable, svg, [hidden])';
+  const all = [...document.querySelectorAll('body *:not(' + AWAY + ', ' + AWAY + ' *)')].filter(seen);
+  const bodies = new Map([[document.body, null], [null, null]]);
+  /** Of an element by what is around it, each asked once. */
+  const inherited = (of) => {
+    const known = new Map(bodies);
+    const ask = (one) => {
+      if (!known.has(one)) known.set(one, of(one, ask(one.parentElement)));
+      return known.get(one);
+    };
+    return ask;
   };
-  const all = [...document.querySelectorAll('body *')].filter((one) => !hiddenAway(one) && seen(one));
+  const styles = new Map();
+  const overflow = (one) => {
+    let known = styles.get(one);
+    if (known === undefined) {
+      const { overflowX, overflowY, position } = getComputedStyle(one);
+      styles.set(one, (known = { overflowX, overflowY, position }));
+    }
+    return known;
+  };
+  const scrolls = (value) => value === 'auto' || value === 'scroll';
+  const clips = (value) => value === 'hidden' || value === 'clip';
+  /** May be scrolled by hand, inside of the page. */
+  const scroller = inherited((one, above) => (scrolls(overflow(one).overflowX) ? one : above));
 
   // Sideways.
   const wide = document.documentElement.scrollWidth - width;
@@ -31,8 +47,7 @@ const MEASURE = `(async () => {
     faults.push('scrolls sideways by ' + wide + ': ' + inner.slice(0, 3).map(name).join(' | '));
   }
   for (const one of all) {
-    const { overflowX } = getComputedStyle(one);
-    if (overflowX !== 'auto' && overflowX !== 'scroll') continue;
+    if (!scrolls(overflow(one).overflowX)) continue;
     const hidden = one.scrollWidth - one.clientWidth;
     if (hidden <= 1 || one.matches('pre, textarea')) continue;
     // It fades out where it goes on.
@@ -44,61 +59,53 @@ const MEASURE = `(async () => {
 
   // Beside the window, where no scrolling leads.
   for (const one of all) {
+    if (!one.matches('a, button, input, select, textarea, p, h1, h2, h3, td')) continue;
     const { left, right, width: own } = one.getBoundingClientRect();
-    if (own > 1 && left < -1 && right > -own && !scroller(one) && one.matches('a, button, input, select, textarea, p, h1, h2, h3, td'))
-      faults.push('begins beside the window: ' + name(one));
+    if (own > 1 && left < -1 && right > -own && !scroller(one)) faults.push('begins beside the window: ' + name(one));
   }
 
   // Cut off.
   for (const one of all) {
+    const { overflowX, overflowY } = overflow(one);
+    const boxed = !clips(overflowX) && one.matches('.btn, .badge, .tag, td, th, .dropdown-item, .nav-link');
+    if (!boxed && !clips(overflowX) && !clips(overflowY)) continue;
     if (one.matches('input, select, textarea, progress, img, html, body')) continue;
-    const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '');
-    if (!own) continue;
-    const { overflowX, overflowY, textOverflow, webkitLineClamp } = getComputedStyle(one);
-    const titled = one.closest('[title]') !== null || one.querySelector('[title]') !== null;
-    const clips = (value) => value === 'hidden' || value === 'clip';
-    if (clips(overflowX) && one.scrollWidth > one.clientWidth + 1 && textOverflow !== 'ellipsis' && !titled)
-      faults.push('is cut off: ' + name(one));
-    else if (clips(overflowY) && one.scrollHeight > one.clientHeight + 2 && one.clientHeight > 0 && webkitLineClamp === 'none' && !titled)
-      faults.push('is cut off below: ' + name(one));
-    // Its letters stick out of a box that people take for theirs.
-    if (one.matches('.btn, .badge, .tag, td, th, .dropdown-item, .nav-link')) {
-      const box = one.getBoundingClientRect();
-      const out = [...one.childNodes].some((node) => {
-        if (node.nodeType !== 3 || node.textContent.trim() === '') return false;
-        const range = document.createRange();
-        range.selectNodeContents(node);
-        const letters = range.getBoundingClientRect();
-        return letters.width > 0 && (letters.right > box.right + 2 || letters.left < box.left - 2);
-      });
-      if (out && !clips(overflowX))
-        faults.push('its text sticks out: ' + name(one));
+    const texts = [...one.childNodes].filter((node) => node.nodeType === 3 && node.textContent.trim() !== '');
+    if (texts.length === 0) continue;
+    const cutBeside = clips(overflowX) && one.scrollWidth > one.clientWidth + 1;
+    const cutBelow = clips(overflowY) && one.scrollHeight > one.clientHeight + 2 && one.clientHeight > 0;
+    if (cutBeside || cutBelow) {
+      const { textOverflow, webkitLineClamp } = getComputedStyle(one);
+      const titled = one.closest('[title]') !== null || one.querySelector('[title]') !== null;
+      if (cutBeside && textOverflow !== 'ellipsis' && !titled) faults.push('is cut off: ' + name(one));
+      else if (cutBelow && webkitLineClamp === 'none' && !titled) faults.push('is cut off below: ' + name(one));
     }
+    // Its letters stick out of a box that people take for theirs.
+    if (!boxed) continue;
+    const box = one.getBoundingClientRect();
+    const out = texts.some((node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      const letters = range.getBoundingClientRect();
+      return letters.width > 0 && (letters.right > box.right + 2 || letters.left < box.left - 2);
+    });
+    if (out) faults.push('its text sticks out: ' + name(one));
   }
 
   // Over one another.
-  const floats = (one) => {
-    for (let at = one; at && at !== document.body; at = at.parentElement) {
-      const { position } = getComputedStyle(at);
-      if (position === 'fixed' || position === 'sticky') return at;
-    }
-    return null;
+  const floats = inherited((one, above) => (['fixed', 'sticky'].includes(overflow(one).position) ? one : above));
+  const inside = (box, edge) => edge === null ? box : {
+    left: Math.max(box.left, edge.left), right: Math.min(box.right, edge.right),
+    top: Math.max(box.top, edge.top), bottom: Math.min(box.bottom, edge.bottom),
   };
-  /** What of a box its surroundings leave to be seen. */
-  const shown = (one, box) => {
-    let { left, right, top, bottom } = box;
-    for (let at = one.parentElement; at && at !== document.body; at = at.parentElement) {
-      const { overflowX, overflowY } = getComputedStyle(at);
-      if (overflowX === 'visible' && overflowY === 'visible') continue;
-      const edge = at.getBoundingClientRect();
-      [left, right] = [Math.max(left, edge.left), Math.min(right, edge.right)];
-      [top, bottom] = [Math.max(top, edge.top), Math.min(bottom, edge.bottom)];
-    }
-    return { left, right, top, bottom };
-  };
+  /** What of its content an element and its surroundings leave to be seen; null: all. */
+  const shown = inherited((one, above) => {
+    const { overflowX, overflowY } = overflow(one);
+    return overflowX === 'visible' && overflowY === 'visible' ? above : inside(one.getBoundingClientRect(), above);
+  });
   const controls = all
     .filter((one) => one.matches('a[href], button, input:not([type=hidden]), select, textarea, summary'))
-    .map((one) => ({ one, floats: floats(one), boxes: [...one.getClientRects()].map((box) => shown(one, box)).filter((box) => box.right - box.left > 2 && box.bottom - box.top > 2) }))
+    .map((one) => ({ one, floats: floats(one), boxes: [...one.getClientRects()].map((box) => inside(box, shown(one.parentElement))).filter((box) => box.right - box.left > 2 && box.bottom - box.top > 2) }))
     .filter(({ boxes }) => boxes.length > 0)
     .sort((a, b) => a.boxes[0].top - b.boxes[0].top);
   for (let i = 0; i < controls.length; i++) {
