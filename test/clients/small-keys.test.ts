@@ -42,7 +42,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
         valid_until: '2099-01-01T00:00:00.000Z',
       });
     const one = async (method: string, args: object, pem: string | string[]): Promise<Result> =>
-      (await driver([{ client: client(pem), method, args: args as Result }]))[0] ?? {};
+      (await driver.anew([{ client: client(pem), method, args: args as Result }]))[0] ?? {};
     const validate = (pem: string | string[]): Promise<Result> => one('validate_license', { key: KEY }, pem);
     const load = async (pem: string | string[], by: LicenseSigner): Promise<unknown> => {
       const { valid, reason } = await one('load_license_file', { text: lic(by) }, pem);
@@ -150,7 +150,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
           }),
         ),
       );
-      const results = await driver(calls);
+      const results = await driver.anew(calls);
       for (const [n, name] of names.entries()) {
         expect(results[2 * n], name).to.include(NOTHING);
         expect(results[2 * n + 1], `${name}, in the folder`).to.include({ valid: false, reason: 'unknown_key' });

@@ -30,7 +30,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
     let pem: string;
     let key: string;
     const one = async (method: string, args: object, more: object = {}): Promise<Result> => {
-      const [result] = await driver([{ client: { ...client, ...more }, method, args: args as Result }]);
+      const [result] = await driver.call([{ client: { ...client, ...more }, method, args: args as Result }]);
       return result ?? {};
     };
 
@@ -57,6 +57,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       client = { server: service.url, project: 'shop', token, machine_id: 'web-1', cache_dir: join(dir, 'cache') };
     });
     after(async () => {
+      driver?.end();
       await service?.dispose();
       await fake?.stop();
       await rm(dir, { recursive: true, force: true });
@@ -148,7 +149,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
         add('malformed', { text: changed({ alg }), public_key });
         add('malformed', { text: changed({ more: 1 }), public_key });
       }
-      const results = await driver(calls.map(({ method, args }) => ({ method, args })));
+      const results = await driver.call(calls.map(({ method, args }) => ({ method, args })));
       expect(results.map(({ reason, valid }) => ({ reason, valid }))).to.deep.equal(
         calls.map(({ reason }) => ({ reason, valid: reason === null })),
       );
@@ -195,7 +196,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
           response.socket?.write(begin);
           drop(response, 'x');
         };
-        const [result] = await driver([beat]);
+        const [result] = await driver.call([beat]);
         expect(result, begin).to.include({ sent: false, is_transient: true });
       }
     });
@@ -204,7 +205,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       for (const body of [{ status: ['active'] }, { status: {} }, { status: 1, error: [] }, {}]) {
         fake.reply = json(200, body);
         const away = { ...client, server: fake.url };
-        const results = await driver([
+        const results = await driver.call([
           { client: away, method: 'check_for_update', args: { current_version: '1.0' } },
           { client: away, method: 'validate_license', args: { key } },
           { client: away, method: 'heartbeat', args: { source: 'x' } },
@@ -232,7 +233,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       ] as const) {
         fake.reply = reply;
         const away = { server: fake.url };
-        const results = await driver([
+        const results = await driver.call([
           { client: { ...client, ...away }, method: 'check_for_update', args: { current_version: '1.0' } },
           { client: { ...client, ...away }, method: 'validate_license', args: { key } },
           { client: { ...client, ...away }, method: 'heartbeat', args: { source: 'x' } },

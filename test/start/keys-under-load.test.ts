@@ -151,12 +151,12 @@ describe('keys, changed under load', function () {
         license_public_key: first.public_key,
         cache_dir: join(dir, `cache ${language}`),
       };
-      const load_file = (text: string, more: object = {}): Parameters<Driver>[0][number] => ({
+      const load_file = (text: string, more: object = {}): Parameters<Driver['anew']>[0][number] => ({
         client: { ...pinned, server: NOWHERE, ...more },
         method: 'load_license_file',
         args: { text },
       });
-      const results = await driver([
+      const results = await driver.anew([
         load_file(fresh),
         { client: pinned, method: 'validate_license', args: { key } },
         load_file(fresh),

@@ -1,4 +1,4 @@
-// Calls of a test, as JSON on stdin: {"calls": [{client, method, args}]}; their results as one JSON list on stdout.
+// A test's calls, a line of JSON each time: {"calls": [{client, method, args}]}; their results as a line with a list.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -9,8 +9,11 @@ static class Driver
 {
     static void Main()
     {
-        var calls = (List<object>)Json.ParseObject(Console.In.ReadToEnd())["calls"];
-        Console.Write(Json.Write(calls.Select(asked => Result((IDictionary<string, object>)asked)).ToList()));
+        for (var line = Console.In.ReadLine(); line != null; line = Console.In.ReadLine())
+        {
+            var calls = (List<object>)Json.ParseObject(line)["calls"];
+            Console.WriteLine(Json.Write(calls.Select(asked => Result((IDictionary<string, object>)asked)).ToList()));
+        }
     }
 
     static object Result(IDictionary<string, object> asked)

@@ -1,4 +1,4 @@
-"""Calls of a test, as JSON on stdin: `[{client, method, args}]`; their results as one JSON list on stdout."""
+"""A test's calls, a line of JSON each time: `{"calls": [{client, method, args}]}`; their results as a line with a list."""
 
 import dataclasses
 import json
@@ -11,11 +11,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "..", "cl
 import aos_client
 
 
-def call(client, method, args):
+def call(method, args, client=None):
     if method == "verify_license_file":
         args = dict(args, now=datetime.fromisoformat(args["now"].replace("Z", "+00:00")))
         return aos_client.verify_license_file(**args)
-    made = aos_client.Client(**client)
+    made = aos_client.Client(**(client or {}))
     if method == "capture_exception":
         how = args.pop("how", "plain")
         if how == "odd":
@@ -49,4 +49,5 @@ def result(**asked):
         return {"raised": str(error)}
 
 
-json.dump([result(**asked) for asked in json.load(sys.stdin)], sys.stdout)
+for line in sys.stdin:
+    print(json.dumps([result(**asked) for asked in json.loads(line)["calls"]]), flush=True)

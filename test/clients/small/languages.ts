@@ -1,12 +1,15 @@
 /** How a test calls the small clients of clients/python and clients/csharp: the same calls, the same results. */
-import { execFile, spawnSync } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
 import { projectRoot } from '../../architecture/tree.js';
 import { unlessMonoDies } from '../../support/mono.js';
 import { done } from '../../support/programs.js';
 
 const ROOT = projectRoot();
 const DRIVERS = join(ROOT, 'test', 'clients', 'small');
+const LIMIT_MS = 60_000;
 
 export interface Call {
   client?: Record<string, unknown>;
@@ -14,37 +17,75 @@ export interface Call {
   args: Record<string, unknown>;
 }
 export type Result = Record<string, unknown>;
-export type Driver = (calls: readonly Call[]) => Promise<Result[]>;
+type Running = ChildProcessByStdio<Writable, Readable, null>;
 
-function ran(program: string, args: readonly string[], input: object): Promise<Result[]> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(program, args, { timeout: 60_000 }, (error, stdout) => {
-      if (error === null) resolve(JSON.parse(stdout) as Result[]);
-      else reject(error);
+/** A program that answers each line of calls with a line of their results. */
+export class Driver {
+  #standing: Running | null = null;
+
+  constructor(
+    private readonly program: string,
+    private readonly args: readonly string[],
+    private readonly unlessItDies: <T>(run: () => Promise<T>) => Promise<T> = (run) => run(),
+  ) {}
+
+  /** In a process that stays: a start of one costs more than all that it is asked here. */
+  call(calls: readonly Call[]): Promise<Result[]> {
+    return this.unlessItDies(() => this.#ask((this.#standing ??= this.#start()), calls));
+  }
+
+  /** In a process of their own: what a client has kept for them lies on the disk. */
+  anew(calls: readonly Call[]): Promise<Result[]> {
+    return this.unlessItDies(async () => {
+      const child = this.#start();
+      const results = await this.#ask(child, calls);
+      child.stdin.end();
+      return results;
     });
-    child.stdin?.end(JSON.stringify(input));
-  });
+  }
+
+  end(): void {
+    this.#standing?.kill();
+  }
+
+  #start(): Running {
+    return spawn(this.program, this.args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  }
+
+  #ask(child: Running, calls: readonly Call[]): Promise<Result[]> {
+    return new Promise((resolve, reject) => {
+      const lines = createInterface({ input: child.stdout });
+      const limit = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS);
+      const ended = (code: number | null, signal: string | null): void => {
+        clearTimeout(limit);
+        if (child === this.#standing) this.#standing = null;
+        reject(Object.assign(new Error(`${this.program} ended with ${code ?? signal}`), { signal }));
+      };
+      child.once('error', reject);
+      child.once('exit', ended);
+      lines.once('line', (line) => {
+        clearTimeout(limit);
+        child.off('exit', ended);
+        child.off('error', reject);
+        lines.close();
+        resolve(JSON.parse(line) as Result[]);
+      });
+      child.stdin.write(`${JSON.stringify({ calls })}\n`);
+    });
+  }
 }
 
 const has = (program: string): boolean => spawnSync(program, ['--version']).status === 0;
 
 /** A program to call a client with; null: this machine has none for the language. */
 export const LANGUAGES: Readonly<Record<string, (dir: string) => Promise<Driver | null>>> = {
-  Python: async () =>
-    has('python3')
-      ? (calls) =>
-          ran(
-            'python3',
-            [join(DRIVERS, 'driver.py')],
-            calls.map((call) => ({ client: {}, ...call })),
-          )
-      : null,
+  Python: async () => (has('python3') ? new Driver('python3', [join(DRIVERS, 'driver.py')]) : null),
   'C#': async (dir) => {
     if (!has('mcs') || !has('mono')) return null;
     const program = join(dir, 'driver.exe');
     const sources = [join(ROOT, 'clients', 'csharp', 'AosClient.cs'), join(DRIVERS, 'Driver.cs')];
     const compile = ['-debug', '-warnaserror', '-r:System.Numerics', `-out:${program}`, ...sources];
     await unlessMonoDies(() => done('mcs', compile, { cwd: dir }));
-    return (calls) => unlessMonoDies(() => ran('mono', ['--debug', program], { calls }));
+    return new Driver('mono', ['--debug', program], unlessMonoDies);
   },
 };
