@@ -19,7 +19,7 @@ import { availableParallelism, cpus } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as after } from 'node:timers/promises';
-import { bundleAgents } from './bundle-agent.mjs';
+import { bundleClients } from './bundle-clients.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist', 'test');
 const worker = join(dirname(fileURLToPath(import.meta.url)), 'test-worker.mjs');
@@ -99,9 +99,9 @@ if (queue.length === 0) {
   process.exit(1);
 }
 
-/** Files that start the update agent wait until it is bundled, beside which others run. */
-const startsAgents = (file) => /^(clients\/agent|outside)\//.test(nameOf(file));
-let bundling = queue.some(startsAgents) ? bundleAgents().then(() => (bundling = null)) : null;
+/** Files that start the update agent or the packager wait until these are bundled, beside which others run. */
+const startsClients = (file) => /^(clients\/(agent|packager)|outside)\//.test(nameOf(file));
+let bundling = queue.some(startsClients) ? bundleClients().then(() => (bundling = null)) : null;
 
 const began = Date.now();
 const results = [];
@@ -128,7 +128,7 @@ function next() {
   const wanted = [...running.keys()].reduce((sum, file) => sum + load(file), 0);
   const anyOne = running.size === 0 || coresWereIdle();
   const at = queue.findIndex(
-    (file) => (anyOne || wanted + load(file) <= WANTED) && (bundling === null || !startsAgents(file)),
+    (file) => (anyOne || wanted + load(file) <= WANTED) && (bundling === null || !startsClients(file)),
   );
   return at < 0 ? undefined : queue.splice(at, 1)[0];
 }

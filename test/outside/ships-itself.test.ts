@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
 import { runAgent, type Ran } from '../clients/agent/agent.js';
-import { packager } from '../clients/packager/harness.js';
+import { COMPILED, packager } from '../clients/packager/harness.js';
 import { until } from '../harness.js';
 import { cleanEnv, done, run } from '../support/programs.js';
 import { ADMIN, TestService } from '../support/service.js';
@@ -110,7 +110,11 @@ describe('AOS ships itself', function () {
 
   async function publish(): Promise<void> {
     const config = join(built, '..', 'packager.json');
-    const ended = await packager(['--config', config, '--server', publisher.url], { SVC_TOKEN: token });
+    const ended = await packager(
+      ['--config', config, '--server', publisher.url],
+      { SVC_TOKEN: token },
+      { program: COMPILED },
+    );
     expect(ended.code, ended.stdout + ended.stderr).to.equal(0);
     expect(ended.stderr, 'nothing looks like a credential').to.not.include('WARNING');
     expect(ended.stdout).to.match(new RegExp(`^PUBLISHED: aos \\S+ \\(stable, ${PLATFORM}\\), signed$`, 'm'));

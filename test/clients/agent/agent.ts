@@ -1,26 +1,18 @@
 /** Runs the real agent as a process of its own, and looks at installations. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { HOOKS, type Hooks } from '../../../clients/agent/hooks.js';
 import type { Sink } from '../../../clients/agent/output.js';
 import { run } from '../../../clients/agent/run.js';
+import { bundledOr } from '../../support/bundled.js';
 import type { Keys, Release, SourceFile } from '../../support/release-server.js';
 
-const HERE = dirname(fileURLToPath(import.meta.url));
-/** In one file, as the runner makes it (scripts/bundle-agent.mjs), where that is of this build. */
-function programOf(compiled: string, bundled: string): string {
-  const at = join(HERE, '..', '..', 'bundled', bundled);
-  const built = join(HERE, '..', '..', '..', '.tsbuildinfo');
-  return existsSync(at) && statSync(at).mtimeMs >= statSync(built).mtimeMs ? at : compiled;
-}
-export const MAIN = programOf(join(HERE, '..', '..', '..', 'clients', 'agent', 'main.js'), 'agent.mjs');
+export const MAIN = bundledOr('clients/agent/main.js', 'agent.mjs');
 /** The same program with hooks that stop it. */
-export const FAULTY = programOf(join(HERE, 'faulty.js'), 'faulty-agent.mjs');
+export const FAULTY = bundledOr('test/clients/agent/faulty.js', 'faulty-agent.mjs');
 
 export interface Ran {
   code: number | null;

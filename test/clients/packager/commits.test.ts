@@ -47,8 +47,7 @@ describe('packager: commits of a release', function () {
     packager(
       ['--project', 'shop', '--version', version, '--publish-dir', join(root, 'out'), '--platform', 'any', ...args],
       { SVC_TOKEN: token, SVC_URL: service.url },
-      process.execPath,
-      root,
+      { cwd: root },
     );
   const ask = async (method: string, path: string, bearer: string, body?: object): Promise<Loose> => {
     const answer = await service.request(method, path, bearer, body);
@@ -89,7 +88,7 @@ describe('packager: commits of a release', function () {
     const bare = await mkdtemp(join(tmpdir(), 'aos-bare-'));
     await writeFile(join(bare, 'app.js'), '1');
     const args = ['--project', 'shop', '--version', '1.6.0', '--publish-dir', bare, '--dry-run', '--commits', 'a..b'];
-    const { code, stderr } = await packager(args, { GIT_CEILING_DIRECTORIES: tmpdir() }, process.execPath, bare);
+    const { code, stderr } = await packager(args, { GIT_CEILING_DIRECTORIES: tmpdir() }, { cwd: bare });
     expect({ code }).to.deep.equal({ code: 1 });
     expect(stderr).to.match(/--commits a\.\.b cannot be read: .*not a git repository/);
     await rm(bare, { recursive: true });

@@ -6,8 +6,11 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundledOr } from '../../support/bundled.js';
 
-const PROGRAM = join(dirname(fileURLToPath(import.meta.url)), '../../../clients/packager/packager.js');
+/** As users run it. */
+export const COMPILED = fileURLToPath(new URL('../../../clients/packager/packager.js', import.meta.url));
+const BUNDLED = bundledOr('clients/packager/packager.js', 'packager.mjs');
 
 export interface Finished {
   code: number | null;
@@ -18,13 +21,12 @@ export interface Finished {
 export function packager(
   args: readonly string[],
   env: Record<string, string> = {},
-  node = process.execPath,
-  cwd?: string,
+  { cwd, program = BUNDLED }: { cwd?: string; program?: string } = {},
 ): Promise<Finished> {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('SVC_') && name !== 'SOURCE_DATE_EPOCH',
   );
-  const child = spawn(node, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -516,10 +516,10 @@ describe('packager', function () {
   });
 
   describe('packs', () => {
-    const packed = async (env: Record<string, string> = {}, node?: string): Promise<Buffer> => {
+    const packed = async (env: Record<string, string> = {}): Promise<Buffer> => {
       const out = join(root, 'kept.tar.gz');
       const args = ['--project', 'shop', '--publish-dir', dir, '--dry-run', '--output', out];
-      expect(await packager(args, env, node)).to.include({ code: 0 });
+      expect(await packager(args, env)).to.include({ code: 0 });
       return readFile(out);
     };
 

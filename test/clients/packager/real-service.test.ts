@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isSignedBy, readPublicKey } from '../../../formats/signature.js';
 import { readManifest } from '../../../formats/manifest.js';
 import { TestService } from '../../support/service.js';
-import { packager, writeTree, type Finished } from './harness.js';
+import { COMPILED, packager, writeTree, type Finished } from './harness.js';
 
 describe('packager and service', function () {
   this.timeout(120_000);
@@ -36,6 +36,7 @@ describe('packager and service', function () {
     packager(
       ['--project', 'shop', '--publish-dir', join(root, 'linux-x64'), '--config', join(root, 'packager.json'), ...args],
       { SVC_TOKEN: token, SVC_URL: service.url },
+      { program: COMPILED },
     );
   const json = async (path: string): Promise<Record<string, unknown>> =>
     (await (await fetch(`${service.url}${path}`)).json()) as Record<string, unknown>;
