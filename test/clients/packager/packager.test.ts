@@ -487,7 +487,7 @@ describe('packager', function () {
       const secret = join(root, 'token');
       await writeFile(secret, TOKEN, { mode: 0o600 });
       const here = (): Promise<Finished> =>
-        packager(['--publish-dir', dir, '--version', '1.2.0'], { SVC_TOKEN_FILE: secret }, process.execPath, root);
+        packager(['--publish-dir', dir, '--version', '1.2.0'], { SVC_TOKEN_FILE: secret }, { cwd: root });
       await chown(file, 54_321, 54_321);
       await chmod(root, 0o1777);
       const refused = await here();
