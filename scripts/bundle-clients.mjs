@@ -1,6 +1,7 @@
-// Writes the update agent, the one that tests stop (test/clients/agent/faulty.ts), and the packager as one file each: a
-// start then takes half the processor time, and tests start them seven hundred times. Users have the agent like that; the
-// packager as it is compiled, which the tests before a real service run. Does nothing when nothing was compiled since.
+// Writes the update agent, the one that tests stop (test/clients/agent/faulty.ts), and the packager as one file each:
+// a start then takes half the processor time, and tests start them seven hundred times. Users have the agent like
+// that, and the packager as it is compiled, which the tests before a real service run. Does nothing when nothing was
+// compiled since.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, stop } from 'esbuild-wasm';
