@@ -22,7 +22,7 @@ import { CACHE, REQUIRED } from './programs.js';
 const SLOW_MS = 180_000;
 const PACKAGES = join(CACHE, 'javascript', 'node_modules');
 const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const ESBUILD = fileURLToPath(import.meta.resolve('esbuild-wasm/bin/esbuild'));
+const ESBUILD = join(PACKAGES, 'esbuild', 'bin', 'esbuild');
 const run = promisify(execFile);
 const isPrepared = existsSync(join(CACHE, 'python', '.complete')) && existsSync(join(PACKAGES, '@sentry', 'browser'));
 const suite = REQUIRED || isPrepared ? describe : describe.skip;

@@ -22,7 +22,7 @@ const isPrepared = existsSync(join(PACKAGES, '@sentry', 'cli'));
 const suite = REQUIRED || (isPrepared && CHROMIUM !== undefined) ? describe : describe.skip;
 const run = promisify(execFile);
 const SOURCES = fileURLToPath(new URL('javascript', import.meta.url));
-const ESBUILD = fileURLToPath(import.meta.resolve('esbuild-wasm/bin/esbuild'));
+const ESBUILD = join(PACKAGES, 'esbuild', 'bin', 'esbuild');
 
 type Loose = Record<string, unknown>;
 
@@ -259,7 +259,7 @@ suite('source maps of real builds', function () {
     await writeFile(
       join(esbuild.folder, 'build.mjs'),
       `import { sentryEsbuildPlugin } from '@sentry/esbuild-plugin';
-       import { build } from ${JSON.stringify(import.meta.resolve('esbuild-wasm'))};
+       import { build } from 'esbuild';
        await build({
          entryPoints: ['src/main.mjs'], bundle: true, minify: true, sourcemap: true, outdir: 'dist',
          plugins: [sentryEsbuildPlugin({ project: 'esbuild', telemetry: false })],
