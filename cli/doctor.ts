@@ -173,6 +173,8 @@ async function examine(deep: boolean): Promise<Diagnosis> {
   const loaded: { configuration: Configuration | null; keys: ServiceKeys | null } = { configuration: null, keys: null };
   await found.check('configuration', CONFIGURED, async () => {
     loaded.configuration = await loadConfig();
+    const [wrong] = loaded.configuration.misspelt;
+    if (wrong !== undefined) throw new Error(`${wrong.name} sets nothing: was ${wrong.meant} meant?`);
     return 'valid';
   });
   const { configuration } = loaded;

@@ -12,7 +12,15 @@ import { fileURLToPath } from 'node:url';
 import type joi from 'joi';
 import { membersOf } from './members.js';
 import { coreKeys, coreSchema, type CoreConfig } from './schema.js';
-import { ConfigError, isTree, readSources, type ConfigSources, type Tree } from './sources.js';
+import {
+  ConfigError,
+  isTree,
+  misspeltIn,
+  readSources,
+  type ConfigSources,
+  type Misspelt,
+  type Tree,
+} from './sources.js';
 
 export { ConfigError } from './sources.js';
 
@@ -39,6 +47,8 @@ export interface Configuration {
    * holds.
    */
   sections: Readonly<Record<string, unknown>>;
+  /** Variables that set nothing and are nearly the name of a setting, each with that name. */
+  misspelt: readonly Misspelt[];
   /** `config/local.json`, a path, `environment variable SVC_PORT`, or `the default`. */
   origin(key: string): string;
   /** One plugin's section, validated, with defaults, frozen. @throws ConfigError */
@@ -225,6 +235,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Configurati
   return Object.freeze({
     core: freeze(derive(checked, env, options.cwd ?? process.cwd())),
     sections: freeze(withLists(sources, sections)),
+    misspelt: misspeltIn(env),
     origin: (key: string) => originOf(sources, key),
     section: <T>(id: string, schema: joi.ObjectSchema<T>): T => {
       const given = sections[id] ?? {};

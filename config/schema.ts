@@ -234,9 +234,7 @@ export const coreSchema = joi.object({
         .description('A request that takes longer is written as a warning, at any level.'),
     })
     .description('The log on standard output.'),
-  plugins: joi
-    .array()
-    .items(joi.string())
+  plugins: named('SVC_PLUGINS', joi.array().items(joi.string()))
     .default([])
     .description('Further plugins: names of packages, folders with a package.json, or module files.'),
   plugins_off: named('SVC_PLUGINS_OFF', joi.array().items(joi.string()))

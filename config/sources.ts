@@ -116,6 +116,33 @@ export function pathOf(name: string): { path: string; file: boolean } | null {
   return { path: file ? withoutFile : path, file };
 }
 
+/** A variable that sets nothing, and the one that was meant. */
+export interface Misspelt {
+  name: string;
+  meant: string;
+}
+
+/** Core keys by what their variable is called with one underscore: `SVC_SERVER_PORT`. */
+const oneUnderscore: ReadonlyMap<string, string> = new Map(
+  [...corePaths]
+    .filter((path) => path.includes('.'))
+    .map((path) => {
+      const upper = path.toUpperCase();
+      return [`SVC_${upper.replaceAll('.', '_')}`, `SVC_${upper.replaceAll('.', '__')}`] as const;
+    }),
+);
+
+/**
+ * Variables that are nearly the name of a setting. All others that begin with `SVC_` belong to the companions
+ * (contract 00, configuration).
+ */
+export function misspeltIn(env: NodeJS.ProcessEnv): Misspelt[] {
+  return Object.keys(env).flatMap((name) => {
+    const meant = oneUnderscore.get(name.toUpperCase());
+    return meant === undefined || pathOf(name) !== null ? [] : [{ name, meant }];
+  });
+}
+
 async function readVariable(name: string, value: string, file: boolean): Promise<string> {
   if (!file) return value;
   try {

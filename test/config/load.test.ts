@@ -57,6 +57,27 @@ describe('configuration', () => {
     expect(core.release_private_key).to.equal(null);
   });
 
+  it('names variables that are a setting’s but for an underscore, and leaves those of the companions alone', async () => {
+    const { misspelt, core } = await load({
+      SVC_SERVER_PORT: '1',
+      SVC_LIMITS_JSON_BYTES: '1',
+      SVC_SERVER: 'https://aos.example',
+      SVC_TOKEN: 't',
+      SVC_LOG_LEVEL: 'warn',
+      SVC_SERVER__HOST: '0.0.0.0',
+      SVC_PLUGINS: '["./on-call"]',
+    });
+    expect(misspelt).to.deep.equal([
+      { name: 'SVC_SERVER_PORT', meant: 'SVC_SERVER__PORT' },
+      { name: 'SVC_LIMITS_JSON_BYTES', meant: 'SVC_LIMITS__JSON_BYTES' },
+    ]);
+    expect([core.server.port, core.limits.json_bytes]).to.deep.equal([8080, 1_048_576]);
+    expect(core.plugins).to.deep.equal(['./on-call']);
+    expect(await fault(load({ SVC_PLUGINS: './on-call' }))).to.equal(
+      'configuration: plugins must be an array (from environment variable SVC_PLUGINS)',
+    );
+  });
+
   it('works with an empty default.json, by the schema', async () => {
     const whole = await load();
     await write('config/default.json', {});
