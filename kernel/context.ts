@@ -6,7 +6,15 @@ import { serviceFor, type ExtensionPoint, type Token } from '../ports/token.js';
 import { collectionOf, NotInManifest, transactOf } from './collections.js';
 import type { Scope } from './container.js';
 import { jobName } from './contributions/jobs.js';
-import { added, collection, type AppSettings, type PluginContext, type Ports } from './contract.js';
+import {
+  added,
+  addedBy,
+  collection,
+  type Added,
+  type AppSettings,
+  type PluginContext,
+  type Ports,
+} from './contract.js';
 import type { Locks } from './locks.js';
 import type { PluginRun, ProvidedServices } from './plugin-run.js';
 
@@ -21,6 +29,8 @@ export interface Shared {
   root: Scope;
   /** What plugins that have not failed have added to a point, in their order. */
   extensions: (point: string) => readonly unknown[];
+  /** The same, with the plugin of each. */
+  addedTo: (point: string) => readonly Added<unknown>[];
 }
 
 export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
@@ -40,7 +50,10 @@ export function contextOf(plugin: PluginRun, shared: Shared): PluginContext {
     return shared.extensions(point) as readonly T[];
   };
   const offered = Object.fromEntries(
-    manifest.extensionPoints.map((point) => [added({ point }).name, () => extensions({ point })]),
+    manifest.extensionPoints.flatMap((point) => [
+      [added({ point }).name, () => extensions({ point })],
+      [addedBy({ point }).name, () => shared.addedTo(point)],
+    ]),
   );
   const scope = shared.root.child({ ...needed, ...collections, ...offered, app, config, ...ports });
   const events = new Set(manifest.events);

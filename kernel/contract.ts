@@ -13,7 +13,7 @@ export {
   type PluginContext,
   type PluginParts,
 } from './contract/plugin.js';
-export { added, collection, PORT, type AppSettings, type Ports } from './contract/ports.js';
+export { added, addedBy, collection, PORT, type Added, type AppSettings, type Ports } from './contract/ports.js';
 export { listen } from '../ports/events.js';
 export { event, extend, extensionPoint, perPlugin, token } from '../ports/token.js';
 export type { AskingPlugin, EventType, Extension, ExtensionPoint, PerPlugin, Token } from '../ports/token.js';
@@ -99,6 +99,7 @@ export {
 export { cached, findCached, getCached } from '../ports/cached-reads.js';
 export { changeRendered, findRendered } from '../ports/rendering.js';
 export { countFew } from '../ports/store/few.js';
+export { removeAll } from '../ports/store/remove-all.js';
 export { InvalidCursor, StoreConflict, StoreDamaged } from '../ports/store.js';
 export {
   findReadable,

@@ -7,6 +7,7 @@ import type { Logger } from '../ports/logger.js';
 import { CODES, type Catalogue } from './errors.js';
 import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
 import { pagesOf, panelsOf, routesOf } from './mounts.js';
+import type { Added } from './contract/ports.js';
 import type { MountedCommand } from './parts.js';
 import type { PluginRun } from './plugin-run.js';
 import type { BootReport } from './report.js';
@@ -93,11 +94,18 @@ export class RunningPlugins {
   extensionsOf(point: string): readonly unknown[] {
     let found = this.#extensions.get(point);
     if (found === undefined) {
-      const there = this.runs.filter(({ state }) => state !== 'failed').flatMap(({ parts }) => parts.extensions ?? []);
-      found = there.filter((extension) => extension.point === point).map(({ value }) => value);
+      found = this.addedTo(point).map(({ value }) => value);
       this.#extensions.set(point, found);
     }
     return found;
+  }
+
+  /** The same, with the plugin of each. */
+  addedTo(point: string): Added<unknown>[] {
+    const there = this.runs.filter(({ state }) => state !== 'failed');
+    return there.flatMap(({ id, parts }) =>
+      (parts.extensions ?? []).filter((one) => one.point === point).map(({ value }) => ({ plugin: id, value })),
+    );
   }
 
   /** Every error code: the service's, and what the manifests declare. */

@@ -94,3 +94,15 @@ export function collection<T extends Doc>(name: string): Token<Collection<T>> {
 export function added<T>({ point }: ExtensionPoint<T>): Token<() => readonly T[]> {
   return token(`added:${point}`);
 }
+
+/** What a plugin has added to an extension point. */
+export interface Added<T> {
+  /** Its id. */
+  plugin: string;
+  value: T;
+}
+
+/** The same with the plugin of each, for what is remembered of plugins that come and go. */
+export function addedBy<T>({ point }: ExtensionPoint<T>): Token<() => readonly Added<T>[]> {
+  return token(`addedBy:${point}`);
+}

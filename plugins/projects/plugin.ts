@@ -15,6 +15,7 @@ import {
 } from '../../ports/domain/projects.js';
 import { CATALOG } from '../../ports/domain/system.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { Belongings } from './belongings.js';
 import { brandPages } from './brand/pages.js';
 import { brandRoutes } from './brand/routes.js';
 import { Brands } from './brand/brands.js';
@@ -47,14 +48,16 @@ export default definePlugin({
     },
     { name: 'counters', indexes: [] },
     { name: 'brands', indexes: [{ fields: ['seller'] }] },
+    { name: 'deletions', indexes: [] },
   ],
   from: import.meta.url,
   setup(ctx) {
-    const { projects, keys, brands, deletion } = ctx.services({
+    const { projects, keys, brands, deletion, belongings } = ctx.services({
       projects: Projects,
       keys: IntakeKeys,
       brands: Brands,
       deletion: ProjectDeletion,
+      belongings: Belongings,
     });
     return {
       routes: [...routes(projects, keys, deletion), ...brandRoutes(brands)],
@@ -72,6 +75,7 @@ export default definePlugin({
         }),
         ...brandPages(projects, brands),
       ],
+      start: () => belongings.catchUp(),
       jobs: [{ name: 'deletions', everyMs: 30_000, run: () => deletion.reconcile() }],
       commands: commands(projects, keys),
       services: {

@@ -49,9 +49,19 @@ const line = (max: number) =>
     .max(max)
     .pattern(/\p{Cc}/u, { invert: true, name: 'free of control characters' });
 
+/**
+ * A place of a repository: an address, `git@host:path`, `host.name:path`, or a path. What else stands before a colon
+ * (`javascript:`, `data:`) is an address that a program might follow to somewhere else.
+ */
+const REPOSITORY = /^(?:(?:https?|ssh|git|git\+ssh|git\+https):\/\/|[^:.@/]*[.@/][^:]*:|[^:]*$)/i;
+
 const shared = {
   description: joi.string().max(5000).allow(null, '').description('What the product is'),
-  repo_url: line(500).allow(null, '').description('Where its source lies'),
+  repo_url: line(500)
+    .pattern(REPOSITORY)
+    .messages({ 'string.pattern.base': 'must be an address with https, http, ssh or git, or host:path' })
+    .allow(null, '')
+    .description('Where its source lies'),
   setup_scopes: joi
     .array()
     .items(joi.string().max(100))

@@ -5,6 +5,7 @@ import { MemoryStore } from '../../../adapters/memory/store.js';
 import { Scope } from '../../../kernel/container.js';
 import {
   added,
+  addedBy,
   collection,
   type Collection,
   type Doc,
@@ -153,7 +154,10 @@ export async function contextFor<C>(plugin: Plugin<C>, w: Fixture, config: Parti
     config: checked,
     ...Object.fromEntries((plugin.collections ?? []).map(({ name }) => [collection(name).name, rows(name)])),
     ...Object.fromEntries(
-      (plugin.extensionPoints ?? []).map((point) => [added({ point }).name, () => extensions({ point })]),
+      (plugin.extensionPoints ?? []).flatMap((point) => [
+        [added({ point }).name, () => extensions({ point })],
+        [addedBy({ point }).name, () => extensions({ point }).map((value) => ({ plugin: 'other', value }))],
+      ]),
     ),
   });
   return {

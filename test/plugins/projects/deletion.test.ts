@@ -6,6 +6,8 @@ import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { definePlugin, extend } from '../../../kernel/contract.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import type { DocumentStore } from '../../../ports/store.js';
 import { PROJECT_BELONGINGS } from '../../../ports/domain/projects.js';
 import { ADMIN, aosJson, TestService } from '../../support/service.js';
 import { engines } from '../../support/engines.js';
@@ -116,7 +118,7 @@ for (const engine of engines) {
         const { status, body } = await service.request('GET', '/api/tokens/v1/self', token);
         expect([status, (body['error'] as { code: string }).code]).to.deep.equal([401, 'unauthorized']);
       }
-      expect(await naming()).to.deep.equal(['access_audit']);
+      expect(await naming()).to.deep.equal(['access_audit', 'projects_deletions']);
       await service.project('shop');
       for (const path of [
         '/api/webhooks/v1/webhooks',
@@ -203,5 +205,83 @@ describe('a deletion that is interrupted', function () {
     const token = await fixture.token(['projects:read'], 'later');
     expect(await call('POST', '', { slug: 'later' })).to.deep.equal([201]);
     expect((await fixture.api('GET', '/api/tokens/v1/self', token)).status).to.equal(401);
+  });
+});
+
+describe('a project that goes while a plugin is off', () => {
+  const fixtures: HttpFixture[] = [];
+  afterEach(async () => {
+    for (const fixture of fixtures.splice(0)) await fixture.stop();
+  });
+  const asked: string[] = [];
+  let broken = false;
+  const elsewhere = definePlugin({
+    id: 'elsewhere',
+    version: '1.0.0',
+    api: 1,
+    title: 'Elsewhere',
+    extends: [PROJECT_BELONGINGS.point],
+    setup: () => ({
+      extensions: [
+        extend(PROJECT_BELONGINGS, {
+          clear: async (slug) => {
+            if (broken) throw new Error('the disk is full');
+            asked.push(`clear ${slug}`);
+          },
+          detach: async (slug) => void asked.push(`detach ${slug}`),
+        }),
+      ],
+    }),
+  });
+  /** A process over the store; what the plugin was asked for meanwhile. */
+  const process = async (
+    store: DocumentStore,
+    on: boolean,
+    work: (call: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<number>) => Promise<void>,
+  ): Promise<string[]> => {
+    const fixture = await HttpFixture.open({ store, plugins: on ? [elsewhere] : [] });
+    fixtures.push(fixture);
+    const manage = await fixture.token(['projects:manage']);
+    await work(async (method, path, body) => (await fixture.api(method, `${PROJECTS}${path}`, manage, body)).status);
+    await fixtures.pop()?.stop();
+    return asked.splice(0);
+  };
+  /** One that is there after a stop. */
+  const lasting = (): DocumentStore => Object.assign(new MemoryStore(), { close: async () => undefined });
+  const nothing = async (): Promise<void> => undefined;
+
+  for (const again of [true, false])
+    it(`leaves nothing with it once the plugin is on again, ${again ? 'made anew meanwhile or' : ''} not`, async () => {
+      const store = lasting();
+      await process(store, true, async (call) => void expect(await call('POST', '', { slug: 'shop' })).to.equal(201));
+      await process(store, false, async (call) => {
+        expect(await call('DELETE', '/shop')).to.equal(200);
+        if (again) expect(await call('POST', '', { slug: 'shop' })).to.equal(201);
+      });
+      broken = true;
+      expect(await process(store, true, nothing)).to.deep.equal([]);
+      broken = false;
+      expect(await process(store, true, nothing)).to.deep.equal(['clear shop', 'detach shop']);
+      expect(await process(store, true, nothing), 'once').to.deep.equal([]);
+    });
+
+  it('keeps what the plugin has of the next one', async () => {
+    const store = lasting();
+    await process(store, true, async (call) => {
+      await call('POST', '', { slug: 'shop' });
+      expect(await call('DELETE', '/shop')).to.equal(200);
+    });
+    expect(await process(store, true, nothing)).to.deep.equal([]);
+    await process(store, false, async (call) => {
+      await call('POST', '', { slug: 'shop' });
+      expect(await call('DELETE', '/shop')).to.equal(200);
+    });
+    // Another process has the plugin on, and makes the next one.
+    const other = await HttpFixture.open({ store });
+    fixtures.push(other);
+    await other.harness.store
+      .collection<{ id: string; cleared: string[] }>('projects_deletions')
+      .change({ id: 'shop' }, { push: { cleared: { each: ['elsewhere'] } } });
+    expect(await process(store, true, nothing)).to.deep.equal([]);
   });
 });

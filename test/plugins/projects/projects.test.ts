@@ -134,6 +134,25 @@ describe('projects', function () {
       repo_url: 'https://git.test/shop',
       require_signed: true,
     });
+    for (const repo_url of [
+      'javascript:alert(1)',
+      'JavaScript://git.test/%0aalert(1)',
+      'data:text/html,x',
+      'file:///etc',
+    ]) {
+      const { status, json } = await call('PATCH', '/shop', { repo_url });
+      expect(status, repo_url).to.equal(422);
+      expect(json.error, repo_url).to.deep.include({ code: 'validation_failed' });
+      expect(json.error?.fields, repo_url).to.have.all.keys('repo_url');
+    }
+    for (const repo_url of [
+      'git@git.test:shop.git',
+      'ssh://git@git.test:22/shop',
+      'git.test:shop',
+      '/srv/git/shop',
+      'shop',
+    ])
+      expect((await call('PATCH', '/shop', { repo_url })).json['project'], repo_url).to.include({ repo_url });
     expect((await call('PATCH', '/shop', { repo_url: null, description: '' })).json['project']).to.include({
       repo_url: null,
       description: null,
