@@ -14,7 +14,7 @@ import type { LicenseWatcher } from '../../ports/domain/licensing.js';
 import type { ProjectDirectory, SellerBrands } from '../../ports/domain/projects.js';
 import type { PasswordHasher } from '../../ports/hasher.js';
 import type { Signer } from '../../ports/signer.js';
-import type { ActivationDoc, LicenseDoc, OpeningMarkDoc } from './model/documents.js';
+import type { ActivationDoc, LicenseDoc, ExpiryMarkDoc, OpeningMarkDoc } from './model/documents.js';
 
 /** Declared as a type, not as an interface, so that a list of plugins accepts it as a plain record. */
 export type LicensingConfig = {
@@ -25,6 +25,8 @@ export interface LicensingDeps {
   licenses: Collection<LicenseDoc>;
   activations: Collection<ActivationDoc>;
   marks: Collection<OpeningMarkDoc>;
+  /** In the same collection. */
+  expiryMarks: Collection<ExpiryMarkDoc>;
   clock: Clock;
   ids: Ids;
   log: Logger;

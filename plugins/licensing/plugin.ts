@@ -53,6 +53,7 @@ function depsOf(ctx: PluginContext<LicensingConfig>): LicensingDeps {
     licenses: ctx.collection('licenses'),
     activations: ctx.collection('activations'),
     marks: ctx.collection('marks'),
+    expiryMarks: ctx.collection('marks'),
     clock: ctx.clock,
     ids: ctx.ids,
     log: ctx.log,
@@ -94,6 +95,7 @@ function jobs(
       name: 'release',
       everyMs: HOUR_MS,
       timeoutMs: 10 * MINUTE_MS,
+      removesByAge: true,
       run: async ({ signal }) => void (await machines.releaseUnseen(signal)),
     },
   ];

@@ -3,23 +3,28 @@
  * expiry itself; this job only tells the access files and the receivers of events (contract 50, events).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { pages } from '../../../lib/paging.js';
+import { AHEAD_MS, hasElapsed } from '../../../lib/clocks/elapsed.js';
+import { each, pages } from '../../../lib/paging.js';
+import { HOUR_MS, isoOf } from '../../../lib/time.js';
+import type { Filter } from '../../../ports/store.js';
 import { LICENSE_EXPIRED, LICENSE_EXPIRING } from '../../../ports/domain/licensing.js';
 import { DEPS, type LicensingDeps } from '../deps.js';
 import type { LicenseDoc } from '../model/documents.js';
 import { outboxAt } from '../../../lib/outbox.js';
 import { LICENSE_OUTBOX, type LicensingOutbox } from '../outbox.js';
 import { OpeningMarks } from './marks.js';
-import { licenseEvent } from './new-license.js';
+import { duesOf, licenseEvent } from './new-license.js';
 import { LicenseWatchers } from './watchers.js';
 
 const BATCH = 200;
+const MARK = 'expiry';
+const UPSERT = { upsert: true };
 type Due = 'expire_due' | 'warn_due';
 
 @injectable()
 export class LicenseExpiry {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'clock' | 'ids'>,
+    @inject(DEPS) private readonly deps: Pick<LicensingDeps, 'licenses' | 'expiryMarks' | 'clock' | 'ids' | 'config'>,
     @inject(OpeningMarks) private readonly marks: OpeningMarks,
     @inject(LicenseWatchers) private readonly watchers: LicenseWatchers,
     @inject(LICENSE_OUTBOX) private readonly outbox: LicensingOutbox<LicenseDoc>,
@@ -27,9 +32,10 @@ export class LicenseExpiry {
 
   /** Answers the number of expired licenses. */
   async run(signal?: AbortSignal): Promise<number> {
-    const products = new Set<string>();
+    const products = await this.#takeBack(signal);
     let n = 0;
     for await (const license of this.#due('expire_due', signal)) {
+      if (n === 0) await this.deps.expiryMarks.change({ id: MARK }, { set: { until: this.deps.clock.iso() } }, UPSERT);
       const told = await this.marks.around(() => this.#tell(license, 'expire_due', LICENSE_EXPIRED.event));
       if (!told) continue;
       products.add(license.product);
@@ -39,6 +45,35 @@ export class LicenseExpiry {
     for await (const license of this.#due('warn_due', signal))
       await this.#tell(license, 'warn_due', LICENSE_EXPIRING.event);
     return n;
+  }
+
+  /**
+   * A clock that was ahead told of ends too early, and is put back: they are due again. Answers the products whose
+   * licenses are good again.
+   */
+  async #takeBack(signal?: AbortSignal): Promise<Set<string>> {
+    const { licenses, expiryMarks, clock, config } = this.deps;
+    const products = new Set<string>();
+    const mark = await expiryMarks.get(MARK);
+    const now = clock.now();
+    if (mark === null || Date.parse(mark.until) <= now + AHEAD_MS) return products;
+    // Two machines whose clocks differ must not tell of one license in turns.
+    if (mark.taken_back_at !== undefined && !hasElapsed(mark.taken_back_at, HOUR_MS, now)) return products;
+    const early: Filter = { status: 'active', expires_at: { gt: isoOf(now), lte: mark.until }, expire_due: null };
+    for await (const license of each(licenses, { filter: early, sort: [['created_at', 'asc']], limit: BATCH })) {
+      if (signal?.aborted === true) return products;
+      const { id, rev, product } = license;
+      const changed = await licenses.change(
+        { id, rev, expire_due: null },
+        { set: duesOf(license, config.expiring_days) },
+      );
+      if (changed !== null) products.add(product);
+    }
+    await expiryMarks.change(
+      { id: MARK, until: mark.until },
+      { set: { until: isoOf(now), taken_back_at: isoOf(now) } },
+    );
+    return products;
   }
 
   async *#due(due: Due, signal?: AbortSignal): AsyncGenerator<LicenseDoc, void, undefined> {

@@ -77,6 +77,13 @@ export interface ActivationDoc extends WithOutbox {
   file_until?: string;
 }
 
+/** One document: the time by the clock up to which ends of licenses were told (expiry.ts). */
+export interface ExpiryMarkDoc extends Doc {
+  until: string;
+  /** When ends that were told too early were made due again last. */
+  taken_back_at?: string;
+}
+
 /** Announces changes of what opens the release store (marks.ts). */
 export interface OpeningMarkDoc extends Doc {
   /** Rises with every finished change. */

@@ -109,6 +109,7 @@ export function fixtureOn(store: DocumentStore, options: Options = {}): Fixture 
     licenses: store.collection(STORE.nameOf('licenses')),
     activations: store.collection(STORE.nameOf('activations')),
     marks: store.collection(STORE.nameOf('marks')),
+    expiryMarks: store.collection(STORE.nameOf('marks')),
     clock,
     ids: new RandomIds(clock),
     log,

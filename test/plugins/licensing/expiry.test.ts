@@ -1,0 +1,58 @@
+/** Ends of licenses that are told, where the clock is put ahead and back (contract 50, events). */
+import 'reflect-metadata';
+import { expect } from 'chai';
+import { LICENSE_EXPIRED } from '../../../ports/domain/licensing.js';
+import { DAY_MS, isoOf, MINUTE_MS } from '../../../lib/time.js';
+import { fixtureOn, STORES, type Fixture } from './fixture.js';
+
+for (const engine of STORES) {
+  describe(`licensing: the end of a license (${engine.name})`, () => {
+    let f: Fixture;
+    let close = async (): Promise<void> => undefined;
+    beforeEach(async function () {
+      const opened = await engine.open(() => this.skip());
+      f = fixtureOn(opened.store);
+      close = async () => {
+        await f.settled();
+        await opened.close();
+      };
+    });
+    afterEach(() => close());
+    const expired = async (of: Fixture = f): Promise<unknown[]> => {
+      await of.settled();
+      return of.emitted.filter(({ event }) => event === LICENSE_EXPIRED.event).map(({ data }) => data['id']);
+    };
+
+    it('that a clock which was ahead told of is told again when it comes', async () => {
+      const end = f.clock.now() + 100 * DAY_MS;
+      const { doc } = await f.license({ expires_at: isoOf(end) });
+      const { doc: past } = await f.license({ expires_at: isoOf(f.clock.now() - DAY_MS) });
+      const { doc: open } = await f.license();
+      f.clock.set(f.clock.now() + 365 * DAY_MS);
+      expect(await f.expiry.run()).to.equal(2);
+      expect(await expired()).to.have.members([doc.id, past.id]);
+      f.clock.set(end - 100 * DAY_MS);
+      f.told.length = 0;
+      expect(await f.expiry.run()).to.equal(0);
+      expect(f.told, 'its files are wanted again').to.deep.equal(['shop']);
+      expect(await f.deps.licenses.get(doc.id)).to.include({ expire_due: isoOf(end) });
+      f.clock.set(end + MINUTE_MS);
+      expect(await f.expiry.run()).to.equal(1);
+      expect(await expired()).to.have.members([doc.id, past.id, doc.id]);
+      expect(await f.expiry.run()).to.equal(0);
+      expect((await f.deps.licenses.get(open.id))?.expire_due).to.equal(undefined);
+    });
+
+    it('is not told in turns by two machines whose clocks differ', async () => {
+      const { doc } = await f.license({ expires_at: isoOf(f.clock.now() + 100 * DAY_MS) });
+      const other = fixtureOn(f.store);
+      other.clock.set(f.clock.now() + 365 * DAY_MS);
+      for (let minute = 0; minute < 50; minute++) {
+        await other.expiry.run();
+        await f.expiry.run();
+        for (const { clock } of [f, other]) clock.advance(MINUTE_MS);
+      }
+      expect([...(await expired()), ...(await expired(other))]).to.deep.equal([doc.id, doc.id]);
+    });
+  });
+}
