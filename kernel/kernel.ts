@@ -24,6 +24,7 @@ import { PluginRun, ProvidedServices } from './plugin-run.js';
 import { register } from './registry.js';
 import { BootReport } from './report.js';
 import { RunningPlugins } from './running-plugins.js';
+import { ClockTrust } from './system/clock-trust.js';
 import { provideSystem } from './system/system.js';
 import { Undo } from './undo.js';
 import { viewFaults } from './view-faults.js';
@@ -38,6 +39,7 @@ export class Kernel {
   #stopServer: (() => Promise<void>) | null = null;
   readonly #undo: Undo;
   readonly #plugins: RunningPlugins;
+  readonly #trust: ClockTrust;
   #migrator: Migrator | undefined;
   #address: string | null = null;
   #booting: Promise<Booted> | undefined;
@@ -47,6 +49,7 @@ export class Kernel {
     this.#bus = new InProcessEvents(parts.log);
     this.#report = new BootReport(parts.clock);
     this.#undo = new Undo(parts.log);
+    this.#trust = new ClockTrust(parts);
     this.#plugins = new RunningPlugins({
       log: parts.log,
       report: this.#report,
@@ -155,7 +158,7 @@ export class Kernel {
     const { version } = config.app;
     const migrator = (this.#migrator = new Migrator({ ...this.parts, version }, manifests));
     const system = { version, started_at: clock.iso(), store, runs, off, processes, freeBytes, unlistedProxies, peers };
-    provideSystem(this.#services, { ...system, migrator, http });
+    provideSystem(this.#services, { ...system, trust: this.#trust, migrator, http });
     return `${runs.length} plugins`;
   }
 
@@ -202,6 +205,7 @@ export class Kernel {
       locks: new Locks({ store, clock, ids, processes: this.parts.processes }),
       root,
       extensions: (point) => this.#plugins.extensionsOf(point),
+      addedTo: (point) => this.#plugins.addedTo(point),
     };
     const claims = new Claims(this.#plugins.scopes(), this.#plugins.codes());
     await this.#plugins.each(async (run) => {
@@ -223,7 +227,7 @@ export class Kernel {
     for (const run of this.#plugins.runs) {
       for (const listener of run.parts.listens ?? []) this.#bus.on(run.id, listener, () => run.state !== 'failed');
       try {
-        for (const job of run.parts.jobs ?? []) jobs?.define(guardedJob(job, run, this.parts.log));
+        for (const job of run.parts.jobs ?? []) jobs?.define(guardedJob(job, run, this.parts.log, this.#trust));
       } catch (error) {
         this.#plugins.fail(run, error);
       }
@@ -241,6 +245,7 @@ export class Kernel {
   }
 
   async #start(): Promise<void> {
+    this.#undo.push('clock', await this.#trust.watch());
     await this.#plugins.each(async (run) => {
       await this.#plugins.within('start', run, () => run.parts.start?.());
       run.state = 'ready';

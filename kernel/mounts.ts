@@ -5,6 +5,7 @@ import type { Authenticator, MountedPage, MountedPanel, MountedRoute, PageSpec }
 import type { JobSpec } from '../ports/jobs.js';
 import type { Ids } from '../ports/ids.js';
 import type { Logger } from '../ports/logger.js';
+import type { ClockTrust } from './system/clock-trust.js';
 import type { PluginRun } from './plugin-run.js';
 
 export function routesOf(run: PluginRun): MountedRoute[] {
@@ -46,14 +47,18 @@ export function panelsOf(run: PluginRun, log: Logger): MountedPanel[] {
   }));
 }
 
-/** A job runs only while its plugin is ready, and its failure is logged with both names. */
-export function guardedJob(job: JobSpec, run: PluginRun, log: Logger): JobSpec {
+/**
+ * A job runs only while its plugin is ready, one that removes by age only while the clock is believed, and its failure
+ * is logged with both names.
+ */
+export function guardedJob(job: JobSpec, run: PluginRun, log: Logger, trust: Pick<ClockTrust, 'look'>): JobSpec {
   return {
     ...job,
     run: async (call) => {
       if (!run.ready())
         throw new Error(`plugin ${run.id} is ${run.state}${run.reason === null ? '' : `: ${run.reason}`}`);
       try {
+        if (job.removesByAge === true && !(await trust.look()).believed) return;
         await job.run(call);
       } catch (err) {
         log.error({ err, plugin: run.id, job: job.name }, 'a job failed');

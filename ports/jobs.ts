@@ -11,6 +11,8 @@ export interface JobSpec {
   cron?: string;
   /** After this long the run's signal aborts and its lock may pass to another process. Default 60,000. */
   timeoutMs?: number;
+  /** It deletes what is older than some time: left out while the clock is not believed (decision 050). */
+  removesByAge?: boolean;
   run(job: JobRun): Promise<void>;
 }
 

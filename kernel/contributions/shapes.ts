@@ -152,6 +152,7 @@ export const JOB = Joi.object({
     .pattern(/^\s*(\S+\s+){4}\S+\s*$/)
     .messages({ 'string.pattern.base': '{{#label}} must have five fields: minute, hour, day, month, day of the week' }),
   timeoutMs: Joi.number().integer().min(1),
+  removesByAge: Joi.boolean(),
   run,
 } satisfies SchemaOf<JobSpec>).oxor('everyMs', 'cron');
 export const LISTEN = Joi.object({

@@ -2,6 +2,7 @@
 import type { PluginState, ServiceRuntime, UnlistedProxy } from '../../ports/domain/system.js';
 import type { Processes } from '../../ports/processes.js';
 import type { DocumentStore } from '../../ports/store.js';
+import type { ClockTrust } from './clock-trust.js';
 import { reasonOf } from '../faults.js';
 import type { PluginRun } from '../plugin-run.js';
 import { within } from '../timeout.js';
@@ -26,10 +27,11 @@ export interface RuntimeParts {
   freeBytes: () => Promise<number>;
   unlistedProxies: () => readonly UnlistedProxy[];
   peers: () => number;
+  trust: Pick<ClockTrust, 'look'>;
 }
 
 export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
-  const { version, started_at, store, runs, off, processes = ALONE, freeBytes, unlistedProxies, peers } = parts;
+  const { version, started_at, store, runs, off, processes = ALONE, freeBytes, unlistedProxies, peers, trust } = parts;
   return {
     version,
     node: process.version,
@@ -47,6 +49,7 @@ export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
     freeBytes: () => freeBytes(),
     unlistedProxies: () => unlistedProxies(),
     peers: () => peers(),
+    clock: () => trust.look(),
   };
 }
 

@@ -41,7 +41,6 @@ async function sweep(services: AccessServices): Promise<void> {
   await services.throttle.sweep();
   await services.known.sweep();
   await services.tokens.sweep(new Date(services.clock.now() - KEEP_ENDED_MS).toISOString());
-  await services.roster.reconcile();
 }
 
 function configuredName(given: string): string {
@@ -138,7 +137,10 @@ export default definePlugin<AccessConfig>({
       routes: routes(services),
       pages: pages(services),
       commands: [...tokenCommands(services.tokens, services.masters), ...userCommands(services.accounts, ctx.ids)],
-      jobs: [{ name: 'sweep', everyMs: HOUR_MS, run: () => sweep(services) }],
+      jobs: [
+        { name: 'sweep', everyMs: HOUR_MS, removesByAge: true, run: () => sweep(services) },
+        { name: 'roster', everyMs: HOUR_MS, run: () => services.roster.reconcile() },
+      ],
       services: {
         [AUTHENTICATOR.name]: services.authenticator,
         [AUDIT.name]: services.audit,

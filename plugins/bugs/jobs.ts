@@ -1,6 +1,8 @@
 /** The plugin's background work: the runs of its jobs, its start and its end. */
 import { inject, injectable } from '../../kernel/contract.js';
+import { AHEAD_MS } from '../../lib/clocks/elapsed.js';
 import { isoOf } from '../../lib/time.js';
+import { removeAll } from '../../ports/store/remove-all.js';
 import { Closing } from './builds/closing.js';
 import { Expiry } from './claims/expiry.js';
 import { DEPS, type BugDeps } from './deps.js';
@@ -48,6 +50,13 @@ export class Repairs {
     await this.blocking.reconcile(signal);
   }
 
+  /** Removes what is past its time: references, markers of deletions, feedback whose event never came. */
+  async forget(signal?: AbortSignal): Promise<void> {
+    await this.refs.forget(signal);
+    await this.removal.forget(signal);
+    await this.waiting.forget(signal);
+  }
+
   /** Waits for work that answered calls still do behind their answers. */
   async drain(): Promise<void> {
     await this.refs.drain();
@@ -58,7 +67,7 @@ export class Repairs {
 @injectable()
 export class BugsJobs {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<BugDeps, 'occurrences' | 'clock' | 'config'>,
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'occurrences' | 'clock' | 'config'>,
     @inject(Repairs) private readonly repairs: Repairs,
     @inject(Expiry) private readonly expiry: Expiry,
     @inject(Closing) private readonly closing: Closing,
@@ -85,21 +94,34 @@ export class BugsJobs {
     await this.words.reconcile(signal);
   }
 
-  /** Every 30 s: ends expired leases, closes items whose release is published, emits alarms that a crash prevented. */
+  /**
+   * Every 30 s: ends expired leases, closes items whose release is published, emits alarms that a crash prevented, and
+   * puts right what a clock that was ahead has left.
+   */
   async sweep(): Promise<void> {
+    await this.#seenByNow();
     await this.expiry.writeAllExpired();
     await this.closing.reconcile();
     await this.alarms.reconcile();
   }
 
-  /** Hourly: deletes payloads older than 30 days and items whose retention is over, in batches. */
+  /** Hourly: deletes what is past its time, payloads older than 30 days, and items whose retention is over. */
   async forget(signal?: AbortSignal): Promise<void> {
+    await this.repairs.forget(signal);
     const before = isoOf(this.deps.clock.now() - WINDOW_MS);
-    while ((await this.deps.occurrences.remove({ received_at: { lt: before } }, 1000)) > 0) {
-      if (signal?.aborted === true) return;
-    }
+    await removeAll(this.deps.occurrences, { received_at: { lt: before } }, signal);
+    if (signal?.aborted === true) return;
     const { retention_days: days } = this.deps.config;
     if (days !== null) await this.removal.retain(days, signal);
+  }
+
+  /** No item was seen later than now: a clock that was ahead is put back, and `last_seen_at` does not go back. */
+  async #seenByNow(): Promise<void> {
+    const { items, clock } = this.deps;
+    const ahead = { last_seen_at: { gt: isoOf(clock.now() + AHEAD_MS) } };
+    if ((await items.count(ahead)) === 0) return;
+    const now = clock.iso();
+    await items.changeMany(ahead, { set: { last_seen_at: now }, max: { updated_at: now } });
   }
 
   /** Hourly: makes findable what a process of an earlier version has written since. */

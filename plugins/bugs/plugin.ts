@@ -240,7 +240,16 @@ export default definePlugin<BugsConfig>({
         { name: 'reconcile', everyMs: 30_000, run: ({ signal }) => jobs.finish(signal) },
         { name: 'sweep', everyMs: 30_000, run: () => jobs.sweep() },
         { name: 'bulk', everyMs: 30_000, run: () => bulkRuns.resume() },
-        { name: 'forget', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => jobs.forget(signal) },
+        {
+          name: 'forget',
+          everyMs: 3_600_000,
+          timeoutMs: 600_000,
+          removesByAge: true,
+          run: async ({ signal }) => {
+            await jobs.forget(signal);
+            await bulkRuns.forget();
+          },
+        },
         { name: 'older_writes', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => jobs.catchUp(signal) },
       ],
       listens: [
@@ -250,6 +259,7 @@ export default definePlugin<BugsConfig>({
         listen(BUG_UNBLOCKED, () => arrivals.ring()),
       ],
       start: async () => {
+        await services.watermark.start();
         await services.groupingRules.reload();
         await jobs.reconcile();
       },

@@ -13,6 +13,7 @@ import { Bulk } from './editing/bulk.js';
 import { BulkRuns } from './editing/bulk-runs.js';
 import { Parts } from './lists/parts.js';
 import { Comments } from './editing/comments.js';
+import { DeltaWatermark } from './store/delta-watermark.js';
 import { ItemOutbox } from './store/item-outbox.js';
 import { Removal } from './editing/removal.js';
 import { Edits } from './editing/edits.js';
@@ -67,6 +68,7 @@ const SERVICES = {
   views: SavedViews,
   secrets: SecretGuard,
   tracked: Tracked,
+  watermark: DeltaWatermark,
 };
 
 export type BugServices = Instances<typeof SERVICES>;

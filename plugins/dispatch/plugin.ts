@@ -44,7 +44,9 @@ export default definePlugin({
       listens: [BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED].map((event) =>
         listen(event, (told) => requests.byRules(told), { durable: true }),
       ),
-      jobs: [{ name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, run: () => runs.forget() }],
+      jobs: [
+        { name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, removesByAge: true, run: () => runs.forget() },
+      ],
     };
   },
 });

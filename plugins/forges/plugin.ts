@@ -37,7 +37,15 @@ export default definePlugin({
         extend(PROJECT_BELONGINGS, services.pulls),
         extend(PROJECT_BELONGINGS, services.secrets),
       ],
-      jobs: [{ name: 'forget', everyMs: 24 * 3_600_000, timeoutMs: 600_000, run: () => services.pulls.forget() }],
+      jobs: [
+        {
+          name: 'forget',
+          everyMs: 24 * 3_600_000,
+          timeoutMs: 600_000,
+          removesByAge: true,
+          run: () => services.pulls.forget(),
+        },
+      ],
     };
   },
 });

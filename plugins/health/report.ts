@@ -7,7 +7,7 @@ import type { HealthResult } from '../../kernel/contract.js';
 import { AHEAD_MS } from '../../lib/clocks/elapsed.js';
 import type { IntegrityCheck } from './integrity.js';
 import type { JobInfo } from '../../ports/jobs.js';
-import type { PluginState } from '../../ports/domain/system.js';
+import type { ClockState, PluginState } from '../../ports/domain/system.js';
 
 /** What was found, one entry per question; `error` where a question got no answer. */
 export interface Findings {
@@ -18,6 +18,8 @@ export interface Findings {
   /** What the last examination of the store found; null: there are none, or nobody knows. */
   integrity: IntegrityCheck | null;
   free_bytes: number | null;
+  /** Null: the store did not say. */
+  clock: ClockState | null;
   /** Addresses that send `X-Forwarded-For` and are not trusted to. */
   unlisted_proxies: readonly string[];
   jobs: readonly JobInfo[] | { error: string };
@@ -58,6 +60,8 @@ export interface HealthReport {
     release_store: Check & { protection: unknown; last_selftest_at: unknown };
     backups: Check & { last_at: unknown; path: unknown };
     disk: Check & { free_bytes: number | null };
+    /** Not ok: the clock leapt ahead, and nothing is deleted by its age for so many seconds of running. */
+    clock: Check & { ahead_seconds: number | null; cleaning_waits_seconds: number | null };
     /** Not ok: callers behind these may share one address, and so its limits. */
     proxies: Check & { unlisted: readonly string[]; mend: string | null };
     plugins: Record<string, PluginCheck>;
@@ -101,6 +105,12 @@ const proxiesCheck = (unlisted: readonly string[]): HealthReport['checks']['prox
       : 'X-Forwarded-For comes from these: list your own proxies in server.trusted_proxies, or their callers share one limit',
 });
 
+const clockCheck = (clock: ClockState | null): HealthReport['checks']['clock'] => ({
+  ok: clock?.believed ?? false,
+  ahead_seconds: clock?.ahead_seconds ?? null,
+  cleaning_waits_seconds: clock?.believed_in_seconds ?? null,
+});
+
 /**
  * `healthy` = database ok, evaluator ok, nothing pending (contract 95), and no plugin is not ok whose manifest says
  * that its health decides; the other checks inform.
@@ -135,6 +145,7 @@ export function report(
       release_store: module('releases', { protection: null, last_selftest_at: null }, findings),
       backups: module('backups', { last_at: null, path: null }, findings),
       disk: { ok: free_bytes !== null && free_bytes >= about.min_free_bytes, free_bytes },
+      clock: clockCheck(findings.clock),
       proxies: proxiesCheck(findings.unlisted_proxies),
       plugins,
     },

@@ -53,6 +53,7 @@ const healthShape = named(
         release_store: check,
         backups: check,
         disk: check,
+        clock: check,
         proxies: check,
         plugins: joi.object().pattern(
           joi.string(),

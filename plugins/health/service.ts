@@ -38,19 +38,21 @@ export class HealthService {
 
   async report(): Promise<HealthReport> {
     const { runtime } = this;
-    const [latency, schema, free, jobs, own, integrity] = await Promise.all([
+    const [latency, schema, free, jobs, own, integrity, clock] = await Promise.all([
       answer(runtime.pingStore()),
       answer(this.schema.migrations()),
       answer(runtime.freeBytes()),
       answer(this.jobs.list()),
       answer(runtime.health(), 2 * PATIENCE_MS),
       answer(this.integrity.check()),
+      answer(runtime.clock()),
     ]);
     const findings: Findings = {
       database: 'value' in latency ? { latency_ms: Math.round(latency.value * 100) / 100 } : latency,
       schema: 'value' in schema ? { current: schema.value.current, pending: schema.value.pending } : schema,
       integrity: 'value' in integrity ? integrity.value : null,
       free_bytes: 'value' in free ? free.value : null,
+      clock: 'value' in clock ? clock.value : null,
       peers: runtime.peers(),
       unlisted_proxies: runtime.unlistedProxies().map(({ address }) => address),
       jobs: 'value' in jobs ? jobs.value : jobs,

@@ -158,6 +158,7 @@ export default definePlugin<NotificationsConfig>({
         {
           name: 'forget',
           everyMs: 3_600_000,
+          removesByAge: true,
           run: async () => {
             await notes.remove({
               at: { lt: isoOf(clock.now() - KEPT_MS) },

@@ -49,7 +49,15 @@ export default definePlugin<ReleaseHealthConfig>({
       routes: routes(figures, ctx.resolve(PROJECTS)),
       services: { [SESSION_INTAKE.name]: intake, [RELEASE_HEALTH.name]: figures },
       extensions: [extend(PROJECT_BELONGINGS, { clear: (slug) => cleaning.forget(slug) })],
-      jobs: [{ name: 'clean', everyMs: HOUR_MS, timeoutMs: HOUR_MS, run: ({ signal }) => cleaning.run(signal) }],
+      jobs: [
+        {
+          name: 'clean',
+          everyMs: HOUR_MS,
+          timeoutMs: HOUR_MS,
+          removesByAge: true,
+          run: ({ signal }) => cleaning.run(signal),
+        },
+      ],
     };
   },
 });

@@ -147,7 +147,7 @@ export default definePlugin<ReleasesConfig>({
       depsOf(ctx, (product) => store.files.protect(product)),
     );
     const store = assembleStore(ctx, services.deps);
-    const { deps, index, reconciler, halting, directory, resigning } = services;
+    const { deps, index, reconciler, halting, directory, resigning, stamps } = services;
     const resign = (): void =>
       void resigning.resign().catch((err: unknown) => deps.log.error({ err }, 'releases were not signed anew'));
     let unwatch = (): void => undefined;
@@ -189,6 +189,7 @@ export default definePlugin<ReleasesConfig>({
       },
       start: async () => {
         keyMetrics(ctx.ports.metrics, deps.signer);
+        await stamps.start();
         await index.start();
         await reconciler.start();
         unwatch = deps.signer.onRotated(resign);

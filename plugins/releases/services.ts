@@ -16,6 +16,7 @@ import { Reconciler } from './publishing/reconciler.js';
 import { ReleaseDocs } from './publishing/release-docs.js';
 import { Resigning } from './publishing/resigning.js';
 import { Uploads } from './publishing/uploads.js';
+import { ReleaseStamps } from './stamps.js';
 
 const SERVICES = {
   asking: Asking,
@@ -33,6 +34,7 @@ const SERVICES = {
   reconciler: Reconciler,
   resigning: Resigning,
   latest: LatestFiles,
+  stamps: ReleaseStamps,
 };
 
 export type ReleaseServices = Instances<typeof SERVICES> & { deps: ReleaseDeps };

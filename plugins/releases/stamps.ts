@@ -11,8 +11,18 @@ const MARGIN_MS = MINUTE_MS;
 export class ReleaseStamps {
   readonly #repeated: RepeatedTimes;
 
-  constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'clock'>) {
+  constructor(@inject(DEPS) private readonly deps: Pick<ReleaseDeps, 'clock' | 'releases'>) {
     this.#repeated = new RepeatedTimes(deps.clock, MARGIN_MS);
+  }
+
+  /** Before anything is written: the clock may have been put back since the last process. */
+  async start(): Promise<void> {
+    const { items } = await this.deps.releases.find({
+      sort: [['updated_at', 'desc']],
+      limit: 1,
+      damaged: () => undefined,
+    });
+    this.#repeated.begin(items[0]?.updated_at);
   }
 
   /** Of a change that is written now. @param before the stamp that it follows; RFC 3339 */

@@ -5,6 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
+import { AHEAD_MS } from '../../lib/clocks/elapsed.js';
+import { isoOf } from '../../lib/time.js';
 import { StoreConflict } from '../../ports/store.js';
 import type { BundledFile, SourceMaps, UploadedBytes } from '../../ports/source-maps/reader.js';
 import { keyOf, PIECE_BYTES, type Artifact, type Bundle, type BundlePiece } from './model.js';
@@ -188,7 +190,12 @@ export class Bundles {
     return (await this.bundles.find({ filter: { project, state: 'ready' }, limit: 1 })).items.length > 0;
   }
 
+  /** A later time stays, but for one that lies ahead: a clock was put back since. */
   async used(id: string, at: string): Promise<void> {
-    await this.bundles.change({ id }, { max: { used_at: at } });
+    const ahead = isoOf(this.clock.now() + AHEAD_MS);
+    await this.bundles.change(
+      { id, or: [{ used_at: { lt: at } }, { used_at: { gt: ahead } }] },
+      { set: { used_at: at } },
+    );
   }
 }

@@ -40,7 +40,15 @@ export default definePlugin<SourceMapConfig>({
       routes: routes(uploads, { url: () => ctx.app.base_url, now: () => ctx.clock.iso() }),
       services: { [FRAME_REWRITER.name]: frames },
       extensions: [extend(PROJECT_BELONGINGS, { clear: (slug) => uploads.forget(slug) })],
-      jobs: [{ name: 'clean', everyMs: CLEAN_MS, timeoutMs: CLEAN_MS, run: ({ signal }) => retention.run(signal) }],
+      jobs: [
+        {
+          name: 'clean',
+          everyMs: CLEAN_MS,
+          timeoutMs: CLEAN_MS,
+          removesByAge: true,
+          run: ({ signal }) => retention.run(signal),
+        },
+      ],
     };
   },
 });

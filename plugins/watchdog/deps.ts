@@ -61,6 +61,8 @@ export interface WatchdogDeps {
   probes: () => MonitorProbes | null;
   /** Who passes alarms on to people and programs. */
   receivers: () => readonly AlarmReceivers[];
+  /** Whether what is past its time may be removed (`ServiceRuntime.clock`). */
+  clockBelieved: () => Promise<boolean>;
   /** Heartbeats are refused at the moment. */
   refuses: () => boolean;
   emit: (

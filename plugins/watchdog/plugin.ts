@@ -172,6 +172,7 @@ export default definePlugin<WatchdogConfig>({
       log: ctx.log,
       config: ctx.config,
       processes: ctx.resolve(SYSTEM).processes,
+      clockBelieved: async () => (await ctx.resolve(SYSTEM).clock()).believed,
       tokens: ctx.resolve(TOKENS),
       liveTokens: ctx.resolve(LIVE_TOKENS),
       audit: ctx.resolve(AUDIT),

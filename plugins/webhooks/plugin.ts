@@ -157,6 +157,7 @@ export default definePlugin<WebhooksConfig>({
           name: 'forget',
           everyMs: 3_600_000,
           timeoutMs: 600_000,
+          removesByAge: true,
           run: async ({ signal }) => {
             await pause.expire();
             await log.forget(signal);

@@ -36,6 +36,15 @@ export interface UnlistedProxy {
   last_at: string;
 }
 
+/** Whether the clock is believed by what cannot be taken back: deleting by age (decision 050). */
+export interface ClockState {
+  believed: boolean;
+  /** How far it is ahead of what the store knew last; 0 where it is believed. */
+  ahead_seconds: number;
+  /** After so long of running with it, it is believed; 0: it is. */
+  believed_in_seconds: number;
+}
+
 /** A page of the navigation. */
 export interface ListedPage {
   href: string;
@@ -69,6 +78,8 @@ export interface ServiceRuntime {
   freeBytes(): Promise<number>;
   /** Newest first, of the last seven days. */
   unlistedProxies(): readonly UnlistedProxy[];
+  /** Asks the store whether the clock is where it may be. A job with `removesByAge` is left out while it is not. */
+  clock(): Promise<ClockState>;
   /** Processes that serve the store, this one included: each has its part of every limit. */
   peers(): number;
 }

@@ -12,6 +12,7 @@ import { matches } from '../../../ports/document.js';
 import type { Filter } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { Leases } from '../claims/leases.js';
+import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { filterOf, type ItemQuery } from '../item/filters.js';
 import type { ItemStatus } from '../../../ports/domain/bugs.js';
@@ -134,7 +135,7 @@ export class BulkRuns {
     } as const;
   }
 
-  /** Resumes the runs of dead processes, and forgets old ones. */
+  /** Resumes the runs of dead processes. */
   async resume(): Promise<void> {
     const { bulks, clock, ids } = this.deps;
     const filter = { state: 'running', ...elapsed('beat_at', SILENT_MS, clock.now()) };
@@ -143,7 +144,12 @@ export class BulkRuns {
       const taken = await bulks.change({ id: run.id, owner: run.owner, beat_at: run.beat_at }, { set });
       if (taken !== null) this.#work(taken.doc);
     }
-    await bulks.remove({ finished_at: { lt: isoOf(clock.now() - KEPT_MS) } }, 100);
+  }
+
+  /** Forgets old runs. */
+  async forget(): Promise<void> {
+    const { bulks, clock } = this.deps;
+    await removeAll(bulks, { finished_at: { lt: isoOf(clock.now() - KEPT_MS) } });
   }
 
   /** Stops at the next batch. Another process, or the next start, goes on. */

@@ -16,6 +16,7 @@ import { alreadyClaimed, isToken, leaseLost } from '../item/lease.js';
 import { callerOf, type BugCaller } from '../caller.js';
 import { elapsed } from '../../../lib/clocks/elapsed.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
+import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { reasonRequired } from '../errors.js';
 import { Keys } from '../groups/keys.js';
@@ -102,7 +103,7 @@ export class Removal {
     return removed;
   }
 
-  /** Finishes removals that a crash left, and forgets markers that nothing can name any more. */
+  /** Finishes removals that a crash left. */
   async reconcile(): Promise<void> {
     const { removals, items, clock } = this.deps;
     const open = await removals.find({
@@ -115,7 +116,12 @@ export class Removal {
       if ((await items.get(removal.id)) !== null) await removals.remove({ id: removal.id, open_at: removal.open_at });
       else await this.#finish(removal);
     }
-    await removals.remove({ expires_at: { gt: '', lt: clock.iso() } }, 1000);
+  }
+
+  /** Forgets markers that nothing can name any more. */
+  async forget(signal?: AbortSignal): Promise<void> {
+    const { removals, clock } = this.deps;
+    await removeAll(removals, { expires_at: { gt: '', lt: clock.iso() } }, signal);
   }
 
   /** As with PATCH: the holder, or a caller who overrides the lease with a reason (contract 20, endpoints). */

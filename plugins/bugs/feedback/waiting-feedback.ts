@@ -12,6 +12,7 @@ import { ServiceError } from '../../../kernel/errors.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
 import { SYSTEM_CALLER } from '../caller.js';
+import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
 import { Merging } from '../editing/merging.js';
@@ -72,10 +73,15 @@ export class WaitingFeedback {
     }
   }
 
-  /** Links feedback that another process received, and gives up feedback that has waited too long. */
+  /** Gives up feedback that has waited too long. */
+  async forget(signal?: AbortSignal): Promise<void> {
+    const { waiting, clock } = this.deps;
+    await removeAll(waiting, { expires_at: { lt: clock.iso() } }, signal);
+  }
+
+  /** Links feedback that another process received. */
   async reconcile(signal?: AbortSignal): Promise<void> {
-    const { waiting, refs, clock } = this.deps;
-    await waiting.remove({ expires_at: { lt: clock.iso() } }, 1000);
+    const { waiting, refs } = this.deps;
     const events = new Set<string>();
     let after: string | null = null;
     do {

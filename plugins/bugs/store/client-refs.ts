@@ -20,6 +20,7 @@ import { elapsed } from '../../../lib/clocks/elapsed.js';
 import { RecentMap } from '../../../lib/recent-map.js';
 import { isoOf } from '../../../lib/time.js';
 import { StoreConflict } from '../../../ports/store.js';
+import { removeAll } from '../../../ports/store/remove-all.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
 import type { ItemDoc, RefDoc } from '../item/model.js';
@@ -210,7 +211,7 @@ export class ClientRefs {
       await this.deps.items.change({ id: item.id }, { unset: items.map(({ id }) => `inflight.${id}`) });
   }
 
-  /** Finishes open references of dead processes, and forgets expired ones. */
+  /** Finishes open references of dead processes. */
   async reconcile(): Promise<void> {
     const { refs, items, clock } = this.deps;
     const open = await refs.find({
@@ -228,8 +229,13 @@ export class ClientRefs {
       if (item?.inflight[ref.id] === undefined) await refs.remove({ id: ref.id, open_at: ref.open_at });
       else this.finish({ id: ref.id, project: ref.project, item_id: item.id, own: isOwn(item, ref.id), helped: false });
     }
-    await refs.remove({ expires_at: { gt: '', lt: clock.iso() } }, 1000);
     await this.drain();
+  }
+
+  /** Forgets references that are past their time. */
+  async forget(signal?: AbortSignal): Promise<void> {
+    const { refs, clock } = this.deps;
+    await removeAll(refs, { expires_at: { gt: '', lt: clock.iso() } }, signal);
   }
 
   async drain(): Promise<void> {

@@ -31,6 +31,16 @@ export class DeltaWatermark {
     this.#repeated = new RepeatedTimes(deps.clock, deps.config.delta_margin_seconds * 1000);
   }
 
+  /** Before anything is written: the clock may have been put back since the last process. */
+  async start(): Promise<void> {
+    const { items } = await this.deps.items.find({
+      sort: [['updated_at', 'desc']],
+      limit: 1,
+      damaged: () => undefined,
+    });
+    this.#repeated.begin(items[0]?.updated_at);
+  }
+
   /**
    * Runs one write of an item with its `updated_at`. Several attempts inside share the stamp.
    * @param itemId or a function that names it from the result; null: nothing was written

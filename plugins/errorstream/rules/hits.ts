@@ -7,7 +7,10 @@
  * hit (all of them to one document).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { AHEAD_MS } from '../../../lib/clocks/elapsed.js';
+import { isoOf } from '../../../lib/time.js';
 import { RULE_DEPS, type RuleDeps } from './deps.js';
+import type { IgnoreRule } from './rule.js';
 
 interface Batch {
   n: number;
@@ -20,7 +23,7 @@ export class Hits {
   readonly #waiting = new Map<string, Batch>();
   readonly #running = new Map<string, Promise<void>>();
 
-  constructor(@inject(RULE_DEPS) private readonly deps: Pick<RuleDeps, 'rules'>) {}
+  constructor(@inject(RULE_DEPS) private readonly deps: Pick<RuleDeps, 'rules' | 'clock'>) {}
 
   /** Resolves after the commit. A deleted rule counts nothing. @param at RFC 3339 */
   add(ruleId: string, at: string): Promise<void> {
@@ -40,7 +43,7 @@ export class Hits {
     this.#waiting.delete(ruleId);
     const written = this.deps.rules
       .change({ id: ruleId }, { inc: { hit_count: batch.n }, max: { last_hit_at: batch.last } })
-      .then(() => undefined);
+      .then((counted) => this.#bringBack(counted?.doc ?? null, batch.last));
     // The callers of this batch get the failure. The next batch runs all the same.
     const settled = written
       .catch(() => undefined)
@@ -49,5 +52,13 @@ export class Hits {
       });
     this.#running.set(ruleId, settled);
     return written;
+  }
+
+  /** A time that lies ahead is of a clock that was put back since. */
+  async #bringBack(rule: IgnoreRule | null, last: string): Promise<void> {
+    const { rules, clock } = this.deps;
+    const shown = rule?.last_hit_at ?? '';
+    if (rule === null || shown <= isoOf(clock.now() + AHEAD_MS)) return;
+    await rules.change({ id: rule.id, last_hit_at: shown }, { set: { last_hit_at: last } });
   }
 }

@@ -24,13 +24,16 @@ const MARK = 'cleanup';
 export class Cleanup {
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
-  /** Does nothing when the last complete one is less than an hour old. @param check throws when the lease is lost */
+  /**
+   * Does nothing when the last complete one is less than an hour old, or the clock is not believed.
+   * @param check throws when the lease is lost
+   */
   async run(check: () => void): Promise<RunCleanup> {
-    const { marks, clock } = this.deps;
+    const { marks, clock, clockBelieved } = this.deps;
     const now = clock.now();
     const last = await marks.get(MARK);
     const age = last === null ? HOUR_MS : now - Date.parse(last.at);
-    if (age >= 0 && age < HOUR_MS) return NO_CLEANUP;
+    if ((age >= 0 && age < HOUR_MS) || !(await clockBelieved())) return NO_CLEANUP;
     const began = clock.monotonic();
     const done = await this.#sweep(now, () => {
       check();

@@ -65,7 +65,8 @@ export class Maintenance {
     }
     // What cannot be read is not gone: its monitors stay as they are.
     const ended = await this.#release(new Set([...windows.map(({ id }) => id), ...unread]), now);
-    if (over.length > 0) await this.deps.windows.remove({ id: { in: over.map(({ id }) => id) } });
+    if (over.length > 0 && (await this.deps.clockBelieved()))
+      await this.deps.windows.remove({ id: { in: over.map(({ id }) => id) } });
     return { changed, errors: errors + ended };
   }
 

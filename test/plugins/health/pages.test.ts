@@ -162,6 +162,7 @@ describe('/system', () => {
       'release_store',
       'backups',
       'disk',
+      'clock',
       'proxies',
     ]);
     expect(rows[1]).to.deep.equal({ name: 'evaluator', state: 'not_installed', facts: [] });

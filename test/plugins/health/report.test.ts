@@ -8,6 +8,7 @@ const good: Findings = {
   database: { latency_ms: 1 },
   schema: { current: null, pending: [] },
   unlisted_proxies: [],
+  clock: { believed: true, ahead_seconds: 0, believed_in_seconds: 0 },
   peers: 1,
   integrity: null,
   free_bytes: 100,
@@ -90,6 +91,19 @@ describe('health report', () => {
     const own = { watchdog: { ok: true, last_run_at: '2026-11-20T08:15:00.000Z', age_seconds: 30 } };
     expect(of({ plugins: [plugin('watchdog', 'ready')], own }).checks.evaluator).to.deep.equal(own.watchdog);
     expect(of({ plugins: [plugin('watchdog', 'starting')] }).healthy).to.equal(true);
+  });
+
+  it('says how far the clock is ahead of what is believed, and how long cleaning waits', () => {
+    const { checks, healthy } = of({
+      clock: { believed: false, ahead_seconds: 31_536_000, believed_in_seconds: 80_000 },
+    });
+    expect(checks.clock).to.deep.equal({ ok: false, ahead_seconds: 31_536_000, cleaning_waits_seconds: 80_000 });
+    expect(healthy).to.equal(true);
+    expect(of({ clock: null }).checks.clock).to.deep.equal({
+      ok: false,
+      ahead_seconds: null,
+      cleaning_waits_seconds: null,
+    });
   });
 
   it('names addresses that send X-Forwarded-For and are not trusted to, and stays healthy', () => {

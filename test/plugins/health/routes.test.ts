@@ -6,7 +6,18 @@ import type { SystemInfo } from '../../../ports/domain/system.js';
 import { routes } from '../../../plugins/health/routes.js';
 import { fakeSystem, request, session, SHARED, fixtureOf } from './fakes.js';
 
-const NAMES = ['database', 'evaluator', 'jobs', 'webhooks', 'release_store', 'backups', 'disk', 'proxies', 'plugins'];
+const NAMES = [
+  'database',
+  'evaluator',
+  'jobs',
+  'webhooks',
+  'release_store',
+  'backups',
+  'disk',
+  'clock',
+  'proxies',
+  'plugins',
+];
 
 function mounted(more: Partial<SystemInfo> = {}) {
   const all = fixtureOf(fakeSystem(more));
@@ -41,6 +52,7 @@ describe('GET /api/health', () => {
       release_store: { ok: true, state: 'not_installed', protection: null, last_selftest_at: null },
       backups: { ok: true, state: 'not_installed', last_at: null, path: null },
       disk: { ok: true, free_bytes: 10 ** 10 },
+      clock: { ok: true, ahead_seconds: 0, cleaning_waits_seconds: 0 },
       proxies: { ok: true, unlisted: [], mend: null },
       plugins: { health: { state: 'ready', reason: null, ok: true } },
     });

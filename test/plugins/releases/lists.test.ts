@@ -4,7 +4,9 @@ import { expect } from 'chai';
 import type { ReleaseDeps } from '../../../plugins/releases/deps.js';
 import { releaseTopic } from '../../../plugins/releases/pages/live.js';
 import { HOUR_MS, MINUTE_MS } from '../../../lib/time.js';
-import { CI, memoryFixture } from './fixture.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { ManualClock } from '../access/fixture.js';
+import { CI, ensured, fixtureOn, memoryFixture } from './fixture.js';
 
 describe('releases: the list of changes', function () {
   this.timeout(20_000);
@@ -46,5 +48,26 @@ describe('releases: the list of changes', function () {
     await f.publish('1.6.0');
     expect((await ask(before)).versions).to.include.members(['1.5.0', '1.6.0']);
     await f.index.stop();
+  });
+
+  it('hides none when the clock is put back while no process runs', async () => {
+    const store = await ensured(new MemoryStore());
+    const f = fixtureOn(store);
+    await f.publish('1.0.0');
+    const right = f.clock.now();
+    f.clock.put(3 * HOUR_MS);
+    await f.publish('1.1.0');
+    f.clock.forward(2 * MINUTE_MS);
+    const listed = (of: typeof f, updated_since: string) =>
+      of.lists.page(CI, { limit: 50, include_total: false, updated_since });
+    const { server_time = '' } = await listed(f, '2000-01-01T00:00:00.000Z');
+    await f.index.stop();
+    const clock = new ManualClock();
+    clock.put(right + HOUR_MS - clock.now());
+    const next = fixtureOn(store, f.releaseStore, clock);
+    await next.stamps.start();
+    await next.publish('1.2.0');
+    expect((await listed(next, server_time)).items.map(({ version }) => version)).to.include('1.2.0');
+    await next.index.stop();
   });
 });

@@ -253,6 +253,24 @@ describe('what is kept of source maps', function () {
     expect(await ids()).to.deep.equal(['used']);
   });
 
+  it('leaves in its time also when it was used while the clock was ahead', async () => {
+    fixture = await Fixture.create({ errors: { sourcemap_days: 10 } });
+    const { clock } = fixture.service;
+    await upload('used');
+    const right = clock.now();
+    clock.set(right + 365 * DAY_MS);
+    await fixture.report(app, { release: 'used' });
+    clock.set(right);
+    clock.advance(DAY_MS);
+    await fixture.report(app, { release: 'used' });
+    clock.advance(9 * DAY_MS);
+    await clean();
+    expect(await ids()).to.deep.equal(['used']);
+    clock.advance(2 * DAY_MS);
+    await clean();
+    expect(await ids()).to.deep.equal([]);
+  });
+
   it('is nothing of what a crash left half made', async () => {
     fixture = await Fixture.create();
     await upload('whole');

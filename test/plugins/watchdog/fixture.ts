@@ -78,6 +78,7 @@ export function fixtureOn(
     log,
     config: { scheduler: true, error_status_is_down: false, deferred_alarms: true, timeline_days: 90 },
     monitorsPerToken: 10_000,
+    clockBelieved: async () => true,
     processes: { self: async () => owner, dead: async (other) => dead.has(other.pid) },
     liveTokens,
     tokens: {

@@ -75,7 +75,7 @@ describe('bugs: feedback before its event', () => {
   it('is forgotten after a week, and beyond a thousand of a project', async () => {
     await said(first);
     first.clock.advance(7 * DAY_MS + 1);
-    await first.jobs.finish();
+    await first.jobs.forget();
     expect(await first.deps.waiting.count()).to.equal(0);
     const expires_at = isoOf(first.clock.now() + DAY_MS);
     for (let i = 0; i < 1000; i++)

@@ -49,6 +49,7 @@ for (const { name, open } of STORES) {
       // The item's own is remembered as long as the item.
       fixture.clock.advance(40 * 86_400_000);
       await fixture.jobs.reconcile();
+      await fixture.jobs.forget();
       expect(await fixture.bugs.record(one)).to.include({ repeated: true });
     });
   });

@@ -1,5 +1,6 @@
 /** Lists, filters, paging and the delta query (contract 20, endpoints; contract 00, lists). */
 import { expect } from 'chai';
+import { ManualClock } from '../../../../testing/clock.js';
 import { InvalidCursor, type Transact } from '../../../../ports/store.js';
 import type { BugCaller } from '../../../../plugins/bugs/caller.js';
 import { itemTopic } from '../../../../plugins/bugs/pages/topic.js';
@@ -317,5 +318,41 @@ describe('bugs: the safe mark', () => {
     const newest = await write('newest');
     expect((await ask(mark)).refs).to.deep.equal([newest]);
     expect(early).to.match(/-\d+$/);
+  });
+
+  it('misses nothing when the clock is put back while no process runs', async () => {
+    const before = await memoryFixture();
+    const write = async ({ bugs }: Fixture, title: string): Promise<string> =>
+      (await bugs.record(report({ title }))).ref;
+    const ask = async (fixture: Fixture, updated_since: string): Promise<string[]> =>
+      listed(await fixture.lists.list(MANAGER, { updated_since })).map(({ ref }) => ref);
+    await write(before, 'before');
+    const right = before.clock.now();
+    before.clock.set(right + 3 * 3_600_000);
+    await write(before, 'while the clock was ahead');
+    before.clock.advance(60_000);
+    const { server_time: ahead = '' } = await before.lists.list(MANAGER, { updated_since: '2000-01-01T00:00:00.000Z' });
+    await settled(before);
+
+    const started = async (minutes: number): Promise<Fixture> => {
+      const process = fixtureOn(before.store, new ManualClock(right + minutes * 60_000));
+      await process.watermark.start();
+      return process;
+    };
+    const first = await started(10);
+    const late = await write(first, 'after it was put back');
+    expect(await ask(first, ahead)).to.include(late);
+    // A mark that lies ahead is of before; nobody knows how long ago that was.
+    expect(await ask(await started(20), ahead)).to.include(late);
+    // Where the clock passed the mark meanwhile, this process knows since when it has run.
+    const second = await started(30);
+    const later = await write(second, 'later');
+    second.clock.advance(3 * 3_600_000);
+    expect(await ask(second, ahead)).to.include(later);
+    // A mark that is right tells no more than before.
+    second.clock.advance(24 * 3_600_000);
+    expect(await ask(second, second.clock.iso())).to.deep.equal([]);
+    await settled(first);
+    await settled(second);
   });
 });

@@ -26,6 +26,18 @@ for (const { name, open } of STORES) {
       return fixture.bugs.told.map(({ event }) => event);
     };
 
+    it('a hit that lies ahead is brought back by the next one, since the clock was put back', async () => {
+      const rule = await fixture.rule({ reason: 'known noise' });
+      const right = fixture.clock.now();
+      fixture.clock.set(right + 365 * 86_400_000);
+      await record();
+      fixture.clock.set(right);
+      fixture.clock.advance(1000);
+      await record();
+      const shown = { hit_count: 2, last_hit_at: fixture.clock.iso() };
+      expect(await fixture.registry.get(MEMBER, rule.id)).to.include(shown);
+    });
+
     it('a hit is recorded and counted, muted; the rule counts it; nothing is told', async () => {
       const rule = await fixture.rule({ reason: 'known noise' });
       const first = await record();

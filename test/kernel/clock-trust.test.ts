@@ -1,0 +1,123 @@
+/** What deletes by age waits for a clock that is believed (decision 050), over every engine. */
+import { expect } from 'chai';
+import { definePlugin } from '../../kernel/contract.js';
+import { ClockTrust } from '../../kernel/system/clock-trust.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/time.js';
+import type { DocumentStore } from '../../ports/store.js';
+import { boot, ManualClock, RecordingLog } from '../../testing/index.js';
+import { PluginStores } from '../support/stores.js';
+
+const STORES = new PluginStores('kernel', []);
+const YEAR_MS = 365 * DAY_MS;
+
+for (const engine of STORES.all) {
+  describe(`kernel: a clock that is believed (${engine.name})`, () => {
+    let store: DocumentStore;
+    let close = async (): Promise<void> => undefined;
+    beforeEach(async function () {
+      ({ store, close } = await engine.open(() => this.skip()));
+    });
+    afterEach(() => close());
+    const on = (clock: ManualClock, log = new RecordingLog()): ClockTrust => new ClockTrust({ store, clock, log });
+
+    it('is doubted after a leap, also by the next process, and for a day of running', async () => {
+      const clock = new ManualClock();
+      const log = new RecordingLog();
+      const trust = on(clock, log);
+      expect(await trust.look()).to.deep.equal({ believed: true, ahead_seconds: 0, believed_in_seconds: 0 });
+      clock.advance(30 * DAY_MS);
+      expect((await trust.look()).believed, 'the machine ran').to.equal(true);
+      clock.set(clock.now() + YEAR_MS);
+      expect(await trust.look()).to.deep.equal({
+        believed: false,
+        ahead_seconds: YEAR_MS / 1000,
+        believed_in_seconds: DAY_MS / 1000,
+      });
+      expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn']);
+      clock.advance(HOUR_MS);
+      expect((await on(clock).look()).believed_in_seconds).to.equal((DAY_MS - HOUR_MS) / 1000);
+      // After a boot the time until the first look is not known.
+      const booted = new ManualClock(clock.iso());
+      expect(await on(booted).look()).to.include({ believed: false, believed_in_seconds: (DAY_MS - HOUR_MS) / 1000 });
+      const again = on(booted);
+      for (let hour = 1; hour < 23; hour++) {
+        booted.advance(HOUR_MS);
+        expect((await again.look()).believed, `hour ${hour}`).to.equal(false);
+      }
+      booted.advance(HOUR_MS);
+      expect((await again.look()).believed).to.equal(true);
+    });
+
+    it('is believed at once when it is put right', async () => {
+      const clock = new ManualClock();
+      const log = new RecordingLog();
+      const trust = on(clock, log);
+      await trust.look();
+      clock.set(clock.now() + YEAR_MS);
+      expect((await trust.look()).believed).to.equal(false);
+      clock.set(clock.now() - YEAR_MS);
+      expect((await trust.look()).believed).to.equal(true);
+      expect(log.lines.map(({ level }) => level)).to.deep.equal(['warn', 'info']);
+    });
+
+    it('is not that of one machine which leaps, for as long as another goes on', async () => {
+      const right = new ManualClock();
+      const wrong = new ManualClock();
+      const [good, bad] = [on(right), on(wrong)];
+      await good.look();
+      await bad.look();
+      wrong.set(wrong.now() + YEAR_MS);
+      for (let hour = 0; hour < 30; hour++) {
+        expect((await bad.look()).believed, `hour ${hour}`).to.equal(false);
+        right.advance(HOUR_MS);
+        wrong.advance(HOUR_MS);
+        expect((await good.look()).believed, `hour ${hour}`).to.equal(true);
+      }
+    });
+
+    it('is not compared with what another machine wrote long ago', async () => {
+      const [one, other] = [new ManualClock(), new ManualClock()];
+      const [first, second] = [on(one), on(other)];
+      await first.look();
+      await second.look();
+      for (let minute = 0; minute < 600; minute++) {
+        one.advance(MINUTE_MS);
+        other.advance(MINUTE_MS);
+        await first.look();
+        if (minute % 4 === 0) await second.look();
+      }
+      other.set(other.now() + 2 * HOUR_MS);
+      expect((await second.look()).believed).to.equal(false);
+    });
+  });
+}
+
+describe('kernel: jobs that remove by age', () => {
+  it('are left out while the clock is doubted, and others run', async () => {
+    const ran: string[] = [];
+    const job = (name: string, more: object) => ({
+      name,
+      everyMs: HOUR_MS,
+      run: async () => void ran.push(name),
+      ...more,
+    });
+    const plugin = definePlugin({
+      id: 'attic',
+      version: '1.0.0',
+      api: 1,
+      title: 'Attic',
+      setup: () => ({ jobs: [job('clean', { removesByAge: true }), job('count', {})] }),
+    });
+    const service = await boot([plugin]);
+    const runBoth = async (): Promise<string[]> => {
+      for (const name of ['clean', 'count']) await service.runJob(`attic.${name}`);
+      return ran.splice(0);
+    };
+    expect(await runBoth()).to.deep.equal(['clean', 'count']);
+    service.clock.set(service.clock.now() + YEAR_MS);
+    expect(await runBoth()).to.deep.equal(['count']);
+    service.clock.set(service.clock.now() - YEAR_MS);
+    expect(await runBoth()).to.deep.equal(['clean', 'count']);
+    await service.stop();
+  });
+});

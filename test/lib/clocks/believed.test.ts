@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { judge, LEAP_MS, PROOF_MS, type ClockNote } from '../../../lib/clocks/believed.js';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../lib/time.js';
+
+const NOW = Date.parse('2026-11-20T08:00:00.000Z');
+const YEAR_MS = 365 * DAY_MS;
+const note = (more: Partial<ClockNote> = {}): ClockNote => ({
+  at: NOW,
+  monotonic: 1_000,
+  epoch: 'boot 1',
+  doubted_ms: 0,
+  ...more,
+});
+const look = (ranMs: number, stepMs = 0, epoch = 'boot 1') => ({
+  now: NOW + ranMs + stepMs,
+  monotonic: 1_000 + ranMs,
+  epoch,
+});
+
+describe('a clock that is believed', () => {
+  it('is the first one that a store sees', () => {
+    expect(judge(null, look(0), null)).to.deep.equal({ note: note(), ahead_ms: 0 });
+  });
+
+  it('goes on with the monotonic clock for as long as the machine runs, or lags, or leaps by an hour', () => {
+    for (const [ran, step] of [
+      [30 * DAY_MS, 0],
+      [MINUTE_MS, LEAP_MS],
+      [MINUTE_MS, -YEAR_MS],
+    ] as const)
+      expect(judge(note(), look(ran, step), null), `${step}`).to.deep.include({
+        ahead_ms: 0,
+        note: note({ at: NOW + ran + step, monotonic: 1_000 + ran }),
+      });
+  });
+
+  it('is not one that leapt further, while it runs or between two boots, until it was so for a day of running', () => {
+    const leapt = judge(note(), look(MINUTE_MS, YEAR_MS), 1_000);
+    expect(leapt.ahead_ms).to.equal(YEAR_MS);
+    expect(leapt.note).to.deep.equal(note({ at: NOW + MINUTE_MS, monotonic: 61_000, doubted_ms: MINUTE_MS }));
+
+    const booted = judge(note(), { now: NOW + YEAR_MS, monotonic: 5, epoch: 'boot 2' }, null);
+    expect(booted).to.deep.equal({ ahead_ms: YEAR_MS, note: note({ monotonic: 5, epoch: 'boot 2' }) });
+
+    let known = booted.note;
+    for (let ran = HOUR_MS; ran < PROOF_MS; ran += HOUR_MS) {
+      const next = judge(known, { now: NOW + YEAR_MS + ran, monotonic: 5 + ran, epoch: 'boot 2' }, null);
+      expect(next.ahead_ms, `after ${ran / HOUR_MS} h`).to.equal(YEAR_MS);
+      known = next.note;
+    }
+    const last = judge(known, { now: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2' }, null);
+    expect(last).to.deep.equal({
+      ahead_ms: 0,
+      note: { at: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2', doubted_ms: 0 },
+    });
+  });
+
+  it('is the one that was put right, at once', () => {
+    const doubted = judge(note(), look(MINUTE_MS, YEAR_MS), null).note;
+    expect(judge(doubted, look(2 * MINUTE_MS), null)).to.deep.equal({
+      ahead_ms: 0,
+      note: note({ at: NOW + 2 * MINUTE_MS, monotonic: 121_000 }),
+    });
+  });
+
+  it('counts what this process has run where another boot wrote the note', () => {
+    const { ahead_ms } = judge(note(), { now: NOW + 3 * HOUR_MS, monotonic: 3 * HOUR_MS, epoch: 'boot 2' }, 0);
+    expect(ahead_ms).to.equal(0);
+  });
+});

@@ -1,0 +1,41 @@
+/** What a clock that was ahead has left on items, once it is put back (contract 95, a bad day). */
+import { expect } from 'chai';
+import { ENGINES, errorReport, fixtureOn, settled, type Fixture } from '../fixture.js';
+
+const YEAR_MS = 365 * 86_400_000;
+
+for (const engine of ENGINES) {
+  describe(`bugs: after a clock was ahead (${engine.name})`, () => {
+    let fixture: Fixture;
+    let close = async (): Promise<void> => undefined;
+    beforeEach(async function () {
+      const opened = await engine.open(() => this.skip());
+      fixture = fixtureOn(opened.store);
+      close = async () => {
+        await settled(fixture);
+        await opened.close();
+      };
+    });
+    afterEach(() => close());
+
+    it('no item was seen later than now', async () => {
+      const { clock } = fixture;
+      const right = clock.now();
+      clock.set(right + YEAR_MS);
+      const { id } = await fixture.bugs.record(errorReport());
+      const other = await fixture.bugs.record(errorReport({ title: 'Another', exception_class: 'Other' }));
+      clock.set(right);
+      clock.advance(60_000);
+      const seen = async (of: string): Promise<string | undefined> => (await fixture.deps.items.get(of))?.last_seen_at;
+      await fixture.jobs.sweep();
+      expect(await seen(id)).to.equal(clock.iso());
+      expect(await seen(other.id)).to.equal(clock.iso());
+      clock.advance(60_000);
+      await fixture.bugs.record(errorReport());
+      expect(await seen(id)).to.equal(clock.iso());
+      const before = await fixture.deps.items.get(other.id);
+      await fixture.jobs.sweep();
+      expect(await fixture.deps.items.get(other.id)).to.deep.equal(before);
+    });
+  });
+}
