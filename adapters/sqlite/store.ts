@@ -79,8 +79,16 @@ export class SqliteStore implements DocumentStore {
   readonly #options: ConnectionOptions;
   readonly #writer: Answerer;
   readonly #commits = new CommitWatch();
-  readonly #cached = new CachedReads(this.#commits);
-  readonly #pages = new KeptPages(this.#commits);
+  /** Moves with each commit to the file, for none is made on this connection; NaN: it cannot be told now. */
+  readonly #version = (): number => {
+    try {
+      return this.#connection?.dataVersion() ?? Number.NaN;
+    } catch {
+      return Number.NaN;
+    }
+  };
+  readonly #cached = new CachedReads(this.#commits, this.#version);
+  readonly #pages = new KeptPages(this.#commits, this.#version);
   readonly #met = new DamageNotes();
   readonly #readers: Answerer;
   readonly #threads: Threads = {

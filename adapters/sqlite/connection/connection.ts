@@ -125,10 +125,15 @@ export class Connection {
     this.readAhead.clear();
   }
 
+  /** A number that moves when other connections have committed. @throws the driver's error */
+  dataVersion(): number {
+    const [version] = this.prepare('PRAGMA data_version').get([]) ?? [];
+    return version as number;
+  }
+
   /** What another process wrote is read anew, and so are the tables, which only a commit can change. */
   #forgetOthers(): void {
-    const [version] = this.prepare('PRAGMA data_version').get([]) ?? [];
-    const others = version as number;
+    const others = this.dataVersion();
     const isAlone = others === this.#commits.others;
     this.#commits.begin(others);
     if (!isAlone) this.#forgetDocuments();

@@ -6,7 +6,7 @@ import type { AnyRender } from '../../../ports/rendering.js';
 import type { Connection } from './connection.js';
 
 /** @throws TypeError when the module has no such function: a programming error */
-export async function renderOf(module: string): Promise<AnyRender> {
+async function renderOf(module: string): Promise<AnyRender> {
   const { render } = (await import(module)) as { render?: unknown };
   if (typeof render !== 'function') throw new TypeError(`${module} exports no function \`render\``);
   return render as AnyRender;

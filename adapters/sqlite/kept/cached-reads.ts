@@ -6,7 +6,8 @@
  * Writes of this process are always seen: an acknowledged write makes its collection forgotten before its caller is
  * answered. Another process on the same file is a command: what is kept was true at most a few milliseconds ago, less
  * than a command takes to end after its last commit. Each transaction of the writer looks whether another process has
- * committed (other-commits.ts), so under load one look keeps everything that is known.
+ * committed (other-commits.ts), so under load one look keeps everything that is known. Where nobody writes, SQLite says
+ * that nobody has, and all stays known.
  */
 import { monotonicMs, type CommitWatch } from './other-commits.js';
 
@@ -32,15 +33,22 @@ export class CachedReads {
   #oldest = 0;
   /** As it was when all that is kept was read. */
   #others: number;
+  /** As it was before all that is kept was read; null: not asked since all was forgotten. */
+  #version: number | null = null;
   readonly #commits: CommitWatch;
+  readonly #versionNow: () => number;
   readonly #now: () => number;
   readonly #most: number;
 
-  /** @param now as `monotonicMs`. @param most answers that are kept; one more, and all are forgotten */
-  constructor(commits: CommitWatch, now: () => number = monotonicMs, most = MOST) {
+  /**
+   * @param version a number that moves with each commit to the file, whoever makes it. @param now as `monotonicMs`
+   * @param most answers that are kept; one more, and all are forgotten
+   */
+  constructor(commits: CommitWatch, version: () => number, now: () => number = monotonicMs, most = MOST) {
     this.#most = most;
     this.#commits = commits;
     this.#others = commits.others;
+    this.#versionNow = version;
     this.#now = now;
   }
 
@@ -49,12 +57,16 @@ export class CachedReads {
     if (this.#size === 0) return undefined;
     const now = this.#now();
     const known = Math.max(this.#oldest, this.#look());
-    if (now - known >= KEPT_MS) this.#clear();
+    if (now - known >= KEPT_MS) {
+      if (this.#versionNow() === this.#version) this.#oldest = now;
+      else this.#clear();
+    }
     return this.#answers.get(collection)?.get(asked);
   }
 
   begin(collection: string): Begun {
     this.#look();
+    this.#version ??= this.#versionNow();
     const written = this.#written.get(collection) ?? 0;
     this.#written.set(collection, written);
     return { at: this.#now(), written, cleared: this.#cleared };
@@ -99,6 +111,7 @@ export class CachedReads {
   #clear(): void {
     this.#answers.clear();
     this.#size = 0;
+    this.#version = null;
     this.#cleared += 1;
   }
 }

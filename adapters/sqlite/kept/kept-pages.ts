@@ -8,34 +8,45 @@ import { CachedReads } from './cached-reads.js';
 import type { CommitWatch } from './other-commits.js';
 
 /** Pages that are kept, and the bytes of the longest one. Callers share longer ones only while they are read. */
-const MOST = 32;
-const LONGEST = 256 * 1024;
+const MOST = 64;
+const LONGEST = 128 * 1024;
 
 export class KeptPages {
   readonly #reads: CachedReads;
+  /** Collection → the names of those of which pages are made with it. */
+  readonly #with = new Map<string, Set<string>>();
 
-  /** @param now as `CachedReads` has it */
-  constructor(commits: CommitWatch, now?: () => number) {
-    this.#reads = new CachedReads(commits, now, MOST);
+  /** @param version, now as `CachedReads` has them */
+  constructor(commits: CommitWatch, version: () => number, now?: () => number) {
+    this.#reads = new CachedReads(commits, version, now, MOST);
   }
 
   /** @param collections whose documents the page is made of. @param read asks for the page that is not known */
   take(collections: readonly string[], asked: string, read: () => Promise<Rendered>): Promise<Rendered> {
-    const kept = new Set(collections.map((name) => this.#reads.get(name, asked)));
-    const [page] = kept;
-    if (page !== undefined && kept.size === 1) return page as Promise<Rendered>;
-    const begun = collections.map((name) => [name, this.#reads.begin(name)] as const);
+    const together = this.#together(collections);
+    const kept = this.#reads.get(together, asked);
+    if (kept !== undefined) return kept as Promise<Rendered>;
+    const begun = this.#reads.begin(together);
     const reading = read();
-    for (const [name, at] of begun) this.#reads.keep(name, asked, reading, at);
-    const forget = (): void => {
-      for (const name of collections) this.#reads.forget(name, asked, reading);
-    };
+    this.#reads.keep(together, asked, reading, begun);
+    const forget = (): void => this.#reads.forget(together, asked, reading);
     reading.then(({ json }) => (json.length > LONGEST ? forget() : undefined), forget);
     return reading;
   }
 
   /** This process has written to the collection. */
   written(collection: string): void {
-    this.#reads.written(collection);
+    for (const together of this.#with.get(collection) ?? []) this.#reads.written(together);
+  }
+
+  /** One name for collections of which pages are made. */
+  #together(collections: readonly string[]): string {
+    const together = collections.join(' ');
+    for (const name of collections) {
+      const known = this.#with.get(name);
+      if (known === undefined) this.#with.set(name, new Set([together]));
+      else known.add(together);
+    }
+    return together;
   }
 }

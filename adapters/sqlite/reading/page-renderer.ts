@@ -7,7 +7,7 @@ import type { Json } from '../../../ports/store.js';
 import type { Connection } from '../connection/connection.js';
 import { MadeRows } from './made-rows.js';
 import type { RenderRequest } from '../threads/messages.js';
-import { renderOf } from '../connection/renders.js';
+import { loadRender, renderIn } from '../connection/renders.js';
 import { parsedBody, wholeBody } from '../body/stored-body.js';
 import { find } from './reads.js';
 
@@ -39,7 +39,8 @@ export class PageRenderer {
   /** @throws TypeError (a programming error), the function's error, or the driver's */
   async page(name: string, text: string): Promise<Rendered> {
     const { find: request, module, beside, context } = JSON.parse(text) as RenderRequest;
-    const render = await renderOf(module);
+    await loadRender(this.connection, module);
+    const render = renderIn(this.connection, module);
     this.connection.refresh();
     const table = this.connection.table(name);
     const found = table === null ? [] : (find(this.connection, table, request, 'body') as string[]);
@@ -58,7 +59,7 @@ export class PageRenderer {
       if (known !== undefined && known.beside === other && known.context === context) return known.json;
       const text = JSON.stringify(render(doc ?? parsedBody(body), other === null ? null : parsedBody(other), given));
       const json = ASCII.test(text) ? text : encoder.encode(text);
-      kept.keep(body, { id, beside: other, context, json });
+      kept.keep({ id, body, beside: other, context, json });
       return json;
     });
     const last = found.length > bodies.length ? bodies.at(-1) : undefined;

@@ -8,13 +8,19 @@ import { rejection } from '../../../../testing/contracts/fixture.js';
 describe('sqlite: kept pages', () => {
   let now = 0;
   let seen = new CommitWatch();
-  let pages = new KeptPages(seen);
+  let version = 1;
+  let pages = new KeptPages(seen, () => version);
   /** Pages that were read, each with how to end its reading. */
   let reads: { done: (json: string) => void; fail: (why: Error) => void }[] = [];
   beforeEach(() => {
     now = 1_000;
     seen = new CommitWatch(undefined, () => now);
-    pages = new KeptPages(seen, () => now);
+    version = 1;
+    pages = new KeptPages(
+      seen,
+      () => version,
+      () => now,
+    );
     reads = [];
     seen.begin(1);
     seen.end();
@@ -59,11 +65,35 @@ describe('sqlite: kept pages', () => {
     void take();
     seen.begin(2);
     seen.end();
+    version += 1;
     void take();
     expect(reads).to.have.length(2);
+    version += 1;
     now += 5;
     void take();
     expect(reads).to.have.length(3);
+  });
+
+  it('a page is kept for as long as nobody writes', async () => {
+    const page = take();
+    reads[0]?.done('[1]');
+    now += 60_000;
+    expect(await take()).to.equal(await page);
+    now += 60_000;
+    expect(await take()).to.equal(await page);
+    expect(reads).to.have.length(1);
+  });
+
+  it('fifty pages by turns are all kept', async () => {
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 50; i++) {
+        const page = take(`page ${i}`);
+        reads[i]?.done(`["${'x'.repeat(100_000)}"]`);
+        await page;
+        now += 20;
+      }
+    }
+    expect(reads).to.have.length(50);
   });
 
   it('a reading that fails fails for those who shared it, and is begun again for the next', async () => {
