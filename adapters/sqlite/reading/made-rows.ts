@@ -1,8 +1,8 @@
 /**
- * Rows that a worker has rendered (page-renderer.ts), the last one of each document. The function is pure, so a row with
- * the same documents and context is not rendered again: the same lists are read again and again, and few of their rows
- * have changed. A row is found by the document's id and its text is compared, since V8's hash of a text reads all of
- * it one character at a time.
+ * Rows that a worker has rendered (page-renderer.ts), the last one of each document. The function is pure, so a row
+ * with the same documents and context is not rendered again: the same lists are read again and again, and few of their
+ * rows have changed. A row is found by the document's id and its text is compared, since V8's hash of a text reads all
+ * of it, one character at a time.
  */
 import { Buffer } from 'node:buffer';
 import { idIn } from '../driver/damage.js';
