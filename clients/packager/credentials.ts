@@ -61,11 +61,11 @@ export async function credentialWarnings(
   preserved: (path: string) => boolean,
 ): Promise<string[]> {
   const warnings: string[] = [];
-  for (const { path, file } of files) {
+  for (const { path, file, size } of files) {
     if (preserved(path)) continue;
     const seen = named(path)
       ? 'is named like a file with credentials'
-      : held(path, await beginningOf(file, LOOKED_AT_BYTES));
+      : held(path, await beginningOf(file, Math.min(size, LOOKED_AT_BYTES)));
     if (seen !== null)
       warnings.push(`${path} ${seen}. Exclude it (excludePatterns) or preserve it (preservePatterns).`);
   }

@@ -17,7 +17,9 @@ export async function* tarOf(files: readonly PublishFile[], mtime: Date): AsyncG
   for (const file of files) {
     yield await headersOf(file, mtime);
     let read = 0;
-    for await (const piece of createReadStream(file.file, { highWaterMark: READ_BYTES }) as AsyncIterable<Buffer>) {
+    // Memory for what there is to read, and a byte that tells that the file has grown.
+    const highWaterMark = Math.min(READ_BYTES, file.size + 1);
+    for await (const piece of createReadStream(file.file, { highWaterMark }) as AsyncIterable<Buffer>) {
       read += piece.length;
       if (read > file.size) throw changed(file);
       yield piece;

@@ -65,7 +65,9 @@ export async function writeWhole(path: string, text: string): Promise<void> {
 export async function hashOf(path: string, signal?: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   await withFile(path, 'r', async (file) => {
-    for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: 1024 * 1024, signal }))
+    // Memory for what there is to read: most files are small.
+    const highWaterMark = Math.min(1024 * 1024, (await file.stat()).size + 1);
+    for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark, signal }))
       hash.update(chunk as Buffer);
   });
   return hash.digest('hex');
