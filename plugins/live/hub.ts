@@ -72,8 +72,11 @@ export class Hub {
       while (!signal.aborted) {
         // What changed with it is told with it, or the page would ask for itself again for each of its topics.
         if (changed.size > 0) await Promise.all(known.map((topic) => this.#lookNow(topic)));
-        for (const data of changed) yield { event: 'changed', data };
-        changed.clear();
+        // Forgotten before it is sent: what changes meanwhile is told once more.
+        for (const data of changed) {
+          changed.delete(data);
+          yield { event: 'changed', data };
+        }
         if (!signal.aborted) await new Promise<void>((resolve) => (awake = resolve));
       }
     } finally {

@@ -8,6 +8,7 @@
  */
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, AgentFailure } from '../exit.js';
 import { beginOf, isRunning, processSpace } from '../system/processes.js';
 
@@ -28,35 +29,35 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-/** @param folder `.update-agent/lock`; its parent exists */
-export async function takeLock(folder: string): Promise<Lock> {
+/** @param folder `.update-agent/lock`; its parent exists @param touchMs how often owners touch their files */
+export async function takeLock(folder: string, touchMs = TOUCH_MS): Promise<Lock> {
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
     if (codeOf(error) !== 'EEXIST') throw error;
   });
   for (;;) {
     const held = await numbers(folder);
     const mine = (held.at(-1) ?? 0) + 1;
-    if (await anyAlive(folder, held)) throw busy();
+    if (await anyAlive(folder, held, touchMs)) throw busy();
     const path = join(folder, String(mine));
     if (!(await claim(path))) continue;
     const higher = (await numbers(folder)).some((n) => n > mine);
-    if (higher || (await anyAlive(folder, held))) {
+    if (higher || (await anyAlive(folder, held, touchMs))) {
       await rm(path, { force: true });
       if (higher) continue;
       throw busy();
     }
     for (const n of held) await rm(join(folder, String(n)), { force: true });
-    return hold(path);
+    return hold(path, touchMs);
   }
 }
 
 const busy = (): AgentFailure => new AgentFailure('busy', 'another update agent is at work in this installation');
 
-function hold(path: string): Lock {
+function hold(path: string, touchMs: number): Lock {
   const timer = setInterval(() => {
     const now = new Date();
     utimes(path, now, now).catch(() => clearInterval(timer));
-  }, TOUCH_MS).unref();
+  }, touchMs).unref();
   return {
     // The file stays, so that its number is not given a second time; an empty one has no owner.
     release: async () => {
@@ -86,8 +87,8 @@ async function claim(path: string): Promise<boolean> {
   }
 }
 
-async function anyAlive(folder: string, held: readonly number[]): Promise<boolean> {
-  for (const n of held) if (await isAlive(join(folder, String(n)))) return true;
+async function anyAlive(folder: string, held: readonly number[], touchMs: number): Promise<boolean> {
+  for (const n of held) if (await isAlive(join(folder, String(n)), touchMs)) return true;
   return false;
 }
 
@@ -95,19 +96,24 @@ async function self(): Promise<Owner> {
   return { pid: process.pid, began: await beginOf(process.pid), space: await processSpace() };
 }
 
-async function isAlive(path: string): Promise<boolean> {
+async function isAlive(path: string, touchMs: number): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const owner = ownerOf(text);
   if (owner === null) return false;
-  if (owner.space !== (await processSpace())) {
-    const touched = await stat(path).then(
-      ({ mtimeMs }) => mtimeMs,
-      () => 0,
-    );
-    return Date.now() - touched < SILENT_MS;
-  }
-  return isRunning(owner.pid) && owner.began === (await beginOf(owner.pid));
+  if (owner.space === (await processSpace())) return isRunning(owner.pid) && owner.began === (await beginOf(owner.pid));
+  const touched = await touchedAt(path);
+  const age = Date.now() - touched;
+  if (age >= -touchMs) return age < SILENT_MS;
+  // The clock was put back since: one that lives touches its file again soon.
+  await pause(2 * touchMs);
+  return (await touchedAt(path)) !== touched;
 }
+
+const touchedAt = (path: string): Promise<number> =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
 
 function ownerOf(text: string): Owner | null {
   try {

@@ -118,4 +118,21 @@ describe('live: the hub', () => {
     await until('it is told', () => one.heard.length === 1);
     await one.leave();
   });
+
+  it('tells of a second change that comes while the first is being sent', async () => {
+    const end = new AbortController();
+    const events = hub.events(['bugs'], end.signal);
+    const first = events.next();
+    await until('the mark is known', () => asked > 1);
+    marks['bugs'] = 'b';
+    expect((await first).value).to.deep.equal({ event: 'changed', data: 'bugs' });
+    // The page asks, and the topic changes behind its back before the next event is wanted.
+    const other = page(['bugs']);
+    marks['bugs'] = 'c';
+    await until('another page hears', () => other.heard.length === 1);
+    const second = events.next();
+    expect((await second).value).to.deep.equal({ event: 'changed', data: 'bugs' });
+    end.abort();
+    await Promise.all([events.return(undefined), other.leave()]);
+  });
 });

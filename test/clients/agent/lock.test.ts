@@ -1,0 +1,33 @@
+/** The lock of an installation where a clock was put back (contract 90). */
+import { expect } from 'chai';
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { AgentFailure } from '../../../clients/agent/exit.js';
+import { takeLock } from '../../../clients/agent/update/lock.js';
+
+describe('agent: the lock of another boot or container', () => {
+  let folder: string;
+  const AHEAD = new Date(Date.now() + 365 * 86_400_000);
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-lock-'));
+    await writeFile(join(folder, '7'), JSON.stringify({ pid: 1, began: '1', space: 'another boot' }));
+    await utimes(join(folder, '7'), AHEAD, AHEAD);
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('is taken over where it was touched by a clock that is put back since', async () => {
+    await (await takeLock(folder, 20)).release();
+  });
+
+  it('is held while its owner touches it, whatever the clock', async () => {
+    let n = 0;
+    const owner = setInterval(() => {
+      const now = new Date(AHEAD.getTime() + 1000 * ++n);
+      void utimes(join(folder, '7'), now, now);
+    }, 5);
+    const failure = await takeLock(folder, 50).catch((error: unknown) => error);
+    clearInterval(owner);
+    expect(failure).to.be.instanceOf(AgentFailure).and.include({ outcome: 'busy' });
+  });
+});
