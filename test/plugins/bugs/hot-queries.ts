@@ -123,6 +123,7 @@ export const HOT_QUERIES: readonly HotQuery[] = [
   { collection: 'moves', for: 'merges of an item under way', filter: ['item_id'], sort: [] },
   { collection: 'refs', for: 'references that a crash left open', filter: ['open_at'], sort: [['open_at', 'asc']] },
   { collection: 'refs', for: 'references that have expired', filter: ['expires_at'], sort: [] },
+  { collection: 'items', for: 'items that a clock which was ahead has seen', filter: ['last_seen_at'], sort: [] },
   { collection: 'occurrences', for: 'payloads that have expired', filter: ['received_at'], sort: [] },
   { collection: 'comments', for: 'the comments of an item', filter: ['item_id'], sort: [['created_at', 'desc']] },
   { collection: 'activity', for: 'the history of an item', filter: ['item_id'], sort: [['at', 'desc']] },
