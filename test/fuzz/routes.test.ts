@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { request as ask, type Dispatcher } from 'undici';
+import { request as ask } from 'undici';
 import { SHARED_KEY, TestService } from '../support/service.js';
 import { requests, type Description, type FuzzRequest } from './requests.js';
 
@@ -106,7 +106,7 @@ describe(`fuzz: every route from its own schema (seed ${SEED})`, function () {
     const { pathname } = address;
     const authorization = credential === null ? {} : { authorization: `Bearer ${credential}` };
     const { statusCode: status, body } = await ask(address, {
-      method: request.method as Dispatcher.HttpMethod,
+      method: request.method,
       headers: { accept: '*/*', ...request.headers, ...authorization },
       body: hasBody ? Buffer.from(request.body as string) : null,
     });
