@@ -82,75 +82,87 @@ const SERVE_PHASES: Record<string, string> = {
   start: plugin(`setup: () => ({ start: async () => { ${throws} } }),`),
 };
 
+/** A folder of its own, with settings for its store. */
+class Place {
+  constructor(
+    readonly folder: string,
+    private readonly settings: Record<string, string>,
+  ) {}
+
+  env(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+    return serviceEnv(join(this.folder, 'data'), { ...this.settings, ...extra });
+  }
+
+  /** Settings with one plugin from outside. */
+  async plugin(text: string): Promise<Record<string, string>> {
+    await writeFile(join(this.folder, 'faulty.mjs'), text);
+    return this.plugins('./faulty.mjs');
+  }
+
+  async plugins(path: string): Promise<Record<string, string>> {
+    const file = join(this.folder, 'aos.json');
+    await writeFile(file, JSON.stringify({ plugins: [path] }));
+    return { SVC_CONFIG: file };
+  }
+
+  async fails(words: string[], extra: Record<string, string>, says: RegExp): Promise<Run> {
+    const one = run(this.env(extra), words);
+    const { code, ms } = await one.endedAfter;
+    expect(one.stderr).to.match(says);
+    expect(code, `${words.join(' ')}: ${one.stderr}`).to.equal(1);
+    expect(ms, 'from the message to the end').to.be.below(END_MS);
+    expect(one.stdout).to.not.include('listening on');
+    return one;
+  }
+}
+
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'aos-boot-'));
+const said = (one: Run, text: string): Promise<void> =>
+  until(`${text} on stderr`, () => one.stderr.includes(text), START_MS / 2);
+const COMMANDS = [['serve'], ['user', 'list']];
+
 for (const engine of engines) {
   describe(`start: a failed boot ends by itself (${engine.name})`, function () {
     this.timeout(2 * START_MS);
-    let folder: string;
-    let settings: Record<string, string>;
+    let place: Place;
     /** A store that a start has left: for phases after those that make one. */
     let used: Record<string, string> | undefined;
 
     beforeEach(async function () {
-      folder = await mkdtemp(join(tmpdir(), 'aos-boot-'));
-      const found = await engine.settings();
-      if (found === null) this.skip();
-      settings = found;
+      const settings = (await engine.settings()) ?? this.skip();
+      place = new Place(await newFolder(), settings);
     });
     async function onUsedStore(): Promise<void> {
       if (engine.name === 'sqlite') {
-        await prepare(join(folder, 'data'), serviceEnv);
+        await prepare(join(place.folder, 'data'), serviceEnv);
         return;
       }
       if (used === undefined) {
-        used = settings;
-        const first = run(env(), ['migrate']);
+        used = (await engine.settings()) ?? undefined;
+        const first = run(new Place(place.folder, used ?? {}).env(), ['migrate']);
         expect((await first.endedAfter).code, first.stderr).to.equal(0);
       }
-      settings = used;
+      place = new Place(place.folder, used ?? {});
     }
-    afterEach(() => rm(folder, { recursive: true, force: true }));
-
-    const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv =>
-      serviceEnv(join(folder, 'data'), { ...settings, ...extra });
-
-    async function plugins(path: string): Promise<Record<string, string>> {
-      const file = join(folder, 'aos.json');
-      await writeFile(file, JSON.stringify({ plugins: [path] }));
-      return { SVC_CONFIG: file };
-    }
-
-    async function fails(words: string[], extra: Record<string, string>, says: RegExp): Promise<Run> {
-      const one = run(env(extra), words);
-      const { code, ms } = await one.endedAfter;
-      expect(one.stderr).to.match(says);
-      expect(code, `${words.join(' ')}: ${one.stderr}`).to.equal(1);
-      expect(ms, 'from the message to the end').to.be.below(END_MS);
-      expect(one.stdout).to.not.include('listening on');
-      return one;
-    }
+    afterEach(() => rm(place.folder, { recursive: true, force: true }));
 
     /** No engine is open yet in these. */
     function beforeAnyStore(words: string[]): void {
       const name = words.join(' ');
-      it(`${name}: configuration`, () => fails(words, { SVC_PORT: 'eighty' }, /server\.port/));
+      it(`${name}: configuration`, () => place.fails(words, { SVC_PORT: 'eighty' }, /server\.port/));
 
       it(`${name}: a key that cannot be used`, async () => {
-        const path = join(folder, 'release.pem');
+        const path = join(place.folder, 'release.pem');
         await writeFile(path, 'no key');
-        await fails(words, { SVC_RELEASE_PRIVATE_KEY: path }, /release_private_key/);
+        await place.fails(words, { SVC_RELEASE_PRIVATE_KEY: path }, /release_private_key/);
       });
 
-      it(`${name}: a plugin that cannot be loaded`, async () => {
-        const path = join(folder, 'faulty.mjs');
-        await writeFile(path, throws);
-        await fails(words, await plugins(path), /out of order/);
-      });
+      it(`${name}: a plugin that cannot be loaded`, async () =>
+        place.fails(words, await place.plugin(throws), /out of order/));
 
       it(`${name}: a plugin that is not there`, async () =>
-        fails(words, await plugins('./not-there.mjs'), /not-there/));
+        place.fails(words, await place.plugins('./not-there.mjs'), /not-there/));
     }
-
-    const COMMANDS = [['serve'], ['user', 'list']];
 
     for (const words of COMMANDS) {
       const name = words.join(' ');
@@ -160,36 +172,32 @@ for (const engine of engines) {
       for (const [phase, text] of Object.entries(PHASES)) {
         it(`${name}: ${phase} of a critical plugin`, async () => {
           await onUsedStore();
-          const path = join(folder, 'faulty.mjs');
-          await writeFile(path, text);
           // A command does not migrate a store of several processes.
           const migrates = engine.name === 'sqlite' || words[0] === 'serve';
           if (phase === 'a migration' && !migrates) return;
-          await fails(words, await plugins(path), /out of order/);
+          await place.fails(words, await place.plugin(text), /out of order/);
         });
       }
 
       if (engine.name === 'sqlite') {
         it(`${name}: a store that cannot be opened`, async () => {
-          await mkdir(join(folder, 'data', 'aos.db'), { recursive: true });
-          await fails(words, {}, /aos\.db|database file|directory/);
+          await mkdir(join(place.folder, 'data', 'aos.db'), { recursive: true });
+          await place.fails(words, {}, /aos\.db|database file|directory/);
         });
 
         it(`${name}: a store that is none`, async () => {
-          await mkdir(join(folder, 'data'));
-          await writeFile(join(folder, 'data', 'aos.db'), 'this is no database, and long enough to be one'.repeat(100));
-          await fails(words, {}, /not a database|NOTADB/);
+          const data = join(place.folder, 'data');
+          await mkdir(data);
+          await writeFile(join(data, 'aos.db'), 'this is no database, and long enough to be one'.repeat(100));
+          await place.fails(words, {}, /not a database|NOTADB/);
         });
       } else {
         it(`${name}: keys that are not given`, () =>
-          fails(words, { SVC_LICENSE_KEY_FILE: '/dev/null' }, /license_key/));
-
-        it(`${name}: a server that does not answer`, () =>
-          fails(words, { SVC_STORAGE_URL: 'mongodb://127.0.0.1:9/aos' }, /127\.0\.0\.1:9/));
+          place.fails(words, { SVC_LICENSE_KEY_FILE: '/dev/null' }, /license_key/));
 
         it(`${name}: keys that the store is not used with`, async () => {
           await onUsedStore();
-          await fails(
+          await place.fails(
             words,
             { SVC_LICENSE_KEY: 'another-license-key-0123456789-0123' },
             /security\.license_key \(from environment variable SVC_LICENSE_KEY\) is not the one that this store is used with/,
@@ -201,9 +209,7 @@ for (const engine of engines) {
     for (const [phase, text] of Object.entries(SERVE_PHASES)) {
       it(`serve: ${phase}`, async () => {
         await onUsedStore();
-        const path = join(folder, 'faulty.mjs');
-        await writeFile(path, text);
-        await fails(['serve'], await plugins(path), /out of order|api\/faulty/);
+        await place.fails(['serve'], await place.plugin(text), /out of order|api\/faulty/);
       });
     }
 
@@ -212,22 +218,25 @@ for (const engine of engines) {
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');
       const { port } = taken.address() as { port: number };
-      await fails(
-        ['serve'],
-        { SVC_PORT: String(port) },
-        /^configuration: server\.port \d+ is in use by another program \(from environment variable SVC_PORT\)$/m,
-      ).finally(() => taken.close());
+      await place
+        .fails(
+          ['serve'],
+          { SVC_PORT: String(port) },
+          /^configuration: server\.port \d+ is in use by another program \(from environment variable SVC_PORT\)$/m,
+        )
+        .finally(() => taken.close());
     });
 
     it('serve: a data directory that another server has', async function () {
       if (engine.name !== 'sqlite') this.skip();
       await onUsedStore();
+      const { folder } = place;
       const first = await TestService.started({}, join(folder, 'data'));
       try {
-        await fails(['serve'], {}, /another server/);
+        await place.fails(['serve'], {}, /another server/);
         const store = join(folder, 'data', 'aos.db');
         const elsewhere = { SVC_DATA_DIR: join(folder, 'elsewhere'), SVC_STORAGE_URL: `sqlite:${store}` };
-        await fails(
+        await place.fails(
           ['serve'],
           elsewhere,
           new RegExp(`^another server \\(pid \\d+, ${first.url}\\) is running on ${store}$`, 'm'),
@@ -239,7 +248,7 @@ for (const engine of engines) {
         const refused = new RegExp(
           `storage\\.url is refused: ${second} has 2 names \\(hard links\\).*; process \\d+ has it open: remove`,
         );
-        for (const words of [['serve'], ['token', 'list']]) await fails(words, named, refused);
+        for (const words of [['serve'], ['token', 'list']]) await place.fails(words, named, refused);
       } finally {
         await first.end();
       }
@@ -247,47 +256,78 @@ for (const engine of engines) {
 
     it('serve: a plugin whose stop hangs, while the store is busy: its threads end before the process does', async () => {
       await onUsedStore();
-      const path = join(folder, 'faulty.mjs');
       // The threads are those of the embedded store, twenty searches for a few; another store is busy in its own server.
       const [count, searches] = engine.name === 'sqlite' ? [1000, 20] : [100, 2];
       const work = `const rows = ctx.collection('rows');
         const work = (i) => rows.find({ filter: { n: { gte: i % 100 } }, limit: 1000 }).then(() => work(i + 1), () => {});
         const filled = Promise.all(Array.from({ length: ${count} }, (_, n) => rows.insert({ id: String(n), n })));
         filled.then(() => { for (let i = 0; i < ${searches}; i++) work(i); });`;
-      await writeFile(
-        path,
-        plugin(
-          `collections: [{ name: 'rows', indexes: [] }], setup: (ctx) => { ${work} return { start: async () => { await filled; ${throws} }, stop: async () => { ${hangs} } }; },`,
-        ),
-      );
-      const one = await fails(['serve'], await plugins(path), /out of order/);
+      const phase = `collections: [{ name: 'rows', indexes: [] }], setup: (ctx) => { ${work} return { start: async () => { await filled; ${throws} }, stop: async () => { ${hangs} } }; },`;
+      const one = await place.fails(['serve'], await place.plugin(plugin(phase)), /out of order/);
       expect(one.stderr).to.not.include('panicked');
     });
 
-    for (const signals of [1, 2]) {
-      it(`serve: ${signals === 1 ? 'one SIGTERM ends a start' : 'a second SIGTERM ends a stop'} that hangs`, async () => {
-        await onUsedStore();
-        const path = join(folder, 'faulty.mjs');
-        const phase =
-          signals === 1
-            ? `setup: async () => { process.stderr.write('hanging\\n'); ${hangs} },`
-            : `setup: () => ({ start: () => process.stderr.write('started\\n'), stop: async () => { process.stderr.write('hanging\\n'); ${hangs} } }),`;
-        await writeFile(path, plugin(phase));
-        const one = run(env(await plugins(path)), ['serve']);
-        const says = (text: string): Promise<void> =>
-          until(`${text} on stderr`, () => one.stderr.includes(text), START_MS / 2);
-        if (signals === 2) await says('started');
-        if (signals === 1) await says('hanging');
-        one.child.kill('SIGTERM');
-        if (signals === 2) {
-          await says('hanging');
-          one.child.kill('SIGTERM');
-        }
-        const passed = watch();
-        const { code } = await one.endedAfter;
-        expect(code, one.stderr).to.equal(1);
-        expect(passed()).to.be.below(signals === 1 ? 2 * STOP_MS : END_MS);
-      });
-    }
+    it('serve: a second SIGTERM ends a stop that hangs', async () => {
+      await onUsedStore();
+      const phase = `setup: () => ({ start: () => process.stderr.write('started\\n'), stop: async () => { process.stderr.write('hanging\\n'); ${hangs} } }),`;
+      const one = run(place.env(await place.plugin(plugin(phase))), ['serve']);
+      await said(one, 'started');
+      one.child.kill('SIGTERM');
+      await said(one, 'hanging');
+      one.child.kill('SIGTERM');
+      const passed = watch();
+      const { code } = await one.endedAfter;
+      expect(code, one.stderr).to.equal(1);
+      expect(passed()).to.be.below(END_MS);
+    });
   });
 }
+
+/** All begin at once: together they take as long as the longest. */
+describe('start: a failed boot that waits for a limit of time', function () {
+  this.timeout(2 * START_MS);
+  const places: Place[] = [];
+  const ends = new Map<string, Promise<void>>();
+
+  async function placed(settings: Record<string, string>): Promise<Place> {
+    const place = new Place(await newFolder(), settings);
+    places.push(place);
+    return place;
+  }
+  async function hung(place: Place): Promise<void> {
+    const phase = `setup: async () => { process.stderr.write('hanging\\n'); ${hangs} },`;
+    const one = run(place.env(await place.plugin(plugin(phase))), ['serve']);
+    await said(one, 'hanging');
+    one.child.kill('SIGTERM');
+    const passed = watch();
+    const { code } = await one.endedAfter;
+    expect(code, one.stderr).to.equal(1);
+    expect(passed()).to.be.below(2 * STOP_MS);
+  }
+  async function unanswered(place: Place, words: string[]): Promise<void> {
+    await place.fails(words, { SVC_STORAGE_URL: 'mongodb://127.0.0.1:9/aos' }, /127\.0\.0\.1:9/);
+  }
+
+  before(async () => {
+    for (const engine of engines) {
+      const settings = await engine.settings();
+      if (settings === null) continue;
+      const place = await placed(settings);
+      if (engine.name === 'sqlite') await prepare(join(place.folder, 'data'), serviceEnv);
+      ends.set(engine.name, hung(place));
+      if (engine.name === 'sqlite') continue;
+      for (const words of COMMANDS) ends.set(words.join(' '), unanswered(await placed(settings), words));
+    }
+    await Promise.allSettled(ends.values());
+  });
+  after(() => Promise.all(places.map(({ folder }) => rm(folder, { recursive: true, force: true }))));
+
+  for (const { name } of engines)
+    it(`serve: one SIGTERM ends a start that hangs (${name})`, async function () {
+      await (ends.get(name) ?? this.skip());
+    });
+  for (const words of COMMANDS)
+    it(`${words.join(' ')}: a server that does not answer (mongodb)`, async function () {
+      await (ends.get(words.join(' ')) ?? this.skip());
+    });
+});
