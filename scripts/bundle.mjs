@@ -154,6 +154,19 @@ export const { ${names.join(', ')} } = createRequire(import.meta.url)('${from}')
   }
 }
 
+/**
+ * The library of MCP has a validator of JSON Schema for what it would ask a person through an agent, which this service
+ * does not do. Of the two that come with it the one for browsers is 40 KB and not 300, of which it compiles most.
+ */
+const VALIDATOR = '@modelcontextprotocol/server/_shims';
+const smallValidator = {
+  name: 'small validator',
+  setup(bundle) {
+    const library = dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/server')));
+    bundle.onResolve({ filter: new RegExp(`^${VALIDATOR}$`) }, () => ({ path: join(library, 'shimsBrowser.mjs') }));
+  },
+};
+
 /** What is in a file of its own is asked for by that file's name. */
 const later = {
   name: 'later',
@@ -235,7 +248,7 @@ ${COPIED}`,
     entryPoints: LATER,
     outExtension: { '.js': '.cjs' },
     banner: { js: NAMED },
-    plugins: [places],
+    plugins: [smallValidator, places],
   });
   await writeFiles({
     entryPoints: Object.fromEntries(THREADS.map((name) => [name.replaceAll('/', '.'), join(DIST, `${name}.js`)])),

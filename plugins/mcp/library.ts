@@ -6,7 +6,7 @@ import type * as Sdk from '@modelcontextprotocol/server';
 
 /** What the library would load itself. */
 const PARTS: readonly (() => unknown)[] = [
-  () => import('@modelcontextprotocol/server/validators/ajv'),
+  () => import('@modelcontextprotocol/server/_shims'),
   () => import('@modelcontextprotocol/core/internal'),
   // Node loads its own requests and answers when one is first named.
   () => globalThis.Headers,
@@ -14,6 +14,8 @@ const PARTS: readonly (() => unknown)[] = [
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export async function library(): Promise<typeof Sdk> {
+  // This file has brought most of the library with it.
+  await turn();
   for (const load of PARTS) {
     await load();
     await turn();
