@@ -12,6 +12,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import type * as Outside from '../kernel/loading/outside.js';
+import { codeIsLoaded } from './engine-flags.js';
 import type * as Perform from './perform.js';
 
 type Program = typeof Perform;
@@ -93,6 +94,10 @@ let loaded: Promise<Program> | undefined;
 
 /** Once, so that plugins from outside meet one copy of it. */
 export function program(): Promise<Program> {
-  loaded ??= bundleIsCurrent().then((current) => (current ? bundle().load() : import('./perform.js')));
+  loaded ??= bundleIsCurrent().then((current) => {
+    const { load } = current ? bundle() : { load: () => import('./perform.js') };
+    codeIsLoaded();
+    return load();
+  });
   return loaded;
 }

@@ -270,7 +270,13 @@ async function writeCache() {
   try {
     await new Promise((resolve, reject) => {
       const child = spawn(process.execPath, [join(import.meta.dirname, 'bundle-cache.mjs')], {
-        env: { ...Object.fromEntries(own), SVC_DATA_DIR: folder, SVC_PORT: '0', SVC_SETUP__BUILT_AGENTS: 'none' },
+        env: {
+          ...Object.fromEntries(own),
+          NODE_OPTIONS: '',
+          SVC_DATA_DIR: folder,
+          SVC_PORT: '0',
+          SVC_SETUP__BUILT_AGENTS: 'none',
+        },
         stdio: ['ignore', 'pipe', 'inherit'],
       });
       let said = '';

@@ -8,6 +8,7 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TestService } from '../support/service.js';
+import { smallEnv } from '../support/small-env.js';
 import { load, median, type Load } from './generator.js';
 import { residentMb } from './measure.js';
 import { envelopeSource } from './sentry-envelope.js';
@@ -82,16 +83,10 @@ async function group(limitMb: number): Promise<Group | null> {
   };
 }
 
-/** What deploy/small.env sets: the service is started as in a container with little memory. */
-async function small(): Promise<Record<string, string>> {
-  const text = await readFile(new URL('../../../deploy/small.env', import.meta.url), 'utf8');
-  return Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
-}
-
 /** @param bodies of known groups. @throws when the process ended, or an answer was an error */
 export async function memoryFigures(say: Say, bodies: string[]): Promise<void> {
   const limited = await group(LIMIT_MB);
-  const service = await TestService.create({ ...UNLIMITED, ...(await small()) });
+  const service = await TestService.create({ ...UNLIMITED, ...(await smallEnv()) });
   try {
     const began = await (limited === null ? service.start() : limited.starting(() => service.start()));
     const { child } = service;

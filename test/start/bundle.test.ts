@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
 import { done, run } from '../support/programs.js';
 import { CLI, PROGRAM, serviceEnv, TestService } from '../support/service.js';
+import { smallEnv } from '../support/small-env.js';
 
 describe('the bundle of the program', function () {
   this.timeout(180_000);
@@ -207,12 +208,15 @@ describe('the bundle of the program', function () {
     expect(JSON.parse(wrong.stdout)).to.have.nested.property('error.code', 'validation_failed');
   });
 
-  it('is compiled already where it was built', async () => {
+  it('is compiled already where it was built, with the settings for little memory too', async () => {
     const code = `import ${JSON.stringify(join(CLI, '..', 'engine-flags.js'))};
       import { bundle } from ${JSON.stringify(join(CLI, '..', 'program.js'))};
       console.log(bundle().script.cachedDataRejected);`;
-    const said = await done(process.execPath, ['--input-type=module', '--eval', code], { cwd: folder });
-    expect(said.trim()).to.equal('false');
+    for (const settings of [{}, await smallEnv()]) {
+      const env = { ...process.env, ...settings };
+      const said = await done(process.execPath, ['--input-type=module', '--eval', code], { cwd: folder, env });
+      expect(said.trim(), JSON.stringify(settings)).to.equal('false');
+    }
   });
 
   it('tells a failing start as the files do', async () => {
