@@ -17,14 +17,14 @@
  * of a start. That bounds when V8 looks, never how much a heap may hold.
  */
 import { setFlagsFromString } from 'node:v8';
+import { newSpaceMb } from '../config/new-space.js';
 
 const NODE_20 = process.version.startsWith('v20.');
 /** The budget of Node 20 (`node --v8-options`), and one that a start does not use up. */
 const BUDGET = { usual: 67_584, starting: 1_000_000 };
 const given = process.execArgv.some((flag) => flag.startsWith('--interrupt-budget'));
-const options = [process.env['NODE_OPTIONS'], ...process.execArgv].join(' ');
 /** In MB; 0 is V8's own choice. */
-const NEW_SPACE = Number(/--max[-_]semi[-_]space[-_]size=(\d+)/.exec(options)?.[1] ?? 0);
+const NEW_SPACE = newSpaceMb();
 const SMALL = NEW_SPACE > 0 && NEW_SPACE <= 4;
 
 setFlagsFromString('--no-allocation-site-pretenuring');

@@ -94,10 +94,10 @@ let loaded: Promise<Program> | undefined;
 
 /** Once, so that plugins from outside meet one copy of it. */
 export function program(): Promise<Program> {
-  loaded ??= bundleIsCurrent().then((current) => {
-    const { load } = current ? bundle() : { load: () => import('./perform.js') };
+  loaded ??= bundleIsCurrent().then(async (current) => {
+    const made = await (current ? bundle().load() : import('./perform.js'));
     codeIsLoaded();
-    return load();
+    return made;
   });
   return loaded;
 }
