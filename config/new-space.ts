@@ -1,7 +1,13 @@
 /** What was asked of V8 for new objects, by the command line of Node or by the environment. */
 
-/** Of `--max-semi-space-size`, in MB; 0: nothing was asked. */
+/** As Node takes it: with `-` or `_`. */
+const ASKED = /--max[-_]semi[-_]space[-_]size=(\d+)/;
+
+/**
+ * Of `--max-semi-space-size`, in MB; 0: nothing was asked.
+ * @param words of Node, before the name of the program
+ */
 export function newSpaceMb(env: NodeJS.ProcessEnv = process.env, words: readonly string[] = process.execArgv): number {
-  const options = [env['NODE_OPTIONS'], ...words].join(' ');
-  return Number(/--max[-_]semi[-_]space[-_]size=(\d+)/.exec(options)?.[1] ?? 0);
+  const [, asked] = ASKED.exec([env['NODE_OPTIONS'], ...words].join(' ')) ?? [];
+  return Number(asked ?? 0);
 }
