@@ -473,6 +473,7 @@ describe('conformance: the listening service', function () {
           'disk',
           'plugins',
           'proxies',
+          'clock',
         );
         expect(checks['database']).to.include.keys('ok', 'latency_ms');
         expect(checks['evaluator']).to.include.keys('ok', 'last_run_at', 'age_seconds');
