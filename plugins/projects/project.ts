@@ -59,7 +59,7 @@ const shared = {
   description: joi.string().max(5000).allow(null, '').description('What the product is'),
   repo_url: line(500)
     .pattern(REPOSITORY)
-    .messages({ 'string.pattern.base': 'must be an address with https, http, ssh or git, or host:path' })
+    .messages({ 'string.pattern.base': 'must be an address with https, http, ssh or git, host:path, or a path' })
     .allow(null, '')
     .description('Where its source lies'),
   setup_scopes: joi
