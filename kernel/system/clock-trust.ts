@@ -2,7 +2,7 @@
  * The clock that deleting by age asks before it acts (decision 050). Its note lies in the store, so that it is known
  * across starts and to all processes.
  */
-import { judge, PROOF_MS, type ClockNote } from '../../lib/clocks/believed.js';
+import { judge, PROOF_MS, type ClockNote, type Doubt } from '../../lib/clocks/believed.js';
 import { MINUTE_MS } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 import type { ClockState } from '../../ports/domain/system.js';
@@ -34,9 +34,10 @@ export class ClockTrust {
     if (writes) await this.#notes.change({ id: ID }, { set: { ...note } }, { upsert: true });
     // Running with a clock that is doubted counts from the note.
     if (writes || ahead_ms === 0 || this.#looked === null) this.#looked = at.monotonic;
-    this.#tell(ahead_ms);
+    this.#tell(ahead_ms, note.doubt);
     return {
       believed: ahead_ms === 0,
+      leapt: note.doubt === 'leap',
       ahead_seconds: Math.round(ahead_ms / 1000),
       believed_in_seconds: ahead_ms === 0 ? 0 : Math.ceil((PROOF_MS - note.doubted_ms) / 1000),
     };
@@ -57,13 +58,14 @@ export class ClockTrust {
     };
   }
 
-  #tell(ahead_ms: number): void {
+  /** After a stop of the machine it is no fault, and told as what the service waits for. */
+  #tell(ahead_ms: number, doubt: Doubt | null): void {
     const doubted = ahead_ms > 0;
     if (doubted === this.#doubted) return;
     this.#doubted = doubted;
     const { log } = this.parts;
     if (doubted)
-      log.warn(
+      log[doubt === 'leap' ? 'warn' : 'info'](
         { ahead_seconds: Math.round(ahead_ms / 1000) },
         'the clock is ahead of what the store knew last: nothing is deleted by its age until it was so for a day',
       );

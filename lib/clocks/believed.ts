@@ -20,7 +20,12 @@ export interface ClockNote {
   epoch: string;
   /** For how long the service has run with a clock that is doubted. */
   doubted_ms: number;
+  /** Null: it is not doubted. */
+  doubt: Doubt | null;
 }
+
+/** A clock that leapt while the service ran is wrong, or was. After a stop of the machine it may well be right. */
+export type Doubt = 'leap' | 'stop';
 
 export interface ClockLook {
   now: number;
@@ -39,12 +44,19 @@ export interface ClockVerdict {
  * @param looked when this process looked last, by its monotonic clock; null: never
  */
 export function judge(known: ClockNote | null, look: ClockLook, looked: number | null): ClockVerdict {
-  const believed: ClockNote = { at: look.now, monotonic: look.monotonic, epoch: look.epoch, doubted_ms: 0 };
+  const believed: ClockNote = {
+    at: look.now,
+    monotonic: look.monotonic,
+    epoch: look.epoch,
+    doubted_ms: 0,
+    doubt: null,
+  };
   if (known === null) return { note: believed, ahead_ms: 0 };
   const since = known.epoch === look.epoch ? known.monotonic : (looked ?? look.monotonic);
   const ran = Math.max(0, look.monotonic - since);
   const ahead_ms = look.now - (known.at + ran);
   const doubted_ms = known.doubted_ms + ran;
   if (ahead_ms <= LEAP_MS || doubted_ms >= PROOF_MS) return { note: believed, ahead_ms: 0 };
-  return { note: { ...believed, at: known.at + ran, doubted_ms }, ahead_ms };
+  const doubt = known.doubt ?? (known.epoch === look.epoch || looked !== null ? 'leap' : 'stop');
+  return { note: { ...believed, at: known.at + ran, doubted_ms, doubt }, ahead_ms };
 }

@@ -39,6 +39,8 @@ export interface UnlistedProxy {
 /** Whether the clock is believed by what cannot be taken back: deleting by age (decision 050). */
 export interface ClockState {
   believed: boolean;
+  /** It leapt while the service ran. Else it is ahead because the machine was off, or the store is an old copy. */
+  leapt: boolean;
   /** How far it is ahead of what the store knew last; 0 where it is believed. */
   ahead_seconds: number;
   /** After so long of running with it, it is believed; 0: it is. */

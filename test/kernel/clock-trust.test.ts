@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { definePlugin } from '../../kernel/contract.js';
 import { ClockTrust } from '../../kernel/system/clock-trust.js';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../lib/time.js';
+import { DAY_MS, HOUR_MS, isoOf, MINUTE_MS } from '../../lib/time.js';
 import type { DocumentStore } from '../../ports/store.js';
 import { boot, ManualClock, RecordingLog } from '../../testing/index.js';
 import { PluginStores } from '../support/stores.js';
@@ -24,12 +24,18 @@ for (const engine of STORES.all) {
       const clock = new ManualClock();
       const log = new RecordingLog();
       const trust = on(clock, log);
-      expect(await trust.look()).to.deep.equal({ believed: true, ahead_seconds: 0, believed_in_seconds: 0 });
+      expect(await trust.look()).to.deep.equal({
+        believed: true,
+        leapt: false,
+        ahead_seconds: 0,
+        believed_in_seconds: 0,
+      });
       clock.advance(30 * DAY_MS);
       expect((await trust.look()).believed, 'the machine ran').to.equal(true);
       clock.set(clock.now() + YEAR_MS);
       expect(await trust.look()).to.deep.equal({
         believed: false,
+        leapt: true,
         ahead_seconds: YEAR_MS / 1000,
         believed_in_seconds: DAY_MS / 1000,
       });
@@ -46,6 +52,19 @@ for (const engine of STORES.all) {
       }
       booted.advance(HOUR_MS);
       expect((await again.look()).believed).to.equal(true);
+    });
+
+    it('is no fault after a stop of the machine, and waited for all the same', async () => {
+      const clock = new ManualClock();
+      await on(clock).look();
+      const booted = new ManualClock(isoOf(clock.now() + 3 * HOUR_MS));
+      const log = new RecordingLog();
+      const trust = on(booted, log);
+      const waits = { believed: false, leapt: false, ahead_seconds: (3 * HOUR_MS) / 1000 };
+      expect(await trust.look()).to.include(waits);
+      booted.advance(HOUR_MS);
+      expect(await trust.look()).to.include(waits);
+      expect(log.lines.map(({ level }) => level)).to.deep.equal(['info']);
     });
 
     it('is believed at once when it is put right', async () => {

@@ -9,6 +9,7 @@ const note = (more: Partial<ClockNote> = {}): ClockNote => ({
   monotonic: 1_000,
   epoch: 'boot 1',
   doubted_ms: 0,
+  doubt: null,
   ...more,
 });
 const look = (ranMs: number, stepMs = 0, epoch = 'boot 1') => ({
@@ -37,21 +38,24 @@ describe('a clock that is believed', () => {
   it('is not one that leapt further, while it runs or between two boots, until it was so for a day of running', () => {
     const leapt = judge(note(), look(MINUTE_MS, YEAR_MS), 1_000);
     expect(leapt.ahead_ms).to.equal(YEAR_MS);
-    expect(leapt.note).to.deep.equal(note({ at: NOW + MINUTE_MS, monotonic: 61_000, doubted_ms: MINUTE_MS }));
+    expect(leapt.note).to.deep.equal(
+      note({ at: NOW + MINUTE_MS, monotonic: 61_000, doubted_ms: MINUTE_MS, doubt: 'leap' }),
+    );
 
     const booted = judge(note(), { now: NOW + YEAR_MS, monotonic: 5, epoch: 'boot 2' }, null);
-    expect(booted).to.deep.equal({ ahead_ms: YEAR_MS, note: note({ monotonic: 5, epoch: 'boot 2' }) });
+    expect(booted).to.deep.equal({ ahead_ms: YEAR_MS, note: note({ monotonic: 5, epoch: 'boot 2', doubt: 'stop' }) });
 
     let known = booted.note;
     for (let ran = HOUR_MS; ran < PROOF_MS; ran += HOUR_MS) {
       const next = judge(known, { now: NOW + YEAR_MS + ran, monotonic: 5 + ran, epoch: 'boot 2' }, null);
       expect(next.ahead_ms, `after ${ran / HOUR_MS} h`).to.equal(YEAR_MS);
+      expect(next.note.doubt).to.equal('stop');
       known = next.note;
     }
     const last = judge(known, { now: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2' }, null);
     expect(last).to.deep.equal({
       ahead_ms: 0,
-      note: { at: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2', doubted_ms: 0 },
+      note: { at: NOW + YEAR_MS + PROOF_MS, monotonic: 5 + PROOF_MS, epoch: 'boot 2', doubted_ms: 0, doubt: null },
     });
   });
 
@@ -61,6 +65,11 @@ describe('a clock that is believed', () => {
       ahead_ms: 0,
       note: note({ at: NOW + 2 * MINUTE_MS, monotonic: 121_000 }),
     });
+  });
+
+  it('leapt while a process ran, where another machine wrote the note', () => {
+    const seen = judge(note(), { now: NOW + YEAR_MS, monotonic: 5, epoch: 'boot 2' }, 4);
+    expect(seen.note.doubt).to.equal('leap');
   });
 
   it('counts what this process has run where another boot wrote the note', () => {

@@ -66,7 +66,7 @@ export function fakeSystem(more: Partial<SystemInfo> = {}): SystemInfo {
     freeBytes: () => Promise.resolve(10 ** 10),
     unlistedProxies: () => [],
     peers: () => 1,
-    clock: () => Promise.resolve({ believed: true, ahead_seconds: 0, believed_in_seconds: 0 }),
+    clock: () => Promise.resolve({ believed: true, leapt: false, ahead_seconds: 0, believed_in_seconds: 0 }),
     migrations: () =>
       Promise.resolve({
         applied: [{ id: 'bugs:001-a', applied_at: '2026-11-20T08:00:00.000Z', version: '1.0.0' }],

@@ -8,7 +8,7 @@ const good: Findings = {
   database: { latency_ms: 1 },
   schema: { current: null, pending: [] },
   unlisted_proxies: [],
-  clock: { believed: true, ahead_seconds: 0, believed_in_seconds: 0 },
+  clock: { believed: true, leapt: false, ahead_seconds: 0, believed_in_seconds: 0 },
   peers: 1,
   integrity: null,
   free_bytes: 100,
@@ -95,10 +95,16 @@ describe('health report', () => {
 
   it('says how far the clock is ahead of what is believed, and how long cleaning waits', () => {
     const { checks, healthy } = of({
-      clock: { believed: false, ahead_seconds: 31_536_000, believed_in_seconds: 80_000 },
+      clock: { believed: false, leapt: true, ahead_seconds: 31_536_000, believed_in_seconds: 80_000 },
     });
     expect(checks.clock).to.deep.equal({ ok: false, ahead_seconds: 31_536_000, cleaning_waits_seconds: 80_000 });
     expect(healthy).to.equal(true);
+    const stopped = { believed: false, leapt: false, ahead_seconds: 10_800, believed_in_seconds: 86_400 };
+    expect(of({ clock: stopped }).checks.clock, 'after a stop').to.deep.equal({
+      ok: true,
+      ahead_seconds: 10_800,
+      cleaning_waits_seconds: 86_400,
+    });
     expect(of({ clock: null }).checks.clock).to.deep.equal({
       ok: false,
       ahead_seconds: null,
