@@ -54,8 +54,16 @@ const childrenOf = (pid) =>
     readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
   );
 
+/** What files left outside of this process goes with it (test/support/lane-end.ts). */
+globalThis.laneEnds = [];
+
 // The runner is through, or gone. What the files left open ends with the process.
-process.on('disconnect', () => process.exit());
+async function end() {
+  const ended = await Promise.allSettled(globalThis.laneEnds.map((work) => work()));
+  for (const { reason } of ended) if (reason !== undefined) console.error(reason);
+  process.exit();
+}
+process.on('disconnect', () => void end());
 
 process.on('message', (file) => {
   const before = cpuMs();

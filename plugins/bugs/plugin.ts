@@ -247,7 +247,7 @@ export default definePlugin<BugsConfig>({
           removesByAge: true,
           run: async ({ signal }) => {
             await jobs.forget(signal);
-            await bulkRuns.forget();
+            await bulkRuns.forget(signal);
           },
         },
         { name: 'older_writes', everyMs: 3_600_000, timeoutMs: 600_000, run: ({ signal }) => jobs.catchUp(signal) },

@@ -1,5 +1,5 @@
 /** The durable engines that a process test runs on, each with a fresh store. */
-import { randomBytes } from 'node:crypto';
+import { newDatabase } from './mongo/databases.js';
 import { mongoUrl } from './mongo/server.js';
 
 export interface Engine {
@@ -15,10 +15,8 @@ const mongodb: Engine = {
   async settings() {
     const url = await mongoUrl();
     if (url === null) return null;
-    const base = new URL(url);
-    base.pathname = `/aos_${randomBytes(6).toString('hex')}`;
     return {
-      SVC_STORAGE_URL: base.href,
+      SVC_STORAGE_URL: newDatabase(url),
       SVC_RELEASE_PRIVATE_KEY: '',
       SVC_LICENSE_KEY: 'license-key-for-tests-only-0123456789',
       SVC_SECURITY__DATA_KEY: 'data-key-for-tests-only-0123456789abcdef',

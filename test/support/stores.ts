@@ -11,6 +11,7 @@ import { MemoryStore } from '../../adapters/memory/store.js';
 import { MongoStore } from '../../adapters/mongodb/store.js';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
 import type { CollectionSpec, DocumentStore, Transact } from '../../ports/store.js';
+import { newDatabase } from './mongo/databases.js';
 import { mongoUrl } from './mongo/server.js';
 
 export interface OpenedStore {
@@ -93,9 +94,7 @@ export class PluginStores {
   async #mongo(skip: () => never): Promise<OpenedStore> {
     const server = await mongoUrl();
     if (server === null) return skip();
-    const url = new URL(server);
-    url.pathname = `/aos_${randomBytes(6).toString('hex')}`;
-    return this.#lend('mongodb', () => this.ensured(new MongoStore({ url: url.href })));
+    return this.#lend('mongodb', () => this.ensured(new MongoStore({ url: newDatabase(server) })));
   }
 
   async #lend(engine: 'sqlite' | 'mongodb', open: () => Promise<DocumentStore>): Promise<OpenedStore> {

@@ -147,9 +147,9 @@ export class BulkRuns {
   }
 
   /** Forgets old runs. */
-  async forget(): Promise<void> {
+  async forget(signal?: AbortSignal): Promise<void> {
     const { bulks, clock } = this.deps;
-    await removeAll(bulks, { finished_at: { lt: isoOf(clock.now() - KEPT_MS) } });
+    await removeAll(bulks, { finished_at: { lt: isoOf(clock.now() - KEPT_MS) } }, signal);
   }
 
   /** Stops at the next batch. Another process, or the next start, goes on. */
