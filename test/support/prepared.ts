@@ -38,7 +38,12 @@ async function temporary(): Promise<string> {
 async function make(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: number | undefined): Promise<string> {
   const dir = await temporary();
   const configuration = await loadConfig({ env: envOf(dir) });
-  const service = await compose('command', { configuration, ...(passwordCost !== undefined && { passwordCost }) });
+  const threads = 'none';
+  const service = await compose('command', {
+    configuration,
+    threads,
+    ...(passwordCost !== undefined && { passwordCost }),
+  });
   await service.boot();
   try {
     await service.kernel.service(FIRST_START)?.ensureAdmin();

@@ -82,7 +82,8 @@ export async function command<T = Record<string, unknown>>(
   words: readonly string[],
   input = '',
 ): Promise<T> {
-  const service = await compose('command', { configuration: await loadConfig({ env }) });
+  const configuration = await loadConfig({ env });
+  const service = await compose('command', { configuration, threads: 'none' });
   await service.boot();
   try {
     return (await runOn(service, words, input)) as T;

@@ -6,6 +6,8 @@ export interface Fixture {
   readonly store: DocumentStore;
   readonly utf16Order: string | undefined;
   name(): string;
+  /** How often a property is tried, by how often it is where nobody waits. */
+  tries(count: number): number;
 }
 
 /** The error that `promise` rejects with. */

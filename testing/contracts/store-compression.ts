@@ -81,7 +81,7 @@ export function compression(fixture: Fixture): void {
           const found = await rows.find({ filter: { kind: 'p', at: doc.at as number }, sort: [['at', 'asc']] });
           expect(found.items).to.deep.equal([doc]);
         }),
-        { numRuns: 40 },
+        { numRuns: fixture.tries(40) },
       );
       await rows.insert({ id: 'i', text: LONG, other: 'x' });
       expect(await rows.get('i')).to.deep.equal({ id: 'i', text: LONG, other: 'x' });

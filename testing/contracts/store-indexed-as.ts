@@ -117,7 +117,7 @@ export function indexedAs(fixture: Fixture): void {
               expect((await subject.find()).items).to.deep.equal((await reference.find()).items);
             },
           ),
-          { numRuns: 25 },
+          { numRuns: fixture.tries(25) },
         );
       });
 

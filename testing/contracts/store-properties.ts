@@ -74,7 +74,7 @@ function suite(fixture: Fixture, insertsIndexedLater: boolean): void {
             }
           },
         ),
-        { numRuns: 15 },
+        { numRuns: fixture.tries(15) },
       );
     });
 
@@ -106,7 +106,7 @@ function suite(fixture: Fixture, insertsIndexedLater: boolean): void {
             expect(await subject.find({ limit: 1000 })).to.deep.equal(await reference.find({ limit: 1000 }));
           },
         ),
-        { numRuns: 15 },
+        { numRuns: fixture.tries(15) },
       );
     });
   });

@@ -54,7 +54,7 @@ export function rendering(fixture: Fixture): void {
             } while (after !== null);
           },
         ),
-        { numRuns: 15 },
+        { numRuns: fixture.tries(15) },
       );
     });
 
@@ -149,7 +149,7 @@ export function rendering(fixture: Fixture): void {
               expect((await rows.find()).items).to.deep.equal((await twin.find()).items);
             },
           ),
-          { numRuns: 30 },
+          { numRuns: fixture.tries(30) },
         );
       });
 

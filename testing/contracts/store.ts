@@ -23,6 +23,8 @@ export interface StoreContract {
   close?(): Promise<void>;
   /** Why text beyond U+FFFF does not sort by code point on this server, where that is so. */
   utf16Order?: string;
+  /** How often a property is tried instead of so many times: fewer in a run that somebody waits for. */
+  tries?(count: number): number;
 }
 
 export function storeContract(engine: string, contract: StoreContract): void {
@@ -40,6 +42,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
         return contract.utf16Order;
       },
       name: () => `t${run}_${++names}`,
+      tries: contract.tries ?? ((count) => count),
     };
 
     before(async function () {

@@ -3,11 +3,13 @@ import { MongoClient } from 'mongodb';
 import { databaseOf, MongoStore } from '../../../adapters/mongodb/store.js';
 import { storeContract, type StoreContract } from '../../../testing/contracts/store.js';
 import { rejection } from '../../harness.js';
+import { times } from '../../support/budget.js';
 import { mongoUrl, NO_MONGODB, sortsByUtf16 } from '../../support/mongo/server.js';
 
 let url: URL | undefined;
 
 const contract: StoreContract = {
+  tries: (count) => times(count / 4),
   async open(skip) {
     const server = await mongoUrl();
     if (server === null) return skip(NO_MONGODB);
