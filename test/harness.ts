@@ -87,6 +87,6 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   while (!(await within(what, ms + UNANSWERED_MS, Promise.resolve(condition())))) {
     const waited = Date.now() - began;
     if (waited > ms) throw new Error(`${what}: not within ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, Math.min(100, Math.max(5, waited / 20))));
+    await new Promise((resolve) => setTimeout(resolve, Math.min(500, Math.max(5, waited / 20))));
   }
 }
