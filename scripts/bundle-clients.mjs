@@ -1,41 +1,90 @@
-// Writes the update agent, the one that tests stop (test/clients/agent/faulty.ts), and the packager as one file each:
-// a start then takes half the processor time, and tests start them seven hundred times. Users have the agent like
-// that, and the packager as it is compiled, which the tests before a real service run. Does nothing when nothing was
-// compiled since.
-import { stat } from 'node:fs/promises';
+// Writes the update agent, the one that tests stop (test/clients/agent/faulty.ts), and the packager as one file each,
+// with what V8 compiled of it beside it: a start then takes little more processor time than Node's own, and tests start
+// them hundreds of times. Users have the agent as one file, and the packager as it is compiled, which the tests before a
+// real service run. Does nothing when nothing was compiled since.
+import { execFile } from 'node:child_process';
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { build, stop } from 'esbuild-wasm';
 
 const DIST = join(import.meta.dirname, '..', 'dist');
 const OUT = join(DIST, 'test', 'bundled');
 const PROGRAMS = {
-  'agent.mjs': 'clients/agent/main.js',
-  'faulty-agent.mjs': 'test/clients/agent/faulty.js',
-  // A thread of the packager's, which looks for it beside itself.
-  'deflate-worker.js': 'clients/packager/deflate-worker.js',
-  'packager.mjs': 'clients/packager/packager.js',
+  agent: 'clients/agent/main.js',
+  'faulty-agent': 'test/clients/agent/faulty.js',
+  packager: 'clients/packager/packager.js',
+};
+/** The packager's, which looks for it beside itself. */
+const THREADS = { 'deflate-worker': 'clients/packager/deflate-worker.js' };
+
+const changed = (path) =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+const cacheOf = (name) => join(OUT, `${name}.code.js.cache`);
+
+/** Starts `<name>.code.js`; whoever loads this gets the script that V8 made of it. */
+const starter = (name) => `const { existsSync, readFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { join } = require('node:path');
+const { Script } = require('node:vm');
+
+const FILE = join(__dirname, '${name}.code.js');
+const CACHE = FILE + '.cache';
+const cachedData = existsSync(CACHE) ? readFileSync(CACHE) : undefined;
+const script = new Script(readFileSync(FILE, 'latin1'), { filename: FILE, ...(cachedData && { cachedData }) });
+script.runInThisContext()(createRequire(FILE), FILE, __dirname);
+module.exports = script;
+`;
+
+/** As in build-agent.mjs, for the Node that runs the tests. */
+const writeFiles = (entries, options) =>
+  build({
+    entryPoints: Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, join(DIST, file)])),
+    outdir: OUT,
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    mainFields: ['module', 'main'],
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'error',
+    ...options,
+  });
+
+/** What runs as a script, wrapped as Node wraps CommonJS. */
+const SCRIPT = {
+  format: 'cjs',
+  // A script has no `import()`.
+  supported: { 'dynamic-import': false },
+  define: { 'import.meta.url': '__url' },
+  banner: {
+    js: `(function (require, __filename, __dirname) {
+const __url = require('node:url').pathToFileURL(__filename).href;`,
+  },
+  footer: { js: '})' },
 };
 
-const changed = (path) => stat(path).then(({ mtimeMs }) => mtimeMs);
+/** V8 takes back what it has compiled under the same options only: those of a start. */
+async function writeCache(name) {
+  const made = `${cacheOf(name)}.new`;
+  const program = `const script = require(${JSON.stringify(join(OUT, `${name}.cjs`))});
+process.once('exit', () => require('node:fs').writeFileSync(${JSON.stringify(made)}, script.createCachedData()));`;
+  await promisify(execFile)(process.execPath, ['-e', program, '--', name, '--help'], { env: {} });
+  await rename(made, cacheOf(name));
+}
 
 export async function bundleClients() {
-  const built = await changed(join(DIST, '.tsbuildinfo'));
-  for (const [name, entry] of Object.entries(PROGRAMS)) {
-    const outfile = join(OUT, name);
-    if ((await changed(outfile).catch(() => 0)) >= built) continue;
-    await build({
-      entryPoints: [join(DIST, entry)],
-      outfile,
-      bundle: true,
-      platform: 'node',
-      target: 'node20',
-      format: 'esm',
-      // As in build-agent.mjs.
-      mainFields: ['module', 'main'],
-      // A library in CommonJS asks for Node's own modules.
-      banner: { js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);" },
-      logLevel: 'error',
-    });
-  }
+  const names = Object.keys(PROGRAMS);
+  const [built, ...made] = await Promise.all([join(DIST, '.tsbuildinfo'), ...names.map(cacheOf)].map(changed));
+  if (made.every((time) => time >= built)) return;
+  // Of code of the same length V8 takes what it compiled of another.
+  await rm(OUT, { recursive: true, force: true });
+  await writeFiles(Object.fromEntries(names.map((name) => [`${name}.code`, PROGRAMS[name]])), SCRIPT);
+  await writeFiles(THREADS, { format: 'esm' });
   await stop();
+  await Promise.all(names.map((name) => writeFile(join(OUT, `${name}.cjs`), starter(name))));
+  await Promise.all(names.map(writeCache));
 }

@@ -4,14 +4,21 @@ import { printable } from '../../formats/texts.js';
 const BAR = 30;
 const EVERY_MS = 100;
 
+/** A stream of the process, or what stands for one. */
+export interface ConsoleStream {
+  /** A terminal. */
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
 export class Console {
   #shownAt = 0;
   #open = false;
 
   constructor(
     private readonly json: boolean,
-    private readonly out: NodeJS.WriteStream,
-    private readonly err: NodeJS.WriteStream,
+    private readonly out: ConsoleStream,
+    private readonly err: ConsoleStream,
   ) {}
 
   line(text: string): void {

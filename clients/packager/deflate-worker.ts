@@ -1,9 +1,6 @@
-/**
- * Compresses pieces in a thread of its own. By a compressor in JavaScript, since node's own gives other bytes with
- * other versions of node and on other processors, and a package has to be the same wherever it is built.
- */
-import { Deflate } from 'pako';
+/** Compresses pieces in a thread of its own. */
 import { parentPort } from 'node:worker_threads';
+import { deflated } from './deflate.js';
 
 export interface DeflateJob {
   id: number;
@@ -16,18 +13,7 @@ export interface DeflatedPiece {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-const LEVEL = 6;
-const Z_FULL_FLUSH = 3;
-const Z_FINISH = 4;
-
 parentPort?.on('message', ({ id, bytes, last }: DeflateJob) => {
-  const deflate = new Deflate({ raw: true, level: LEVEL, chunkSize: bytes.length + 1_024 });
-  const pieces: Uint8Array[] = [];
-  deflate.onData = (piece) => {
-    pieces.push(piece);
-  };
-  deflate.push(bytes, last ? Z_FINISH : Z_FULL_FLUSH);
-  if (deflate.err !== 0) throw new Error(`deflate: ${deflate.msg}`);
-  const answer: DeflatedPiece = { id, bytes: new Uint8Array(Buffer.concat(pieces)) };
+  const answer: DeflatedPiece = { id, bytes: deflated(bytes, last) };
   parentPort?.postMessage(answer, [answer.bytes.buffer]);
 });

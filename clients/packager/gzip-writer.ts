@@ -3,15 +3,23 @@
  * bytes for the same content, however many threads there are.
  */
 import { crc32 } from 'node:zlib';
+import { deflated } from './deflate.js';
 import { DeflatePool } from './deflate-pool.js';
 
 const PIECE_BYTES = 1024 * 1024;
 /** No name, no time, no system. */
 const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 
+/** For less than a piece no thread is worth its start. */
+const HERE: Pick<DeflatePool, 'threads' | 'deflate' | 'close'> = {
+  threads: 1,
+  deflate: async (bytes, last) => deflated(bytes, last),
+  close: async () => {},
+};
+
 /** @param size of the content, about: it decides how many threads are worth starting */
 export async function* gzipOf(content: AsyncIterable<Buffer>, size: number): AsyncGenerator<Uint8Array> {
-  const pool = new DeflatePool(Math.ceil(size / PIECE_BYTES));
+  const pool = size < PIECE_BYTES ? HERE : new DeflatePool(Math.ceil(size / PIECE_BYTES));
   try {
     yield HEADER;
     const pending: Promise<Uint8Array>[] = [];

@@ -3,7 +3,7 @@
  * Proxies come from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), which node's own `fetch` ignores.
  */
 import { Readable } from 'node:stream';
-import { EnvHttpProxyAgent, request, type Dispatcher } from 'undici';
+import type { Dispatcher, request as Request } from 'undici';
 
 export interface OutgoingRequest {
   method: 'GET' | 'POST';
@@ -25,10 +25,17 @@ const BODY_MS = 60_000;
 
 /** Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect on what carries a token. */
 const TLS = { rejectUnauthorized: true };
-const dispatcher: Dispatcher = new EnvHttpProxyAgent({ connect: TLS, requestTls: TLS, proxyTls: TLS });
+let client: Promise<{ request: typeof Request; dispatcher: Dispatcher }> | undefined;
+
+/** Loaded with the first request: `--dry-run` has none. */
+async function clientOf(): Promise<{ request: typeof Request; dispatcher: Dispatcher }> {
+  const { EnvHttpProxyAgent, request } = await import('undici');
+  return { request, dispatcher: new EnvHttpProxyAgent({ connect: TLS, requestTls: TLS, proxyTls: TLS }) };
+}
 
 /** @throws Error when no whole answer came */
 export async function send(url: URL, { method, headers, body, answerMs }: OutgoingRequest): Promise<HttpAnswer> {
+  const { request, dispatcher } = await (client ??= clientOf());
   const answer = await request(url, {
     method,
     headers,

@@ -3,43 +3,6 @@
  * `packager`: packs a build, checks it by the rules of the service, and publishes it (contract 90, packager;
  * docs/packager.md).
  */
-import { printable } from '../../formats/texts.js';
-import { Console } from './console.js';
-import { EXIT, PackagerFailure } from './failure.js';
-import { readSettings, USAGE } from './options.js';
-import { runPackager } from './packaging.js';
+import { run } from './run.js';
 
-const NAMES = {
-  [EXIT.done]: 'done',
-  [EXIT.error]: 'error',
-  [EXIT.latest]: 'latest_unreadable',
-  [EXIT.versionMismatch]: 'version_mismatch',
-  [EXIT.refused]: 'refused',
-} as const;
-
-async function main(argv: readonly string[]): Promise<number> {
-  const output = new Console(argv.includes('--json'), process.stdout, process.stderr);
-  try {
-    const settings = await readSettings(argv, process.env);
-    if (settings === null) {
-      process.stdout.write(USAGE);
-      return EXIT.done;
-    }
-    const outcome = await runPackager(settings, output, process.env['SOURCE_DATE_EPOCH']);
-    output.result({ status: 'success', dry_run: settings.dryRun, ...outcome });
-    return EXIT.done;
-  } catch (error) {
-    const failure = error instanceof PackagerFailure ? error : new PackagerFailure(EXIT.error, unexpected(error));
-    output.error(failure.message);
-    output.result({
-      status: 'error',
-      error: { code: NAMES[failure.exit], message: printable(failure.message, 2_000) },
-    });
-    return failure.exit;
-  }
-}
-
-/** A file that cannot be read, a disk that is full: the system's own sentence names what. */
-const unexpected = (error: unknown): string => (error instanceof Error ? `${error.message}.` : String(error));
-
-process.exitCode = await main(process.argv.slice(2));
+void run(process.argv.slice(2), process.env, process).then((code) => (process.exitCode = code));

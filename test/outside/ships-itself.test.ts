@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
 import { runAgent, type Ran } from '../clients/agent/agent.js';
-import { COMPILED, packager } from '../clients/packager/harness.js';
+import { COMPILED, startPackager } from '../clients/packager/harness.js';
 import { until } from '../harness.js';
 import { cleanEnv, done, run } from '../support/programs.js';
 import { ADMIN, TestService } from '../support/service.js';
@@ -107,7 +107,7 @@ describe('AOS ships itself', function () {
 
   async function publish(): Promise<void> {
     const config = join(built, '..', 'packager.json');
-    const ended = await packager(
+    const ended = await startPackager(
       ['--config', config, '--server', publisher.url],
       { SVC_TOKEN: token },
       { program: COMPILED },

@@ -10,9 +10,9 @@ import { run } from '../../../clients/agent/run.js';
 import { bundledOr } from '../../support/bundled.js';
 import type { Keys, Release, SourceFile } from '../../support/release-server.js';
 
-export const MAIN = bundledOr('clients/agent/main.js', 'agent.mjs');
+export const MAIN = bundledOr('clients/agent/main.js', 'agent.cjs');
 /** The same program with hooks that stop it. */
-export const FAULTY = bundledOr('test/clients/agent/faulty.js', 'faulty-agent.mjs');
+export const FAULTY = bundledOr('test/clients/agent/faulty.js', 'faulty-agent.cjs');
 
 export interface Ran {
   code: number | null;

@@ -28,4 +28,4 @@ const hooks: Hooks = {
     if (point === Number(FAULT_AT)) process.kill(process.pid, 'SIGKILL');
   },
 };
-process.exitCode = await run(process.argv.slice(2), process.env, process.argv[1] ?? '', hooks);
+void run(process.argv.slice(2), process.env, process.argv[1] ?? '', hooks).then((code) => (process.exitCode = code));

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { TestService } from '../../support/service.js';
-import { packager, writeTree, type Finished } from './harness.js';
+import { startPackager, writeTree, type Finished } from './harness.js';
 
 const run = promisify(execFile);
 type Loose = Record<string, unknown>;
@@ -44,7 +44,7 @@ describe('packager: commits of a release', function () {
   });
 
   const publish = (version: string, ...args: string[]): Promise<Finished> =>
-    packager(
+    startPackager(
       ['--project', 'shop', '--version', version, '--publish-dir', join(root, 'out'), '--platform', 'any', ...args],
       { SVC_TOKEN: token, SVC_URL: service.url },
       { cwd: root },
@@ -88,7 +88,7 @@ describe('packager: commits of a release', function () {
     const bare = await mkdtemp(join(tmpdir(), 'aos-bare-'));
     await writeFile(join(bare, 'app.js'), '1');
     const args = ['--project', 'shop', '--version', '1.6.0', '--publish-dir', bare, '--dry-run', '--commits', 'a..b'];
-    const { code, stderr } = await packager(args, { GIT_CEILING_DIRECTORIES: tmpdir() }, { cwd: bare });
+    const { code, stderr } = await startPackager(args, { GIT_CEILING_DIRECTORIES: tmpdir() }, { cwd: bare });
     expect({ code }).to.deep.equal({ code: 1 });
     expect(stderr).to.match(/--commits a\.\.b cannot be read: .*not a git repository/);
     await rm(bare, { recursive: true });

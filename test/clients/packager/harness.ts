@@ -1,4 +1,4 @@
-/** The packager as a process, and a service that answers what a test wants. */
+/** The packager, as a process or in this one, and a service that answers what a test wants. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
@@ -6,11 +6,13 @@ import { createServer, type IncomingHttpHeaders, type Server, type ServerRespons
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ConsoleStream } from '../../../clients/packager/console.js';
+import { run } from '../../../clients/packager/run.js';
 import { bundledOr } from '../../support/bundled.js';
 
 /** As users run it. */
 export const COMPILED = fileURLToPath(new URL('../../../clients/packager/packager.js', import.meta.url));
-const BUNDLED = bundledOr('clients/packager/packager.js', 'packager.mjs');
+const BUNDLED = bundledOr('clients/packager/packager.js', 'packager.cjs');
 
 export interface Finished {
   code: number | null;
@@ -18,17 +20,20 @@ export interface Finished {
   stderr: string;
 }
 
-export function packager(
+interface How {
+  cwd?: string;
+  program?: string;
+}
+
+/** The program, without this test's own settings. */
+export function startPackager(
   args: readonly string[],
   env: Record<string, string> = {},
-  { cwd, program = BUNDLED }: { cwd?: string; program?: string } = {},
+  { cwd, program = BUNDLED }: How = {},
 ): Promise<Finished> {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('SVC_') && name !== 'SOURCE_DATE_EPOCH',
-  );
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
-    env: { ...Object.fromEntries(inherited), ...env },
+    env: { ...inherited(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let stdout = '';
@@ -40,6 +45,19 @@ export function packager(
     child.on('close', (code) => resolve({ code, stdout, stderr }));
   });
 }
+
+/** The same without a process: for what does not need one. */
+export async function packager(args: readonly string[], env: Record<string, string> = {}): Promise<Finished> {
+  const texts = { stdout: '', stderr: '' };
+  const sink = (name: keyof typeof texts): ConsoleStream => ({ write: (text) => (texts[name] += text) });
+  const code = await run(args, { ...inherited(), ...env }, { stdout: sink('stdout'), stderr: sink('stderr') });
+  return { code, ...texts };
+}
+
+const inherited = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'SOURCE_DATE_EPOCH'),
+  );
 
 export interface Upload {
   url: URL;

@@ -1,4 +1,4 @@
-/** The packager as a process before a service of the test (contract 90, packager). */
+/** The packager before a service of the test, in this process and as a program (contract 90, packager). */
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { readPackage } from '../../../formats/archive.js';
-import { answer, FakeService, packager, writeTree, type Finished } from './harness.js';
+import { answer, FakeService, packager, startPackager, writeTree, type Finished } from './harness.js';
 
 const TOKEN = 'svc_live_test';
 const TREE = {
@@ -37,10 +37,15 @@ describe('packager', function () {
     await rm(root, { recursive: true, force: true });
   });
 
-  const run = (...args: string[]): Promise<Finished> => {
-    const server = args.includes('--server') ? [] : ['--server', service.address];
-    return packager(['--project', 'shop', '--publish-dir', dir, ...server, ...args], { SVC_TOKEN: TOKEN });
-  };
+  const runBy =
+    (how: typeof packager) =>
+    (...args: string[]): Promise<Finished> => {
+      const server = args.includes('--server') ? [] : ['--server', service.address];
+      return how(['--project', 'shop', '--publish-dir', dir, ...server, ...args], { SVC_TOKEN: TOKEN });
+    };
+  const run = runBy(packager);
+  /** As a process: one run of each way that it may end shows that the program does the same. */
+  const start = runBy(startPackager);
   const config = async (content: object): Promise<string> => {
     const file = join(root, 'packager.json');
     await writeFile(file, JSON.stringify(content));
@@ -51,7 +56,7 @@ describe('packager', function () {
     it('what was built, with its checksum, notes and description', async () => {
       const file = await config({ preservePatterns: ['config/**'], excludePatterns: ['**/*.map'] });
       await writeTree(dir, { 'server.js.map': '{}' });
-      const { code, stdout, stderr } = await run(
+      const { code, stdout, stderr } = await start(
         '--config',
         file,
         '--version',
@@ -155,7 +160,7 @@ describe('packager', function () {
           closed_refs: ['shop-1', 'shop-2'],
           warnings: ['w'],
         });
-      const { code, stdout, stderr } = await run(
+      const { code, stdout, stderr } = await start(
         '--json',
         '--mandatory',
         '--rollout-percent',
@@ -262,7 +267,7 @@ describe('packager', function () {
     it('nobody answers', async () => {
       const { address } = service;
       await service.stop();
-      const { code, stderr } = await run('--server', address);
+      const { code, stderr } = await start('--server', address);
       expect(code).to.equal(2);
       expect(stderr).to.match(/could not be asked \(ECONNREFUSED\)/);
       await service.start();
@@ -271,7 +276,7 @@ describe('packager', function () {
 
   describe('compares the version with the build', () => {
     it('and aborts with 3 when they differ', async () => {
-      const { code, stderr } = await run('--version', '1.2.1');
+      const { code, stderr } = await start('--version', '1.2.1');
       expect(code).to.equal(3);
       expect(stderr).to.equal(
         '--version 1.2.1 differs from 1.2.0, the version of package.json; --ignore-version-mismatch allows it.\n',
@@ -359,7 +364,7 @@ describe('packager', function () {
             fields: { package: 'x is \u001b[31mred' },
           },
         });
-      const { code, stderr } = await run();
+      const { code, stderr } = await start();
       expect(code).to.equal(4);
       expect(stderr).to.match(
         /^Not published: 422 package_rejected: The package was rejected\. \(package: x is \[31mred\)$/m,
@@ -373,7 +378,7 @@ describe('packager', function () {
         expect((await run()).code, String(status)).to.equal(1);
       }
       service.publish = (response) => response.destroy();
-      expect((await run()).code).to.equal(1);
+      expect((await start()).code).to.equal(1);
     });
   });
 
@@ -487,7 +492,7 @@ describe('packager', function () {
       const secret = join(root, 'token');
       await writeFile(secret, TOKEN, { mode: 0o600 });
       const here = (): Promise<Finished> =>
-        packager(['--publish-dir', dir, '--version', '1.2.0'], { SVC_TOKEN_FILE: secret }, { cwd: root });
+        startPackager(['--publish-dir', dir, '--version', '1.2.0'], { SVC_TOKEN_FILE: secret }, { cwd: root });
       await chown(file, 54_321, 54_321);
       await chmod(root, 0o1777);
       const refused = await here();
@@ -566,20 +571,20 @@ describe('packager', function () {
         join(dir, 'packager.json'),
       ];
       for (let i = 0; i < 2; i++) {
-        const { stdout } = await packager([...args, '--output', out], { TMPDIR: temporary });
+        const { stdout } = await startPackager([...args, '--output', out], { TMPDIR: temporary });
         expect(JSON.parse(stdout)).to.include({ files: 4, archive: out });
       }
-      expect((await packager(args, { TMPDIR: temporary })).code).to.equal(0);
+      expect((await startPackager(args, { TMPDIR: temporary })).code).to.equal(0);
       expect(await readdir(temporary)).to.deep.equal([]);
       await rm(out);
       await writeTree(dir, { 'zeros.bin': Buffer.alloc(4 * 1024 ** 2) });
-      expect((await packager([...args, '--output', out], { TMPDIR: temporary })).code).to.equal(4);
+      expect((await startPackager([...args, '--output', out], { TMPDIR: temporary })).code).to.equal(4);
       expect((await readdir(dir)).filter((name) => name.startsWith('kept'))).to.deep.equal([]);
     });
   });
 
   it('lists its options', async () => {
-    const { code, stdout } = await packager(['--help']);
+    const { code, stdout } = await startPackager(['--help']);
     expect(code).to.equal(0);
     for (const option of [
       'project',

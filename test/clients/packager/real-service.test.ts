@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { isSignedBy, readPublicKey } from '../../../formats/signature.js';
 import { readManifest } from '../../../formats/manifest.js';
 import { TestService } from '../../support/service.js';
-import { COMPILED, packager, writeTree, type Finished } from './harness.js';
+import { COMPILED, startPackager, writeTree, type Finished } from './harness.js';
 
 describe('packager and service', function () {
   this.timeout(120_000);
@@ -33,7 +33,7 @@ describe('packager and service', function () {
   });
 
   const run = (...args: string[]): Promise<Finished> =>
-    packager(
+    startPackager(
       ['--project', 'shop', '--publish-dir', join(root, 'linux-x64'), '--config', join(root, 'packager.json'), ...args],
       { SVC_TOKEN: token, SVC_URL: service.url },
       { program: COMPILED },

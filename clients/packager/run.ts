@@ -1,0 +1,48 @@
+/** One run of the packager: options, packing, exit code. */
+import { printable } from '../../formats/texts.js';
+import { Console, type ConsoleStream } from './console.js';
+import { EXIT, PackagerFailure } from './failure.js';
+import { readSettings, USAGE } from './options.js';
+import { runPackager } from './packaging.js';
+
+const NAMES = {
+  [EXIT.done]: 'done',
+  [EXIT.error]: 'error',
+  [EXIT.latest]: 'latest_unreadable',
+  [EXIT.versionMismatch]: 'version_mismatch',
+  [EXIT.refused]: 'refused',
+} as const;
+
+/**
+ * @param argv without node and the script
+ * @param terminal where it prints
+ * @returns the exit code
+ */
+export async function run(
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv,
+  terminal: { stdout: ConsoleStream; stderr: ConsoleStream },
+): Promise<number> {
+  const output = new Console(argv.includes('--json'), terminal.stdout, terminal.stderr);
+  try {
+    const settings = await readSettings(argv, env);
+    if (settings === null) {
+      terminal.stdout.write(USAGE);
+      return EXIT.done;
+    }
+    const outcome = await runPackager(settings, output, env['SOURCE_DATE_EPOCH']);
+    output.result({ status: 'success', dry_run: settings.dryRun, ...outcome });
+    return EXIT.done;
+  } catch (error) {
+    const failure = error instanceof PackagerFailure ? error : new PackagerFailure(EXIT.error, unexpected(error));
+    output.error(failure.message);
+    output.result({
+      status: 'error',
+      error: { code: NAMES[failure.exit], message: printable(failure.message, 2_000) },
+    });
+    return failure.exit;
+  }
+}
+
+/** A file that cannot be read, a disk that is full: the system's own sentence names what. */
+const unexpected = (error: unknown): string => (error instanceof Error ? `${error.message}.` : String(error));
