@@ -1,7 +1,7 @@
 // Writes the update agent, the one that tests stop (test/clients/agent/faulty.ts), and the packager as one file each,
-// with what V8 compiled of it beside it: a start then takes little more processor time than Node's own, and tests start
-// them hundreds of times. Users have the agent as one file, and the packager as it is compiled, which the tests before a
-// real service run. Does nothing when nothing was compiled since.
+// with what V8 compiled of it beside it: a start then takes little more processor time than Node's own, and tests
+// start them hundreds of times. Users have the agent as one file, and the packager as it is compiled, which the tests
+// before a real service run. Does nothing when nothing was compiled since.
 import { execFile } from 'node:child_process';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

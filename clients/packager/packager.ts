@@ -5,4 +5,8 @@
  */
 import { run } from './run.js';
 
-void run(process.argv.slice(2), process.env, process).then((code) => (process.exitCode = code));
+async function main(): Promise<void> {
+  process.exitCode = await run(process.argv.slice(2), process.env, process);
+}
+
+void main();

@@ -1,15 +1,21 @@
 /**
- * Crash safety, proven: the real program is killed at every point of an update and of the recovery that follows, and at random
+ * Crash safety, proven: the real program ends at every point of an update and of the recovery that follows, and at random
  * moments of a large one. After the next start the installation is the old or the new version, byte for byte, mode for mode.
+ *
+ * A killed process leaves the disk alone. So one run copies it at each of its points, and every copy is recovered. At some
+ * points the program is killed as well, and what it leaves is what was copied; with SVC_TEST_BUDGET, as in .ci/run, at all.
  */
 import { expect } from 'chai';
-import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { times } from '../../support/budget.js';
 import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../support/release-server.js';
 import { FAULTY, install, offlinePackage, remove, runAgent, runHere, scratch, treeOf, type Ran } from './agent.js';
 
 const RANDOM_KILLS = times(5);
+/** Beside the copies, each so many-th point is one of a kill. */
+const KILLED = times(1) > 1 ? 1 : 8;
 const keys = newKeys();
 const pin = sha256(keys.spki);
 
@@ -80,11 +86,32 @@ describe('update-agent: killed', function () {
     );
     const updated = join(work, 'updated');
     await cp(old, updated, { recursive: true, verbatimSymlinks: true });
+    const count = await counted((env) => go(updated, env));
+    return { old, updated, count, trees: { old: await treeOf(old), new: await treeOf(updated) } };
+  }
+
+  /** How many points a whole run has. */
+  async function counted(ran: (env: Record<string, string>) => Promise<Ran>): Promise<number> {
     const points = join(work, 'points');
-    const ran = await go(updated, { FAULT_COUNT: points });
-    expect(ran.code, ran.stderr).to.equal(0);
-    const count = (await readFile(points, 'utf8')).split('\n').length - 1;
-    return { old, count, trees: { old: await treeOf(old), new: await treeOf(updated) } };
+    await remove(points);
+    const { code, stderr } = await ran({ FAULT_COUNT: points });
+    expect(code, stderr).to.equal(0);
+    return (await readFile(points, 'utf8')).split('\n').length - 1;
+  }
+
+  /** The same, and what is in the installation at each: nothing, or a folder. */
+  async function copied(dir: string, ran: (env: Record<string, string>) => Promise<Ran>) {
+    const to = `${dir}-at`;
+    await mkdir(to);
+    const count = await counted((env) => ran({ ...env, FAULT_COPY: `${dir} ${to}` }));
+    const made = new Set(await readdir(to));
+    return { count, left: (point: number) => (made.has(String(point)) ? join(to, String(point)) : null) };
+  }
+
+  /** The disk as it is when a run ends at a point, at the place of the run. */
+  async function leave(dir: string, state: string | null): Promise<void> {
+    await remove(dir);
+    if (state !== null) await rename(state, dir);
   }
 
   const disturb = async (old: string): Promise<void> => {
@@ -94,83 +121,90 @@ describe('update-agent: killed', function () {
     await writeFile(join(old, 'kept.json'), '{"mine":true}');
   };
 
-  /** Kills the update at a point, recovers, and says which version came out. */
-  async function killAt(old: string, point: number, trees: { old: object; new: object }): Promise<'old' | 'new'> {
-    const dir = join(work, `at-${point}`);
-    await cp(old, dir, { recursive: true, verbatimSymlinks: true });
-    expect((await go(dir, { FAULT_AT: String(point) })).signal, `point ${point}`).to.equal('SIGKILL');
-    const ran = await recover(dir);
-    expect(ran.code, `point ${point}: ${ran.stderr}`).to.equal(0);
-    const tree = await treeOf(dir);
-    const isNew = tree['manifest.json'] === (trees.new as typeof tree)['manifest.json'];
-    expect(tree, `point ${point}`).to.deep.equal(isNew ? trees.new : trees.old);
-    await remove(dir);
-    return isNew ? 'new' : 'old';
-  }
-
   it('at every point of an update: the old or the new version, whole', async () => {
-    const { old, count, trees } = await compared(OLD, NEW, disturb);
+    const { old, updated, trees } = await compared(OLD, NEW, disturb);
+    await remove(updated);
+    await cp(old, updated, { recursive: true, verbatimSymlinks: true });
+    const { count, left } = await copied(updated, (env) => go(updated, env));
     expect(count).to.be.greaterThan(40);
+    const recovered = async (dir: string, point: string): Promise<'old' | 'new'> => {
+      const ran = await recover(dir);
+      expect(ran.code, `${point}: ${ran.stderr}`).to.equal(0);
+      const tree = await treeOf(dir);
+      const isNew = tree['manifest.json'] === trees.new['manifest.json'];
+      expect(tree, point).to.deep.equal(isNew ? trees.new : trees.old);
+      await remove(dir);
+      return isNew ? 'new' : 'old';
+    };
     const came: string[] = [];
-    for (let point = 1; point <= count; point++) came.push(await killAt(old, point, trees));
+    for (let point = 1; point <= count; point++) {
+      const killed = join(work, `at-${point}`);
+      if (point % KILLED === 0) {
+        await cp(old, killed, { recursive: true, verbatimSymlinks: true });
+        expect((await go(killed, { FAULT_AT: String(point) })).signal, `point ${point}`).to.equal('SIGKILL');
+        expect(await treeOf(killed), `point ${point}`).to.deep.equal(await treeOf(left(point) ?? ''));
+      }
+      await leave(updated, left(point));
+      came.push(await recovered(updated, `point ${point}`));
+      if (point % KILLED === 0) expect(await recovered(killed, `killed at ${point}`)).to.equal(came.at(-1));
+    }
     // The commit is one moment: all before it give the old version, all after it the new one.
     expect(came.join(' ')).to.match(/^(old )+(new ?)+$/);
   });
 
   it('at every point of an installation: nothing, or the whole application; and installing again ends it', async () => {
     await offlinePackage(join(work, 'package'), server.publish({ version: '1.1.0', files: NEW }), keys);
-    const installing = (dir: string, env: Record<string, string> = {}): Promise<Ran> =>
+    const dir = join(work, 'whole');
+    const installing = (env: Record<string, string> = {}): Promise<Ran> =>
       runAgent(
         ['--action', 'install', '--package', join(work, 'package', 'package.tar.gz'), '--pin', pin, '--dir', dir],
         { env, program: FAULTY },
       );
-    const whole = join(work, 'whole');
-    const points = join(work, 'points');
-    const ran = await installing(whole, { FAULT_COUNT: points });
-    expect(ran.code, ran.stderr).to.equal(0);
-    const tree = await treeOf(whole);
-    const count = (await readFile(points, 'utf8')).split('\n').length - 1;
+    const { count, left } = await copied(dir, installing);
+    const tree = await treeOf(dir);
     expect(count).to.be.greaterThan(20);
     const came: string[] = [];
     for (let point = 1; point <= count; point++) {
-      const dir = join(work, `install-${point}`);
-      expect((await installing(dir, { FAULT_AT: String(point) })).signal, `point ${point}`).to.equal('SIGKILL');
+      if (point % KILLED === 0) {
+        await remove(dir);
+        expect((await installing({ FAULT_AT: String(point) })).signal, `point ${point}`).to.equal('SIGKILL');
+        const copy = left(point);
+        expect(existsSync(dir)).to.equal(copy !== null);
+        if (copy !== null) expect(await treeOf(dir), `point ${point}`).to.deep.equal(await treeOf(copy));
+      }
+      await leave(dir, left(point));
       expect((await recover(dir)).code, `point ${point}`).to.equal(0);
       const found = await treeOf(dir);
       expect([{}, tree], `point ${point}`).to.deep.include(found);
       came.push(Object.keys(found).length === 0 ? 'nothing' : 'all');
-      if (point % 7 === 0) {
-        const again = await installing(dir);
-        expect(again.code, again.stderr).to.equal(0);
-        expect(await treeOf(dir)).to.deep.equal(tree);
-      }
-      await remove(dir);
+      if (point % 7 !== 0) continue;
+      const again = await installing();
+      expect(again.code, again.stderr).to.equal(0);
+      expect(await treeOf(dir)).to.deep.equal(tree);
     }
     expect(came.join(' ')).to.match(/^(nothing )+(all ?)+$/);
   });
 
   it('and again at every point of the recovery', async () => {
     const { old, count, trees } = await compared(OLD, NEW, disturb);
-    let kills = 0;
+    let points = 0;
     for (const point of [Math.floor(count * 0.7), count - 4]) {
-      const killed = join(work, `killed-${point}`);
-      await cp(old, killed, { recursive: true, verbatimSymlinks: true });
-      expect((await go(killed, { FAULT_AT: String(point) })).signal).to.equal('SIGKILL');
-      for (let again = 1; ; again++) {
-        const dir = join(work, 'twice');
-        await cp(killed, dir, { recursive: true, verbatimSymlinks: true });
-        const first = await killedRecovery(dir, again);
-        if (first.signal === 'SIGKILL') kills++;
+      const dir = join(work, `killed-${point}`);
+      await cp(old, dir, { recursive: true, verbatimSymlinks: true });
+      expect((await go(dir, { FAULT_AT: String(point) })).signal).to.equal('SIGKILL');
+      const recovery = await copied(dir, (env) =>
+        runAgent(['--action', 'recover', '--dir', dir], { env, program: FAULTY }),
+      );
+      points += recovery.count;
+      for (let again = 1; again <= recovery.count; again++) {
+        await leave(dir, recovery.left(again));
         // A third start, killed two points further on, and the one that ends it.
-        await killedRecovery(dir, again + 2);
+        if (again % KILLED === 1 % KILLED) await killedRecovery(dir, again + 2);
         expect((await recover(dir)).code).to.equal(0);
-        const tree = await treeOf(dir);
-        expect([trees.old, trees.new], `${point} ${again}`).to.deep.include(tree);
-        await remove(dir);
-        if (first.signal !== 'SIGKILL') break;
+        expect([trees.old, trees.new], `${point} ${again}`).to.deep.include(await treeOf(dir));
       }
     }
-    expect(kills).to.be.greaterThan(20);
+    expect(points).to.be.greaterThan(20);
   });
 
   it('the next update goes on where one was killed', async () => {
