@@ -1,15 +1,24 @@
-/** A first start with a configuration that is not good leaves nothing behind (contract 00, configuration). */
+/**
+ * A first start with a configuration that is not good leaves nothing behind (contract 00, configuration). Most of these
+ * starts are in this process; of each kind one is the program's.
+ */
 import { expect } from 'chai';
 import { chmod, chown, lchown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { aos, serviceEnv } from '../support/service.js';
+import { aosHere } from '../support/aos-here.js';
+import { aos, serviceEnv, type Finished } from '../support/service.js';
 
 describe('start: a bad configuration', function () {
   this.timeout(60_000);
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-bad-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** Most of the cases are seen before a store is opened, and so are these by the program. */
+  const BY_PROGRAM = new Set(['an unknown key', 'a bad value of a plugin', 'a host that is no address here']);
+  const serve = (name: string, env: NodeJS.ProcessEnv): Promise<Finished> =>
+    BY_PROGRAM.has(name) ? aos(env, ['serve']) : aosHere(env, ['serve']);
 
   const bad: Record<string, Record<string, string>> = {
     'an unknown key': { SVC_SERVER__NOSUCH: '1' },
@@ -24,7 +33,7 @@ describe('start: a bad configuration', function () {
       it(`${name}: one line, exit 1, and ${there ? 'an empty data directory stays empty' : 'no data directory'}`, async () => {
         const data = join(folder, 'data');
         if (there) await mkdir(data);
-        const { code, stderr } = await aos(serviceEnv(data, extra), ['serve']);
+        const { code, stderr } = await serve(there ? name : '', serviceEnv(data, extra));
         expect([code, stderr.trim().split('\n').length], stderr).to.deep.equal([1, 1]);
         expect(await readdir(folder, { recursive: true })).to.deep.equal(there ? ['data'] : []);
       });
@@ -64,7 +73,7 @@ describe('start: a bad configuration', function () {
   };
   for (const [name, [extra, line]] of Object.entries(told)) {
     it(`${name}: the line names the key, what is wrong and where it came from`, async () => {
-      const { code, stderr } = await aos(serviceEnv(join(folder, 'data'), extra), ['serve']);
+      const { code, stderr } = await serve(name, serviceEnv(join(folder, 'data'), extra));
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `configuration: ${line}\n` });
     });
   }
@@ -74,7 +83,7 @@ describe('start: a bad configuration', function () {
     await mkdir(place);
     await writeFile(join(place, 'theirs.txt'), '');
     await chmod(place, 0o2775);
-    const { code, stderr } = await aos(serviceEnv(place), ['serve']);
+    const { code, stderr } = await aosHere(serviceEnv(place), ['serve']);
     expect({ code, stderr }).to.deep.equal({
       code: 1,
       stderr: `configuration: data_dir is a folder that others use (theirs.txt) and may write to, and so no place for keys: name one of its own, such as ${join(place, 'aos')} (from environment variable SVC_DATA_DIR)\n`,
@@ -101,7 +110,7 @@ describe('start: a bad configuration', function () {
       if (name === 'restore' || name === 'installer') await mkdir(path);
       else await writeFile(path, 'x'.repeat(40), { mode: 0o644 });
       await chown(path, STRANGER, STRANGER);
-      const { code, stderr } = await aos(serviceEnv(place), ['serve']);
+      const { code, stderr } = await aosHere(serviceEnv(place), ['serve']);
       expect({ code, stderr }).to.deep.equal({
         code: 1,
         stderr:
@@ -144,7 +153,9 @@ describe('start: a bad configuration', function () {
       ],
       [{ SVC_CONFIG: naming }, `${plugin} ${why}`],
     ] as [Record<string, string>, string][]) {
-      const { code, stderr } = await aos(serviceEnv(join(folder, 'data'), variables), ['serve']);
+      // The plugin would end this process.
+      const start = variables['SVC_CONFIG'] === naming ? aos : aosHere;
+      const { code, stderr } = await start(serviceEnv(join(folder, 'data'), variables), ['serve']);
       expect([code, stderr.includes(line)], `${stderr}\n${line}`).to.deep.equal([1, true]);
     }
   });
@@ -153,9 +164,8 @@ describe('start: a bad configuration', function () {
     const place = join(folder, 'shared');
     await mkdir(place);
     await chmod(place, 0o777);
-    const { code, stderr } = await aos(serviceEnv(join(folder, 'data'), { SVC_STORAGE_URL: `sqlite:${place}` }), [
-      'serve',
-    ]);
+    const env = serviceEnv(join(folder, 'data'), { SVC_STORAGE_URL: `sqlite:${place}` });
+    const { code, stderr } = await aosHere(env, ['serve']);
     expect({ code, stderr }).to.deep.equal({
       code: 1,
       stderr: `configuration: storage.url ${place} is no file (from environment variable SVC_STORAGE_URL)\n`,
@@ -168,7 +178,7 @@ describe('start: a bad configuration', function () {
     await mkdir(data);
     await writeFile(join(data, 'license-key'), 'x'.repeat(40));
     await writeFile(join(folder, 'aos.json'), JSON.stringify({ releases: { halt_after: 'many' } }));
-    const { code, stderr } = await aos(serviceEnv(data, { SVC_CONFIG: join(folder, 'aos.json') }), ['serve']);
+    const { code, stderr } = await aosHere(serviceEnv(data, { SVC_CONFIG: join(folder, 'aos.json') }), ['serve']);
     expect([code, /halt_after/.test(stderr)], stderr).to.deep.equal([1, true]);
     expect(await readdir(data)).to.deep.equal(['license-key']);
   });

@@ -1,4 +1,7 @@
-/** `aos doctor`, the help and usage errors: what they say, and that they touch nothing (contract 95, command line). */
+/**
+ * `aos doctor`, the help and usage errors: what they say, and that they touch nothing (contract 95, command line). The
+ * doctor looks from this process; where nothing is yet, and beside a service, the program does.
+ */
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -9,6 +12,7 @@ import { SqliteStore } from '../../adapters/sqlite/store.js';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { until } from '../harness.js';
 import { prepare } from '../support/prepared.js';
+import { aosHere } from '../support/aos-here.js';
 import { aos, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
 
 interface Report {
@@ -26,8 +30,11 @@ describe('start: the command line before anything runs', function () {
   const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => serviceEnv(join(folder, 'data'), extra);
   const left = (): Promise<string[]> => readdir(folder);
 
-  async function doctor(extra: Record<string, string> = {}): Promise<Report & { code: number | null }> {
-    const { code, stdout } = await aos(env(extra), ['doctor', '--json']);
+  async function doctor(
+    extra: Record<string, string> = {},
+    run: typeof aosHere = aosHere,
+  ): Promise<Report & { code: number | null }> {
+    const { code, stdout } = await run(env(extra), ['doctor', '--json']);
     return { ...(JSON.parse(stdout) as Report), code };
   }
   const faults = (report: Report): string[] => report.items.filter(({ ok }) => !ok).map(({ check }) => check);
@@ -91,7 +98,7 @@ describe('start: the command line before anything runs', function () {
   });
 
   it('finds nothing wrong before the first start, and makes nothing', async () => {
-    const report = await doctor();
+    const report = await doctor({}, aos);
     expect(faults(report), JSON.stringify(report)).to.deep.equal([]);
     expect(report.code).to.equal(0);
     expect(report.items.map(({ check }) => check)).to.include.members([
@@ -161,7 +168,7 @@ describe('start: the command line before anything runs', function () {
       expect(found?.detail).to.equal('ready, not ok, pager no answer');
       expect(found?.mend).to.include('plugins_off');
       await service.end();
-      const stopped = await aos(service.env, ['doctor']);
+      const stopped = await aosHere(service.env, ['doctor']);
       expect(stopped.stdout).to.match(/ok {4}plugin oncall +ready, pager not asked/);
       expect(stopped.code, stopped.stdout).to.equal(0);
     } finally {
@@ -202,7 +209,7 @@ describe('start: the command line before anything runs', function () {
     const file = (): string => join(folder, 'data', 'aos.db');
     const run = async (...words: string[]): Promise<Report> =>
       JSON.parse(
-        (await aos(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), ['doctor', '--json', ...words])).stdout,
+        (await aosHere(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), ['doctor', '--json', ...words])).stdout,
       ) as Report;
     const itemOf = ({ items }: Report, name: string) => items.find(({ check }) => check === name);
     const made = (): Promise<void> => prepare(join(folder, 'data'), serviceEnv);

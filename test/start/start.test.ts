@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { until } from '../harness.js';
+import { aosHere } from '../support/aos-here.js';
 import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../support/service.js';
 
 describe('start: the first on the embedded store (sqlite)', function () {
@@ -110,7 +111,8 @@ describe('start: the service on the embedded store (sqlite)', function () {
   ] as [string, Record<string, string>, string[]][]) {
     it(`stops at ${name} with exit 1 and one line on stderr`, async () => {
       service = await TestService.first(extra);
-      const { code, stdout, stderr } = await aos(service.env, ['serve']);
+      // test/start/(bad-configuration, failed-boot) have the same of the program.
+      const { code, stdout, stderr } = await aosHere(service.env, ['serve']);
       expect(code).to.equal(1);
       expect(stderr.trim().split('\n'), stderr).to.have.lengthOf(1);
       for (const word of words) expect(stderr).to.include(word);
@@ -122,7 +124,7 @@ describe('start: the service on the embedded store (sqlite)', function () {
     service = await TestService.first();
     const file = join(service.dataDir, 'mine.json');
     await writeFile(file, JSON.stringify({ limits: { json_bytes: 'many' } }));
-    const { code, stderr } = await aos({ ...service.env, SVC_CONFIG: file }, ['serve']);
+    const { code, stderr } = await aosHere({ ...service.env, SVC_CONFIG: file }, ['serve']);
     expect(code).to.equal(1);
     expect(stderr.trim().split('\n')).to.have.lengthOf(1);
     expect(stderr).to.include('limits.json_bytes').and.to.include('mine.json');

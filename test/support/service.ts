@@ -49,7 +49,7 @@ export function serviceEnv(dataDir: string, extra: Record<string, string> = {}):
 }
 
 /** `aos …` to its end. */
-export function aos(env: NodeJS.ProcessEnv, args: string[], input = ''): Promise<Finished> {
+export function aos(env: NodeJS.ProcessEnv, args: readonly string[], input = ''): Promise<Finished> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...PROGRAM, ...args], { env, stdio: ['pipe', 'pipe', 'pipe'] });
     let stdout = '';
@@ -65,7 +65,7 @@ export function aos(env: NodeJS.ProcessEnv, args: string[], input = ''): Promise
 /** `aos … --json`, parsed. @throws when it fails */
 export async function aosJson<T = Record<string, unknown>>(
   env: NodeJS.ProcessEnv,
-  args: string[],
+  args: readonly string[],
   input = '',
 ): Promise<T> {
   const { code, stdout, stderr } = await aos(env, [...args, '--json'], input);
