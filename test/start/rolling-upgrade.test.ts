@@ -25,32 +25,37 @@ const edits = (minors: readonly number[]): Record<string, (text: string) => stri
     text.replace('indexes: [', `indexes: [${minors.map((minor) => `{ fields: ['later', 'x${minor}'] },`).join('')}`),
 });
 
+/** The next version, and the one after it. */
+let programs: OtherVersion[];
+let versions: string[];
+before(async function () {
+  this.timeout(180_000);
+  const about = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+  const [major = 0, minor = 0] = about.version.split('.').map(Number);
+  versions = [minor, minor + 1, minor + 2].map((n) => `${major}.${n}.0`);
+  programs = await Promise.all([
+    otherVersion(versions[1] ?? '', edits([1])),
+    otherVersion(versions[2] ?? '', edits([1, 2])),
+  ]);
+});
+after(() => Promise.all((programs ?? []).map((program) => program.remove())));
+
 for (const engine of engines) {
   describe(`an upgrade that rolls, on ${engine.name}`, function () {
     this.timeout(180_000);
     let old: TestService;
     let next: TestService;
-    let programs: OtherVersion[];
-    let versions: string[];
     before(async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      const about = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
-      const [major = 0, minor = 0] = about.version.split('.').map(Number);
-      versions = [minor, minor + 1, minor + 2].map((n) => `${major}.${n}.0`);
-      programs = await Promise.all([
-        otherVersion(versions[1] ?? '', edits([1])),
-        otherVersion(versions[2] ?? '', edits([1, 2])),
-      ]);
-      old = await TestService.first(settings);
+      old = await TestService.create(settings);
       // Of its own on a shared store; the embedded one is served by one process at a time.
-      next = await TestService.first(settings, engine.name === 'sqlite' ? old.dataDir : undefined);
+      next = await TestService.create(settings, engine.name === 'sqlite' ? old.dataDir : undefined);
       next.cli = programs[0]?.cli ?? '';
     });
     after(async () => {
       await next?.dispose();
       await old?.dispose();
-      await Promise.all((programs ?? []).map((program) => program.remove()));
     });
 
     const report = async (service: TestService, token: string, ref: string): Promise<string> => {
@@ -71,10 +76,13 @@ for (const engine of engines) {
       if (service.child === null) await service.start();
     };
 
+    let token: string;
+    let last: string;
+
     it('both versions serve what the other wrote, and the old one starts again on the new store', async () => {
       await old.start();
       await old.project('shop');
-      const token = await old.token('bugtracker:report,bugtracker:read');
+      token = await old.token('bugtracker:report,bugtracker:read');
       const first = await report(old, token, 'a');
       await beside(next, old);
       expect(await pending(next)).to.deep.equal([]);
@@ -82,21 +90,25 @@ for (const engine of engines) {
       const second = await report(next, token, 'b');
       await beside(old, next);
       expect(await read(old, token, second)).to.equal(200);
-      const third = await report(old, token, 'c');
-      await old.end();
-      await beside(old, next);
+      if (engine.name !== 'sqlite') {
+        // Until here it has run from before the upgrade.
+        await old.end();
+        await old.start();
+      }
+      last = await report(old, token, 'c');
       expect(await pending(old)).to.deep.equal([]);
-      expect(await read(old, token, third)).to.equal(200);
-      await beside(next, old);
-      expect(await read(next, token, third)).to.equal(200);
-      expect(await pending(next)).to.deep.equal([]);
+      // On the embedded store the neighbour reads it below.
+      if (engine.name !== 'sqlite') {
+        expect(await read(next, token, last)).to.equal(200);
+        expect(await pending(next)).to.deep.equal([]);
+      }
     });
 
     it('a step later the first version does not start, and says why in one line; its neighbour does', async () => {
       await old.end();
       await next.end();
-      const [neighbour, last] = programs;
-      next.cli = last?.cli ?? '';
+      const [neighbour, later] = programs;
+      next.cli = later?.cli ?? '';
       await next.start();
       await next.end();
       const { code, stdout, stderr } = await aos(old.env, ['serve']);
@@ -109,6 +121,7 @@ for (const engine of engines) {
       next.cli = neighbour?.cli ?? '';
       await next.start();
       expect(await pending(next)).to.deep.equal([]);
+      expect(await read(next, token, last)).to.equal(200);
     });
   });
 }

@@ -111,7 +111,7 @@ export interface Answer {
 }
 
 /** The log of a service in this process would come between the lines of the runner. */
-const QUIET = { SVC_LOG_LEVEL: 'error', SVC_LOG__SLOW_MS: '60000' };
+export const QUIET = { SVC_LOG_LEVEL: 'error', SVC_LOG__SLOW_MS: '60000' };
 
 export class TestService {
   /** Services run without the options of short tests. */
@@ -161,22 +161,30 @@ export class TestService {
    * program. A start of the program costs three times as much.
    */
   static async here(extra: Record<string, string> = {}): Promise<TestService> {
-    return TestService.#inThisProcess(await TestService.create({ ...QUIET, ...extra }, undefined, PASSWORD_COST));
+    const service = await TestService.create({ ...QUIET, ...extra }, undefined, PASSWORD_COST);
+    await service.startHere();
+    return service;
   }
 
   /** The same in a directory with nothing but keys: its start is the first. */
   static async firstHere(extra: Record<string, string> = {}): Promise<TestService> {
     const service = await TestService.first({ ...QUIET, ...extra });
     await prepareKeys(service.dataDir, serviceEnv);
-    return TestService.#inThisProcess(service);
+    await service.startHere();
+    return service;
   }
 
-  static async #inThisProcess(one: TestService): Promise<TestService> {
-    const configuration = await loadConfig({ env: one.env });
-    const service = await compose('serve', { configuration, passwordCost: PASSWORD_COST });
-    one.#here = service;
-    one.url = (await service.boot()).address ?? '';
-    return one;
+  /** Starts what was created, or has ended, in this process: with `QUIET` settings. */
+  async startHere(): Promise<void> {
+    const configuration = await loadConfig({ env: this.env });
+    this.#here = await compose('serve', { configuration, passwordCost: PASSWORD_COST });
+    this.url = (await this.#here.boot()).address ?? '';
+  }
+
+  /** Runs a job of a service in this process now. @returns false while it runs already */
+  async runJob(name: string): Promise<boolean> {
+    if (this.#here === null) throw new Error('the service is not in this process');
+    return this.#here.jobs.runNow(name);
   }
 
   /** Resolves with the milliseconds until it listened. */
