@@ -8,30 +8,34 @@ import { join } from 'node:path';
 import { packageRoot } from '../../config/load.js';
 import { until } from '../harness.js';
 import { engines } from '../support/engines.js';
-import { otherVersion, type OtherVersion } from '../support/other-version.js';
+import { otherVersion, type Edit, type OtherVersion } from '../support/other-version.js';
 import { QUIET, TestService } from '../support/service.js';
 
-type Edits = Record<string, (text: string) => string>;
-
 /** The program knows the first `n` migrations, and no job that makes up for an earlier version. */
-const knowing = (n: number): Edits => ({
-  'plugins/bugs/migrations.js': (text) => text.replace(/\];(\s*\/\/.*)?\s*$/, `].slice(0, ${n});\n`),
-  'plugins/bugs/plugin.js': (text) => text.replace(/\{ name: 'older_writes'.*\n/, '\n'),
-});
+const knowing = (n: number): Edit[] => [
+  { at: String.raw`(AGENT_REQUESTED\. event \],[^{}]*migrations: )(MIGRATIONS\w*)`, instead: `$1$2.slice(0,${n})` },
+  {
+    at: String.raw`, \{ name: "older_writes",[^{}]*run: \( \{ signal \} \) => \w+\. catchUp\( signal \) \}`,
+    instead: '',
+  },
+];
 /** It marks neither versions nor hosts. */
-const unmarked: Edits = {
-  'plugins/bugs/item/place-marks.js': (text) =>
-    text.replace(/(export function addedMarks\(.*\{)\n/, '$1 return null;\n'),
+const unmarked: Edit = { at: String.raw`(function addedMarks\([^)]*\) \{)`, instead: '$1return null;' };
+const withoutMarks: Edit = {
+  at: String.raw`version_marks:(\w+)\. version_marks, host_marks:\1\. host_marks,`,
+  instead: '',
 };
-const withoutMarks = (text: string): string => text.replace(/\b(?:version|host)_marks: seen.*\n/g, '\n');
-const withThreeTexts = (text: string): string =>
-  text
-    .replace(/search_text: (\w+\(.*\)),\n/, "search_text: $1.split('\\u001f').slice(0, 3).join('\\u001f'),\n")
-    .replace('return description ?', 'return false ?');
+const withThreeTexts: Edit[] = [
+  {
+    at: String.raw`search_text: (searchedIn\([^)]*\)),`,
+    instead: String.raw`search_text:$1.split("\u001f").slice(0,3).join("\u001f"),`,
+  },
+  { at: String.raw`return description \? (?=\{ id: \w+, project, text: wordsText)`, instead: 'return false?' },
+];
 
 interface Step {
   migration: string;
-  edits: Edits;
+  edits: readonly Edit[];
   /** By which its items are not found until this version has looked through them. */
   lost: readonly string[];
 }
@@ -41,16 +45,12 @@ const BY_PLACE = ['version=2.0.0', 'host=web-9'];
 const STEPS: readonly Step[] = [
   {
     migration: 'searched-words',
-    edits: {
-      ...knowing(1),
-      ...unmarked,
-      'plugins/bugs/item/first-document.js': (text) => withThreeTexts(withoutMarks(text)),
-    },
+    edits: [...knowing(1), unmarked, withoutMarks, ...withThreeTexts],
     lost: [...BY_TEXT, ...BY_PLACE],
   },
   {
     migration: 'place-marks',
-    edits: { ...knowing(2), ...unmarked, 'plugins/bugs/item/first-document.js': withoutMarks },
+    edits: [...knowing(2), unmarked, withoutMarks],
     lost: BY_PLACE,
   },
 ];

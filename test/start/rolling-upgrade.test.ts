@@ -7,23 +7,25 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../config/load.js';
 import { engines } from '../support/engines.js';
-import { otherVersion, type OtherVersion } from '../support/other-version.js';
+import { otherVersion, type Edit, type OtherVersion } from '../support/other-version.js';
 import { aos, TestService } from '../support/service.js';
 
 /** What a next version may bring: an additive migration and an index. */
-const edits = (minors: readonly number[]): Record<string, (text: string) => string> => ({
-  'plugins/bugs/migrations.js': (text) =>
-    minors.reduce(
-      (all, minor) =>
-        all.replace(
-          /\];\s*(?:\/\/.*)?\s*$/,
-          `  { number: ${900 + minor}, name: 'later-${minor}', run: (ctx) => ctx.collection('items').changeMany({}, { set: { later: ${minor} } }) },\n];\n`,
-        ),
-      text,
-    ),
-  'plugins/bugs/collections.js': (text) =>
-    text.replace('indexes: [', `indexes: [${minors.map((minor) => `{ fields: ['later', 'x${minor}'] },`).join('')}`),
-});
+const edits = (minors: readonly number[]): Edit[] => [
+  {
+    at: String.raw`(AGENT_REQUESTED\. event \],[^{}]*migrations: )(MIGRATIONS\w*)`,
+    instead: `$1[...$2,${minors
+      .map(
+        (minor) =>
+          `{number:${900 + minor},name:"later-${minor}",run:(ctx)=>ctx.collection("items").changeMany({},{set:{later:${minor}}})}`,
+      )
+      .join()}]`,
+  },
+  {
+    at: String.raw`(\{ name: "items", tuning: \{ sparse: \[[^]*? indexes: \[)`,
+    instead: `$1${minors.map((minor) => `{fields:["later","x${minor}"]},`).join('')}`,
+  },
+];
 
 /** The next version, and the one after it. */
 let programs: OtherVersion[];
