@@ -5,7 +5,7 @@
  */
 import { expect } from 'chai';
 import { until } from '../harness.js';
-import { aosJson, TestService } from '../support/service.js';
+import { TestService } from '../support/service.js';
 import { ask, codeOf, type Wire } from './wire.js';
 
 const SCOPES = [
@@ -83,7 +83,7 @@ describe('conformance: an object of another project', function () {
     service = await TestService.here({ SVC_LIMITS__API_PER_MINUTE: '0', SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
     const token = async (...words: string[]): Promise<string> =>
       (
-        await aosJson<{ token: string }>(service.env, [
+        await service.command<{ token: string }>([
           'token',
           'create',
           '--name',

@@ -39,7 +39,7 @@ describe('conformance: the listening service', function () {
     // The suite asks for many 401 answers; how many are allowed is limits.test.ts's question.
     service = await TestService.started({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
     const create = (...words: string[]): Promise<{ token: string }> =>
-      aosJson(service.env, ['token', 'create', '--name', 'conformance', ...words]);
+      service.command(['token', 'create', '--name', 'conformance', ...words]);
     master = (await create('--scopes', SCOPES)).token;
     await ask(service, 'POST', PROJECTS, { token: master, body: { slug: 'shop' } });
     bound = (await create('--scopes', SCOPES, '--project', 'shop')).token;
@@ -453,7 +453,7 @@ describe('conformance: the listening service', function () {
 
     it('tells health to the shared key and to a token with system:read, with every field', async () => {
       const create = (...words: string[]): Promise<{ token: string }> =>
-        aosJson(service.env, ['token', 'create', '--name', 'inside', '--scopes', 'system:read', ...words]);
+        service.command(['token', 'create', '--name', 'inside', '--scopes', 'system:read', ...words]);
       const inside = (await create()).token;
       const insideShop = (await create('--project', 'shop')).token;
       expect((await ask(service, 'GET', '/metrics', { token: inside })).status).to.equal(200);
