@@ -31,12 +31,13 @@ export interface RunOptions {
   started?: (pid: number, kill: (signal: NodeJS.Signals) => void) => void;
 }
 
+const AROUND = { PATH: process.env.PATH ?? '', HOME: tmpdir(), NO_PROXY: '127.0.0.1,localhost' };
+
 /** Nothing of this test's own environment reaches it. */
 export function runAgent(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const { env = {}, cwd, program = MAIN, uid, gid } = options;
-  const around = { PATH: process.env.PATH ?? '', HOME: tmpdir(), NO_PROXY: '127.0.0.1,localhost', ...env };
   const child = spawn(process.execPath, [program, ...args], {
-    env: around,
+    env: { ...AROUND, ...env },
     cwd,
     uid,
     gid,
@@ -64,6 +65,10 @@ export async function runHere(
   const code = await run(args, env, MAIN, own, { stdout: sink('stdout'), stderr: sink('stderr') });
   return { code, signal: null, ...texts };
 }
+
+/** In this process, with the variables of a program that `runAgent` starts. */
+export const runAlike = (args: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
+  runHere(args, { ...AROUND, ...env });
 
 export async function scratch(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'aos-agent-'));

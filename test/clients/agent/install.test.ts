@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { ADMIN, TestService } from '../../support/service.js';
 import { packager, writeTree } from '../packager/harness.js';
-import { remove, runAgent, scratch, treeOf, type Ran } from './agent.js';
+import { remove, runAgent, runAlike, scratch, treeOf, type Ran } from './agent.js';
 import { atTerminal, hasTerminal, type Session, type Typed } from './terminal.js';
 
 const SETUP = {
@@ -87,7 +87,7 @@ describe('update-agent: install', function () {
 
   before(async () => {
     work = await scratch();
-    service = await TestService.started();
+    service = await TestService.here();
     for (const project of ['shop', 'plain']) await service.project(project);
     await publish('shop', '1.0.0', {
       'bin/start.sh': '#!/bin/sh\necho 1\n',
@@ -107,13 +107,11 @@ describe('update-agent: install', function () {
   afterEach(() => remove(home));
 
   const around = (): Record<string, string> => ({ HOME: home, XDG_CONFIG_HOME: '', XDG_DATA_HOME: '' });
+  const installing = (args: string[]): string[] => {
+    return ['--action', 'install', '--server', service.url, '--username', ADMIN.username, '--allow-targets', ...args];
+  };
   const go = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
-    runAgent(
-      ['--action', 'install', '--server', service.url, '--username', ADMIN.username, '--allow-targets', ...args],
-      {
-        env: { SVC_PASSWORD: ADMIN.password, ...around(), ...env },
-      },
-    );
+    runAlike(installing(args), { SVC_PASSWORD: ADMIN.password, ...around(), ...env });
   const type = (args: string[], typed: Typed[], env: Record<string, string> = {}): Promise<Session> =>
     atTerminal(args, typed, { env: { ...around(), ...env }, cwd: home });
   const text = (path: string): Promise<string> => readFile(join(dir, path), 'utf8');
@@ -131,7 +129,8 @@ describe('update-agent: install', function () {
 
   describe('unattended', () => {
     it('installs, sets up, and can be updated afterwards', async () => {
-      const ran = await go(['--project', 'shop', '--dir', dir], { SVC_SET_DB_PASSWORD: 'p"w & <x>' });
+      const env = { SVC_PASSWORD: ADMIN.password, ...around(), SVC_SET_DB_PASSWORD: 'p"w & <x>' };
+      const ran = await runAgent(installing(['--project', 'shop', '--dir', dir]), { env });
       expect(ran.code, ran.stderr).to.equal(0);
       expect(ran.stdout).to.equal('UPDATED: none -> 1.0.0\nOpen http://localhost[31m and log in.\n');
       expect(await text('config/app.json')).to.equal(
@@ -155,7 +154,7 @@ describe('update-agent: install', function () {
       expect(state['highest_version']).to.equal('1.0.0');
       expect(state['pin']).to.be.an('object');
       // The server is known now.
-      const again = await runAgent(['--dir', dir], { env: around() });
+      const again = await runAlike(['--dir', dir], around());
       expect(again).to.deep.equal({ code: 0, signal: null, stdout: 'UP_TO_DATE: 1.0.0\n', stderr: '' });
     });
 
@@ -189,7 +188,7 @@ describe('update-agent: install', function () {
         '--allow-targets',
       ];
       const env = { ...around(), SVC_PASSWORD: ADMIN.password, APP_DB_PASSWORD: 'detected', SVC_SET_PEERS: 'a,b' };
-      const configured = await runAgent(args, { env });
+      const configured = await runAlike(args, env);
       expect(configured.code, configured.stderr).to.equal(0);
       expect(await text('config/app.ini')).to.equal('[server]\nmode=cluster\npeers=a,b\n');
       expect(await readFile(join(configDir(), 'secrets.xml'), 'utf8')).to.include('password="detected"');
@@ -216,9 +215,8 @@ describe('update-agent: install', function () {
       await go(['--project', 'shop', '--dir', dir]);
       const before = await treeOf(dir);
       for (const { when, args, env, says } of refused) {
-        const ran = await runAgent(['--action', 'configure', '--dir', dir, ...args], {
-          env: { ...around(), SVC_SET_DB_PASSWORD: 'x', ...env },
-        });
+        const variables = { ...around(), SVC_SET_DB_PASSWORD: 'x', ...env };
+        const ran = await runAlike(['--action', 'configure', '--dir', dir, ...args], variables);
         expect(ran.code, `${when}: ${ran.stderr}`).to.equal(64);
         expect(ran.stderr, when).to.match(says);
         expect(await treeOf(dir), when).to.deep.equal(before);
@@ -229,9 +227,7 @@ describe('update-agent: install', function () {
       await go(['--project', 'shop', '--dir', dir]);
       await writeFile(join(dir, 'config/app.json'), '{ broken');
       const before = await treeOf(dir);
-      const ran = await runAgent(['--action', 'configure', '--dir', dir], {
-        env: { ...around(), SVC_SET_DB_PASSWORD: 'x' },
-      });
+      const ran = await runAlike(['--action', 'configure', '--dir', dir], { ...around(), SVC_SET_DB_PASSWORD: 'x' });
       expect(ran.code).to.equal(1);
       expect(ran.stderr).to.match(/config\/app\.json is no JSON: .*; it was left alone/);
       expect(await treeOf(dir)).to.deep.equal(before);
@@ -242,17 +238,17 @@ describe('update-agent: install', function () {
       await writeFile(join(dir, 'config/app.json'), `\uFEFF${APP_JSON}`, { mode: 0o640 });
       const env = { ...around(), SVC_SET_DB_PASSWORD: 'x' };
       const mode = await modeOf(join(dir, 'config/app.json'));
-      expect((await runAgent(['--action', 'configure', '--dir', dir, '--allow-targets'], { env })).code).to.equal(0);
+      expect((await runAlike(['--action', 'configure', '--dir', dir, '--allow-targets'], env)).code).to.equal(0);
       expect(await text('config/app.json')).to.match(/^\uFEFF\{\r\n {2}\/\/ what/);
       expect(await modeOf(join(dir, 'config/app.json'))).to.equal(mode);
       await remove(join(dir, 'config/app.ini'));
       await symlink('/etc/passwd', join(dir, 'config/app.ini'));
-      expect((await runAgent(['--action', 'configure', '--dir', dir, '--allow-targets'], { env })).code).to.equal(9);
+      expect((await runAlike(['--action', 'configure', '--dir', dir, '--allow-targets'], env)).code).to.equal(9);
     });
 
     it('never asks: 64 that names the option', async () => {
       const bare = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
-        runAgent(['--action', 'install', ...args], { env: { ...around(), ...env } });
+        runAlike(['--action', 'install', ...args], { ...around(), ...env });
       const cases: [args: string[], env: Record<string, string>, says: RegExp][] = [
         [['--dir', dir], {}, /--server is missing/],
         [['--dir', dir, '--server', service.url], {}, /--username is missing/],

@@ -17,7 +17,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newKeys, ReleaseServer, sha256, type SourceFile } from '../../support/release-server.js';
-import { FAULTY, install, offlinePackage, remove, runAgent, scratch, treeOf, type Ran } from './agent.js';
+import { FAULTY, install, offlinePackage, remove, runAgent, runAlike, scratch, treeOf, type Ran } from './agent.js';
 
 const keys = newKeys();
 const pin = sha256(keys.spki);
@@ -47,8 +47,11 @@ describe('update-agent: places', function () {
   const server = new ReleaseServer(keys);
   let work: string;
   let dir: string;
-  const go = (args: string[] = [], options: Parameters<typeof runAgent>[1] = {}): Promise<Ran> =>
-    runAgent(['--package', join(work, 'package', 'package.tar.gz'), '--pin', pin, '--dir', dir, ...args], options);
+  const offline = (): string[] => ['--package', join(work, 'package', 'package.tar.gz'), '--pin', pin, '--dir', dir];
+  const go = (args: string[] = [], env: Record<string, string> = {}): Promise<Ran> =>
+    runAlike([...offline(), ...args], env);
+  const start = (args: string[] = [], options: Parameters<typeof runAgent>[1] = {}): Promise<Ran> =>
+    runAgent([...offline(), ...args], options);
 
   /** Exit code and message, and nothing changed. */
   async function refused(code: number, message: RegExp, args: string[] = []): Promise<void> {
@@ -132,42 +135,42 @@ describe('update-agent: places', function () {
   });
 
   it('a journal whose paths lead out is not followed', async () => {
-    await go([], { program: FAULTY, env: { FAULT_AT: '14' } });
+    await start([], { program: FAULTY, env: { FAULT_AT: '14' } });
     const path = join(dir, '.update-agent', 'journal.jsonl');
     await writeFile(path, (await readFile(path, 'utf8')).replaceAll('gone/x.txt', '../../victim'));
-    const recovered = await runAgent(['--action', 'recover', '--dir', dir]);
+    const recovered = await runAlike(['--action', 'recover', '--dir', dir]);
     expect(recovered.code).to.equal(5);
     expect(recovered.stderr).to.include('the backup is kept');
   });
 
   it('recover writes nothing where nothing is open, and ignores a torn last line', async () => {
     const before = await readdir(dir);
-    expect(await runAgent(['--action', 'recover', '--dir', dir])).to.include({ code: 0, stdout: '', stderr: '' });
+    expect(await runAlike(['--action', 'recover', '--dir', dir])).to.include({ code: 0, stdout: '', stderr: '' });
     expect(await readdir(dir)).to.deep.equal(before);
     const tree = await treeOf(dir);
-    await go([], { program: FAULTY, env: { FAULT_AT: '14' } });
+    await start([], { program: FAULTY, env: { FAULT_AT: '14' } });
     const path = join(dir, '.update-agent', 'journal.jsonl');
     await writeFile(path, (await readFile(path, 'utf8')).concat('{"step":"repl'));
-    const recovered = await runAgent(['--action', 'recover', '--dir', dir]);
+    const recovered = await runAlike(['--action', 'recover', '--dir', dir]);
     expect(recovered).to.include({ code: 0, stdout: 'ROLLED_BACK: 1.1.0 -> 1.0.0\n' });
     expect(await treeOf(dir)).to.deep.equal(tree);
   });
 
   it('a rollback that cannot be finished is exit 5, keeps the backup, and is tried again', async () => {
     const tree = await treeOf(dir);
-    await go([], { program: FAULTY, env: { FAULT_AT: '12' } });
+    await start([], { program: FAULTY, env: { FAULT_AT: '12' } });
     expect((await readFile(join(dir, '.update-agent', 'journal.jsonl'), 'utf8')).split('\n').length).to.be.greaterThan(
       2,
     );
     // Somebody put a directory with things of his where a removed file has to come back.
     await remove(join(dir, 'gone'));
     await mkdir(join(dir, 'gone', 'x.txt', 'mine'), { recursive: true });
-    const first = await runAgent(['--action', 'recover', '--dir', dir]);
+    const first = await runAlike(['--action', 'recover', '--dir', dir]);
     expect(first.code, first.stderr).to.equal(5);
     expect(first.stderr).to.include('the backup is kept in');
     await remove(join(dir, 'gone'));
     await mkdir(join(dir, 'gone'), { mode: 0o755 });
-    expect((await runAgent(['--action', 'recover', '--dir', dir])).code).to.equal(0);
+    expect((await runAlike(['--action', 'recover', '--dir', dir])).code).to.equal(0);
     expect(await treeOf(dir)).to.deep.equal(tree);
   });
 
@@ -188,7 +191,7 @@ describe('update-agent: places', function () {
       `import(${JSON.stringify(FAULTY)}).catch((e) => { console.error(e); process.exit(99); });\n`,
     );
     const log = join(work, 'points');
-    const found = await go([], { program: join(dir, 'a-agent.js'), env: { FAULT_COUNT: log } });
+    const found = await start([], { program: join(dir, 'a-agent.js'), env: { FAULT_COUNT: log } });
     expect(found.code, found.stderr).to.equal(0);
     expect(await readFile(join(dir, 'a-agent.js'), 'utf8')).to.equal('new agent');
     const places = (await readFile(log, 'utf8'))
@@ -214,7 +217,7 @@ describe('update-agent: places', function () {
 
     it('in another user’s installation the work is done as that user', async () => {
       await give(dir);
-      const found = await go();
+      const found = await start();
       expect(found.code, found.stderr).to.equal(0);
       expect(found.stdout).to.include('UPDATED: 1.0.0 -> 1.1.0\n');
       const owners = new Set<number>();
@@ -229,7 +232,7 @@ describe('update-agent: places', function () {
       await writeFile(join(bin, 'systemctl'), `#!/bin/sh\necho "$(id -u) $*" >> ${work}/calls\n`, { mode: 0o755 });
       await writeFile(join(work, 'agent.json'), JSON.stringify({ service: 'shop.service' }), { mode: 0o600 });
       const PATH = `${bin}:${process.env.PATH}`;
-      const found = await go(['--restart', '--config', join(work, 'agent.json')], { env: { PATH } });
+      const found = await start(['--restart', '--config', join(work, 'agent.json')], { env: { PATH } });
       expect(found.code, found.stderr).to.equal(0);
       expect(await readFile(join(work, 'calls'), 'utf8')).to.equal('0 stop shop.service\n0 start shop.service\n');
     });
@@ -243,7 +246,7 @@ describe('update-agent: places', function () {
       await writeFile(join(work, 'agent.json'), JSON.stringify({ service: 'shop.service' }), { mode: 0o600 });
       const PATH = `${bin}:${process.env.PATH}`;
       try {
-        const found = await go(['--restart', '--config', join(work, 'agent.json')], { env: { PATH } });
+        const found = await start(['--restart', '--config', join(work, 'agent.json')], { env: { PATH } });
         expect(found.code, found.stderr).to.equal(4);
         expect(found.stdout).to.match(/ROLLED_BACK: 1\.1\.0 -> 1\.0\.0\n/);
         expect(found.stdout).to.match(/WARNING: the service shop\.service did not start: refused/);
@@ -266,8 +269,8 @@ describe('update-agent: places', function () {
     it('files of others in it are replaced, and come back with their owner', async () => {
       await chown(join(dir, 'app.txt'), USER, USER);
       const before = await treeOf(dir);
-      await go([], { program: FAULTY, env: { FAULT_AT: '25' } });
-      await runAgent(['--action', 'recover', '--dir', dir]);
+      await start([], { program: FAULTY, env: { FAULT_AT: '25' } });
+      await runAlike(['--action', 'recover', '--dir', dir]);
       const after = await treeOf(dir);
       if (after['manifest.json'] === before['manifest.json']) expect(after).to.deep.equal(before);
       expect((await go()).code).to.be.oneOf([0, 3]);
@@ -317,7 +320,7 @@ describe('update-agent: places', function () {
         await remove(dir);
         await remove(join(disk, 'ballast'));
         await cp(saved, dir, { recursive: true });
-        const found = await go([], { program: FAULTY, env: { FAULT_FILL: `${point} ${join(disk, 'ballast')}` } });
+        const found = await start([], { program: FAULTY, env: { FAULT_FILL: `${point} ${join(disk, 'ballast')}` } });
         const tree = await treeOf(dir);
         if (found.code === 0) expect(tree['app.txt'], String(point)).to.not.equal(before['app.txt']);
         else {
@@ -388,8 +391,8 @@ describe('update-agent: places', function () {
         dir = join(disk, `app${point}`);
         await mkdir(dir);
         await install(dir, old);
-        await go([], { program: FAULTY, env: { FAULT_AT: String(point) } });
-        expect((await runAgent(['--action', 'recover', '--dir', dir])).code).to.equal(0);
+        await start([], { program: FAULTY, env: { FAULT_AT: String(point) } });
+        expect((await runAlike(['--action', 'recover', '--dir', dir])).code).to.equal(0);
         const isNew = (await readFile(join(dir, 'manifest.json'), 'utf8')) === next.manifest;
         const names = (await readdir(dir)).filter((name) => !name.startsWith('.'));
         expect(names.sort()).to.deep.equal([isNew ? 'README.txt' : 'Readme.txt', 'b.txt', 'manifest.json']);
@@ -427,17 +430,17 @@ describe('update-agent: places', function () {
 
   it('waits for a process, and gives up after the time', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-    const late = await go(['--wait-for-pid', String(child.pid), '--wait-seconds', '1']);
+    const late = await start(['--wait-for-pid', String(child.pid), '--wait-seconds', '1']);
     expect(late.code, late.stderr).to.equal(7);
     expect(await readFile(join(dir, 'app.txt'), 'utf8')).to.equal('old');
-    const waiting = go(['--wait-for-pid', String(child.pid)]);
+    const waiting = start(['--wait-for-pid', String(child.pid)]);
     setTimeout(() => child.kill('SIGKILL'), 300);
     expect((await waiting).code).to.equal(0);
   });
 
   it('a second agent is busy; a dead one’s lock is taken over', async () => {
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
-    const first = go(['--wait-for-pid', String(child.pid)]);
+    const first = start(['--wait-for-pid', String(child.pid)]);
     const lock = join(dir, '.update-agent', 'lock', '1');
     while ((await readFile(lock, 'utf8').catch(() => '')) === '')
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -479,8 +482,8 @@ describe('update-agent: places', function () {
 
   it('--package wants a pin, and refuses what is not the pinned key’s', async () => {
     const args = ['--package', join(work, 'package', 'package.tar.gz'), '--dir', dir];
-    expect((await runAgent(args)).code).to.equal(64);
-    expect((await runAgent([...args, '--pin', sha256('other')])).code).to.equal(3);
+    expect((await runAlike(args)).code).to.equal(64);
+    expect((await runAlike([...args, '--pin', sha256('other')])).code).to.equal(3);
     await writeFile(join(work, 'package', 'manifest.sig'), 'AAAA');
     expect((await go()).code).to.equal(3);
     await remove(join(work, 'package', 'manifest.sig'));
