@@ -54,6 +54,8 @@ export class ThreadHasher implements PasswordHasher {
   private readonly size: number;
   private readonly idleMs: number;
   private readonly cost: number;
+  /** `NOBODY` at this cost. */
+  private readonly nobody: string;
   private nextId = 0;
   private closed = false;
   /** Ids of the threads that have worked and have not ended. */
@@ -63,6 +65,7 @@ export class ThreadHasher implements PasswordHasher {
     this.size = options.threads ?? Math.min(2, availableParallelism());
     this.idleMs = options.idleMs ?? IDLE_MS;
     this.cost = options.cost ?? COST;
+    this.nobody = NOBODY.replace(/(?<=^\$2y\$)\d\d/, String(this.cost).padStart(2, '0'));
   }
 
   async hash(password: string, cost: number = this.cost, { background = false } = {}): Promise<string> {
@@ -73,7 +76,7 @@ export class ThreadHasher implements PasswordHasher {
   async verify(password: string, hash: string | null): Promise<{ ok: boolean; rehash: boolean }> {
     const found = hash === null ? null : kindOf(hash);
     if (hash === null || found === null) {
-      await this.run({ kind: 'bcrypt', password, hash: NOBODY });
+      await this.run({ kind: 'bcrypt', password, hash: this.nobody });
       return { ok: false, rehash: false };
     }
     const ok = (await this.run({ kind: found.kind, password, hash })) === true;

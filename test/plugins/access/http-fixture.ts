@@ -87,6 +87,20 @@ export interface Answer {
   json: Record<string, unknown> & { error?: { code: string; message: string; fields?: Record<string, string> } };
 }
 
+/** Sets of plugins whose views and sources were judged in this process, each plugin by a number of its own. */
+const judged = new Set<string>();
+const numbers = new WeakMap<Plugin, number>();
+let plugins = 0;
+
+/** Whether this set was judged before; the next time it will have been. */
+function wereJudged(set: readonly Plugin[]): boolean {
+  for (const plugin of set) if (!numbers.has(plugin)) numbers.set(plugin, ++plugins);
+  const key = set.map((plugin) => numbers.get(plugin)).join();
+  const before = judged.has(key);
+  judged.add(key);
+  return before;
+}
+
 export class HttpFixture {
   private constructor(
     readonly harness: Harness,
@@ -128,7 +142,16 @@ export class HttpFixture {
       store: options.store ?? new MemoryStore(),
       app: { shared_key: SHARED_KEY, base_url: 'http://aos.test', ...(options.limits && { limits: options.limits }) },
       sections: { access: { admin_user: 'admin', admin_password: PASSWORD } },
-      parts: { http: server, clock, ids, cipher, hasher: new FakeHasher(), ...options.parts },
+      parts: {
+        http: server,
+        clock,
+        ids,
+        cipher,
+        hasher: new FakeHasher(),
+        // To read and judge all their views and sources costs more than the start itself.
+        builtinTested: wereJudged(more),
+        ...options.parts,
+      },
     });
     const fixture = new HttpFixture(harness, server, clock, into as Probe);
     await fixture.parts.ensureAdmin();

@@ -1,4 +1,4 @@
-/** `/api/license/v1` by the real program: no envelope on four paths, the administration in it, no key in log or store. */
+/** `/api/license/v1` by the whole service: no envelope on four paths, the administration in it, no key in log or store. */
 import { execFile } from 'node:child_process';
 import { createPublicKey } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -28,18 +28,18 @@ describe('licensing over HTTP', function () {
   let manage: string;
   let read: string;
 
-  before(async () => {
-    service = await TestService.started({
-      SVC_LOG_LEVEL: 'debug',
-      SVC_LIMITS__PUBLIC_PER_MINUTE: '0',
-      SVC_LIMITS__API_PER_MINUTE: '0',
-    });
+  const LIMITS = { SVC_LIMITS__PUBLIC_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
+  before(() => ask(TestService.here(LIMITS)));
+  after(() => service?.dispose());
+
+  /** The tests go on with this service. */
+  const ask = async (started: Promise<TestService>): Promise<void> => {
+    service = await started;
     await service.project('shop');
     await service.project('blog');
     manage = await service.token('license:manage');
     read = await service.token('license:read');
-  });
-  after(() => service?.dispose());
+  };
 
   const call = (method: string, path: string, body?: unknown, bearer: string | null = manage): Promise<Answer> =>
     service.request(method, `${BASE}${path}`, bearer, body);
@@ -503,29 +503,35 @@ describe('licensing over HTTP', function () {
     });
   });
 
-  it('a whole key is in no log line and in no file of the data directory', async () => {
-    const { key, license } = await create({ licensee: 'Secret' });
-    const spelled = encodeURIComponent(key);
-    await fetch(`${service.url}${BASE}/validate?license_key=${spelled}&product=shop&machine_id=m`);
-    await fetch(`${service.url}${BASE}/validate?license_key=${spelled}&license_key=${spelled}&product=shop`);
-    await fetch(`${service.url}${BASE}/nothing?license_key=${spelled}`);
-    await fetch(`${service.url}${BASE}/validate?license_key=${spelled}`, { method: 'DELETE' });
-    await fetch(`${service.url}${BASE}/validate?product=shop`, { headers: { 'x-license-key': key } });
-    await fetch(`${service.url}${BASE}/nothing/${spelled}`, { headers: { 'x-license-key': key } });
-    await fetch(`${service.url}/license?license_key=${spelled}`);
-    await call('POST', '/validate', { license_key: key, product: 'shop', nonce: 5 }, null);
-    await call('POST', '/deactivate', { license_key: key, reason: 'gone' }, SHARED_KEY);
-    await call('GET', `/licenses?q=${spelled}`);
-    await call('GET', `/licenses/${license.id}`);
-    await service.end();
-    const bare = key.replaceAll('-', '');
-    const holds = (text: string): boolean => text.includes(key) || text.includes(bare) || text.includes(spelled);
-    expect(holds(service.stdout + service.stderr)).to.equal(false);
-    for (const name of await readdir(service.dataDir, { recursive: true, withFileTypes: true })) {
-      if (!name.isFile()) continue;
-      const text = await readFile(join(name.parentPath, name.name), 'latin1');
-      expect(holds(text), name.name).to.equal(false);
-    }
-    await service.start();
+  describe('the program, which logs all it can,', () => {
+    before(async () => {
+      await service.dispose();
+      await ask(TestService.started({ ...LIMITS, SVC_LOG_LEVEL: 'debug' }));
+    });
+
+    it('has a whole key in no log line and in no file of its data directory', async () => {
+      const { key, license } = await create({ licensee: 'Secret' });
+      const spelled = encodeURIComponent(key);
+      await fetch(`${service.url}${BASE}/validate?license_key=${spelled}&product=shop&machine_id=m`);
+      await fetch(`${service.url}${BASE}/validate?license_key=${spelled}&license_key=${spelled}&product=shop`);
+      await fetch(`${service.url}${BASE}/nothing?license_key=${spelled}`);
+      await fetch(`${service.url}${BASE}/validate?license_key=${spelled}`, { method: 'DELETE' });
+      await fetch(`${service.url}${BASE}/validate?product=shop`, { headers: { 'x-license-key': key } });
+      await fetch(`${service.url}${BASE}/nothing/${spelled}`, { headers: { 'x-license-key': key } });
+      await fetch(`${service.url}/license?license_key=${spelled}`);
+      await call('POST', '/validate', { license_key: key, product: 'shop', nonce: 5 }, null);
+      await call('POST', '/deactivate', { license_key: key, reason: 'gone' }, SHARED_KEY);
+      await call('GET', `/licenses?q=${spelled}`);
+      await call('GET', `/licenses/${license.id}`);
+      await service.end();
+      const bare = key.replaceAll('-', '');
+      const holds = (text: string): boolean => text.includes(key) || text.includes(bare) || text.includes(spelled);
+      expect(holds(service.stdout + service.stderr)).to.equal(false);
+      for (const name of await readdir(service.dataDir, { recursive: true, withFileTypes: true })) {
+        if (!name.isFile()) continue;
+        const text = await readFile(join(name.parentPath, name.name), 'latin1');
+        expect(holds(text), name.name).to.equal(false);
+      }
+    });
   });
 });

@@ -1,4 +1,4 @@
-/** The license service where much is asked at once, by the real program: its 429, and who does not wait for whom. */
+/** The license service where much is asked at once: its 429, and, by the real program, who does not wait for whom. */
 import { expect } from 'chai';
 import { ADMIN, TestService } from '../../support/service.js';
 import { BASE } from './fixture.js';
@@ -16,7 +16,7 @@ describe('licensing under load', function () {
   });
 
   it('answers what is over a limit without the envelope, and says when to come back', async () => {
-    const one = (service = await TestService.started({ SVC_LIMITS__PUBLIC_PER_MINUTE: '1' }));
+    const one = (service = await TestService.here({ SVC_LIMITS__PUBLIC_PER_MINUTE: '1' }));
     const question = { license_key: 'x', product: 'shop' };
     const get = `${BASE}/validate?key_sha256=${'0'.repeat(64)}&product=shop`;
     const asked: [string, string, unknown][] = [
@@ -36,7 +36,7 @@ describe('licensing under load', function () {
   });
 
   it('answers refused credentials so too', async () => {
-    const one = (service = await TestService.started({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '1' }));
+    const one = (service = await TestService.here({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '1' }));
     const ask = () => one.request('POST', `${BASE}/deactivate`, 'wrong', { license_key: 'x' });
     let answer = await ask();
     expect(answer.status).to.equal(401);

@@ -1,8 +1,8 @@
 /**
- * Licenses, accounts and access files together, by the real program: what a caller was just answered is so at the next
+ * Licenses, accounts and access files together, by the whole service: what a caller was just answered is so at the next
  * request, under this service and under Debian's Apache (contract 40, access files; contract 50).
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -33,7 +33,7 @@ describe('what opens the release store', function () {
 
   before(async function () {
     if (!INSTALLED && REQUIRED) throw new Error('apache2 and apache2-utils are not installed');
-    service = await TestService.started({
+    service = await TestService.here({
       SVC_LIMITS__API_PER_MINUTE: '0',
       SVC_LIMITS__PUBLIC_PER_MINUTE: '0',
       // As root the web server's user is another one, which reads the hashes by its group.
@@ -121,7 +121,9 @@ describe('what opens the release store', function () {
   it('an ended license opens nothing after a minute at most, and an extended one does again at once', async () => {
     const { id, key } = await make({ expires_at: inMs(EXPIRES_MS) });
     expect(await ofKey(key)).to.deep.equal(all(200));
-    await until('it has ended', async () => (await ofKey(key)).every((status) => status === 401), ENDED_MS);
+    const file = join(service.dataDir, 'releases', 'shop', '.htpasswd');
+    await until('its line is gone', async () => !(await readFile(file, 'utf8')).includes(nameOf(key)), ENDED_MS);
+    expect(await ofKey(key)).to.deep.equal(all(401));
     await call(`/${id}/extend`, 200, { expires_at: inMs(3_600_000) });
     expect(await ofKey(key)).to.deep.equal(all(200));
   });

@@ -30,6 +30,7 @@ import { packageOf } from '../../../testing/contracts/release-store.js';
 import { fakeMetrics } from '../../../testing/fakes.js';
 import { helpers } from '../../../web/helpers.js';
 import { harness, type Harness } from '../../harness.js';
+import { PASSWORD_COST } from '../../support/prepared.js';
 import { ManualClock } from '../../../testing/clock.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 
@@ -157,7 +158,7 @@ export class StoreFixture {
     });
     const { web_group = null, web_path = null } = options.section ?? {};
     const files = new FsReleaseStore(join(folder, 'releases'), await accessMode({ web_group, web_path }));
-    const hasher = new ThreadHasher();
+    const hasher = new ThreadHasher({ cost: PASSWORD_COST });
     const node = new NodeOutbound();
     const target = { url: 'http://127.0.0.1:1' };
     const outbound: Outbound = {

@@ -37,7 +37,7 @@ describe('access files of the release store', function () {
     await fixture.licenses.set('shop', []);
     expect(await names()).to.deep.equal(['admin', 'bob']);
     expect(await fixture.read('shop', '.htpasswd')).to.match(
-      /^# aos-access format=3 product=shop\nadmin:\$2y\$12\$[./\w]{53}\nbob:\$2y\$12\$[./\w]{53}\n$/,
+      /^# aos-access format=3 product=shop\nadmin:\$2y\$04\$[./\w]{53}\nbob:\$2y\$04\$[./\w]{53}\n$/,
     );
   });
 

@@ -4,6 +4,7 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { times } from '../../../support/budget.js';
 import { ANYONE, STORES, fixtureOn, type Told, type Fixture } from '../fixture.js';
 
 const SOURCES = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -172,10 +173,10 @@ async function perform(fixture: Fixture, step: Step): Promise<void> {
 }
 
 /** How often each property runs: every step of a durable engine waits for its disk. */
-const RUNS: Readonly<Record<string, number>> = { memory: 80, sqlite: 10, mongodb: 3 };
+const RUNS: Readonly<Record<string, number>> = { memory: 25, sqlite: 2, mongodb: 1 };
 
 for (const engine of STORES) {
-  const numRuns = RUNS[engine.name] ?? 1;
+  const numRuns = times(RUNS[engine.name] ?? 1);
   /** Over a fresh store, after one that may skip the test. */
   const within = (work: (fixture: Fixture, steps: Step[]) => Promise<void>) => async (steps: Step[]) => {
     const { store, close } = await engine.open(() => expect.fail('the engine went away'));
@@ -195,7 +196,7 @@ for (const engine of STORES) {
     });
 
     it('has the same states, alarms and events after every step', async function () {
-      this.timeout(120_000);
+      this.timeout(times(120_000));
       // A fixed forest: b and c below a, d below c, e below d; f alone.
       const parents: Record<string, string> = { b: 'a', c: 'a', d: 'c', e: 'd' };
       await fc.assert(
@@ -232,7 +233,7 @@ for (const engine of STORES) {
     });
 
     it('loses and doubles no alarm while the tree changes and monitors come and go', async function () {
-      this.timeout(120_000);
+      this.timeout(times(120_000));
       await fc.assert(
         fc.asyncProperty(
           steps(moving),
