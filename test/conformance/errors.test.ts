@@ -31,7 +31,7 @@ describe('conformance: the error stream', function () {
   this.timeout(180_000);
   let tracker: Tracker;
   before(async () => {
-    tracker = await Tracker.started();
+    tracker = await Tracker.started(true);
   });
   after(() => tracker.dispose());
 

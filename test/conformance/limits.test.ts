@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../support/service.js';
+import { ADMIN, aos, aosJson, QUIET, SHARED_KEY, TestService } from '../support/service.js';
 import { ask, Browser, createUsers, expectError, PASSWORD, type Wire } from './wire.js';
 
 function expectLimited(answer: Wire): void {
@@ -24,6 +24,7 @@ describe('conformance: limits and settings', function () {
     await writeFile(join(folder, 'key'), `${SHARED_KEY}-of-a-file\n`);
     await writeFile(join(folder, 'mine.json'), JSON.stringify({ limits: { api_per_minute: 4, public_per_minute: 0 } }));
     service = await TestService.create({
+      ...QUIET,
       SVC_CONFIG: join(folder, 'mine.json'),
       SVC_SHARED_KEY_FILE: join(folder, 'key'),
       SVC_LIMITS__INTAKE_PER_MINUTE: '60',
@@ -34,7 +35,7 @@ describe('conformance: limits and settings', function () {
       SVC_TOKEN: 'belongs to the companions',
     });
     delete service.env['SVC_SHARED_KEY'];
-    await service.start();
+    await service.startHere();
     const master = await service.token('bugtracker:report,projects:manage');
     await ask(service, 'POST', '/api/projects/v1/projects', { token: master, body: { slug: 'shop' } });
     const sub = async (): Promise<string> =>

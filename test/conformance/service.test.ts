@@ -37,7 +37,7 @@ describe('conformance: the listening service', function () {
 
   before(async () => {
     // The suite asks for many 401 answers; how many are allowed is limits.test.ts's question.
-    service = await TestService.started({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__AUTH_FAILURES_PER_MINUTE: '0' });
     const create = (...words: string[]): Promise<{ token: string }> =>
       service.command(['token', 'create', '--name', 'conformance', ...words]);
     master = (await create('--scopes', SCOPES)).token;

@@ -1,4 +1,4 @@
-/** `GET /metrics` of the listening program: every series from the start, names that Prometheus' own linter takes. */
+/** `GET /metrics` of the listening service: every series from the start, names that Prometheus' own linter takes. */
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { SHARED_KEY, TestService } from '../../support/service.js';
@@ -7,7 +7,7 @@ describe('metrics of the service', function () {
   this.timeout(120_000);
   let service: TestService;
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
   });
   after(() => service.dispose());

@@ -62,7 +62,7 @@ describe('intakes without room', function () {
   this.timeout(60_000);
 
   it('answer 507, while everything else goes on', async () => {
-    const service = await TestService.started({ SVC_HEALTH__MIN_FREE_BYTES: String(2 ** 52) });
+    const service = await TestService.here({ SVC_HEALTH__MIN_FREE_BYTES: String(2 ** 52) });
     try {
       const token = await service.token('bugtracker:report,bugtracker:read,watchdog:ping,projects:manage');
       await service.request('POST', '/api/projects/v1/projects', token, { slug: 'shop' });
