@@ -14,8 +14,9 @@
 // SVC_TEST_WEIGHTS      `write`: remember what each file took, by which the next runs choose (all files, on a quiet
 //                       machine)
 import { fork } from 'node:child_process';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus } from 'node:os';
+import { rmSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as after } from 'node:timers/promises';
@@ -87,7 +88,11 @@ function runOne(state, file) {
   });
 }
 
-const start = () => fork(worker, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+/** What one lane makes and all use. */
+const shared = await mkdtemp(join(tmpdir(), 'aos-tests-'));
+process.once('exit', () => rmSync(shared, { recursive: true, force: true }));
+const start = () =>
+  fork(worker, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'], env: { ...process.env, SVC_TEST_SHARED: shared } });
 
 const all = await testFiles(root);
 const queue = all

@@ -1,16 +1,17 @@
 /**
- * A data directory as the first start leaves it: keys, tables, the first administrator. It is made once in each process
- * that runs tests and copied for every service after, because the tables and the password of a first start cost a second
+ * A data directory as the first start leaves it: keys, tables, the first administrator. It is made once for all processes
+ * that run tests and copied for every service after, because the tables and the password of a first start cost a second
  * of processor time. Tests of the first start itself begin with an empty directory (`TestService.first`).
  */
-import { rmSync } from 'node:fs';
-import { cp, mkdtemp, readdir } from 'node:fs/promises';
+import { existsSync, rmSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDriver } from '../../adapters/sqlite/driver/open.js';
 import { loadConfig } from '../../config/load.js';
 import { compose } from '../../main.js';
 import { FIRST_START } from '../../ports/domain/access.js';
+import { until } from '../harness.js';
 
 /** With one of these the first start makes other keys, another store or another account. */
 const ITS_OWN = /^SVC_(STORAGE|SECURITY|ADMIN|CONFIG$|DATA_DIR$|RELEASE_PRIVATE_KEY|LICENSE_KEY|DATA_KEY|AUTO_MIGRATE)/;
@@ -25,6 +26,10 @@ const LOGS = new Set([`${STORE}-wal`, `${STORE}-shm`]);
 
 /** By the cost of the administrator's password. */
 const made = new Map<number | undefined, Promise<string>>();
+/** What the lanes of one run share (scripts/test.mjs); without it each process has its own. */
+const SHARED = process.env['SVC_TEST_SHARED'];
+/** Longer than the directory takes to make on a busy machine: past it who makes it is gone. */
+const MAKING_MS = 60_000;
 
 /** bcrypt's least: a service in the process of its test makes and compares passwords in a millisecond, not in 250. */
 export const PASSWORD_COST = 4;
@@ -62,6 +67,27 @@ async function make(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost: num
   return kept;
 }
 
+/** Made by the first lane that wants it, while the others wait. */
+async function shared(
+  shelf: string,
+  envOf: (dir: string) => NodeJS.ProcessEnv,
+  passwordCost: number | undefined,
+): Promise<string> {
+  const place = join(shelf, `prepared-${passwordCost ?? 'usual'}`);
+  if (existsSync(place)) return place;
+  const first = await mkdir(`${place}.making`).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EEXIST') return false;
+      throw error;
+    },
+  );
+  if (first) await cp(await make(envOf, passwordCost), `${place}.made`, { recursive: true, preserveTimestamps: true });
+  if (first) await rename(`${place}.made`, place);
+  else await until('the prepared directory', () => existsSync(place), MAKING_MS);
+  return place;
+}
+
 /**
  * Fills a directory.
  * @param envOf the environment of a service with the usual settings
@@ -82,7 +108,7 @@ export async function prepareKeys(dir: string, envOf: (dir: string) => NodeJS.Pr
 }
 
 function preparedBy(envOf: (dir: string) => NodeJS.ProcessEnv, passwordCost?: number): Promise<string> {
-  const known = made.get(passwordCost) ?? make(envOf, passwordCost);
+  const known = made.get(passwordCost) ?? (SHARED ? shared(SHARED, envOf, passwordCost) : make(envOf, passwordCost));
   made.set(passwordCost, known);
   return known;
 }
