@@ -14,7 +14,7 @@ import type { Flood } from './flood-sockets.js';
 
 const MIB = 1024 * 1024;
 /** What callers with a credential ask while an attack goes on, four at once. */
-const ASKED = 400;
+const ASKED = 200;
 
 /** Bodies of 1 MiB of one token that arrive while strangers hold theirs back: more than any address of the attack holds. */
 const ARRIVING = 16;

@@ -1,5 +1,5 @@
 /**
- * Receivers that misbehave, through the whole program (contract 70, attempt): one event goes to all of them at once, and a
+ * Receivers that misbehave, through the whole service (contract 70, attempt): one event goes to all of them at once, and a
  * good one beside them hears of it as if it were alone.
  */
 import { expect } from 'chai';
@@ -100,7 +100,7 @@ describe('faults: receivers that misbehave', function () {
       told = Date.now();
       response.writeHead(204).end();
     });
-    service = await TestService.started({ SVC_LIMITS__API_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__API_PER_MINUTE: '0' });
     await service.project('shop');
     const token = await service.token('bugtracker:report,webhooks:manage');
     const ids: Record<string, string> = {};

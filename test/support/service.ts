@@ -174,9 +174,9 @@ export class TestService {
     return service;
   }
 
-  /** Starts what was created, or has ended, in this process: with `QUIET` settings. */
+  /** Starts what was created, or has ended, in this process: for tests of what it then answers. */
   async startHere(): Promise<void> {
-    const configuration = await loadConfig({ env: this.env });
+    const configuration = await loadConfig({ env: { ...this.env, ...QUIET } });
     this.#here = await compose('serve', { configuration, passwordCost: PASSWORD_COST });
     this.url = (await this.#here.boot()).address ?? '';
   }

@@ -3,10 +3,8 @@
  * `{"mongodb": "<url>"}`; `options` beside it are the engine's.
  */
 import type { AgendaJobsOptions } from '../../../adapters/agenda/jobs.js';
-import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { RandomIds } from '../../../adapters/node/ids.js';
 import { SystemClock } from '../../../adapters/node/clock.js';
-import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import type { JobSpec } from '../../../ports/jobs.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { countJob, makeJobs, type CountedRun } from '../../../testing/contracts/jobs/harness.js';
@@ -16,9 +14,13 @@ const place = JSON.parse(process.argv[2] ?? '{}') as {
   mongodb?: string;
   options?: AgendaJobsOptions;
 };
-const store: DocumentStore = place.sqlite
-  ? new SqliteStore({ path: place.sqlite })
-  : new MongoStore({ url: place.mongodb ?? '' });
+/** Of the two engines only the one that is used is loaded. */
+async function storeAt({ sqlite, mongodb = '' }: typeof place): Promise<DocumentStore> {
+  if (sqlite !== undefined)
+    return new (await import('../../../adapters/sqlite/store.js')).SqliteStore({ path: sqlite });
+  return new (await import('../../../adapters/mongodb/store.js')).MongoStore({ url: mongodb });
+}
+const store = await storeAt(place);
 await store.connect();
 const hang = (name: string, timeoutMs: number): JobSpec => ({
   name,

@@ -6,8 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { FsReleaseStore } from '../../../adapters/fs/release-store.js';
+import { times } from '../../support/budget.js';
 
 const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
+/** How often it is killed after each step. */
+const KILLS = times(1);
+/** The longest that it goes on after the step. */
+const MOST_MS = 3;
 const PROGRAM = join(import.meta.dirname, 'putting-process.js');
 
 /** Runs it until `line` was said, waits `ms`, kills it. Answers the last number that was put. */
@@ -42,7 +47,7 @@ describe('the release store on the file system, killed', function () {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const moments = ['stage 1', 'staged 1', 'put 1', 'stage 2', 'staged 2', 'staged 3'].flatMap((line) =>
-    [0, 1, 3].map((ms) => [line, ms] as const),
+    Array.from({ length: KILLS }, () => [line, Math.floor(Math.random() * (MOST_MS + 1))] as const),
   );
   for (const [line, ms] of moments) {
     it(`${ms} ms after "${line}"`, async () => {

@@ -21,8 +21,8 @@ for (const engine of engines) {
     before(async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      services.push(await TestService.started(settings ?? {}));
-      // The embedded store has one process.
+      services.push(await TestService.here(settings ?? {}));
+      // The embedded store has one process; on MongoDB the program is a second.
       if (engine.name === 'mongodb') services.push(await TestService.started(settings ?? {}));
       const [first] = services as [TestService];
       receiver = await Receiver.open();

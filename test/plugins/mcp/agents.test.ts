@@ -1,4 +1,4 @@
-/** Coding agents with the official client against the running program (contract 95, MCP). */
+/** Coding agents with the official client against the whole service (contract 95, MCP). */
 import { expect } from 'chai';
 import { engines } from '../../support/engines.js';
 import { command, TestService } from '../../support/service.js';
@@ -39,7 +39,7 @@ describe('mcp: agents', function () {
   };
 
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     for (const slug of ['shop', 'api', 'hostile']) await service.project(slug);
     token = await service.token(ALL);
   });
@@ -211,6 +211,7 @@ describe('mcp: agents', function () {
     const { id, token: short } = await createToken(service, ALL);
     const one = await agent(short);
     expect((await one.call('search')).error).to.equal(null);
+    // Not by the service itself: as by the command line beside it.
     await command(service.env, ['token', 'revoke', id]);
     let thrown: unknown;
     await one.call('search').catch((error: unknown) => (thrown = error));
@@ -317,11 +318,10 @@ for (const engine of engines) {
         this.skip();
         return;
       }
-      const first = await TestService.started(settings);
+      const first = await TestService.here(settings);
       services.push(first);
-      // On the embedded store one process serves; on MongoDB the agents are spread over three.
-      if (engine.name === 'mongodb')
-        for (let more = 0; more < 2; more++) services.push(await TestService.started(settings));
+      // On the embedded store one process serves; on MongoDB half of the agents ask the program.
+      if (engine.name === 'mongodb') services.push(await TestService.started(settings));
       await first.project('shop');
       const token = await first.token(ALL);
       const reporter = await Agent.connect(first.url, token);

@@ -1,6 +1,6 @@
 /** A running program with a project and tokens, and the official client in front of it. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { command, type TestService } from '../../support/service.js';
+import type { TestService } from '../../support/service.js';
 
 export const ALL = 'bugtracker:report,bugtracker:read,bugtracker:manage';
 
@@ -59,9 +59,9 @@ export const granted = ({ data, error, text }: Answered): Granted => {
 /** A token bound to a monitor source. */
 export async function sourceToken(service: TestService, source: string): Promise<string> {
   const args = ['token', 'create', '--name', 'wd', '--scopes', 'watchdog:ping', '--source', source];
-  return (await command<{ token: string }>(service.env, args)).token;
+  return (await service.command<{ token: string }>(args)).token;
 }
 
 export async function createToken(service: TestService, scopes: string): Promise<{ id: string; token: string }> {
-  return command(service.env, ['token', 'create', '--name', 'short lived', '--scopes', scopes]);
+  return service.command(['token', 'create', '--name', 'short lived', '--scopes', scopes]);
 }

@@ -1,7 +1,7 @@
 /**
  * Two agents and a person on one queue: the agents by MCP with the official client, the person with the forms of the
  * pages, the reporter over HTTP. Whatever one of them says or does, the others get to see (contract 20, leases and
- * hold; contract 95, MCP). On MongoDB each agent asks a process of its own.
+ * hold; contract 95, MCP). On MongoDB each agent asks a process of its own, one of which is the program.
  */
 import { expect } from 'chai';
 import { engines } from '../../support/engines.js';
@@ -39,7 +39,7 @@ for (const engine of engines) {
     before(async function () {
       const settings = await engine.settings();
       if (settings === null) this.skip();
-      const first = await TestService.started(settings ?? {});
+      const first = await TestService.here(settings ?? {});
       services.push(first);
       if (engine.name === 'mongodb') services.push(await TestService.started(settings ?? {}));
       await first.project('shop');

@@ -1,4 +1,4 @@
-/** An agent that waits for work (`wait_seconds`), and a caller or a service that goes away meanwhile. The real program. */
+/** An agent that waits for work (`wait_seconds`), and a caller or a service that goes away meanwhile. */
 import { expect } from 'chai';
 import { until } from '../../harness.js';
 import { SHARED_KEY, TestService } from '../../support/service.js';
@@ -11,12 +11,12 @@ describe('mcp: waiting for work', function () {
   this.timeout(60_000);
   let service: TestService;
   let token: string;
-  beforeEach(async () => {
-    service = await TestService.started();
+  before(async () => {
+    service = await TestService.here();
     await service.project('shop');
     token = await service.token(ALL, 'shop');
   });
-  afterEach(() => service.dispose());
+  after(() => service.dispose());
 
   const call = (name: string, args: object, signal?: AbortSignal): Promise<Response> =>
     fetch(`${service.url}/mcp`, {
@@ -63,7 +63,9 @@ describe('mcp: waiting for work', function () {
     expect(await itemOf(call('next', { agent: 'there' }))).to.include({ ref });
   });
 
-  it('is answered when the service stops, by MCP and by HTTP, and does not hold the stop', async () => {
+  it('is answered when the program stops, by MCP and by HTTP, and does not hold the stop', async () => {
+    await service.end();
+    await service.start();
     const byTool = itemOf(call('next', { wait_seconds: 25 }));
     const byRoute = service.request('POST', '/api/bugtracker/v1/bugs?action=next&wait_seconds=25', token);
     // A tool's call is two: the message, and the route that it calls.

@@ -1,6 +1,7 @@
 /**
- * Status pages of the real program, as visitors meet them: by their address and by a host of their own, with their
- * feeds, badge and logo; and what none of them ever shows (contract 30, badges and status pages).
+ * Status pages of the whole service, as visitors meet them: by their address and by a host of their own, with their
+ * feeds, badge and logo; and what none of them ever shows (contract 30, badges and status pages). On MongoDB the program
+ * shows them beside it.
  */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -51,7 +52,7 @@ for (const engine of engines) {
       const found = await engine.settings();
       if (found === null) this.skip();
       settings = found;
-      service = await TestService.started(settings);
+      service = await TestService.here(settings);
       token = await service.token('watchdog:manage,watchdog:read,watchdog:ping');
       const beat = (source: string, more: object = {}) =>
         service.request('POST', '/api/watchdog/v1/ping', token, { source, interval: 3_600, ...more });

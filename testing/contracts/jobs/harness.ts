@@ -42,12 +42,13 @@ export async function until<T>(
   read: () => Promise<T | null | undefined | false>,
   timeoutMs = 15_000,
 ): Promise<T> {
-  const end = Date.now() + timeoutMs;
+  const began = Date.now();
   for (;;) {
     const value = await read();
     if (value) return value;
-    if (Date.now() > end) throw new Error(`never happened: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    const waited = Date.now() - began;
+    if (waited > timeoutMs) throw new Error(`never happened: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, Math.min(100, Math.max(10, waited / 20))));
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Grouping rules in the real program, on the embedded store and on MongoDB with two processes: a change is in force in
+ * Grouping rules in the whole service, on the embedded store and on MongoDB with two processes: a change is in force in
  * the other process within two seconds, parallel first reports make one group, and writers of both lose nothing.
  */
 import { expect } from 'chai';
@@ -15,38 +15,36 @@ const NO_LIMITS = {
   SVC_LIMITS__API_PER_MINUTE: '0',
   SVC_LIMITS__BULK_PER_MINUTE: '0',
 };
-const RULES = '/api/bugtracker/v1/projects/shop/grouping-rules';
 const RULE = { message: 'timeout of (\\w+)', fingerprint: ['timeout', '{{ 1 }}'] };
 
-describe('grouping rules in the real program', function () {
+describe('grouping rules in the whole service', function () {
   this.timeout(180_000);
   for (const engine of engines) {
     describe(`on ${engine.name}`, () => {
       const services: TestService[] = [];
       let settings: Record<string, string>;
       let token: string;
+      /** Each test has one of its own. */
+      let project: string;
+      let n = 0;
+      const rules = (): string => `/api/bugtracker/v1/projects/${project}/grouping-rules`;
 
-      beforeEach(async function () {
+      before(async function () {
         const found = await engine.settings();
         if (found === null) this.skip();
         settings = { ...NO_LIMITS, ...found };
-        const first = await started();
-        await first.project('shop');
-        token = await first.token('bugtracker:report,bugtracker:read,bugtracker:manage');
+        services.push(await TestService.here(settings));
+        token = await here().token('bugtracker:report,bugtracker:read,bugtracker:manage');
       });
-      afterEach(async () => {
-        for (const service of services.splice(0)) await service.dispose();
+      beforeEach(() => here().project((project = `shop-${++n}`)));
+      after(async () => {
+        for (const service of services) await service.dispose();
       });
 
-      async function started(): Promise<TestService> {
-        const service = await TestService.started(settings);
-        services.push(service);
-        return service;
-      }
       const here = (): TestService => services[0] as TestService;
       async function report(service: TestService, error_message: string, file: string): Promise<string> {
         const { status, body } = await service.request('POST', '/api/errors/v1/report', token, {
-          project: 'shop',
+          project,
           error_level: 'error',
           error_message,
           file,
@@ -55,12 +53,12 @@ describe('grouping rules in the real program', function () {
         return String(body['id']);
       }
       async function made(service: TestService, fields: object = RULE): Promise<string> {
-        const { status, body } = await service.request('POST', RULES, token, fields);
+        const { status, body } = await service.request('POST', rules(), token, fields);
         expect(status, JSON.stringify(body)).to.equal(201);
         return (body['rule'] as { id: string }).id;
       }
       const ids = async (service: TestService): Promise<string[]> =>
-        ((await service.request('GET', RULES, token)).body['items'] as { id: string }[]).map(({ id }) => id);
+        ((await service.request('GET', rules(), token)).body['items'] as { id: string }[]).map(({ id }) => id);
 
       it('parallel first reports of many files and callers make one group', async () => {
         await made(here());
@@ -72,7 +70,7 @@ describe('grouping rules in the real program', function () {
 
       it('every way in is asked: a Sentry SDK’s envelope, OpenTelemetry’s logs, both reports', async () => {
         await made(here());
-        const keys = '/api/projects/v1/projects/shop/intake-keys';
+        const keys = `/api/projects/v1/projects/${project}/intake-keys`;
         const manager = await here().token('projects:manage');
         const dsn = new URL(String((await here().request('POST', keys, manager, {})).body['dsn']));
         const message = 'timeout of every way';
@@ -95,16 +93,16 @@ describe('grouping rules in the real program', function () {
         ];
         const resourceLogs = [
           {
-            resource: { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] },
+            resource: { attributes: [{ key: 'service.name', value: { stringValue: project } }] },
             scopeLogs: [{ logRecords: [{ severityNumber: 17, body: { stringValue: message }, attributes }] }],
           },
         ];
-        const bound = await here().token('bugtracker:report', 'shop');
+        const bound = await here().token('bugtracker:report', project);
         expect((await here().request('POST', '/v1/logs', bound, { resourceLogs })).status).to.equal(200);
-        const reported = { project: 'shop', type: 'error', title: message, error_message: message };
+        const reported = { project, type: 'error', title: message, error_message: message };
         expect((await here().request('POST', '/api/bugtracker/v1/report', token, reported)).status).to.equal(200);
         await report(here(), message, 'a.ts');
-        const { body } = await here().request('GET', '/api/bugtracker/v1/bugs?project=shop', token);
+        const { body } = await here().request('GET', `/api/bugtracker/v1/bugs?project=${project}`, token);
         expect((body['items'] as { hit_count: number }[]).map(({ hit_count }) => hit_count)).to.deep.equal([4]);
       });
 
@@ -138,7 +136,8 @@ describe('grouping rules in the real program', function () {
       it('a second process is told within two seconds, and both write and group together', async function () {
         // The embedded store has one process.
         if (engine.name !== 'mongodb') this.skip();
-        const other = await started();
+        const other = await TestService.started(settings);
+        services.push(other);
         const before = await report(other, 'timeout of db', 'a.ts');
         const rule = await made(here());
         const ruled = await report(here(), 'timeout of db', 'a.ts');
@@ -152,7 +151,7 @@ describe('grouping rules in the real program', function () {
           Array.from({ length: 20 }, (_, i) => made(i % 2 ? other : here(), { message: `m${i}`, title: 't' })),
         );
         expect(await ids(other)).to.have.members([rule, ...written]);
-        const { status } = await other.request('DELETE', `${RULES}/${rule}`, token);
+        const { status } = await other.request('DELETE', `${rules()}/${rule}`, token);
         expect(status).to.equal(200);
         expect(await report(other, 'timeout of db', 'a.ts')).to.equal(before);
         await until('the rule gone here', async () => (await report(here(), 'timeout of db', 'a.ts')) === before);

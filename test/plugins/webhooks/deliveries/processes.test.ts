@@ -10,6 +10,9 @@ import { until } from '../../../harness.js';
 import { Receiver, status } from '../receiver.js';
 import { ADMIN, ensured, MovedClock, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
+/** Twenty of each process. */
+const EVENTS = 60;
+
 describe('webhooks: processes and crashes', function () {
   this.timeout(60_000);
   let store: DocumentStore;
@@ -45,13 +48,13 @@ describe('webhooks: processes and crashes', function () {
       const all = [process(), process(ahead), process()];
       to.answer = ({ response }) => setTimeout(() => response.writeHead(204).end(), 3);
       const hook = await all[0]!.hook(to.url);
-      await Promise.all(Array.from({ length: 150 }, (_, i) => all[i % 3]!.emit()));
+      await Promise.all(Array.from({ length: EVENTS }, (_, i) => all[i % 3]!.emit()));
       const success = (): Promise<number> => all[0]!.deps.deliveries.count({ state: 'success' });
-      await until('all delivered', async () => (await success()) === 150, 20_000);
+      await until('all delivered', async () => (await success()) === EVENTS, 20_000);
       for (const fixture of all) await fixture.turn();
       const ids = to.got.map(({ headers }) => headers['x-svc-delivery']);
-      expect(ids).to.have.length(150);
-      expect(new Set(ids).size).to.equal(150);
+      expect(ids).to.have.length(EVENTS);
+      expect(new Set(ids).size).to.equal(EVENTS);
       expect((await all[0]!.deliveries(hook.id)).every(({ made }) => made === 1)).to.equal(true);
     });
   }
