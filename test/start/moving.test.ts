@@ -1,4 +1,7 @@
-/** `aos backup`, `restore`, `export` and `import` as an operator uses them (contract 95, command line). */
+/**
+ * `aos backup`, `restore`, `export` and `import` as an operator uses them (contract 95, command line): each once by the
+ * program, beside a service that is it too; otherwise in this process.
+ */
 import { expect } from 'chai';
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +12,8 @@ import { until } from '../harness.js';
 import { packageOf } from '../support/archives.js';
 import { engines } from '../support/engines.js';
 import { prepare } from '../support/prepared.js';
-import { ADMIN, aos, aosJson, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
+import { aosHere, aosJsonHere } from '../support/aos-here.js';
+import { ADMIN, aos, aosJson, QUIET, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
 
 const LICENSE = '/api/license/v1';
 const UPDATES = '/api/updateservice/v1';
@@ -44,7 +48,7 @@ describe('backup, restore, export and import', function () {
 
   const at = (name: string): string => join(folder, name);
   async function serviceAt(name: string, extra: Record<string, string> = {}): Promise<TestService> {
-    const service = await TestService.create({ SVC_RELEASE_PRIVATE_KEY: '', ...extra }, at(name));
+    const service = await TestService.create({ ...QUIET, SVC_RELEASE_PRIVATE_KEY: '', ...extra }, at(name));
     services.push(service);
     return service;
   }
@@ -173,7 +177,7 @@ describe('backup, restore, export and import', function () {
     expect(restored).to.deep.include({ packages: 1 });
     expect(restored.keys.toSorted()).to.deep.equal(['data-key', 'license-key', 'release-key.pem']);
     expect((await readdir(at('second'))).filter((name) => name.includes('restor'))).to.deep.equal([]);
-    await second.start();
+    await second.startHere();
     const { body } = await second.request('GET', '/api/bugtracker/v1/bugs?limit=200', filled.token);
     expect((body['items'] as unknown[]).length).to.be.within(Math.min(before + 1, 200), after + 2);
     await works(second, filled, (body['total'] as number | undefined) ?? 0);
@@ -184,7 +188,7 @@ describe('backup, restore, export and import', function () {
       ([code, text]: [number, string]) => code === 1 && text.includes('is running on'),
     );
     await second.end();
-    const full = await aos(second.env, ['restore', at('b.tar.gz')]);
+    const full = await aosHere(second.env, ['restore', at('b.tar.gz')]);
     expect(full.code).to.equal(1);
     expect(full.stderr).to.match(/^The target is not empty: .* holds \d+ documents? in \w+\. Name another/);
   });
@@ -197,27 +201,27 @@ describe('backup, restore, export and import', function () {
         return;
       }
       const first = await serviceAt('first', KEYS);
-      await first.start();
+      await first.startHere();
       const filled = await fill(first);
       await first.end();
-      const one = await aosJson<Written>(first.env, ['export', at('1.tar.gz')]);
+      const one = await aosJsonHere<Written>(first.env, ['export', at('1.tar.gz')]);
       const other = await serviceAt('other', { ...settings, ...KEYS });
-      const imported = await aosJson<Written>(other.env, ['import', at('1.tar.gz')]);
+      const imported = await aosJsonHere<Written>(other.env, ['import', at('1.tar.gz')]);
       expect(imported).to.include({ documents: one.documents, sha256: one.sha256, packages: 1 });
-      const two = await aosJson<Written>(other.env, ['export', at('2.tar.gz')]);
+      const two = await aosJsonHere<Written>(other.env, ['export', at('2.tar.gz')]);
       expect(two).to.deep.include({ sha256: one.sha256, documents: one.documents });
       const third = await serviceAt('third', KEYS);
-      await aosJson(third.env, ['import', at('2.tar.gz')]);
-      expect(await aosJson<Written>(third.env, ['export', at('3.tar.gz')])).to.include({ sha256: one.sha256 });
+      await aosJsonHere(third.env, ['import', at('2.tar.gz')]);
+      expect(await aosJsonHere<Written>(third.env, ['export', at('3.tar.gz')])).to.include({ sha256: one.sha256 });
       for (const service of [other, third]) {
-        await service.start();
+        await service.startHere();
         await works(service, filled, 1);
         await service.end();
       }
       // No secret in clear, and no key.
       const text = gunzipSync(await readFile(at('1.tar.gz'))).toString('latin1');
       expect(text).to.not.include(filled.license);
-      const refused = await aos(other.env, ['import', at('1.tar.gz')]);
+      const refused = await aosHere(other.env, ['import', at('1.tar.gz')]);
       expect(refused.stderr).to.match(/^The target is not empty/);
     });
   }
@@ -226,7 +230,7 @@ describe('backup, restore, export and import', function () {
     const first = await preparedAt('first');
     await aosJson(first.env, ['export', at('e.tar.gz')]);
     const second = await embeddedAt('second');
-    const { code, stderr } = await aos(second.env, ['import', at('e.tar.gz')]);
+    const { code, stderr } = await aosHere(second.env, ['import', at('e.tar.gz')]);
     expect(code).to.equal(1);
     expect(stderr).to.match(/belongs to other keys: give .*security\.data_key.* to .*second/);
     expect(await stat(join(at('second'), 'aos.db')).catch(() => null)).to.equal(null);
@@ -235,18 +239,18 @@ describe('backup, restore, export and import', function () {
     expect((await aos(second.env, ['import', at('e.tar.gz')])).code).to.equal(0);
     // What a first start made there does not keep a store from being empty.
     const started = await preparedAt('started');
-    await started.start();
+    await started.startHere();
     await started.end();
-    expect((await aos(started.env, ['import', at('e.tar.gz')])).code).to.equal(0);
+    expect((await aosHere(started.env, ['import', at('e.tar.gz')])).code).to.equal(0);
   });
 
   it('refuses what it cannot do with one sentence, and leaves everything as it was', async () => {
     const first = await embeddedAt('first');
-    const none = await aos(first.env, ['backup', at('x.tar.gz')]);
+    const none = await aosHere(first.env, ['backup', at('x.tar.gz')]);
     expect([none.code, none.stderr]).to.deep.equal([1, `There is no store at ${join(at('first'), 'aos.db')}.\n`]);
     await prepare(at('first'), serviceEnv);
-    await aosJson(first.env, ['backup', at('b.tar.gz')]);
-    await aosJson(first.env, ['export', at('e.tar.gz')]);
+    await aosJsonHere(first.env, ['backup', at('b.tar.gz')]);
+    await aosJsonHere(first.env, ['export', at('e.tar.gz')]);
     const target = await embeddedAt('target');
     await writeFile(at('odd.tar.gz'), gzipSync('odd'));
     const words: [string[], RegExp][] = [
@@ -264,13 +268,13 @@ describe('backup, restore, export and import', function () {
     const before = await files();
     for (const [args, why] of words) {
       const service = ['backup', 'export'].includes(args[0] ?? '') ? first : target;
-      const { code, stdout } = await aos(service.env, [...args, '--json']);
+      const { code, stdout } = await aosHere(service.env, [...args, '--json']);
       expect(code, args.join(' ')).to.equal(1);
       const answer = JSON.parse(stdout) as { error: { message: string } };
       expect(answer.error.message).to.match(why);
     }
     expect(await files()).to.deep.equal(before);
-    expect(await aosJson(first.env, ['backup', '--verify', at('e.tar.gz')])).to.include({
+    expect(await aosJsonHere(first.env, ['backup', '--verify', at('e.tar.gz')])).to.include({
       kind: 'export',
       verified: true,
     });
@@ -289,7 +293,7 @@ describe('backup, restore, export and import', function () {
 
   it('the service makes one before the migrations of a newer version, and says where it lies', async () => {
     const service = await serviceAt('data', { SVC_PLUGINS_OFF: '["sentry","search","mcp","notifications"]' });
-    await service.start();
+    await service.startHere();
     await service.end();
     expect(await readdir(at('data'))).to.not.include('backups');
     // The collections of a plugin that was off are a migration.
