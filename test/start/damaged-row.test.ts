@@ -98,10 +98,10 @@ describe('a damaged row', function () {
 describe('a damaged row holds up no other', function () {
   this.timeout(60_000);
   let service: TestService;
-  beforeEach(async () => {
+  before(async () => {
     service = await TestService.started({ SVC_SHARED_KEY: SHARED_KEY });
   });
-  afterEach(() => service.dispose());
+  after(() => service.dispose());
 
   /** By a process of its own: what commands have opened in this one, libsql closes some time later. */
   const damage = async (...rows: readonly (readonly [collection: string, id: string])[]): Promise<void> => {

@@ -11,9 +11,9 @@ import { MOVES } from '../../adapters/archive/moving/contents.js';
 import { SqliteStore } from '../../adapters/sqlite/store.js';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { until } from '../harness.js';
-import { prepare } from '../support/prepared.js';
+import { PASSWORD_COST, prepare } from '../support/prepared.js';
 import { aosHere } from '../support/aos-here.js';
-import { aos, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
+import { aos, QUIET, serviceEnv, SHARED_KEY, TestService } from '../support/service.js';
 
 interface Report {
   ok: boolean;
@@ -58,8 +58,9 @@ describe('start: the command line before anything runs', function () {
   }
 
   it('warns where X-Forwarded-For came from a proxy that is not listed, until it is; so do health and /system', async () => {
-    await prepare(join(folder, 'data'), serviceEnv);
-    const service = await TestService.started({}, join(folder, 'data'));
+    await prepare(join(folder, 'data'), serviceEnv, PASSWORD_COST);
+    const service = await TestService.create(QUIET, join(folder, 'data'));
+    await service.startHere();
     try {
       expect(faults(await doctor())).to.deep.equal([]);
       const ask = await fetch(`${service.url}/api/license/v1/pubkey`, {
@@ -212,7 +213,7 @@ describe('start: the command line before anything runs', function () {
         (await aosHere(env({ SVC_STORAGE_URL: 'sqlite:aos.db' }), ['doctor', '--json', ...words])).stdout,
       ) as Report;
     const itemOf = ({ items }: Report, name: string) => items.find(({ check }) => check === name);
-    const made = (): Promise<void> => prepare(join(folder, 'data'), serviceEnv);
+    const made = (): Promise<void> => prepare(join(folder, 'data'), serviceEnv, PASSWORD_COST);
 
     it('that is no database, or is damaged: what to do, with the newest backup', async () => {
       await mkdir(join(folder, 'data', 'backups'), { recursive: true, mode: 0o700 });

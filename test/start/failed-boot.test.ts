@@ -1,6 +1,7 @@
 /**
  * A start that fails says so and ends by itself, whatever it had opened by then (contract 95: exit 1). Each phase of the
- * boot, with the real program: `serve`, and a command where the phase belongs to both.
+ * boot, with the real program: `serve`, and a command where the phase belongs to both. Where another fault of the same
+ * phase shows that it ends, what is said is looked at in this process.
  */
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -9,10 +10,11 @@ import { link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { until } from '../harness.js';
+import { rejection, until } from '../harness.js';
 import { engines } from '../support/engines.js';
 import { prepare } from '../support/prepared.js';
-import { PROGRAM, serviceEnv, TestService } from '../support/service.js';
+import { aosHere } from '../support/aos-here.js';
+import { command, PROGRAM, serviceEnv, TestService } from '../support/service.js';
 import { watch } from '../support/work.js';
 
 /** From the message to the end of the process, and for one that is told to end at once: well before `STOP_MS`. */
@@ -116,6 +118,14 @@ class Place {
   }
 }
 
+/** What the words say of a fault by which other words have ended before. */
+async function saysHere(env: NodeJS.ProcessEnv, words: string[], says: RegExp): Promise<void> {
+  if (words[0] === 'serve') {
+    const { code, stderr } = await aosHere(env, words);
+    expect([code, stderr]).to.satisfy(([ended, text]: [number, string]) => ended === 1 && says.test(text), stderr);
+  } else expect((await rejection(command(env, words))).message).to.match(says);
+}
+
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'aos-boot-'));
 const said = (one: Run, text: string): Promise<void> =>
   until(`${text} on stderr`, () => one.stderr.includes(text), START_MS / 2);
@@ -154,14 +164,14 @@ for (const engine of engines) {
       it(`${name}: a key that cannot be used`, async () => {
         const path = join(place.folder, 'release.pem');
         await writeFile(path, 'no key');
-        await place.fails(words, { SVC_RELEASE_PRIVATE_KEY: path }, /release_private_key/);
+        await saysHere(place.env({ SVC_RELEASE_PRIVATE_KEY: path }), words, /release_private_key/);
       });
 
       it(`${name}: a plugin that cannot be loaded`, async () =>
         place.fails(words, await place.plugin(throws), /out of order/));
 
       it(`${name}: a plugin that is not there`, async () =>
-        place.fails(words, await place.plugins('./not-there.mjs'), /not-there/));
+        saysHere(place.env(await place.plugins('./not-there.mjs')), words, /not-there/));
     }
 
     for (const words of COMMANDS) {
@@ -182,7 +192,7 @@ for (const engine of engines) {
       if (engine.name === 'sqlite') {
         it(`${name}: a store that cannot be opened`, async () => {
           await mkdir(join(place.folder, 'data', 'aos.db'), { recursive: true });
-          await place.fails(words, {}, /aos\.db|database file|directory/);
+          await saysHere(place.env(), words, /aos\.db|database file|directory/);
         });
 
         it(`${name}: a store that is none`, async () => {
@@ -193,7 +203,7 @@ for (const engine of engines) {
         });
       } else {
         it(`${name}: keys that are not given`, () =>
-          place.fails(words, { SVC_LICENSE_KEY_FILE: '/dev/null' }, /license_key/));
+          saysHere(place.env({ SVC_LICENSE_KEY_FILE: '/dev/null' }), words, /license_key/));
 
         it(`${name}: keys that the store is not used with`, async () => {
           await onUsedStore();
@@ -236,9 +246,9 @@ for (const engine of engines) {
         await place.fails(['serve'], {}, /another server/);
         const store = join(folder, 'data', 'aos.db');
         const elsewhere = { SVC_DATA_DIR: join(folder, 'elsewhere'), SVC_STORAGE_URL: `sqlite:${store}` };
-        await place.fails(
+        await saysHere(
+          place.env(elsewhere),
           ['serve'],
-          elsewhere,
           new RegExp(`^another server \\(pid \\d+, ${first.url}\\) is running on ${store}$`, 'm'),
         );
         // By a second name of the file it would have a log of its own.
@@ -248,7 +258,7 @@ for (const engine of engines) {
         const refused = new RegExp(
           `storage\\.url is refused: ${second} has 2 names \\(hard links\\).*; process \\d+ has it open: remove`,
         );
-        for (const words of [['serve'], ['token', 'list']]) await place.fails(words, named, refused);
+        for (const words of [['serve'], ['token', 'list']]) await saysHere(place.env(named), words, refused);
       } finally {
         await first.end();
       }

@@ -1,11 +1,15 @@
-/** `aos license-key rotate` and `aos release-key rotate` beside the running server (contract 40, files; contract 50, license files). */
+/**
+ * `aos license-key rotate` and `aos release-key rotate` beside the running server (contract 40, files; contract 50, license
+ * files). The commands are the program's; the server is in this process.
+ */
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { verifyLicenseFile } from '../../formats/license-file.js';
 import { rejection, until } from '../harness.js';
-import { aos, aosJson, TestService } from '../support/service.js';
+import { PASSWORD_COST } from '../support/prepared.js';
+import { aos, aosJson, QUIET, TestService } from '../support/service.js';
 
 const LICENSE = '/api/license/v1';
 const RELEASE = '/api/updateservice/v1/pubkey';
@@ -63,17 +67,8 @@ describe('rotation of keys', function () {
   const kidOf = async (license_key: string): Promise<unknown> =>
     (await service.request('POST', `${LICENSE}/validate`, null, { license_key, product: 'shop' })).body['kid'];
 
-  /** The setting names a file. */
-  const withReleaseKey = async (): Promise<void> => {
-    service = await TestService.first();
-    const path = join(service.dataDir, 'first.pem');
-    await writeFile(path, rsa());
-    service.env['SVC_RELEASE_PRIVATE_KEY'] = path;
-    await service.start();
-  };
-
   it('of licenses: answers carry the new key, and an old file verifies by the chain', async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     const key = await newLicense();
     const old = await file(key, 'web-1');
     const before = await ring(`${LICENSE}/pubkey`);
@@ -93,7 +88,9 @@ describe('rotation of keys', function () {
   });
 
   it('of licenses whose key is configured: names the setting without --to, and rotates with it', async () => {
-    service = await TestService.started({ SVC_LICENSE_KEY: ed25519() });
+    service = await TestService.create(QUIET, undefined, PASSWORD_COST);
+    service.env['SVC_LICENSE_KEY'] = ed25519();
+    await service.startHere();
     const key = await newLicense();
     const before = await ring(`${LICENSE}/pubkey`);
     const refused = await aos(service.env, ['license-key', 'rotate']);
@@ -113,18 +110,24 @@ describe('rotation of keys', function () {
       /security\.license_key \(from environment variable SVC_LICENSE_KEY\) was replaced/,
     );
     service.env['SVC_LICENSE_KEY'] = next.replace(/\n$/, '');
-    await service.start();
+    await service.startHere();
     expect(await kidOf(key)).to.equal(rotated['kid']);
   });
 
-  it('of releases whose key is configured: names the setting without --to, and rotates with it', async () => {
-    await withReleaseKey();
+  it('of releases whose key is configured: names the setting without --to, takes no file that is no key, and rotates', async () => {
+    service = await TestService.create(QUIET, undefined, PASSWORD_COST);
+    const path = join(service.dataDir, 'first.pem');
+    await writeFile(path, rsa());
+    service.env['SVC_RELEASE_PRIVATE_KEY'] = path;
+    await service.startHere();
     const before = await ring(RELEASE);
+    const to = join(service.dataDir, 'next.pem');
+    await writeFile(to, 'no key');
     const refused = await aos(service.env, ['release-key', 'rotate']);
     expect(refused.code).to.equal(1);
     expect(refused.stderr).to.match(/release_private_key.*SVC_RELEASE_PRIVATE_KEY.*--to/);
+    expect((await aos(service.env, ['release-key', 'rotate', '--to', to])).code).to.equal(1);
     expect(await ring(RELEASE)).to.deep.equal(before);
-    const to = join(service.dataDir, 'next.pem');
     await writeFile(to, rsa());
     const rotated = await aosJson<Record<string, string>>(service.env, ['release-key', 'rotate', '--to', to]);
     expect(rotated).to.include({ predecessor: before.key_id, setting: 'release_private_key' });
@@ -133,14 +136,5 @@ describe('rotation of keys', function () {
     const after = await ring(RELEASE);
     expect(after.predecessors.map(({ key_id }) => key_id)).to.deep.equal([before.key_id]);
     expectChain(after);
-  });
-
-  it('of releases to a file that is no key changes nothing', async () => {
-    await withReleaseKey();
-    const before = await ring(RELEASE);
-    const to = join(service.dataDir, 'next.pem');
-    await writeFile(to, 'no key');
-    expect((await aos(service.env, ['release-key', 'rotate', '--to', to])).code).to.equal(1);
-    expect(await ring(RELEASE)).to.deep.equal(before);
   });
 });

@@ -1,4 +1,7 @@
-/** Each key of the service, changed while requests run, as docs/keys.md tells it: real processes, commands, clients and files. */
+/**
+ * Each key of the service, changed while requests run, as docs/keys.md tells it: real commands, clients and files. Where a
+ * running service follows a command it is a process of its own; where it is ended and started anew it is in this one.
+ */
 import { expect } from 'chai';
 import { createHmac, createPublicKey, verify } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -44,12 +47,9 @@ describe('keys, changed under load', function () {
     await rm(dir, { recursive: true, force: true });
   });
 
-  async function open(extra: Record<string, string> = {}): Promise<void> {
-    service = await TestService.started({
-      SVC_LIMITS__PUBLIC_PER_MINUTE: '0',
-      SVC_LIMITS__API_PER_MINUTE: '0',
-      ...extra,
-    });
+  const UNLIMITED = { SVC_LIMITS__PUBLIC_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINUTE: '0' };
+  async function open(running: Promise<TestService>): Promise<void> {
+    service = await running;
     await service.project('shop');
     manage = await service.token('license:manage,webhooks:manage,updateservice:publish');
   }
@@ -89,7 +89,7 @@ describe('keys, changed under load', function () {
   };
 
   it('the license key: every client goes on with the key that it pinned, and old files stay good', async () => {
-    await open();
+    await open(TestService.started(UNLIMITED));
     const key = await newLicense();
     const first = await pubkey(LICENSE);
     const old = await file(key, 'web-1');
@@ -172,7 +172,7 @@ describe('keys, changed under load', function () {
   });
 
   it('the release key: each check is signed by a key that the pinned one leads to', async () => {
-    await open();
+    await open(TestService.started(UNLIMITED));
     for (const version of ['1.0', '1.1', '2.0']) {
       const published = await fetch(`${service.url}${UPDATES}/publish?product=shop&version=${version}`, {
         method: 'POST',
@@ -206,7 +206,7 @@ describe('keys, changed under load', function () {
   });
 
   it('the shared key: the new one holds at the restart, and nothing else changes', async () => {
-    await open();
+    await open(TestService.here(UNLIMITED));
     const key = await newLicense();
     const { public_key } = await pubkey(LICENSE);
     const next = 'another-shared-key-0123456789-abcdefgh';
@@ -220,7 +220,7 @@ describe('keys, changed under load', function () {
     expect((await evaluate(SHARED_KEY)).status).to.equal(200);
     await service.end();
     service.env['SVC_SHARED_KEY'] = next;
-    await service.start();
+    await service.startHere();
     await load.more(5);
     expect(await load.end()).to.deep.equal([]);
     expect((await evaluate(SHARED_KEY)).status).to.equal(401);
@@ -232,7 +232,7 @@ describe('keys, changed under load', function () {
     const [earlier, next] = ['webhook-key-of-the-first-year-000', 'webhook-key-of-the-second-year-00'] as const;
     const receiver = await Receiver.open();
     try {
-      await open({ SVC_WEBHOOK_KEY: earlier });
+      await open(TestService.here({ ...UNLIMITED, SVC_WEBHOOK_KEY: earlier }));
       const hooks = '/api/webhooks/v1/webhooks';
       const made = await service.request('POST', hooks, manage, {
         name: 'shop',
@@ -280,7 +280,7 @@ describe('keys, changed under load', function () {
       await load.quiet();
       await service.end();
       service.env['SVC_WEBHOOK_KEY'] = next;
-      await service.start();
+      await service.startHere();
       restarting = false;
       expect((await service.request('PATCH', one, manage, { secret: null })).status).to.equal(200);
       const after = await delivered();
@@ -296,7 +296,8 @@ describe('keys, changed under load', function () {
   it('the data key: what it sealed outlives the change of the others, and is lost and found with its file', async () => {
     const receiver = await Receiver.open();
     try {
-      await open();
+      // What it logs of another key is meant.
+      await open(TestService.here({ ...UNLIMITED, SVC_LOG_LEVEL: 'fatal' }));
       const key = await newLicense();
       const made = await service.request('POST', '/api/webhooks/v1/webhooks', manage, {
         name: 'shop',
@@ -322,7 +323,7 @@ describe('keys, changed under load', function () {
       const right = await readFile(path, 'utf8');
       await service.end();
       await writeFile(path, `${'x'.repeat(43)}\n`);
-      await service.start();
+      await service.startHere();
       for (const code of [codeOf(secret), recovery[0]])
         expect(await signIn(code), 'with another data key').to.not.equal(303);
       const question = { license_key: key, product: 'shop' };
@@ -333,7 +334,7 @@ describe('keys, changed under load', function () {
       await service.end();
       expect(receiver.got.length, 'what cannot be signed waits').to.equal(got);
       await writeFile(path, right);
-      await service.start();
+      await service.startHere();
       expect(await signIn(recovery[1]), 'with the right one again').to.equal(303);
       await until('what waited', () => Promise.resolve(receiver.got.length > got), 60_000);
     } finally {

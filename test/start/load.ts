@@ -4,8 +4,8 @@ import { until } from '../harness.js';
 
 const MOST_FAILURES = 20;
 const LONGEST_MS = 120_000;
-/** From the end of a round to the next: without a pause they would take both cores for as long as a test waits. */
-const PAUSE_MS = 20;
+/** From the end of a round to the next: a test waits half a minute for a rotation, and some hundred rounds are enough. */
+const PAUSE_MS = 100;
 
 export class Load {
   /** Rounds that were answered as they should. */

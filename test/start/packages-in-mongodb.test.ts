@@ -14,7 +14,8 @@ import { MongoClient, type Db } from 'mongodb';
 import { packageOf } from '../../testing/contracts/release-store.js';
 import { until } from '../harness.js';
 import { engines } from '../support/engines.js';
-import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../support/service.js';
+import { aosHere, aosJsonHere } from '../support/aos-here.js';
+import { ADMIN, aosJson, QUIET, SHARED_KEY, TestService } from '../support/service.js';
 
 const run = promisify(execFile);
 const UPDATES = '/api/updateservice/v1';
@@ -127,7 +128,7 @@ describe('packages in MongoDB, by the real program', function () {
     const { body } = await two.request('GET', '/api/health', SHARED_KEY);
     const { release_store } = body['checks'] as { release_store: object };
     expect(release_store).to.include({ ok: true, protection: 'protected' });
-    const { stdout } = await aos(two.env, ['doctor', '--json']);
+    const { stdout } = await aosHere(two.env, ['doctor', '--json']);
     const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean; detail: string }[] };
     expect(items.find(({ check }) => check === 'access files')).to.deep.include({
       ok: true,
@@ -183,21 +184,21 @@ describe('packages in MongoDB, by the real program', function () {
     const file = join(folder, 'all.aos');
     await aosJson(one.env, ['export', file]);
     const embedded = await service(keys);
-    expect(await aosJson(embedded.env, ['import', file])).to.include({ packages: 2 });
+    expect(await aosJsonHere(embedded.env, ['import', file])).to.include({ packages: 2 });
     const path = 'releases/shop/stable/2.0/any/package.tar.gz';
     expect(sha256(await readFile(join(embedded.dataDir, path)))).to.equal(sha256(content));
     const back = join(folder, 'back.aos');
-    await aosJson(embedded.env, ['export', back]);
+    await aosJsonHere(embedded.env, ['export', back]);
     const url = new URL(String(settings['SVC_STORAGE_URL']));
     url.pathname += '_moved';
-    const moved = await service({ ...settings, SVC_STORAGE_URL: url.href });
+    const moved = await service({ ...QUIET, ...settings, SVC_STORAGE_URL: url.href });
     try {
       expect(await aosJson(moved.env, ['import', back])).to.include({ packages: 2 });
-      await moved.start();
+      await moved.startHere();
       await until('it is offered', async () => (await offered(moved))?.version === '2.0', 10_000);
       expect(sha256((await curl(`${moved.url}/${path}`, ...LOGIN)).body)).to.equal(sha256(content));
       const small = join(folder, 'small.aos');
-      expect(await aosJson(moved.env, ['export', small, '--without-releases'])).to.not.equal(null);
+      expect(await aosJsonHere(moved.env, ['export', small, '--without-releases'])).to.not.equal(null);
       expect((await readFile(small)).length).to.be.below(content.length);
     } finally {
       await client.db(url.pathname.slice(1)).dropDatabase();
@@ -212,7 +213,7 @@ describe('packages in MongoDB, by the real program', function () {
       [{ ...settings, SVC_RELEASES__URL: 's3:bucket' }, /releases\.url must be `mongodb:`/],
     ];
     for (const [given, line] of wrong) {
-      const { code, stderr } = await aos((await service(given)).env, ['serve']);
+      const { code, stderr } = await aosHere((await service(given)).env, ['serve']);
       expect(code, String(line)).to.equal(1);
       expect(stderr).to.match(line);
     }

@@ -35,38 +35,51 @@ describe('start: with the settings for little memory (sqlite)', function () {
   after(() => service.dispose());
 
   it('takes the largest reports and envelopes side by side, and lists them', async () => {
-    const report = async (n: number): Promise<number> => {
-      const body = {
-        project: 'small',
-        error_level: 'error',
-        error_message: `the largest ${letter(n)}`,
-        exception_class: `Largest${letter(n)}`,
-        stack_trace: stack(n, JSON_BYTES),
-      };
-      return (await service.request('POST', '/api/errors/v1/report', token, body)).status;
-    };
-    const envelope = async (n: number): Promise<number> => {
+    interface Sent {
+      path: string;
+      headers: Record<string, string>;
+      body: Uint8Array;
+    }
+    const report = (n: number): Sent => ({
+      path: '/api/errors/v1/report',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: Buffer.from(
+        JSON.stringify({
+          project: 'small',
+          error_level: 'error',
+          error_message: `the largest ${letter(n)}`,
+          exception_class: `Largest${letter(n)}`,
+          stack_trace: stack(n, JSON_BYTES),
+        }),
+      ),
+    });
+    const envelope = (n: number): Sent => {
       const id = n.toString(16).padStart(32, '0');
       const sentence = `${letter(n)} and what it did. `;
       const extra = { text: sentence.repeat(INFLATED_BYTES / sentence.length) };
       const event = { event_id: id, level: 'error', message: `inflated ${letter(n)}`, extra };
-      const headers = {
-        'content-type': 'application/x-sentry-envelope',
-        'content-encoding': 'gzip',
-        'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${token}`,
+      const lines = [{ event_id: id }, { type: 'event' }, event].map((line) => JSON.stringify(line));
+      return {
+        path: '/api/1/envelope/',
+        headers: {
+          'content-type': 'application/x-sentry-envelope',
+          'content-encoding': 'gzip',
+          'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${token}`,
+        },
+        body: gzipSync(lines.join('\n'), { level: 1 }),
       };
-      const body = gzipSync(
-        [{ event_id: id }, { type: 'event' }, event].map((line) => JSON.stringify(line)).join('\n'),
-      );
-      return (await fetch(`${service.url}/api/1/envelope/`, { method: 'POST', headers, body })).status;
     };
     /** What there is no room for is refused, and is to come again. */
-    const taken = async (send: (n: number) => Promise<number>, n: number): Promise<number> => {
+    const taken = async ({ path, headers, body }: Sent): Promise<number> => {
       let status = 503;
-      await until(`${send.name} ${n} is answered`, async () => (status = await send(n)) !== 503, 120_000);
+      const send = async (): Promise<boolean> => {
+        ({ status } = await fetch(service.url + path, { method: 'POST', headers, body }));
+        return status !== 503;
+      };
+      await until(`${path} is answered`, send, 120_000);
       return status;
     };
-    const answers = Array.from({ length: AT_ONCE }, (_, n) => [taken(report, n), taken(envelope, n)]);
+    const answers = Array.from({ length: AT_ONCE }, (_, n) => [taken(report(n)), taken(envelope(n))]);
     const statuses = await Promise.all(answers.map((two) => Promise.all(two)));
     expect(statuses).to.deep.equal(answers.map(() => [201, 200]));
     const { status, body } = await service.request('GET', '/api/bugtracker/v1/bugs?limit=100', token);

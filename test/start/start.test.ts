@@ -52,9 +52,31 @@ describe('start: the first on the embedded store (sqlite)', function () {
       },
       60_000,
     );
-    expect(await service.end()).to.equal(0);
+    expect(await service.end('SIGTERM')).to.equal(0);
     expect(service.stdout.split('\n').filter((line) => line.startsWith('{'))).to.deep.equal([]);
     expect(service.stderr).to.equal('');
+  });
+
+  it('has stopped on SIGTERM with exit 0, and starts again on the same store', async () => {
+    await service.project('shop');
+    await service.start();
+    const { items } = await aosJson<{ items: { slug: string }[] }>(service.env, ['project', 'list']);
+    expect(items.map((p) => p.slug)).to.deep.equal(['shop']);
+  });
+
+  it('refuses a second serve on the same store with one line that names the first', async () => {
+    const second = await aos(service.env, ['serve']);
+    expect(second.code).to.equal(1);
+    expect(second.stderr.trim().split('\n')).to.have.lengthOf(1);
+    expect(second.stderr).to.include(String(service.child?.pid));
+    expect((await fetch(`${service.url}/api/health/live`)).status).to.equal(200);
+  });
+
+  it('starts over a server.json that a killed process left behind', async () => {
+    await service.end('SIGKILL');
+    expect(await readdir(service.dataDir)).to.include('server.json');
+    await service.start();
+    expect((await fetch(`${service.url}/api/health/live`)).status).to.equal(200);
   });
 });
 
@@ -75,31 +97,6 @@ describe('start: the service on the embedded store (sqlite)', function () {
     await service.start();
     expect(service.stdout).to.not.include(password);
     expect(service.stdout).to.not.match(/password:?\s+\S{12,}/);
-  });
-
-  it('stops on SIGTERM with exit 0, and starts again on the same store', async () => {
-    service = await TestService.started();
-    await service.project('shop');
-    expect(await service.end('SIGTERM')).to.equal(0);
-    await service.start();
-    const { items } = await aosJson<{ items: { slug: string }[] }>(service.env, ['project', 'list']);
-    expect(items.map((p) => p.slug)).to.deep.equal(['shop']);
-  });
-
-  it('refuses a second serve on the same store with one line that names the first', async () => {
-    service = await TestService.started();
-    const second = await aos(service.env, ['serve']);
-    expect(second.code).to.equal(1);
-    expect(second.stderr.trim().split('\n')).to.have.lengthOf(1);
-    expect(second.stderr).to.include(String(service.child?.pid));
-    expect((await fetch(`${service.url}/api/health/live`)).status).to.equal(200);
-  });
-
-  it('starts over a server.json that a killed process left behind', async () => {
-    service = await TestService.started();
-    await service.end('SIGKILL');
-    await service.start();
-    expect((await fetch(`${service.url}/api/health/live`)).status).to.equal(200);
   });
 
   for (const [name, extra, words] of [
@@ -134,7 +131,8 @@ describe('start: the service on the embedded store (sqlite)', function () {
 describe('start: the command line beside a running server', function () {
   this.timeout(180_000);
   let service: TestService;
-  before(async () => (service = await TestService.started()));
+  // What answers beside it is in this process.
+  before(async () => (service = await TestService.here()));
   after(() => service.dispose());
 
   it('prints exactly one JSON document with --json', async () => {
@@ -163,8 +161,7 @@ describe('start: the command line beside a running server', function () {
   });
 
   it('revokes a token at once for the running server', async () => {
-    await aosJson(service.env, ['project', 'create', 'beta']);
-    const made = await aosJson<{ id: string; token: string }>(service.env, [
+    const made = await service.command<{ id: string; token: string }>([
       'token',
       'create',
       '--name',
@@ -180,7 +177,7 @@ describe('start: the command line beside a running server', function () {
   });
 
   it('answers the error envelope and exit 1 on a failure', async () => {
-    await aosJson(service.env, ['project', 'create', 'twice']);
+    await service.project('twice');
     const { code, stdout } = await aos(service.env, ['project', 'create', 'twice', '--json']);
     expect(code).to.equal(1);
     expect(JSON.parse(stdout)).to.deep.include({ status: 'error' });
