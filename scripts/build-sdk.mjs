@@ -5,13 +5,13 @@
  *   npm run build:sdk
  *   node scripts/build-sdk.mjs FOLDER      in another folder, which is made anew
  */
+import { realpathSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, posix, relative, resolve } from 'node:path';
 import { build, stop } from 'esbuild-wasm';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
-const OUT = resolve(process.argv[2] ?? join(ROOT, 'build', 'sdk'));
 /** A declaration is read as the kind of module that the nearest package.json says. */
 const FORMS = {
   esm: { type: 'module', entry: 'clients/sdk/index', platform: 'node', target: 'node20', format: 'esm' },
@@ -35,47 +35,57 @@ async function declarations(entry) {
   return found;
 }
 
-const { version, license } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-await rm(OUT, { recursive: true, force: true });
-const exported = {};
-for (const [form, { type, entry, platform, target, format }] of Object.entries(FORMS)) {
-  const folder = join(OUT, form);
-  await build({
-    entryPoints: [join(DIST, `${entry}.js`)],
-    outfile: join(folder, 'index.js'),
-    bundle: true,
-    platform,
-    target,
-    format,
-    legalComments: 'none',
-    logLevel: 'warning',
-  });
-  await put(join(folder, 'package.json'), { type });
-  for (const [path, text] of await declarations(entry)) {
-    const file = join(folder, 'types', `${path}.d.ts`);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
+/** @param out is made anew. The bundler stays, for whoever has more to bundle. @returns the version */
+export async function buildSdk(out) {
+  const { version, license } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  await rm(out, { recursive: true, force: true });
+  const exported = {};
+  for (const [form, { type, entry, platform, target, format }] of Object.entries(FORMS)) {
+    const folder = join(out, form);
+    await build({
+      entryPoints: [join(DIST, `${entry}.js`)],
+      outfile: join(folder, 'index.js'),
+      bundle: true,
+      platform,
+      target,
+      format,
+      legalComments: 'none',
+      logLevel: 'warning',
+    });
+    await put(join(folder, 'package.json'), { type });
+    for (const [path, text] of await declarations(entry)) {
+      const file = join(folder, 'types', `${path}.d.ts`);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+    }
+    exported[form] = { types: `./${form}/types/${entry}.d.ts`, default: `./${form}/index.js` };
   }
-  exported[form] = { types: `./${form}/types/${entry}.d.ts`, default: `./${form}/index.js` };
+  await put(join(out, 'package.json'), {
+    name: '@aos/sdk',
+    version,
+    description: 'Updates, licenses, error reports and heartbeats of an application, by an AOS server',
+    license,
+    engines: { node: '>=20' },
+    sideEffects: false,
+    main: exported.cjs.default,
+    types: exported.cjs.types,
+    exports: {
+      '.': { browser: exported.browser, import: exported.esm, require: exported.cjs },
+      './browser': exported.browser,
+      './package.json': './package.json',
+    },
+    files: ['esm/', 'cjs/', 'browser/', 'README.md'],
+  });
+  await copyFile(join(ROOT, 'clients', 'sdk', 'README.md'), join(out, 'README.md'));
+  return version;
 }
-// The bundler's program, which holds this one's output, is ended by a signal. Left to itself it ends later, and newer
-// versions of Node may stand still when they exit from the midst of compiling (nodejs/node 54918).
-await stop();
-await put(join(OUT, 'package.json'), {
-  name: '@aos/sdk',
-  version,
-  description: 'Updates, licenses, error reports and heartbeats of an application, by an AOS server',
-  license,
-  engines: { node: '>=20' },
-  sideEffects: false,
-  main: exported.cjs.default,
-  types: exported.cjs.types,
-  exports: {
-    '.': { browser: exported.browser, import: exported.esm, require: exported.cjs },
-    './browser': exported.browser,
-    './package.json': './package.json',
-  },
-  files: ['esm/', 'cjs/', 'browser/', 'README.md'],
-});
-await copyFile(join(ROOT, 'clients', 'sdk', 'README.md'), join(OUT, 'README.md'));
-process.stdout.write(`${relative(process.cwd(), OUT)}: @aos/sdk ${version}\n`);
+
+const [, started] = process.argv;
+if (started !== undefined && realpathSync(started) === import.meta.filename) {
+  const out = resolve(process.argv[2] ?? join(ROOT, 'build', 'sdk'));
+  const version = await buildSdk(out);
+  // The bundler's program, which holds this one's output, is ended by a signal. Left to itself it ends later, and newer
+  // versions of Node may stand still when they exit from the midst of compiling (nodejs/node 54918).
+  await stop();
+  process.stdout.write(`${relative(process.cwd(), out)}: @aos/sdk ${version}\n`);
+}

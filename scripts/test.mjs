@@ -104,8 +104,8 @@ if (queue.length === 0) {
   process.exit(1);
 }
 
-/** Files that start the update agent or the packager wait until these are bundled, beside which others run. */
-const startsClients = (file) => /^(clients\/(agent|packager)|outside)\//.test(nameOf(file));
+/** Files that use the update agent, the packager or the SDK wait until these are bundled, beside which others run. */
+const startsClients = (file) => /^(clients\/(agent|packager|sdk)|outside)\//.test(nameOf(file));
 let bundling = queue.some(startsClients) ? bundleClients().then(() => (bundling = null)) : null;
 
 const began = Date.now();

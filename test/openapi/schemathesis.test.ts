@@ -13,6 +13,8 @@ import { SHARED_KEY, TestService } from '../support/service.js';
 import { run, TOOLS } from './programs.js';
 
 const SECONDS = Number(process.env['SVC_TEST_SCHEMATHESIS_SECONDS'] ?? 0);
+/** What an operation is asked for; more where there is time. */
+const EXAMPLES = SECONDS > 0 ? '4' : '1';
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',
@@ -49,7 +51,7 @@ describe('openapi.json before schemathesis', function () {
   let folder: string;
   before(async function () {
     if (!existsSync(join(TOOLS, '.complete'))) this.skip();
-    service = await TestService.started(NO_LIMITS);
+    service = await TestService.here(NO_LIMITS);
     await service.project('shop');
     folder = await mkdtemp(join(tmpdir(), 'aos-schemathesis-'));
     await writeFile(join(folder, 'openapi.json'), await (await fetch(`${service.url}/api/openapi.json`)).text());
@@ -61,7 +63,7 @@ describe('openapi.json before schemathesis', function () {
 
   /** Each operation that is selected; then, where there is time, more of everything. @param share of the time */
   async function judged(credential: string, share: number, ...which: string[]): Promise<number> {
-    const each = await asked(credential, '--phases', 'fuzzing', '--max-examples', '4', ...which);
+    const each = await asked(credential, '--phases', 'fuzzing', '--max-examples', EXAMPLES, ...which);
     const [, selected, tested] = /Selected: (\d+)\/\d+\s+Tested: (\d+)/.exec(each) ?? [];
     expect(tested, each.slice(-2_000)).to.be.a('string').and.equal(selected);
     if (SECONDS > 0) await asked(credential, '--max-time', String(Math.ceil(SECONDS * share)), ...which);

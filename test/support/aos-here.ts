@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   restore: async () => (await import('../../cli/moving.js')).restore,
   export: async () => (await import('../../cli/moving.js')).exportCommand,
   import: async () => (await import('../../cli/moving.js')).importCommand,
+  'plugin new': async () => (await import('../../cli/plugin-new.js')).pluginNew,
 };
 
 /** A start that fails; one that does not is stopped, with 0. */
@@ -28,11 +29,12 @@ async function start(env: NodeJS.ProcessEnv): Promise<number> {
   return EXIT.ok;
 }
 
-async function run(env: NodeJS.ProcessEnv, [name = '', ...rest]: readonly string[]): Promise<number> {
-  if (name === 'serve') return start(env);
-  const spec = await COMMANDS[name]?.();
-  if (spec === undefined) throw new Error(`aos ${name} is not run in this process`);
-  const { args, options, json } = parse(spec, rest);
+async function run(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<number> {
+  if (words[0] === 'serve') return start(env);
+  const length = [2, 1].find((n) => words.slice(0, n).join(' ') in COMMANDS) ?? 0;
+  const spec = await COMMANDS[words.slice(0, length).join(' ')]?.();
+  if (spec === undefined) throw new Error(`aos ${words.join(' ')} is not run in this process`);
+  const { args, options, json } = parse(spec, words.slice(length));
   const result = await spec.run({ args, options, stdin: () => Promise.resolve('') });
   printResult(result, json);
   return result.exit ?? EXIT.ok;

@@ -11,7 +11,7 @@ import type { Page } from 'playwright-core';
 import { projectRoot } from '../../architecture/tree.js';
 import { CHROMIUM, launch, type TestBrowser } from '../../browser/chromium.js';
 import { archiveOf } from '../../support/release-server.js';
-import { done } from '../../support/programs.js';
+import { builtSdk } from '../../support/bundled.js';
 import { aosJson, TestService } from '../../support/service.js';
 import { until } from '../../harness.js';
 import { folder, removeFolder } from './server.js';
@@ -31,7 +31,7 @@ const suite = CHROMIUM === undefined ? describe.skip : describe;
 
 suite('the SDK in a browser', function () {
   this.timeout(180_000);
-  let built: string;
+  let made: string;
   let service: TestService;
   let site: Server;
   let browser: TestBrowser;
@@ -44,14 +44,16 @@ suite('the SDK in a browser', function () {
   let reachable = true;
 
   before(async () => {
-    // In a folder of its own: other tests build it at the same time.
-    built = await folder();
-    await done(process.execPath, ['scripts/build-sdk.mjs', built], { cwd: ROOT });
-    service = await TestService.started();
+    made = await folder();
+    const built = await builtSdk(made);
+    service = await TestService.here();
     await service.project('shop');
     token = await service.token('bugtracker:report,bugtracker:read,watchdog:ping,updateservice:publish,license:manage');
-    const made = await service.request('POST', '/api/license/v1/licenses', token, { product: 'shop', licensee: 'Ada' });
-    key = made.body['key'] as string;
+    const license = await service.request('POST', '/api/license/v1/licenses', token, {
+      product: 'shop',
+      licensee: 'Ada',
+    });
+    key = license.body['key'] as string;
     pem = (await service.request('GET', '/api/license/v1/pubkey', null)).body['public_key'] as string;
     const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=2.0`, {
       method: 'POST',
@@ -84,7 +86,7 @@ suite('the SDK in a browser', function () {
     site?.closeAllConnections();
     site?.close();
     await service?.dispose();
-    await removeFolder(built);
+    await removeFolder(made);
   });
 
   async function open(): Promise<void> {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { projectRoot } from '../../architecture/tree.js';
 import { archiveOf } from '../../support/release-server.js';
 import { cleanEnv, done, run } from '../../support/programs.js';
+import { builtSdk } from '../../support/bundled.js';
 import { TestService } from '../../support/service.js';
 import { folder, removeFolder } from './server.js';
 
@@ -16,13 +17,12 @@ const ROOT = projectRoot();
 describe('the packed SDK', function () {
   this.timeout(300_000);
   let dir: string;
-  let built: string;
+  let made: string;
 
   before(async () => {
     dir = await folder();
-    // Other tests build it at the same time.
-    built = await folder();
-    await done(process.execPath, ['scripts/build-sdk.mjs', built], { cwd: ROOT });
+    made = await folder();
+    const built = await builtSdk(made);
     const pack = ['pack', '--loglevel=error', '--json', '--pack-destination', dir];
     const [{ filename, files }] = JSON.parse(await done('npm', pack, { cwd: built })) as [
       { filename: string; files: { path: string }[] },
@@ -39,7 +39,7 @@ describe('the packed SDK', function () {
       cwd: dir,
     });
   });
-  after(() => Promise.all([dir, built].map(removeFolder)));
+  after(() => Promise.all([dir, made].map(removeFolder)));
 
   const node = (file: string, env: Record<string, string> = {}): Promise<string> =>
     done(process.execPath, [file], { cwd: dir, env: cleanEnv({ XDG_CACHE_HOME: join(dir, 'cache'), ...env }) });
