@@ -42,7 +42,7 @@ export function storeContract(engine: string, contract: StoreContract): void {
         return contract.utf16Order;
       },
       name: () => `t${run}_${++names}`,
-      tries: contract.tries ?? ((count) => count),
+      tries: (count) => contract.tries?.(count) ?? count,
     };
 
     before(async function () {
