@@ -43,7 +43,7 @@ async function run(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<nu
 /** `aos …` to its end, one at a time: meanwhile the settings of this process are its, and what is printed too. */
 export async function aosHere(env: NodeJS.ProcessEnv, words: readonly string[]): Promise<Finished> {
   const finished: Finished = { code: null, stdout: '', stderr: '' };
-  const own = { env: process.env, stdout: process.stdout.write, stderr: process.stderr.write };
+  const own = process.env;
   const kept = (name: 'stdout' | 'stderr') => (text: string | Uint8Array) => {
     finished[name] += String(text);
     return true;
@@ -56,9 +56,10 @@ export async function aosHere(env: NodeJS.ProcessEnv, words: readonly string[]):
   } catch (error) {
     finished.code = printFailure(error, words.includes('--json'));
   } finally {
-    process.env = own.env;
-    process.stdout.write = own.stdout;
-    process.stderr.write = own.stderr;
+    process.env = own;
+    // What they write by is not theirs alone, but of every stream.
+    Reflect.deleteProperty(process.stdout, 'write');
+    Reflect.deleteProperty(process.stderr, 'write');
   }
   return finished;
 }
