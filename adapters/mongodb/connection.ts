@@ -6,7 +6,7 @@
  * calls and keeps a client whose every connection is dead.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { MongoClient, type Db, type MongoClientOptions } from 'mongodb';
+import { MongoClient, type Collection, type Db, type Document, type MongoClientOptions } from 'mongodb';
 import { StoreUnavailable } from '../../ports/store.js';
 import type { ConnectionState } from './connection-lines.js';
 import { DeadlinePassed, within } from './deadline.js';
@@ -38,6 +38,8 @@ const CLOSE_MS = 1_000;
 
 export class MongoConnection {
   #client: MongoClient;
+  /** Collections of this client, by their database and name: the driver would read all options again for each. */
+  #collections = new Map<string, Collection>();
   /** Of the newest operation or ping that the server answered. */
   #answeredAt = performance.now();
   /** No operation is tried: the next ping that is answered says that the server is back. */
@@ -65,6 +67,14 @@ export class MongoConnection {
   /** Of the client that serves now: ask anew for each operation. */
   db(name: string): Db {
     return this.#client.db(name);
+  }
+
+  /** Of the client that serves now: ask anew for each operation. */
+  collection<S extends Document>(database: string, name: string): Collection<S> {
+    const key = `${database}.${name}`;
+    const made = this.#collections.get(key) ?? this.db(database).collection(name);
+    this.#collections.set(key, made);
+    return made as unknown as Collection<S>;
   }
 
   /**
@@ -231,6 +241,7 @@ export class MongoConnection {
   #replace(cause: unknown): void {
     const old = this.#client;
     this.#client = new MongoClient(this.url, this.options);
+    this.#collections = new Map();
     this.#stuck = 0;
     this.tell('replaced', cause);
     discard(old);

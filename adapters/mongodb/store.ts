@@ -129,7 +129,7 @@ export class MongoStore implements DocumentStore {
   }
 
   #driver(name: string): Driver<Stored> {
-    return this.#connection.db(this.#database).collection<Stored>(name);
+    return this.#connection.collection<Stored>(this.#database, name);
   }
 
   #knownOf(name: string): Promise<KnownIndexes> {

@@ -112,11 +112,24 @@ export class PluginStores {
   }
 }
 
+/** What each collection of a store was declared as last. */
+const declared = new WeakMap<DocumentStore, Map<string, string>>();
+
+/** The store makes what it does not have as declared: the next service's start finds the most of it there. */
+async function ensureOther(store: DocumentStore, specs: readonly CollectionSpec[]): Promise<void> {
+  const known = declared.get(store) ?? new Map<string, string>();
+  declared.set(store, known);
+  const others = specs.filter((spec) => known.get(spec.name) !== JSON.stringify(spec));
+  await store.ensure(others);
+  for (const spec of others) known.set(spec.name, JSON.stringify(spec));
+}
+
 /** A service that stops closes its store: this one goes on. */
 function withoutEnd(store: DocumentStore): DocumentStore {
   return new Proxy(store, {
     get(target, name) {
       if (name === 'close') return () => Promise.resolve();
+      if (name === 'ensure') return (specs: readonly CollectionSpec[]) => ensureOther(target, specs);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
