@@ -91,7 +91,7 @@ function runOne(state, file) {
 /** What one lane makes and all use. */
 const shared = await mkdtemp(join(tmpdir(), 'aos-tests-'));
 process.once('exit', () => rmSync(shared, { recursive: true, force: true }));
-/** Most of what a lane runs, it runs seldom: where V8 optimizes later, the same files take a tenth less processor time. */
+/** Most of what a lane runs, it runs seldom: where V8 optimizes later, files take a tenth less processor time. */
 const execArgv = [...process.execArgv, ...(process.version.startsWith('v20.') ? ['--interrupt-budget=1000000'] : [])];
 const start = () =>
   fork(worker, {
