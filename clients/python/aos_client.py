@@ -489,7 +489,10 @@ class _KeptChain:
                 json.dump(chain, file)
             os.replace(temporary, self._path)
         except OSError:
-            os.unlink(temporary)
+            try:
+                os.unlink(temporary)
+            except OSError:
+                pass  # As when the folder was removed meanwhile.
 
 
 # License files and signatures. Nothing is believed before its signature was verified, and the algorithm is the key's.

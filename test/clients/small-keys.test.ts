@@ -1,9 +1,12 @@
 /** The small clients after `aos license-key rotate`, and what they tell of an error: as the SDK does both (contracts 50 and 90). */
 import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
+import { projectRoot } from '../architecture/tree.js';
 import { FakeServer, json, page } from './sdk/server.js';
 import { ed25519Signer, licenseFileBy, published, rsaSigner, signedBy, type LicenseSigner } from './sdk/signers.js';
 import { LANGUAGES, type Call, type Driver, type Result } from './small/languages.js';
@@ -190,3 +193,24 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       }
     });
   });
+
+describe('the small client for Python: its file of keys', () => {
+  it('cannot be written, and what was begun not removed: the keys are known until the end of the process', function () {
+    const script = `
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import aos_client
+def gone(*_):
+    raise FileNotFoundError('the folder was removed')
+os.replace = os.unlink = gone
+kept = aos_client._KeptChain(sys.argv[2])
+kept.keep({'keys': ['one']})
+print(kept.read())`;
+    const folder = join(tmpdir(), `aos-kept-${process.pid}`);
+    const words = ['-c', script, join(projectRoot(), 'clients', 'python'), folder];
+    const { error, status, stdout, stderr } = spawnSync('python3', words, { encoding: 'utf8' });
+    rmSync(folder, { recursive: true, force: true });
+    if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') this.skip();
+    expect([status, stdout.trim(), stderr]).to.deep.equal([0, "{'keys': ['one']}", '']);
+  });
+});
