@@ -3,7 +3,9 @@
  * the libraries that it needs to run, and beside that folder the packager.json that publishes it. Another AOS then
  * gives it out to machines like any other application (docs/operations.md).
  *
- *   npm run build:service -- [--platform linux-x64|linux-arm64|win-x64] [--output <folder>]
+ *   npm run build:service -- [--platform linux-x64|linux-arm64|win-x64] [--output <folder>] [--package <file>]
+ *
+ * --package is what `npm pack` made, for several platforms of one package.
  */
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -30,6 +32,7 @@ const { values } = parseArgs({
   options: {
     platform: { type: 'string', default: `${process.platform === 'win32' ? 'win' : 'linux'}-${process.arch}` },
     output: { type: 'string', default: join(ROOT, 'build', 'service') },
+    package: { type: 'string' },
   },
 });
 const system = PLATFORMS[values.platform];
@@ -39,11 +42,13 @@ const output = resolve(values.output);
 const folder = join(output, values.platform);
 await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
-const [{ filename, version }] = JSON.parse(
-  await npm(['pack', '--ignore-scripts', '--json', '--pack-destination', output], ROOT),
-);
-await run('tar', ['-xzf', join(output, filename), '-C', folder, '--strip-components=1']);
-await rm(join(output, filename));
+const unpack = (file) => run('tar', ['-xzf', file, '-C', folder, '--strip-components=1']);
+if (values.package === undefined) {
+  const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', output];
+  const [{ filename }] = JSON.parse(await npm(pack, ROOT));
+  await unpack(join(output, filename));
+  await rm(join(output, filename));
+} else await unpack(resolve(values.package));
 await copyFile(join(ROOT, 'package-lock.json'), join(folder, 'package-lock.json'));
 await npm(['ci', '--omit=dev', '--ignore-scripts', '--prefer-offline', ...system], folder);
 // Links, which no package may have, and nobody calls them here.
@@ -74,5 +79,5 @@ const configuration = {
   ],
 };
 await writeFile(join(output, 'packager.json'), `${JSON.stringify(configuration, null, 2)}\n`);
-const { name } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+const { name, version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
 process.stdout.write(`${folder}: ${name} ${version}\n`);

@@ -4,11 +4,12 @@
  */
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/tree.js';
 import { until } from '../harness.js';
+import { packedService } from '../support/packed.js';
 import { cleanEnv, done, run } from '../support/programs.js';
 
 const ROOT = projectRoot();
@@ -41,16 +42,9 @@ describe('the packed service', function () {
       SVC_PORT: '0',
       SVC_LOG_LEVEL: 'warn',
     });
-    const pack = ['pack', '--ignore-scripts', '--loglevel=error', '--json', '--pack-destination', folder];
-    const [{ filename }] = JSON.parse(await done('npm', pack, { cwd: ROOT, limitMs: LIMIT_MS })) as [
-      { filename: string },
-    ];
-    const { devDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
-      devDependencies: Record<string, string>;
-    };
-    const versions = ['typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`);
+    const packed = await packedService();
     await writeFile(join(folder, 'package.json'), '{ "private": true }');
-    const installed = await run('npm', ['install', ...QUIET, `./${filename}`, ...versions], {
+    const installed = await run('npm', ['install', ...QUIET, packed], {
       cwd: folder,
       limitMs: LIMIT_MS,
     });
@@ -59,6 +53,11 @@ describe('the packed service', function () {
       this.skip();
     }
     expect(installed.code, installed.stderr).to.equal(0);
+    // The compiler, and the types of Node, that an integrator has.
+    const libraries = join(folder, 'node_modules');
+    await mkdir(join(libraries, '@types'), { recursive: true });
+    for (const name of ['typescript', join('@types', 'node'), join('.bin', 'tsc')])
+      await symlink(join(ROOT, 'node_modules', name), join(libraries, name));
   });
   after(async () => {
     running?.child.kill('SIGKILL');

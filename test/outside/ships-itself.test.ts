@@ -11,6 +11,7 @@ import { runAgent, type Ran } from '../clients/agent/agent.js';
 import { COMPILED, startPackager } from '../clients/packager/harness.js';
 import { until } from '../harness.js';
 import { times } from '../support/budget.js';
+import { packedService } from '../support/packed.js';
 import { cleanEnv, done, run } from '../support/programs.js';
 import { ADMIN, TestService } from '../support/service.js';
 
@@ -56,7 +57,8 @@ describe('AOS ships itself', function () {
     work = await mkdtemp(join(tmpdir(), 'aos-ships-'));
     dir = join(work, 'opt', 'aos');
     const output = join(work, 'build');
-    const build = await run(process.execPath, ['scripts/build-service.mjs', '--output', output], {
+    const packed = await packedService();
+    const build = await run(process.execPath, ['scripts/build-service.mjs', '--output', output, '--package', packed], {
       cwd: ROOT,
       limitMs: 600_000,
     });

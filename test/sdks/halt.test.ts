@@ -25,7 +25,7 @@ describe('a rollout and the sessions of a real SDK', function () {
   const dsns: Record<string, string> = {};
 
   before(async () => {
-    service = await TestService.started({
+    service = await TestService.here({
       SVC_LIMITS__INTAKE_PER_MINUTE: '0',
       SVC_SERVER__TRUSTED_PROXIES: '["127.0.0.1"]',
       SVC_RELEASES__HALT_SESSIONS: '40',

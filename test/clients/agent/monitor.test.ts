@@ -10,7 +10,7 @@ import { cronLine, withLine } from '../../../clients/agent/monitoring/crontab.js
 import { readOffer } from '../../../clients/agent/monitoring/offer.js';
 import { scriptOf } from '../../../plugins/setup/script.js';
 import { ADMIN, TestService } from '../../support/service.js';
-import { remove, runAgent, scratch, type Ran } from './agent.js';
+import { remove, runAgent, runAlike, scratch, type Ran } from './agent.js';
 
 const run = promisify(execFile);
 
@@ -45,15 +45,14 @@ describe('update-agent: monitor', function () {
   });
   afterEach(() => remove(home));
 
+  const monitoring = (args: string[]): string[] => {
+    return ['--action', 'monitor', '--server', service.url, '--username', ADMIN.username, ...args];
+  };
+  const around = (): Record<string, string> => {
+    return { SVC_PASSWORD: ADMIN.password, HOME: home, PATH: `${tools}${delimiter}${process.env.PATH ?? ''}` };
+  };
   const go = (args: string[], env: Record<string, string> = {}): Promise<Ran> =>
-    runAgent(['--action', 'monitor', '--server', service.url, '--username', ADMIN.username, ...args], {
-      env: {
-        SVC_PASSWORD: ADMIN.password,
-        HOME: home,
-        PATH: `${tools}${delimiter}${process.env.PATH ?? ''}`,
-        ...env,
-      },
-    });
+    runAlike(monitoring(args), { ...around(), ...env });
   const monitors = async (): Promise<Record<string, unknown>[]> =>
     (await service.request('GET', '/api/watchdog/v1/monitors', read)).body['items'] as Record<string, unknown>[];
   const monitorOf = async (source: string): Promise<Record<string, unknown> | undefined> =>
@@ -64,7 +63,7 @@ describe('update-agent: monitor', function () {
   it('makes monitor, token and script, reports once, and writes its line of the crontab', async () => {
     const dir = join(home, "100 % o'clock");
     await writeFile(join(tools, 'text'), '# mine\nMAILTO=me\n');
-    const ran = await go(['--dir', dir, '--monitor-name', 'Web 1', '--schedule']);
+    const ran = await runAgent(monitoring(['--dir', dir, '--monitor-name', 'Web 1', '--schedule']), { env: around() });
     const script = join(dir, 'heartbeat-Web-1.sh');
     expect(ran, ran.stderr).to.include({ code: 0, stderr: '' });
     expect(ran.stdout).to.equal(`MONITORED: Web-1 by ${script}, scheduled * * * * *\n`);
