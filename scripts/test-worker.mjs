@@ -2,6 +2,7 @@
 import Mocha from 'mocha';
 import { readdirSync, readFileSync } from 'node:fs';
 import 'reflect-metadata';
+import '../dist/test/support/compiled-views.js';
 
 /** The error as a person reads it; mocha's own reporter is not used, because lanes would write over each other. */
 const textOf = (error) => {

@@ -1,0 +1,32 @@
+/**
+ * Many services of one process have the same views (adapters/hapi/pages/templates.ts): what Handlebars makes of a text is
+ * made once. To parse and translate all views takes a third of a second for each service.
+ */
+import Handlebars from 'handlebars';
+
+type Environment = typeof Handlebars;
+
+const programs = new Map<string, hbs.AST.Program>();
+/** By program, and by the options. */
+const codes = new WeakMap<object, Map<string, TemplateSpecification>>();
+
+function remembering(made: Environment): Environment {
+  const { parseWithoutProcessing, precompile } = made;
+  made.parseWithoutProcessing = (text, options) => {
+    const program = programs.get(text) ?? parseWithoutProcessing(text, options);
+    programs.set(text, program);
+    return program;
+  };
+  made.precompile = (program: object, options) => {
+    const known = codes.get(program) ?? new Map<string, TemplateSpecification>();
+    codes.set(program, known);
+    const key = JSON.stringify(options);
+    const code = known.get(key) ?? precompile(program, options);
+    known.set(key, code);
+    return code;
+  };
+  return made;
+}
+
+const { create } = Handlebars;
+Handlebars.create = () => remembering(create());
