@@ -35,6 +35,23 @@ export interface Harness extends Fakes {
   stop(): Promise<void>;
 }
 
+/** Sets of plugins whose views and sources were judged in this process, each plugin by a number of its own. */
+const judged = new Set<string>();
+const numbers = new WeakMap<Plugin, number>();
+let numbered = 0;
+
+/**
+ * Whether this set was judged before; the next time it will have been. To read and judge all views and sources costs more
+ * than the rest of a start.
+ */
+export function wereJudged(set: readonly Plugin[], by: 'fakes' | 'web server' = 'fakes'): boolean {
+  for (const plugin of set) if (!numbers.has(plugin)) numbers.set(plugin, ++numbered);
+  const key = `${by} ${set.map((plugin) => numbers.get(plugin)).join()}`;
+  const before = judged.has(key);
+  judged.add(key);
+  return before;
+}
+
 /** A kernel that has not been booted yet. */
 export function harness(builtin: readonly Plugin[], options: HarnessOptions = {}): Harness {
   const own = fakes();
@@ -53,6 +70,7 @@ export function harness(builtin: readonly Plugin[], options: HarnessOptions = {}
     builtin,
     plugins: options.plugins ?? [],
     bases: options.bases ?? ['.'],
+    builtinTested: wereJudged(builtin),
     ...options.parts,
   });
   return { ...own, kernel, store, stop: () => kernel.stop() };

@@ -14,7 +14,7 @@ import { TOKENS, type TokenIssuer } from '../../../ports/domain/tokens.js';
 import { PROJECT_USAGE, PROJECTS, type ProjectDirectory, type ProjectUsage } from '../../../ports/domain/projects.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { DocumentStore } from '../../../ports/store.js';
-import { boot, type Harness } from '../../harness.js';
+import { boot, wereJudged, type Harness } from '../../harness.js';
 import { fakeMetrics } from '../../../testing/fakes.js';
 import { cipher, FakeHasher, ids, ManualClock, PASSWORD, SHARED_KEY } from './fixture.js';
 
@@ -87,20 +87,6 @@ export interface Answer {
   json: Record<string, unknown> & { error?: { code: string; message: string; fields?: Record<string, string> } };
 }
 
-/** Sets of plugins whose views and sources were judged in this process, each plugin by a number of its own. */
-const judged = new Set<string>();
-const numbers = new WeakMap<Plugin, number>();
-let plugins = 0;
-
-/** Whether this set was judged before; the next time it will have been. */
-function wereJudged(set: readonly Plugin[]): boolean {
-  for (const plugin of set) if (!numbers.has(plugin)) numbers.set(plugin, ++plugins);
-  const key = set.map((plugin) => numbers.get(plugin)).join();
-  const before = judged.has(key);
-  judged.add(key);
-  return before;
-}
-
 export class HttpFixture {
   private constructor(
     readonly harness: Harness,
@@ -148,8 +134,8 @@ export class HttpFixture {
         ids,
         cipher,
         hasher: new FakeHasher(),
-        // To read and judge all their views and sources costs more than the start itself.
-        builtinTested: wereJudged(more),
+        // The probe is made anew for each.
+        builtinTested: wereJudged(more, 'web server'),
         ...options.parts,
       },
     });
