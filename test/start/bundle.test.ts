@@ -220,7 +220,7 @@ describe('the bundle of the program', function () {
   });
 
   it('tells a failing start as the files do', async () => {
-    const service = await TestService.first({ SVC_PORT: '1', SVC_HOST: '203.0.113.1' });
+    const service = await TestService.create({ SVC_PORT: '1', SVC_HOST: '203.0.113.1' });
     try {
       const { stderr, code } = await run(process.execPath, [...PROGRAM, 'serve'], { cwd: folder, env: service.env });
       expect(code).to.equal(1);

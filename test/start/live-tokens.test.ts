@@ -1,6 +1,6 @@
 /**
  * Wherever people and agents write, a text with a live token of this service is refused, the field is named, and the answer
- * does not repeat the token (contract 20, endpoints). With the real program: its routes, its pages, its tools.
+ * does not repeat the token (contract 20, endpoints). With the whole service: its routes, its pages, its tools.
  */
 import { expect } from 'chai';
 import { ADMIN, TestService } from '../support/service.js';
@@ -102,7 +102,7 @@ describe('start: texts with a live token', function () {
   let service: TestService;
   let token: string;
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
     token = await service.token(SCOPES);
   });

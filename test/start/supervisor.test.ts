@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packageRoot } from '../../config/load.js';
 import { supervisionOf } from '../../config/supervisor.js';
+import { prepare } from '../support/prepared.js';
+import { serviceEnv } from '../support/service.js';
 
 /** Prints each datagram on a line of its own. */
 const LISTENER = `
@@ -70,6 +72,7 @@ describe('a supervisor', () => {
       listener.stdout.on('data', (data: Buffer) => (words += data.toString()));
       await heard(/bound/);
 
+      await prepare(join(folder, 'data'), serviceEnv);
       const service = spawn(process.execPath, [join(packageRoot(), 'dist', 'cli', 'main.js'), 'serve'], {
         env: {
           ...process.env,
