@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rejection, until } from '../harness.js';
 import { engines } from '../support/engines.js';
-import { prepare } from '../support/prepared.js';
+import { prepare, prepareKeys } from '../support/prepared.js';
 import { aosHere } from '../support/aos-here.js';
 import { command, PROGRAM, serviceEnv, TestService } from '../support/service.js';
 import { watch } from '../support/work.js';
@@ -192,12 +192,14 @@ for (const engine of engines) {
       if (engine.name === 'sqlite') {
         it(`${name}: a store that cannot be opened`, async () => {
           await mkdir(join(place.folder, 'data', 'aos.db'), { recursive: true });
+          await prepareKeys(join(place.folder, 'data'), serviceEnv);
           await saysHere(place.env(), words, /aos\.db|database file|directory/);
         });
 
         it(`${name}: a store that is none`, async () => {
           const data = join(place.folder, 'data');
           await mkdir(data);
+          await prepareKeys(data, serviceEnv);
           await writeFile(join(data, 'aos.db'), 'this is no database, and long enough to be one'.repeat(100));
           await place.fails(words, {}, /not a database|NOTADB/);
         });
