@@ -34,7 +34,7 @@ suite('sessions of real SDKs', function () {
   let dsn: string;
 
   before(async () => {
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     token = await service.token('bugtracker:read,projects:manage,updateservice:publish');
     const projects = '/api/projects/v1/projects';
     await service.request('POST', projects, token, { slug: 'shop' });

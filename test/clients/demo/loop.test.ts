@@ -16,7 +16,7 @@ describe('demo: the loop', function () {
   this.timeout(600_000);
   let service: TestService;
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
   });
   after(() => service.dispose());
 

@@ -106,8 +106,7 @@ describe('setup: installers', function () {
     });
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
     public_url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    service = await TestService.create({ SVC_BASE_URL: public_url });
-    await service.start();
+    service = await TestService.here({ SVC_BASE_URL: public_url });
   });
 
   after(async () => {

@@ -3,11 +3,9 @@
  * them to use, run by a shell with curl, against the monitors that were taken over (contract 30, pings known from elsewhere).
  */
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { engines } from '../../../support/engines.js';
-import { aosJson, SHARED_KEY, TestService } from '../../../support/service.js';
+import { SHARED_KEY, TestService } from '../../../support/service.js';
 
 const UUID = '803f680d-e89b-492b-82ef-2be7b774a92d';
 const PUSH = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF';
@@ -36,12 +34,9 @@ for (const engine of engines) {
     before(async function () {
       const settings = await engine.settings();
       if (settings === null || (await shell('curl --version')).code !== 0) this.skip();
-      service = await TestService.started(settings);
-      const take = async (program: string, text: object): Promise<unknown> => {
-        const file = join(service.dataDir, `${program}.json`);
-        await writeFile(file, JSON.stringify(text));
-        return aosJson(service.env, ['import', program, file]);
-      };
+      service = await TestService.here(settings);
+      const take = (program: string, text: object): Promise<unknown> =>
+        service.command(['import', program, '-'], JSON.stringify(text));
       const check = { name: 'Backup', timeout: 3_600, grace: 3_600, ping_url: `https://hc-ping.com/${UUID}` };
       const monitor = { id: 1, name: 'Cron', type: 'push', pushToken: PUSH, interval: 3_600 };
       expect(await take('healthchecks', { checks: [check] })).to.deep.include({ created: ['backup'] });
