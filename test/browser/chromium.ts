@@ -1,6 +1,14 @@
 /** A real Chromium for the walk: found on this machine, never downloaded. */
 import { existsSync } from 'node:fs';
-import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { setTimeout as after } from 'node:timers/promises';
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type CDPSession,
+  type Page,
+} from 'playwright-core';
 import { within } from '../support/within.js';
 import { limits, limitSteps } from './limits.js';
 
@@ -34,7 +42,14 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--js-flags=--no-opt --no-maglev',
+  // For windows whose frames are asked for (`unpainted`).
+  '--run-all-compositor-stages-before-draw',
 ];
+
+const FRAME = ['HeadlessExperimental.beginFrame', { noDisplayUpdates: true }] as const;
+const FRAME_MS = 200;
+const POLICY_BREACHES =
+  "addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))";
 
 let lane: Promise<Browser> | null = null;
 
@@ -51,6 +66,12 @@ export const launchAlone = async (executablePath: string): Promise<TestBrowser> 
 export async function launch(executablePath: string): Promise<TestBrowser> {
   lane ??= chromium.launch({ executablePath, args: FLAGS, timeout: limits.step });
   return new TestBrowser(await lane);
+}
+
+interface Unpainted {
+  page: Page;
+  /** Where its frames are asked for. */
+  frames: CDPSession;
 }
 
 /** What a file of tests has of a browser: its own windows. */
@@ -84,10 +105,40 @@ export class TestBrowser {
       return used;
     }
     const page = await (await this.newContext({ viewport })).newPage();
-    await page.addInitScript(
-      "addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))",
-    );
+    await page.addInitScript(POLICY_BREACHES);
     return page;
+  }
+
+  /**
+   * A window that is laid out and never painted, for what asks where things stand and which colours they have: it costs
+   * half as much. What waits for a frame does not come in it, so that a script of the page which wants one is an error.
+   * Null where the browser has no such windows: the headless shell alone has.
+   */
+  async unpainted(width: number): Promise<Unpainted | null> {
+    const context = await this.newContext({ viewport: { width, height: 900 } });
+    await context.addInitScript('delete globalThis.ResizeObserver; delete globalThis.IntersectionObserver');
+    await context.addInitScript(POLICY_BREACHES);
+    const painted = await context.newPage();
+    const { targetInfo } = await (await context.newCDPSession(painted)).send('Target.getTargetInfo');
+    const { browserContextId } = targetInfo;
+    const wanted = { url: 'about:blank', enableBeginFrameControl: true, ...(browserContextId && { browserContextId }) };
+    const protocol = await this.browser.newBrowserCDPSession();
+    try {
+      const [page] = await Promise.all([
+        context.waitForEvent('page', { timeout: limits.step }),
+        protocol.send('Target.createTarget', wanted),
+      ]);
+      await painted.close();
+      const frames = await context.newCDPSession(page);
+      await frames.send(...FRAME);
+      return { page, frames };
+    } catch (error) {
+      console.log(`Windows are painted: ${(error as Error).message}`);
+      await context.close();
+      return null;
+    } finally {
+      await protocol.detach();
+    }
   }
 
   /**
@@ -124,9 +175,25 @@ export class TestBrowser {
   }
 }
 
+/** Most loads need no frame; of a hundred, two wait for one. */
+async function withFrames<T>(session: CDPSession, loading: Promise<T>): Promise<T> {
+  let ended = false;
+  const end = loading.then(
+    () => (ended = true),
+    () => (ended = true),
+  );
+  for (;;) {
+    await Promise.race([end, after(FRAME_MS)]);
+    if (ended) return loading;
+    await Promise.race([end, session.send(...FRAME)]);
+  }
+}
+
 /** A tab whose faults are gathered: errors of the console, of scripts, of the policy, and requests to other hosts. */
 export class Tab {
   readonly faults: string[] = [];
+  /** Where the frames of a window are asked for that has none by itself. */
+  #frames: CDPSession | null = null;
 
   private constructor(
     readonly page: Page,
@@ -135,8 +202,21 @@ export class Tab {
   ) {}
 
   static async open(browser: TestBrowser, origin: string, width = 1440): Promise<Tab> {
-    const tab = new Tab(await browser.blank(width), browser, origin);
-    const { page, faults } = tab;
+    return Tab.#of(await browser.blank(width), browser, origin);
+  }
+
+  /** In a window of its own that is never painted, where there is one; to be discarded. */
+  static async unpainted(browser: TestBrowser, origin: string): Promise<Tab> {
+    const window = await browser.unpainted(1440);
+    if (window === null) return Tab.open(browser, origin);
+    const tab = Tab.#of(window.page, browser, origin);
+    tab.#frames = window.frames;
+    return tab;
+  }
+
+  static #of(page: Page, browser: TestBrowser, origin: string): Tab {
+    const tab = new Tab(page, browser, origin);
+    const { faults } = tab;
     page.on('console', (message) => {
       if (message.type() === 'error') faults.push(`console: ${message.text()}`);
     });
@@ -150,7 +230,8 @@ export class Tab {
 
   /** Opens a path; answers its status. */
   async go(path: string): Promise<number> {
-    const response = await this.page.goto(this.origin + path);
+    const loading = this.page.goto(this.origin + path);
+    const response = await (this.#frames === null ? loading : withFrames(this.#frames, loading));
     return response?.status() ?? 0;
   }
 

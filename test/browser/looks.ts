@@ -7,8 +7,17 @@
  */
 import type { Page } from 'playwright-core';
 
-/** Texts of the page by their looks, kept in the page; answers the looks. */
-const LOOKS = `(() => {
+export type Theme = 'light' | 'dark';
+export const THEMES: readonly Theme[] = ['light', 'dark'];
+
+/** As the system's choice does it, without another medium. */
+export const SET_THEME = `(theme) => {
+  document.documentElement.dataset.bsTheme = theme;
+  document.documentElement.style.colorScheme = theme;
+}`;
+
+/** Texts of the page by their looks. */
+const TEXTS = `() => {
   const seen = (one) => one.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   const placed = [];
   const hasGround = (one) => {
@@ -66,14 +75,38 @@ const LOOKS = `(() => {
     const { textDecoration, borderBottom, fontFamily, fontStyle } = getComputedStyle(one);
     add('link-in-text-block', [letters(one), textDecoration, borderBottom, fontFamily, fontStyle, letters(block)].join(' '), one);
   }
-  globalThis.looks = looks;
-  return [...looks.keys()];
+  return looks;
+}`;
+
+/**
+ * Looks of the texts in each theme, which are kept in the page, and whether everything stands where it stood in the other
+ * theme: asked at one moment, between which no clock goes on. Begins with the theme that the page has.
+ */
+const LOOKS = (themes: readonly Theme[]): string => `(() => {
+  const now = document.documentElement.dataset.bsTheme ?? 'light';
+  const texts = ${TEXTS};
+  const all = [...document.querySelectorAll('body *')];
+  const seen = ${JSON.stringify(themes)}.sort((a) => (a === now ? -1 : 1)).map((theme) => {
+    (${SET_THEME})(theme);
+    const places = all.map((one) => one.getBoundingClientRect());
+    return { theme, places, looks: texts() };
+  });
+  globalThis.looks = Object.fromEntries(seen.map(({ theme, looks }) => [theme, looks]));
+  const [first, ...others] = seen.map(({ places }) => places);
+  const same = (a, b) => a.x === b.x && a.y === b.y && a.width === b.width && a.height === b.height;
+  return {
+    still: others.every((places) => places.every((one, i) => same(one, first[i]))),
+    looks: seen.toReversed().map(({ theme, looks }) => [theme, [...looks.keys()]]),
+  };
 })()`;
 
-/** Texts with these looks before axe-core: what is wrong, and the looks of which it passed one text and refused none. */
-const JUDGED = (looks: readonly string[]): string => `(async () => {
+/** Texts with these looks before axe-core: null when the page has others by now; what is wrong, and the looks of which it passed one text and refused none. */
+const JUDGED = (theme: Theme, looks: readonly string[]): string => `(async () => {
+  (${SET_THEME})('${theme}');
+  const byLook = globalThis.looks['${theme}'];
   const names = ${JSON.stringify(looks)};
-  const include = [...new Set(names.flatMap((name) => globalThis.looks.get(name)))];
+  const include = [...new Set(names.flatMap((name) => byLook.get(name)))];
+  if (include.some((one) => !one.isConnected)) return null;
   const values = ['color-contrast', 'link-in-text-block'];
   const found = await axe.run({ include }, { runOnly: { type: 'rule', values }, elementRef: true });
   const nodes = (results) => results.flatMap(({ id, nodes }) => nodes.map((one) => ({ id, ...one })));
@@ -87,7 +120,7 @@ const JUDGED = (looks: readonly string[]): string => `(async () => {
   const by = (rule) => new Set(passed.filter(({ id }) => id === rule).map(({ element }) => element));
   const rules = new Map(values.map((rule) => [rule, by(rule)]));
   const judged = names.filter((name) => {
-    const texts = globalThis.looks.get(name);
+    const texts = byLook.get(name);
     return name !== '' && texts.some((one) => rules.get(name.split(' ')[0]).has(one)) && !texts.some((one) => doubtful.has(one));
   });
   const violations = found.violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ target, failureSummary }) => ({ target, failureSummary })) }));
@@ -99,17 +132,27 @@ export interface Violation {
   nodes: { target: string[]; failureSummary: string }[];
 }
 
+interface Judged {
+  judged: string[];
+  violations: Violation[];
+}
+
 /** The looks that axe-core has passed, of all pages before. */
 export class Looks {
   readonly #passed = new Set<string>();
 
-  /** What axe-core finds wrong with the colours of a page in which it is loaded. */
-  async violations(page: Page): Promise<Violation[]> {
-    const looks = await page.evaluate<string[]>(LOOKS);
-    const unknown = looks.filter((look) => !this.#passed.has(look));
-    if (unknown.length === 0) return [];
-    const { judged, violations } = await page.evaluate<{ judged: string[]; violations: Violation[] }>(JUDGED(unknown));
-    for (const look of judged) this.#passed.add(look);
-    return violations;
+  /** What is wrong with the colours of a page in which axe-core is loaded, and whether the themes differ in more. */
+  async faults(page: Page, themes = THEMES): Promise<{ still: boolean; violations: [Theme, Violation][] }> {
+    const { still, looks } = await page.evaluate<{ still: boolean; looks: [Theme, string[]][] }>(LOOKS(themes));
+    const violations: [Theme, Violation][] = [];
+    for (const [theme, names] of looks) {
+      const unknown = names.filter((look) => !this.#passed.has(look));
+      if (unknown.length === 0) continue;
+      const found = await page.evaluate<Judged | null>(JUDGED(theme, unknown));
+      if (found === null) return this.faults(page, themes);
+      for (const look of found.judged) this.#passed.add(look);
+      violations.push(...found.violations.map((one): [Theme, Violation] => [theme, one]));
+    }
+    return { still, violations };
   }
 }

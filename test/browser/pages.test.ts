@@ -8,15 +8,15 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
+import { until } from '../harness.js';
 import { everyPage } from '../pages/every-page.js';
 import { PlantedService } from '../pages/planted.js';
 import { ADMIN } from '../support/service.js';
 import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
-import { Looks, type Violation } from './looks.js';
+import { Looks, SET_THEME, THEMES, type Theme, type Violation } from './looks.js';
 import { NO_PAGES } from './no-pages.js';
 
 const WIDTHS = [360, 1440];
-const THEMES = ['light', 'dark'] as const;
 const RULES = [
   'label-content-name-mismatch',
   'landmark-unique',
@@ -51,26 +51,11 @@ const WIDEST = `(async () => {
   return { closed, opened };
 })()`;
 
-/** Whether everything stands where it stood in the other theme: asked at one moment, between which no clock goes on. */
-const STANDS_STILL = `(() => {
-  const root = document.documentElement;
-  const { bsTheme } = root.dataset;
-  const places = (theme) => {
-    root.dataset.bsTheme = theme;
-    root.style.colorScheme = theme;
-    return [...document.querySelectorAll('body *')].map((one) => one.getBoundingClientRect());
-  };
-  const [light, dark] = [places('light'), places('dark')];
-  const same = light.every((a, i) => a.x === dark[i].x && a.y === dark[i].y && a.width === dark[i].width && a.height === dark[i].height);
-  root.dataset.bsTheme = bsTheme;
-  root.style.colorScheme = '';
-  return same;
-})()`;
-
-interface Seen {
-  width: number;
-  colorScheme: (typeof THEMES)[number];
-}
+/** The colours of everything on a page, and of what is drawn by a sign of the styles. */
+const COLOURS = `[...document.querySelectorAll('*')].flatMap((one) => ['', '::before', '::after'].map((part) => {
+  const { color, backgroundColor, backgroundImage, borderColor, fill, stroke, boxShadow } = getComputedStyle(one, part);
+  return [color, backgroundColor, backgroundImage, borderColor, fill, stroke, boxShadow].join(' ');
+}))`;
 
 /** The same two, that one first which is there. */
 const beginning = <T>(all: readonly T[], one: T | undefined): readonly T[] =>
@@ -93,8 +78,8 @@ describe('web: every page in a real browser', function () {
     axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     planted = await PlantedService.started();
     browser = await launch(CHROMIUM);
-    inside = await Tab.open(browser, planted.url);
-    outside = await Tab.open(browser, planted.url);
+    inside = await Tab.unpainted(browser, planted.url);
+    outside = await Tab.unpainted(browser, planted.url);
     // Once for each of the two: with every page it would be sent anew.
     for (const tab of [inside, outside]) await tab.page.addInitScript(axe);
     // Colours that fade are judged as they are in the end.
@@ -118,29 +103,21 @@ describe('web: every page in a real browser', function () {
       }),
     );
 
-  /** How each window is seen: what it has already is not set again, since a change lays the whole page out anew. */
-  const seen = new Map<Tab, Seen>();
-  async function see(tab: Tab, wanted: Partial<Seen>): Promise<void> {
-    const before = seen.get(tab);
-    const now = { width: 1440, colorScheme: 'light' as const, ...before, ...wanted };
-    if (now.width !== before?.width) await tab.page.setViewportSize({ width: now.width, height: 900 });
-    if (now.colorScheme !== before?.colorScheme) await tab.page.emulateMedia({ colorScheme: now.colorScheme });
-    seen.set(tab, now);
-  }
+  /** How wide each window is: what it is already is not set again, since a change lays the whole page out anew. */
+  const widths = new Map<Tab, number>();
 
   async function judge(tab: Tab, address: string): Promise<string[]> {
     const faults: string[] = [];
     tab.faults.length = 0;
     await tab.go(address);
-    for (const width of beginning(WIDTHS, seen.get(tab)?.width)) {
-      await see(tab, { width });
-      if (!(await tab.page.evaluate<boolean>(STANDS_STILL)))
-        faults.push(`${width}: the themes differ in more than colours`);
+    for (const width of beginning(WIDTHS, widths.get(tab))) {
+      if (width !== widths.get(tab)) await tab.page.setViewportSize({ width, height: 900 });
+      widths.set(tab, width);
+      const { still, violations } = await looks.faults(tab.page);
+      if (!still) faults.push(`${width}: the themes differ in more than colours`);
+      for (const [theme, violation] of violations)
+        for (const one of inWords([violation])) faults.push(`${width} ${theme}: ${one}`);
       for (const one of inWords(await byRules(tab))) faults.push(`${width}: ${one}`);
-      for (const colorScheme of beginning(THEMES, seen.get(tab)?.colorScheme)) {
-        await see(tab, { colorScheme });
-        for (const one of inWords(await looks.violations(tab.page))) faults.push(`${width} ${colorScheme}: ${one}`);
-      }
       const { closed, opened } = await tab.page.evaluate<{ closed: string | null; opened: string | null }>(WIDEST);
       if (closed !== null) faults.push(`${width}: ${closed}`);
       else if (opened !== null) faults.push(`${width}, everything opened: ${opened}`);
@@ -156,7 +133,8 @@ describe('web: every page in a real browser', function () {
     const found = async (...texts: string[]): Promise<string[]> => {
       await outside.page.goto('about:blank');
       await outside.page.setContent(texts.join(''));
-      return (await looks.violations(outside.page)).map(({ id, nodes }) => `${id} ${nodes.length}`);
+      const { violations } = await looks.faults(outside.page, ['light']);
+      return violations.map(([, { id, nodes }]) => `${id} ${nodes.length}`);
     };
     expect(await found(text('#fff'))).to.deep.equal([]);
     expect(await found(text('#fff'), text('#666'))).to.deep.equal(['color-contrast 1']);
@@ -164,6 +142,37 @@ describe('web: every page in a real browser', function () {
     expect(await found(text('#fff', ` of many words before ${link}.`))).to.deep.equal(['link-in-text-block 1']);
     const over = '<div style="position: absolute; inset: 0 0 -2rem; background: #666; z-index: -1"></div>';
     expect(await found(over, '<p style="color: #555">A text</p>')).to.deep.equal(['color-contrast 1']);
+  });
+
+  it('the system’s choice of a theme gives the colours that are judged', async () => {
+    const tab = await Tab.open(browser, planted.url);
+    await tab.page.emulateMedia({ reducedMotion: 'reduce' });
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    for (const path of ['/', '/errors', '/docs/operations', '/status-page/planted']) {
+      await tab.page.emulateMedia({ colorScheme: 'dark' });
+      await tab.go(path);
+      const colours = async (): Promise<string[]> => tab.page.evaluate<string[]>(COLOURS);
+      /** The system's choice changes; the script that follows it is through, where the page has one. */
+      const choose = async (colorScheme: Theme): Promise<void> => {
+        await tab.page.evaluate('delete document.documentElement.dataset.bsTheme');
+        await tab.page.emulateMedia({ colorScheme });
+        const follows = `(({ svcTheme, bsTheme }) => !svcTheme || bsTheme === '${colorScheme}')(document.documentElement.dataset)`;
+        await until('the page follows', () => tab.page.evaluate<boolean>(follows));
+      };
+      const chosen: string[][] = [];
+      for (const theme of THEMES) {
+        await choose(theme);
+        chosen.push(await colours());
+      }
+      expect(chosen[0]).to.not.deep.equal(chosen[1]);
+      for (const [i, theme] of [...THEMES.entries()].toReversed()) {
+        await choose(theme === 'light' ? 'dark' : 'light');
+        await tab.page.evaluate(`(${SET_THEME})('${theme}')`);
+        const differing = (await colours()).filter((one, at) => one !== chosen[i]?.[at]);
+        expect(differing, `${path} ${theme}`).to.deep.equal([]);
+      }
+    }
+    await tab.close();
   });
 
   for (const { path, access } of PAGES)

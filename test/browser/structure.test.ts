@@ -29,7 +29,7 @@ describe('web: the structure of every page', function () {
   after(() => browser?.close());
 
   async function enter(url: string): Promise<void> {
-    tab = await Tab.open(browser, url);
+    tab = await Tab.unpainted(browser, url);
     // Once, not with each of a thousand questions.
     await tab.page.addInitScript(`globalThis.measured = () => ${MEASURE}`);
     await tab.signIn(ADMIN.username, ADMIN.password);
@@ -51,7 +51,7 @@ describe('web: the structure of every page', function () {
       await enter(service.url);
     });
     after(async () => {
-      await tab?.close();
+      await tab?.discard();
       await service?.dispose();
     });
 
@@ -71,7 +71,7 @@ describe('web: the structure of every page', function () {
       expect((await planted.admin.post('/account/clock', clock, '/account')).status).to.equal(303);
     });
     after(async () => {
-      await tab?.close();
+      await tab?.discard();
       await planted?.dispose();
     });
 
@@ -92,11 +92,13 @@ describe('web: the structure of every page', function () {
       });
 
     it('in the list of the search box, too, text is isolated', async () => {
-      await tab.go('/');
-      await tab.page.keyboard.press('Control+k');
-      await tab.page.keyboard.insertText(hebrew);
-      await tab.page.locator('.search-hit').first().waitFor();
-      const sides = await tab.page.locator('.search-title').evaluateAll((all) => all.map((one) => one.dir));
+      const painted = await Tab.open(browser, planted.url);
+      await painted.signIn(ADMIN.username, ADMIN.password);
+      await painted.page.keyboard.press('Control+k');
+      await painted.page.keyboard.insertText(hebrew);
+      await painted.page.locator('.search-hit').first().waitFor();
+      const sides = await painted.page.locator('.search-title').evaluateAll((all) => all.map((one) => one.dir));
+      await painted.close();
       expect(sides.length).to.be.above(1);
       expect(new Set(sides)).to.deep.equal(new Set(['auto']));
     });
