@@ -24,10 +24,10 @@ export interface AgentFigures {
   statuses: string[];
 }
 
-/** One run over a service of its own. */
-export async function agentRun(): Promise<AgentFigures> {
+/** One run over a service of its own, which ends with it. */
+export async function agentRun(starting = TestService.started()): Promise<AgentFigures> {
   const folder = await mkdtemp(join(tmpdir(), 'aos-planted-'));
-  const service = await TestService.started();
+  const service = await starting;
   try {
     await mkdir(join(folder, 'src'));
     for (const { name, source } of PLANTED) await writeFile(join(folder, 'src', `${name}.mjs`), source);

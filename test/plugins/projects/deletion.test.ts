@@ -9,7 +9,8 @@ import { definePlugin, extend } from '../../../kernel/contract.js';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { PROJECT_BELONGINGS } from '../../../ports/domain/projects.js';
-import { ADMIN, aosJson, TestService } from '../../support/service.js';
+import { aosJsonHere } from '../../support/aos-here.js';
+import { ADMIN, TestService } from '../../support/service.js';
 import { engines } from '../../support/engines.js';
 import { Visitor } from '../../support/visitor.js';
 import { HttpFixture } from '../access/http-fixture.js';
@@ -98,7 +99,7 @@ for (const engine of engines) {
     /** Collections with a row of which a field is the project's slug. */
     const naming = async (): Promise<string[]> => {
       const dir = await mkdtemp(join(service.dataDir, 'export-'));
-      await aosJson(service.env, ['export', join(dir, 'all.tar.gz')]);
+      await aosJsonHere(service.env, ['export', join(dir, 'all.tar.gz')]);
       await promisify(execFile)('tar', ['-xzf', join(dir, 'all.tar.gz'), '-C', dir], { timeout: 20_000 });
       const names = new Set<string>();
       for (const file of await readdir(dir, { recursive: true })) {
