@@ -22,8 +22,9 @@ const TOOLS = [
   'update',
 ];
 
-/** Items of the agents in parallel. */
-const ITEMS = 80;
+/** Agents in parallel; test/faults/claims.test.ts asks with more callers, over HTTP. */
+const AGENTS = 32;
+const ITEMS = 40;
 
 describe('mcp: agents', function () {
   this.timeout(120_000);
@@ -312,7 +313,7 @@ for (const engine of engines) {
       for (const service of services.splice(0)) await service.dispose();
     });
 
-    it('hands out every item once, to 64 agents over 80 items', async function () {
+    it(`hands out every item once, to ${AGENTS} agents over ${ITEMS} items`, async function () {
       const settings = await engine.settings();
       if (settings === null) {
         this.skip();
@@ -324,18 +325,13 @@ for (const engine of engines) {
       if (engine.name === 'mongodb') services.push(await TestService.started(settings));
       await first.project('shop');
       const token = await first.token(ALL);
-      const reporter = await Agent.connect(first.url, token);
       const refs = new Set<string>();
       for (let i = 0; i < ITEMS; i++) {
-        const { data } = await reporter.call('report', {
-          project: 'shop',
-          title: `Item number ${i}`,
-          client_ref: `r${i}`,
-        });
-        refs.add(data['ref'] as string);
+        const report = { project: 'shop', title: `Item number ${i}`, client_ref: `r${i}` };
+        const { body } = await first.request('POST', '/api/bugtracker/v1/report', token, report);
+        refs.add(body['ref'] as string);
       }
       expect(refs.size).to.equal(ITEMS);
-      await reporter.close();
 
       const worked: string[] = [];
       const work = async (n: number): Promise<number> => {
@@ -353,7 +349,7 @@ for (const engine of engines) {
         await agent.close();
         return count;
       };
-      const counts = await Promise.all(Array.from({ length: 64 }, (_, n) => work(n)));
+      const counts = await Promise.all(Array.from({ length: AGENTS }, (_, n) => work(n)));
       expect(counts.reduce((sum, n) => sum + n)).to.equal(ITEMS);
       expect(worked.toSorted()).to.deep.equal([...refs].toSorted());
     });
