@@ -21,7 +21,7 @@ const FILES = 8_000;
 /** Of each kind, while the attack goes on. */
 const ASKED = 30;
 /** What the answers of all readers together may cost: a part of what each attack would hold if nothing bounded it. */
-const MOST_BYTES = 400 * MIB;
+const MOST_BYTES = 300 * MIB;
 
 const asking = (path: string, headers: readonly string[] = []): string =>
   [`GET ${path} HTTP/1.1`, 'Host: aos', ...headers, '', ''].join('\r\n');
