@@ -35,9 +35,7 @@ describe('source maps: what reports without them cost', function () {
   let app: Built;
   let store: CountedStore;
   let fixture: Fixture;
-  before(async () => {
-    app = await built();
-  });
+  before(() => void (app = built()));
   beforeEach(async () => {
     store = new CountedStore();
     fixture = await Fixture.create({ store });

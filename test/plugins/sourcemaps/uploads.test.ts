@@ -23,9 +23,7 @@ describe('uploads of source maps', function () {
   this.timeout(SLOW_MS);
   let app: Built;
   let fixture: Fixture;
-  before(async () => {
-    app = await built();
-  });
+  before(() => void (app = built()));
   beforeEach(async () => {
     fixture = await Fixture.create();
   });
@@ -207,9 +205,7 @@ describe('what is kept of source maps', function () {
   const DAY_MS = 86_400_000;
   let app: Built;
   let fixture: Fixture;
-  before(async () => {
-    app = await built();
-  });
+  before(() => void (app = built()));
   afterEach(() => fixture.stop());
 
   const ids = async (): Promise<string[]> => {
