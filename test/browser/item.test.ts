@@ -47,7 +47,7 @@ describe('web: the page of an item', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started();
+    service = await TestService.here();
     await service.project('shop');
     token = await service.token('bugtracker:report,bugtracker:manage');
     const { body } = await service.request('POST', '/api/errors/v1/report', token, REPORT);

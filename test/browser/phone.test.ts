@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Connection } from '../../adapters/sqlite/connection/connection.js';
 import { performWrite } from '../../adapters/sqlite/writing/perform.js';
 import { packageWith } from '../../clients/demo/package-file.js';
-import { ADMIN, aosJson, command, TestService } from '../support/service.js';
+import { ADMIN, TestService } from '../support/service.js';
 import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 const HEIGHT = 640;
@@ -65,7 +65,7 @@ describe('web: lists on a phone', function () {
 
   before(async function () {
     if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
     await service.project('shop');
     const token = await service.token(SCOPES);
     const post = async (path: string, body: object): Promise<void> => {
@@ -102,12 +102,9 @@ describe('web: lists on a phone', function () {
       body: packageWith('app/start.sh', '#!/bin/sh\n'),
     });
     expect(published.status, await published.text()).to.equal(201);
-    await command(
-      service.env,
-      ['user', 'create', '--username', 'mia', '--role', 'member', '--password-stdin'],
-      ADMIN.password,
-    );
-    await aosJson(service.env, ['store', 'selftest']);
+    const mia = ['user', 'create', '--username', 'mia', '--role', 'member', '--password-stdin'];
+    await service.command(mia, ADMIN.password);
+    await service.command(['store', 'selftest']);
     await service.end();
     disableWebhooks(service.dataDir);
     await service.start();

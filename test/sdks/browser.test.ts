@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { CHROMIUM, launch, type TestBrowser } from '../browser/chromium.js';
 import { sentryEnvelope, sentryEvent } from '../load/sentry-envelope.js';
-import { aosJson, TestService } from '../support/service.js';
+import { TestService } from '../support/service.js';
 
 const SLOW_MS = 120_000;
 
@@ -22,7 +22,7 @@ suite('sentry intake from a browser', function () {
   before(async () => {
     service = await TestService.here({ SVC_LIMITS__INTAKE_BURST: '4', SVC_LIMITS__INTAKE_PER_MINUTE: '1' });
     await service.project('shop');
-    ({ key } = await aosJson<{ key: string }>(service.env, ['project', 'intake-key', 'shop']));
+    ({ key } = await service.command<{ key: string }>(['project', 'intake-key', 'shop']));
     site = createServer((_, res) => res.setHeader('content-type', 'text/html').end('<title>a shop</title>'));
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     browser = await launch(CHROMIUM ?? '');

@@ -206,7 +206,7 @@ suite('the SDK in a browser', function () {
   });
 
   it('of another origin reports errors with an intake key, and is told that it may do no more', async () => {
-    const intake = await aosJson<{ key: string }>(service.env, ['project', 'intake-key', 'shop']);
+    const intake = await service.command<{ key: string }>(['project', 'intake-key', 'shop']);
     const foreign = { server: service.url, token: intake.key };
     const reported = await inPage(
       `return sdk.createClient(options).reportError({ error_message: 'abroad' });`,

@@ -1,6 +1,6 @@
 /**
  * The first steps of an empty service: each is ticked when it has happened, and its command runs as it is printed (contract 80,
- * look). With the real program, and a shell that runs what the page shows.
+ * look). With a shell that runs what the page shows.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { until } from '../../harness.js';
-import { ADMIN, aos, TestService } from '../../support/service.js';
+import { ADMIN, TestService } from '../../support/service.js';
 import { Visitor } from '../../support/visitor.js';
 import { Agent } from '../mcp/fixture.js';
 
@@ -38,17 +38,13 @@ describe('/first-steps', function () {
   let folder: string;
 
   before(async () => {
-    service = await TestService.started();
+    service = await TestService.here();
     folder = await mkdtemp(join(tmpdir(), 'aos-steps-'));
     await writeFile(join(folder, 'app.txt'), 'an application');
     admin = new Visitor(service);
     expect(await admin.signIn(ADMIN)).to.equal(303);
-    const made = await aos(
-      service.env,
-      ['user', 'create', '--username', MEMBER.username, '--role', 'member', '--password-stdin'],
-      MEMBER.password,
-    );
-    expect(made.code, made.stderr).to.equal(0);
+    const member = ['user', 'create', '--username', MEMBER.username, '--role', 'member', '--password-stdin'];
+    await service.command(member, MEMBER.password);
   });
   after(async () => {
     await service?.dispose();
