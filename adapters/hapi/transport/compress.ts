@@ -25,7 +25,7 @@ const PIECE_BYTES = 64 * 1024;
 export class Compressor {
   readonly #slots = new FairSlots(SLOTS);
   /** Compressed forms of bytes that several answers share, each made once. */
-  readonly #made = new WeakMap<SharedBytes, Map<ContentEncoding, SharedBytes>>();
+  readonly #made = new WeakMap<SharedBytes, Map<ContentEncoding, Promise<SharedBytes>>>();
 
   /** Compresses a body. @param address whose turn it is */
   async compress(
@@ -34,13 +34,15 @@ export class Compressor {
     address: string,
   ): Promise<Buffer | SharedBytes> {
     if (Buffer.isBuffer(body)) return this.#slots.run(address, () => compressed(encoding, body));
-    const made = this.#made.get(body) ?? new Map<ContentEncoding, SharedBytes>();
+    const made = this.#made.get(body) ?? new Map<ContentEncoding, Promise<SharedBytes>>();
     this.#made.set(body, made);
+    // Who asks while it is made waits for it too.
     const known = made.get(encoding);
     if (known !== undefined) return known;
-    const bytes = new SharedBytes([await this.#slots.run(address, () => compressed(encoding, body))]);
-    made.set(encoding, bytes);
-    return bytes;
+    const making = this.#slots.run(address, async () => new SharedBytes([await compressed(encoding, body)]));
+    made.set(encoding, making);
+    making.catch(() => made.delete(encoding));
+    return making;
   }
 }
 

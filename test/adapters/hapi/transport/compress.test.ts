@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { Compressor } from '../../../../adapters/hapi/transport/compress.js';
+import { SharedBytes } from '../../../../ports/http.js';
+
+describe('hapi: compressed answers', () => {
+  const text = 'what several answers share '.repeat(20_000);
+
+  it('makes each form of shared bytes once, however many ask for it at once', async () => {
+    const compressor = new Compressor();
+    const shared = new SharedBytes([Buffer.from(text)]);
+    const ask = (i: number) => compressor.compress(i % 2 === 0 ? 'br' : 'gzip', shared, `10.0.0.${i}`);
+    const made = (await Promise.all(Array.from({ length: 40 }, (_, i) => ask(i)))) as SharedBytes[];
+    expect(new Set(made).size).to.equal(2);
+    expect(await ask(0)).to.equal(made[0]);
+    const [br, gzip] = made.map(({ parts }) => Buffer.concat(parts));
+    expect(brotliDecompressSync(br as Buffer).toString()).to.equal(text);
+    expect(gunzipSync(gzip as Buffer).toString()).to.equal(text);
+  });
+
+  it('compresses what belongs to one answer for it alone', async () => {
+    const made = await new Compressor().compress('gzip', Buffer.from(text), '10.0.0.1');
+    expect(gunzipSync(made as Buffer).toString()).to.equal(text);
+  });
+});
