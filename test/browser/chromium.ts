@@ -111,7 +111,7 @@ export class TestBrowser {
 
   /**
    * A window that is laid out and never painted, for what asks where things stand and which colours they have: it costs
-   * half as much. What waits for a frame does not come in it, so that a script of the page which wants one is an error.
+   * a third less. What waits for a frame does not come in it, so that a script of the page which wants one is an error.
    * Null where the browser has no such windows: the headless shell alone has.
    */
   async unpainted(width: number): Promise<Unpainted | null> {
