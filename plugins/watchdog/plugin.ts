@@ -194,7 +194,8 @@ export default definePlugin<WatchdogConfig>({
     const { evaluator, outbox, outages, runs } = services;
     metricsOf(ctx.ports.metrics, services);
     const monitored = async (project: string): Promise<boolean> => {
-      const page = await deps.monitors.find({ filter: { project }, limit: 1 });
+      // One that was deleted is there until its last event is told.
+      const page = await deps.monitors.find({ filter: { project, deleted_at: null }, limit: 1 });
       return page.items.length > 0;
     };
     const evaluate = async (): Promise<void> => void (await evaluator.evaluate('scheduler'));
