@@ -210,7 +210,7 @@ print(kept.read())`;
     const words = ['-c', script, join(projectRoot(), 'clients', 'python'), folder];
     const { error, status, stdout, stderr } = spawnSync('python3', words, { encoding: 'utf8' });
     rmSync(folder, { recursive: true, force: true });
-    if ((error as NodeJS.ErrnoException | undefined)?.code === 'ENOENT') this.skip();
+    if (error !== undefined && 'code' in error && error.code === 'ENOENT') this.skip();
     expect([status, stdout.trim(), stderr]).to.deep.equal([0, "{'keys': ['one']}", '']);
   });
 });
