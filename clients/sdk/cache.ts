@@ -1,7 +1,8 @@
 /**
  * `<cacheDir>/aos-cache.json` (contract 90, SDK): the last answers, for the time without the server. Schema 3 is
  * written, schema 2 read as well; everything else is a miss and never an exception. Written whole or not at all, so
- * that processes which share a folder never read half a file.
+ * that processes which share a folder never read half a file, and one after the other, so that none takes back what
+ * another has kept.
  *
  * The newest answer about a license lies flat, where clients before `others` look for the only one; those about other
  * keys and machines follow it. Such a client drops them when it writes, which costs their grace and nothing else.
@@ -15,6 +16,8 @@ export interface CachedLicense {
   key_sha256: string;
   /** By this machine's clock. */
   checked_at: string;
+  /** By the server's clock; null: a client wrote it that kept no such time. */
+  answered_at: string | null;
   cache_ttl_hours: number;
   expires_at: string | null;
   machine_id: string | null;
@@ -39,6 +42,12 @@ export interface CacheState {
   /** Not verified: see trust.ts. */
   keyChain: KeyChain | null;
   /** The latest time that this machine's clock has shown, in milliseconds. */
+  highestSeen: number;
+}
+
+/** Of an answer, by this machine's clock, in milliseconds since 1970. */
+interface Asked {
+  askedAt: number;
   highestSeen: number;
 }
 
@@ -69,10 +78,16 @@ export class Cache {
   }
 
   /**
-   * Replaces what is named. A folder that cannot be written to costs the cache and nothing else.
-   * @returns false where nothing was kept
+   * Replaces what `change` names of what is kept by then; null: nothing. A folder that cannot be written to costs the
+   * cache and nothing else.
    */
-  write(change: Partial<CacheState>): boolean {
+  async write(change: (kept: CacheState) => Partial<CacheState> | null): Promise<void> {
+    await this.store.exclusively(NAME, () => this.#put(change(this.read())));
+  }
+
+  /** @returns false where nothing was kept */
+  #put(change: Partial<CacheState> | null): boolean {
+    if (change === null) return true;
     const { licenses, update, keyChain: key_chain, highestSeen } = { ...this.read(), ...change };
     const highest_seen = new Date(highestSeen).toISOString();
     const [newest, ...others] = licenses;
@@ -88,6 +103,11 @@ export class Cache {
     return text.length <= LONGEST && this.store.put(NAME, text);
   }
 
+  /** A time that this machine's clock showed. */
+  noteTime(at: number): Promise<void> {
+    return this.write(({ highestSeen }) => (at > highestSeen ? { highestSeen: at } : null));
+  }
+
   /** The answer about this key on this machine; null: none is kept. */
   license(keySha256: string, machineId: string | null): CachedLicense | null {
     const wanted = (it: CachedLicense): boolean =>
@@ -99,19 +119,24 @@ export class Cache {
    * Keeps an answer in the place of the earlier one about the same key and machine. Where there are too many, refusals
    * go before what is active, else mistyped keys would take the good one's place; then the oldest. A refusal that
    * cannot be kept, as on a full disk, takes the cache away where that says otherwise: nobody goes on by it.
+   * @param askedAt when the question was sent, and `highestSeen` when this is kept, by this machine's clock
    */
-  writeLicense(license: CachedLicense, highestSeen: number): void {
+  async writeLicense(license: CachedLicense, { askedAt, highestSeen }: Asked): Promise<void> {
     const { key_sha256, machine_id } = license;
     const isSame = (it: CachedLicense): boolean =>
       it.key_sha256 === key_sha256 && (it.legacy || it.machine_id === machine_id);
-    const { licenses: before } = this.read();
-    const licenses = [license, ...before.filter((it) => !isSame(it))];
-    while (licenses.length > MAX_LICENSES) {
-      const refused = licenses.findLastIndex(({ license_status }) => license_status !== 'active');
-      licenses.splice(refused, 1);
-    }
-    if (this.write({ licenses, highestSeen }) || license.license_status === 'active') return;
-    if (before.some((it) => isSame(it) && it.license_status === 'active')) this.store.remove(NAME);
+    await this.store.exclusively(NAME, () => {
+      const { licenses: before } = this.read();
+      const same = before.filter(isSame);
+      if (same.some((kept) => isNewer(kept, license, { askedAt, highestSeen }))) return;
+      const licenses = [license, ...before.filter((it) => !isSame(it))];
+      while (licenses.length > MAX_LICENSES) {
+        const refused = licenses.findLastIndex(({ license_status }) => license_status !== 'active');
+        licenses.splice(refused, 1);
+      }
+      if (this.#put({ licenses, highestSeen }) || license.license_status === 'active') return;
+      if (same.some((it) => it.license_status === 'active')) this.store.remove(NAME);
+    });
   }
 
   #parsed(): Record<string, unknown> | null {
@@ -122,6 +147,20 @@ export class Cache {
       return null;
     }
   }
+}
+
+/**
+ * Another process, or another call, asked while this question was under way, and the server answered it later. A time
+ * that lies ahead was written before the clock was put back, and says nothing.
+ */
+function isNewer(
+  kept: CachedLicense,
+  { answered_at: answered }: CachedLicense,
+  { askedAt, highestSeen: now }: Asked,
+): boolean {
+  const keptAt = Date.parse(kept.checked_at);
+  if (keptAt <= askedAt || keptAt > now || kept.answered_at === null || answered === null) return false;
+  return Date.parse(kept.answered_at) > Date.parse(answered);
 }
 
 /** Of each key and machine the first. */
@@ -137,12 +176,14 @@ function licensesOf(list: readonly unknown[]): CachedLicense[] {
 function licenseOf(it: unknown): CachedLicense | null {
   if (!isRecord(it)) return null;
   const { license_status, key_sha256, checked_at, cache_ttl_hours, expires_at, machine_id, answer } = it;
+  const { answered_at } = it;
   if (!isLicenseStatus(license_status) || typeof key_sha256 !== 'string' || typeof checked_at !== 'string') return null;
   if (typeof cache_ttl_hours !== 'number' || Number.isNaN(Date.parse(checked_at))) return null;
   return {
     license_status,
     key_sha256: key_sha256.toLowerCase(),
     checked_at,
+    answered_at: typeof answered_at === 'string' ? answered_at : null,
     cache_ttl_hours,
     expires_at: typeof expires_at === 'string' ? expires_at : null,
     machine_id: typeof machine_id === 'string' ? machine_id : null,

@@ -61,6 +61,7 @@ export async function validateLicense(
     ...(machine_id !== null && { machine_id }),
     ...(asked.nonce !== null && { nonce: asked.nonce }),
   };
+  const askedAt = now();
   const verdict = judgeLicense(await context.ask('POST', '/api/license/v1/validate', { body, signal }));
   if (verdict.kind === 'refused')
     return { status: verdict.problem.code, valid: false, verified: false, isTransient: false, fromCache: false };
@@ -71,7 +72,8 @@ export async function validateLicense(
     if (!(await verifiedBy(context, verify, { online: true, signal })).valid) return fromCache(context, asked);
   }
   const status = verdict.body['status'] as LicenseStatus;
-  cache.writeLicense(cachedOf(verdict.body, status, asked, now(), verified), now());
+  const at = now();
+  await cache.writeLicense(cachedOf(verdict.body, status, asked, at, verified), { askedAt, highestSeen: at });
   return { status, valid: status === 'active', verified, isTransient: false, fromCache: false };
 }
 
@@ -89,11 +91,12 @@ function cachedOf(
   now: number,
   verified: boolean,
 ): CachedLicense {
-  const { cache_ttl_hours, expires_at } = answer;
+  const { checked_at, cache_ttl_hours, expires_at } = answer;
   return {
     license_status,
     key_sha256: keySha256,
     checked_at: new Date(now).toISOString(),
+    answered_at: typeof checked_at === 'string' ? checked_at : null,
     cache_ttl_hours: typeof cache_ttl_hours === 'number' ? cache_ttl_hours : 0,
     expires_at: typeof expires_at === 'string' ? expires_at : null,
     machine_id: machineId,
@@ -109,7 +112,7 @@ async function fromCache(context: Context, asked: LicenseQuery): Promise<License
   const license = cache.license(asked.keySha256, asked.machineId);
   const at = now();
   // Also when nothing is given: a clock set back after the grace would give it once more.
-  if (at > highestSeen) cache.write({ highestSeen: at });
+  await cache.noteTime(at);
   if (license === null || (license.legacy && !legacyCache)) return UNKNOWN;
   const known = license.legacy ? unverified(license) : await believed(context, license, asked);
   if (known === null) return UNKNOWN;
@@ -168,7 +171,7 @@ export async function loadLicenseFile(context: Context, file: string): Promise<L
   const verify = (pems: readonly string[]): Promise<LicenseFileResult> => host.verifyLicenseFile(text, pems, checks);
   const result = await verifiedBy(context, verify, { online: true });
   const { highestSeen } = cache.read();
-  if (at > highestSeen) cache.write({ highestSeen: at });
+  await cache.noteTime(at);
   if (result.payload !== undefined && isSetBack(at, highestSeen))
     return { valid: false, payload: result.payload, reason: 'clock_set_back' };
   return result;

@@ -63,7 +63,7 @@ export async function checkForUpdate(
   const asked = { channel, platform, current_version: currentVersion };
   if (verdict.kind === 'answer' && typeof verdict.body['update_available'] === 'boolean') {
     const update = answered(verdict.body);
-    cache.write({ update: { ...asked, ...update } });
+    await cache.write(() => ({ update: { ...asked, ...update } }));
     return { ...resultOf(update), unauthorized: false, isTransient: false, fromCache: false };
   }
   if (verdict.kind === 'refused') return { ...NOTHING, ...outcomeOf(verdict) };

@@ -32,6 +32,14 @@ class Memory implements Storage {
   }
 }
 
+/** Of `navigator.locks`: one page of the origin at a time. */
+interface Locks {
+  request<T>(name: string, options: { signal: AbortSignal }, work: () => T): Promise<T>;
+}
+
+/** Then the work is done without a lock. */
+const LONGEST_MS = 5_000;
+
 function storageOf(): Storage {
   try {
     // Reading the property itself throws where a browser blocks it.
@@ -59,6 +67,19 @@ export class LocalStore implements Store {
       // The origin's quota.
       return false;
     }
+  }
+
+  async exclusively<T>(name: string, work: () => T): Promise<T> {
+    // Only pages of https have locks.
+    const { locks } = (globalThis as unknown as { navigator?: { locks?: Locks } }).navigator ?? {};
+    let done: { result: T } | undefined;
+    const once = (): { result: T } => (done ??= { result: work() });
+    try {
+      await locks?.request(this.prefix + name, { signal: AbortSignal.timeout(LONGEST_MS) }, once);
+    } catch {
+      // It was not had in time, or a page without an origin has none.
+    }
+    return once().result;
   }
 
   remove(name: string): boolean {

@@ -3,11 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '../store.js';
+import { withFileLock } from './file-lock.js';
 
 const STALE_TEMPORARY_MS = 3_600_000;
+/** Of `put`, and of a lock that was left (file-lock.ts). */
+const TEMPORARY = /\.\d+\.[0-9a-f]{8}\.tmp$/;
 const LONGEST = 4 * 1024 * 1024;
 
 export class FileStore implements Store {
+  #looked = false;
+
   constructor(private readonly folder: string) {}
 
   read(name: string): string | null {
@@ -34,6 +39,14 @@ export class FileStore implements Store {
     }
   }
 
+  async exclusively<T>(name: string, work: () => T): Promise<T> {
+    this.#makeFolder();
+    return withFileLock(join(this.folder, `${name}.lock`), () => {
+      this.#removeHalfWritten(name);
+      return work();
+    });
+  }
+
   remove(name: string): boolean {
     return removeFile(join(this.folder, name));
   }
@@ -43,6 +56,22 @@ export class FileStore implements Store {
     const names = this.#listed();
     for (const name of names) if (name.endsWith('.tmp') && this.#isStale(name)) this.remove(name);
     return names.filter((name) => !name.endsWith('.tmp'));
+  }
+
+  #makeFolder(): void {
+    try {
+      mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+    } catch {
+      // Nothing is kept then, which `put` says.
+    }
+  }
+
+  /** Once: what killed processes left of this name. Others' files may lie beside it. */
+  #removeHalfWritten(name: string): void {
+    if (this.#looked) return;
+    this.#looked = true;
+    for (const each of this.#listed())
+      if (each.startsWith(`${name}.`) && TEMPORARY.test(each) && this.#isStale(each)) this.remove(each);
   }
 
   #listed(): string[] {

@@ -137,15 +137,17 @@ describe('sdk: licenses', () => {
     const full: Store = {
       read: (name) => kept.get(name) ?? null,
       put: () => false,
+      exclusively: (_name, work) => Promise.resolve(work()),
       remove: (name) => kept.delete(name),
       names: () => [...kept.keys()],
     };
     const onFullDisk = new Cache(full, 'shop');
     const known = onFullDisk.license(KEY_SHA256, 'm-1') ?? expect.fail('nothing is kept');
     const refused = { ...known, license_status: 'invalid' as const };
-    onFullDisk.writeLicense({ ...refused, key_sha256: 'f'.repeat(64) }, now);
+    const asked = { askedAt: now, highestSeen: now };
+    await onFullDisk.writeLicense({ ...refused, key_sha256: 'f'.repeat(64) }, asked);
     expect(onFullDisk.license(KEY_SHA256, 'm-1')?.license_status).to.equal('active');
-    onFullDisk.writeLicense(refused, now);
+    await onFullDisk.writeLicense(refused, asked);
     expect(onFullDisk.license(KEY_SHA256, 'm-1')).to.equal(null);
   });
 
