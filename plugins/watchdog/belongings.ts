@@ -1,13 +1,19 @@
 /**
- * What goes with a project that has no monitor. The history of the monitors that it had is kept for its time, and names
+ * Monitors keep their project from being deleted; what goes with a project that has none. The history of the monitors that it had is kept for its time, and names
  * no project any more.
  */
-import type { ProjectBelongings } from '../../ports/domain/projects.js';
+import type { ProjectBelongings, ProjectUsage } from '../../ports/domain/projects.js';
 import type { Collection, Doc } from '../../ports/store.js';
 import type { WatchdogDeps } from './deps.js';
 
 /** Changed at a time, so that heartbeats pass between. */
 const AT_ONCE = 500;
+
+/** One that was deleted is there until its last event is told, and keeps nothing. */
+export const usage = ({ monitors }: Pick<WatchdogDeps, 'monitors'>): ProjectUsage => ({
+  noun: 'monitors',
+  inUse: async (project) => (await monitors.find({ filter: { project, deleted_at: null }, limit: 1 })).items.length > 0,
+});
 
 type Kept = Pick<WatchdogDeps, 'windows' | 'changes' | 'incidents' | 'timeline'>;
 

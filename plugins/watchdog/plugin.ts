@@ -23,7 +23,7 @@ import { MONITOR_PROBES, WATCHDOG, type WatchdogApi } from '../../ports/domain/w
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
-import { belongings } from './belongings.js';
+import { belongings, usage } from './belongings.js';
 import { COLLECTIONS } from './collections.js';
 import type { WatchdogDeps, WatchdogConfig } from './deps.js';
 import { ERRORS } from './model/caller.js';
@@ -193,17 +193,12 @@ export default definePlugin<WatchdogConfig>({
     });
     const { evaluator, outbox, outages, runs } = services;
     metricsOf(ctx.ports.metrics, services);
-    const monitored = async (project: string): Promise<boolean> => {
-      // One that was deleted is there until its last event is told.
-      const page = await deps.monitors.find({ filter: { project, deleted_at: null }, limit: 1 });
-      return page.items.length > 0;
-    };
     const evaluate = async (): Promise<void> => void (await evaluator.evaluate('scheduler'));
     const scheduled = { name: 'evaluate', everyMs: EVALUATE_MS, timeoutMs: EVALUATE_TIMEOUT_MS, run: evaluate };
     return {
       services: { [WATCHDOG.name]: api(services) },
       extensions: [
-        extend(PROJECT_USAGE, { noun: 'monitors', inUse: monitored }),
+        extend(PROJECT_USAGE, usage(deps)),
         extend(PROJECT_BELONGINGS, belongings(deps)),
         extend(PROJECT_PARTS, projectPart(services.status, deps)),
         extend(SEARCH_PROVIDERS, monitorSearch(services)),
