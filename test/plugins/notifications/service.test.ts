@@ -11,8 +11,8 @@ import { times } from '../../support/budget.js';
 import { ADMIN, SHARED_KEY, TestService } from '../../support/service.js';
 import { Receiver } from '../webhooks/receiver.js';
 
-/** How often the process is killed. */
-const ROUNDS = times(2);
+/** How often the process is killed; of each round five are reported, and a mail that catches up names twenty. */
+const ROUNDS = Math.min(4, times(2));
 
 /** Takes every mail and keeps it as it came. */
 class MailServer {
@@ -252,10 +252,7 @@ describe('notifications: the real program', function () {
     mail.raw.length = 0;
     const titles: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      const burst = Array.from(
-        { length: 5 },
-        (_, i) => `Crash ${'abcdefghijklmnopqrstu'[round] ?? ''}${'vwxyz'[i] ?? ''}`,
-      );
+      const burst = Array.from({ length: 5 }, (_, i) => `Crash ${'abcd'[round] ?? ''}${'vwxyz'[i] ?? ''}`);
       await Promise.all(burst.map((title) => report(title)));
       titles.push(...burst);
       await service.end('SIGKILL');
