@@ -1,6 +1,6 @@
 /**
- * Monitors keep their project from being deleted; what goes with a project that has none. The history of the monitors that it had is kept for its time, and names
- * no project any more.
+ * Monitors keep their project from being deleted; what goes with a project that has none. The history of the monitors
+ * that it had is kept for its time, and names no project any more.
  */
 import type { ProjectBelongings, ProjectUsage } from '../../ports/domain/projects.js';
 import type { Collection, Doc } from '../../ports/store.js';
