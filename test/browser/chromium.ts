@@ -205,6 +205,12 @@ export class Tab {
     return Tab.#of(await browser.blank(width), browser, origin);
   }
 
+  /** In a window of its own in which no script of a page runs; to be discarded. */
+  static async scriptless(browser: TestBrowser, origin: string): Promise<Tab> {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    return Tab.#of(await context.newPage(), browser, origin);
+  }
+
   /** In a window of its own that is never painted, where there is one; to be discarded. */
   static async unpainted(browser: TestBrowser, origin: string): Promise<Tab> {
     const window = await browser.unpainted(1440);
@@ -235,7 +241,7 @@ export class Tab {
     return response?.status() ?? 0;
   }
 
-  /** At the first page, with a session of the login's form. What a person sees of it is not drawn: `signInByHand`. */
+  /** A session of the login's form, and no page of it: the test opens its own. As a person does it: `signInByHand`. */
   async signIn(username: string, password: string): Promise<void> {
     const { request } = this.page;
     const login = `${this.origin}/login`;
@@ -244,7 +250,6 @@ export class Tab {
     const form = { username, password, csrf_token };
     const answer = await request.post(login, { form, headers: { origin: this.origin }, maxRedirects: 0 });
     if (answer.status() !== 303) throw new Error(`login of ${username} → ${answer.status()}`);
-    await this.go('/');
   }
 
   async signInByHand(username: string, password: string): Promise<void> {

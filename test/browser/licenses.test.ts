@@ -135,6 +135,7 @@ describe('web: licenses in a real browser', function () {
     tab = await Tab.open(browser, service.url, 1440);
     const { page } = tab;
     await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.go('/');
     expect(await page.locator('#panel-approvals-title').count()).to.equal(1);
     await shot('dashboard');
     await page

@@ -53,13 +53,9 @@ describe('web: pages of errors and bugs as people meet them', function () {
   }
 
   async function scriptless(): Promise<{ context: BrowserContext; page: Page }> {
-    const context = await browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
-    await page.goto(`${service.url}/login`);
-    await page.getByLabel('User name').fill(ADMIN.username);
-    await page.getByLabel('Password').fill(ADMIN.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    return { context, page };
+    const plain = await Tab.scriptless(browser, service.url);
+    await plain.signIn(ADMIN.username, ADMIN.password);
+    return { context: plain.page.context(), page: plain.page };
   }
 
   /** An error with such a text in every field, worked on by people and agents with such texts. */

@@ -38,6 +38,7 @@ describe('web: the search in a real browser', function () {
     it(`Ctrl+K, words, arrows and Enter at ${width} pixels`, async () => {
       tab = await Tab.open(browser, service.url, width);
       await tab.signIn(ADMIN.username, ADMIN.password);
+      await tab.go('/');
       const { page } = tab;
       await page.keyboard.press('Control+k');
       await page.keyboard.type('printer');
@@ -173,16 +174,14 @@ describe('web: the search in a real browser', function () {
   });
 
   it('works without scripts', async () => {
-    const context = await browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
-    await page.goto(`${service.url}/login`);
-    await page.getByLabel('User name').fill(ADMIN.username);
-    await page.getByLabel('Password').fill(ADMIN.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    const plain = await Tab.scriptless(browser, service.url);
+    await plain.signIn(ADMIN.username, ADMIN.password);
+    await plain.go('/');
+    const { page } = plain;
     await page.getByLabel('Search everything').fill('stock');
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: /Stock of all branches/ }).click();
     expect(page.url()).to.equal(`${service.url}/projects/warehouse`);
-    await context.close();
+    await plain.discard();
   });
 });

@@ -94,6 +94,7 @@ describe('web: the structure of every page', function () {
     it('in the list of the search box, too, text is isolated', async () => {
       const painted = await Tab.open(browser, planted.url);
       await painted.signIn(ADMIN.username, ADMIN.password);
+      await painted.go('/');
       await painted.page.keyboard.press('Control+k');
       await painted.page.keyboard.insertText(hebrew);
       await painted.page.locator('.search-hit').first().waitFor();

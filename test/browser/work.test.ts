@@ -63,13 +63,9 @@ describe('web: work on errors and bugs in a real browser', function () {
 
   /** A signed-in tab whose scripts do not run. */
   async function scriptless(): Promise<{ context: BrowserContext; page: Page }> {
-    const context = await browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
-    await page.goto(`${service.url}/login`);
-    await page.getByLabel('User name').fill(ADMIN.username);
-    await page.getByLabel('Password').fill(ADMIN.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    return { context, page };
+    const plain = await Tab.scriptless(browser, service.url);
+    await plain.signIn(ADMIN.username, ADMIN.password);
+    return { context: plain.page.context(), page: plain.page };
   }
   const said = (page: Page, text: string): Promise<void> =>
     page.getByRole('status').filter({ hasText: text }).first().waitFor();
@@ -358,7 +354,8 @@ describe('web: work on errors and bugs in a real browser', function () {
       const answer = await fetch(service.url + path, { headers: { accept: 'application/json' } });
       expect(answer.status, path).to.equal(401);
     }
-    const { page } = await signedIn();
+    const { tab: mine, page } = await signedIn();
+    await mine.go('/account');
     const status = await page.evaluate(
       `fetch('/bugs/${ref}/status', { method: 'POST', body: new URLSearchParams({ status: 'closed' }) }).then((a) => a.status)`,
     );
