@@ -140,6 +140,8 @@ describe('web: every page in a real browser', function () {
     expect(await found(text('#fff'), text('#666'))).to.deep.equal(['color-contrast 1']);
     expect(await found(text('#fff'), text('#666'))).to.deep.equal(['color-contrast 1']);
     expect(await found(text('#fff', ` of many words before ${link}.`))).to.deep.equal(['link-in-text-block 1']);
+    const boxed = `<span style="display: inline-block">${link}.</span>`;
+    expect(await found(text('#fff', ` of many words before ${boxed}`))).to.deep.equal(['link-in-text-block 1']);
     const over = '<div style="position: absolute; inset: 0 0 -2rem; background: #666; z-index: -1"></div>';
     expect(await found(over, '<p style="color: #555">A text</p>')).to.deep.equal(['color-contrast 1']);
   });
