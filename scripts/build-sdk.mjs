@@ -4,20 +4,31 @@
  *
  *   npm run build:sdk
  *   node scripts/build-sdk.mjs FOLDER      in another folder, which is made anew
+ *
+ * Does nothing where the folder has the package of this build.
  */
 import { realpathSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, posix, relative, resolve } from 'node:path';
 import { build, stop } from 'esbuild-wasm';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
+export const SDK = join(ROOT, 'build', 'sdk');
 /** A declaration is read as the kind of module that the nearest package.json says. */
 const FORMS = {
   esm: { type: 'module', entry: 'clients/sdk/index', platform: 'node', target: 'node20', format: 'esm' },
   cjs: { type: 'commonjs', entry: 'clients/sdk/index', platform: 'node', target: 'node20', format: 'cjs' },
   browser: { type: 'module', entry: 'clients/sdk/browser/index', platform: 'browser', target: 'es2022', format: 'esm' },
 };
+
+/** Of what the package is made. */
+const SOURCES = [
+  join(DIST, '.tsbuildinfo'),
+  join(ROOT, 'package.json'),
+  join(ROOT, 'clients', 'sdk', 'README.md'),
+  import.meta.filename,
+];
 
 const put = (path, value) => writeFile(path, `${JSON.stringify(value, null, 2)}\n`);
 
@@ -35,9 +46,22 @@ async function declarations(entry) {
   return found;
 }
 
-/** @param out is made anew. The bundler stays, for whoever has more to bundle. @returns the version */
+const changed = (path) =>
+  stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+
+/** The README is written last. */
+async function isFresh(out) {
+  const [made, ...sources] = await Promise.all([join(out, 'README.md'), ...SOURCES].map(changed));
+  return made >= Math.max(...sources);
+}
+
+/** @param out is made anew unless it is of this build. The bundler stays, for who has more to bundle. @returns the version */
 export async function buildSdk(out) {
   const { version, license } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  if (await isFresh(out)) return version;
   await rm(out, { recursive: true, force: true });
   const exported = {};
   for (const [form, { type, entry, platform, target, format }] of Object.entries(FORMS)) {
@@ -82,7 +106,7 @@ export async function buildSdk(out) {
 
 const [, started] = process.argv;
 if (started !== undefined && realpathSync(started) === import.meta.filename) {
-  const out = resolve(process.argv[2] ?? join(ROOT, 'build', 'sdk'));
+  const out = resolve(process.argv[2] ?? SDK);
   const version = await buildSdk(out);
   // The bundler's program, which holds this one's output, is ended by a signal. Left to itself it ends later, and newer
   // versions of Node may stand still when they exit from the midst of compiling (nodejs/node 54918).

@@ -1,14 +1,14 @@
 // Writes the update agent, the one that tests stop (test/clients/agent/faulty.ts), and the packager as one file each,
 // with what V8 compiled of it beside it: a start then takes little more processor time than Node's own, and tests
 // start them hundreds of times. Users have the agent as one file, and the packager as it is compiled, which the tests
-// before a real service run. Beside them, with the same bundler, the SDK's package. Does nothing when nothing was
+// before a real service run. With the same bundler, the SDK's package in build/sdk. Does nothing when nothing was
 // compiled since.
 import { execFile } from 'node:child_process';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { build, stop } from 'esbuild-wasm';
-import { buildSdk } from './build-sdk.mjs';
+import { buildSdk, SDK } from './build-sdk.mjs';
 
 const DIST = join(import.meta.dirname, '..', 'dist');
 const OUT = join(DIST, 'test', 'bundled');
@@ -81,12 +81,12 @@ process.once('exit', () => require('node:fs').writeFileSync(${JSON.stringify(mad
 export async function bundleClients() {
   const names = Object.keys(PROGRAMS);
   const [built, ...made] = await Promise.all([join(DIST, '.tsbuildinfo'), ...names.map(cacheOf)].map(changed));
-  if (made.every((time) => time >= built)) return;
+  await buildSdk(SDK);
+  if (made.every((time) => time >= built)) return stop();
   // Of code of the same length V8 takes what it compiled of another.
   await rm(OUT, { recursive: true, force: true });
   await writeFiles(Object.fromEntries(names.map((name) => [`${name}.code`, PROGRAMS[name]])), SCRIPT);
   await writeFiles(THREADS, { format: 'esm' });
-  await buildSdk(join(OUT, 'sdk'));
   await stop();
   await Promise.all(names.map((name) => writeFile(join(OUT, `${name}.cjs`), starter(name))));
   await Promise.all(names.map(writeCache));

@@ -111,7 +111,7 @@ if (queue.length === 0) {
 }
 
 /** Files that use the update agent, the packager or the SDK wait until these are bundled, beside which others run. */
-const startsClients = (file) => /^(clients\/(agent|packager|sdk)|outside)\//.test(nameOf(file));
+const startsClients = (file) => /^(clients\/(agent|packager|sdk|demo)|outside)\//.test(nameOf(file));
 let bundling = queue.some(startsClients) ? bundleClients().then(() => (bundling = null)) : null;
 
 const began = Date.now();

@@ -14,7 +14,6 @@ import { archiveOf } from '../../support/release-server.js';
 import { builtSdk } from '../../support/bundled.js';
 import { aosJson, TestService } from '../../support/service.js';
 import { until } from '../../harness.js';
-import { folder, removeFolder } from './server.js';
 
 const ROOT = projectRoot();
 const VECTORS = JSON.parse(await readFile(join(ROOT, 'test', 'fixtures', 'vectors', 'license-files.json'), 'utf8')) as {
@@ -31,7 +30,6 @@ const suite = CHROMIUM === undefined ? describe.skip : describe;
 
 suite('the SDK in a browser', function () {
   this.timeout(180_000);
-  let made: string;
   let service: TestService;
   let site: Server;
   let browser: TestBrowser;
@@ -44,8 +42,7 @@ suite('the SDK in a browser', function () {
   let reachable = true;
 
   before(async () => {
-    made = await folder();
-    const built = await builtSdk(made);
+    const built = await builtSdk();
     service = await TestService.here();
     await service.project('shop');
     token = await service.token('bugtracker:report,bugtracker:read,watchdog:ping,updateservice:publish,license:manage');
@@ -86,7 +83,6 @@ suite('the SDK in a browser', function () {
     site?.closeAllConnections();
     site?.close();
     await service?.dispose();
-    await removeFolder(made);
   });
 
   async function open(): Promise<void> {

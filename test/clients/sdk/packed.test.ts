@@ -17,12 +17,10 @@ const ROOT = projectRoot();
 describe('the packed SDK', function () {
   this.timeout(300_000);
   let dir: string;
-  let made: string;
 
   before(async () => {
     dir = await folder();
-    made = await folder();
-    const built = await builtSdk(made);
+    const built = await builtSdk();
     const pack = ['pack', '--loglevel=error', '--json', '--pack-destination', dir];
     const [{ filename, files }] = JSON.parse(await done('npm', pack, { cwd: built })) as [
       { filename: string; files: { path: string }[] },
@@ -39,7 +37,7 @@ describe('the packed SDK', function () {
       cwd: dir,
     });
   });
-  after(() => Promise.all([dir, made].map(removeFolder)));
+  after(() => removeFolder(dir));
 
   const node = (file: string, env: Record<string, string> = {}): Promise<string> =>
     done(process.execPath, [file], { cwd: dir, env: cleanEnv({ XDG_CACHE_HOME: join(dir, 'cache'), ...env }) });
