@@ -8,6 +8,7 @@ import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SHORT_NODE } from '../support/programs.js';
 import { TestService } from '../support/service.js';
 import { run, TOOLS } from './programs.js';
 
@@ -75,8 +76,8 @@ describe('openapi.json before foreign programs', function () {
 
   const lint = (name: string, ...args: string[]): Promise<[number | null, string]> =>
     run(
-      join(TOOLS, 'npm', 'node_modules', '.bin', name),
-      ['lint', ...args, 'openapi.json'],
+      process.execPath,
+      [...SHORT_NODE, join(TOOLS, 'npm', 'node_modules', '.bin', name), 'lint', ...args, 'openapi.json'],
       { REDOCLY_TELEMETRY: 'off' },
       folder,
     );
@@ -98,7 +99,12 @@ describe('openapi.json before foreign programs', function () {
     await writeFile(join(folder, 'package.json'), '{"type":"module"}');
     await writeFile(join(folder, 'fetches.ts'), FETCHES);
     const generated = ['openapi.json', '-o', 'types.ts'];
-    const [made, said] = await run(join(tools, '.bin', 'openapi-typescript'), generated, {}, folder);
+    const [made, said] = await run(
+      process.execPath,
+      [...SHORT_NODE, join(tools, '.bin', 'openapi-typescript'), ...generated],
+      {},
+      folder,
+    );
     expect(made, said).to.equal(0);
     const options = '--strict --target es2022 --module nodenext --skipLibCheck --types'.split(' ');
     const [compiled, why] = await run(process.execPath, [TSC, ...options, '', 'fetches.ts'], {}, folder);
@@ -112,7 +118,7 @@ describe('openapi.json before foreign programs', function () {
   it('makes a client with hey-api, whose types compile with exactOptionalPropertyTypes, and which reports and lists', async () => {
     const generated = ['-i', 'openapi.json', '-o', 'hey', '--no-log-file', '-s'];
     const tools = join(TOOLS, 'npm', 'node_modules', '.bin', 'openapi-ts');
-    const [made, said] = await run(process.execPath, [tools, ...generated], {}, folder);
+    const [made, said] = await run(process.execPath, [...SHORT_NODE, tools, ...generated], {}, folder);
     expect(made, said).to.equal(0);
     await writeFile(join(folder, 'asks.ts'), HEY);
     const options =

@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { CHROMIUM, launch, type TestBrowser } from '../browser/chromium.js';
+import { SHORT_NODE } from '../support/programs.js';
 import { TestService } from '../support/service.js';
 import { CACHE, REQUIRED } from './programs.js';
 
@@ -89,7 +90,7 @@ suite('source maps of real builds', function () {
   });
 
   const cli = (of: Shop, ...args: string[]): Promise<unknown> =>
-    run(process.execPath, [join(PACKAGES, '@sentry', 'cli', 'bin', 'sentry-cli'), ...args], {
+    run(process.execPath, [...SHORT_NODE, join(PACKAGES, '@sentry', 'cli', 'bin', 'sentry-cli'), ...args], {
       cwd: of.folder,
       env: settings(of),
     });
@@ -219,7 +220,7 @@ suite('source maps of real builds', function () {
          plugins: [sentryVitePlugin({ project: 'vite', telemetry: false, release: { name: 'vite@1.0.0' } })],
        };`,
     );
-    await run(process.execPath, [join(PACKAGES, 'vite', 'bin', 'vite.js'), 'build'], {
+    await run(process.execPath, [...SHORT_NODE, join(PACKAGES, 'vite', 'bin', 'vite.js'), 'build'], {
       cwd: vite.folder,
       env: settings(vite),
     });
@@ -247,7 +248,7 @@ suite('source maps of real builds', function () {
        );
        if (stats.hasErrors()) throw new Error(stats.toString());`,
     );
-    await run(process.execPath, ['build.mjs'], { cwd: webpack.folder, env: settings(webpack) });
+    await run(process.execPath, [...SHORT_NODE, 'build.mjs'], { cwd: webpack.folder, env: settings(webpack) });
     const script = (await readdir(join(webpack.folder, 'dist'))).find((name) => name.endsWith('.js'));
     await page(webpack, `dist/${script ?? ''}`);
     await visit(webpack);
@@ -265,7 +266,7 @@ suite('source maps of real builds', function () {
          plugins: [sentryEsbuildPlugin({ project: 'esbuild', telemetry: false })],
        });`,
     );
-    await run(process.execPath, ['build.mjs'], { cwd: esbuild.folder, env: settings(esbuild) });
+    await run(process.execPath, [...SHORT_NODE, 'build.mjs'], { cwd: esbuild.folder, env: settings(esbuild) });
     await page(esbuild, 'dist/main.js');
     await visit(esbuild);
     await expectSources((await items(esbuild))[0]);

@@ -7,20 +7,17 @@ import { fileURLToPath } from 'node:url';
 import { parse } from '../../cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import { compose, type Service } from '../../main.js';
+import { SHORT_NODE } from './programs.js';
 import { isUsual, PASSWORD_COST, prepare, prepareKeys } from './prepared.js';
 import { within } from './within.js';
 import { watch } from './work.js';
 
 export const CLI = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
 /**
- * How the program is run: most starts here live for seconds, and what V8 optimizes while it starts is used once. Without
- * that a command takes a third less processor time, a service a sixth. Later versions of Node do not know the option.
- * A service that works for minutes is several times slower with it: benchmarks set `asUsersRunIt`.
+ * How the program is run: most starts here live for seconds. A service that works for minutes is several times slower
+ * with these options: benchmarks set `asUsersRunIt`.
  */
-const programOf = (cli: string, asUsersRunIt = false): string[] => [
-  ...(process.version.startsWith('v20.') && !asUsersRunIt ? ['--interrupt-budget=1000000'] : []),
-  cli,
-];
+const programOf = (cli: string, asUsersRunIt = false): string[] => [...(asUsersRunIt ? [] : SHORT_NODE), cli];
 export const PROGRAM = programOf(CLI);
 export const ADMIN = { username: 'admin', password: 'correct-horse-battery-staple' };
 export const SHARED_KEY = 'shared-key-for-tests-only-0123456789';
