@@ -11,6 +11,7 @@ import { MongoStore } from '../../../adapters/mongodb/store.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { jobsContract } from '../../../testing/contracts/jobs.js';
 import { COLLECTIONS, type JobsEngine, type Runner } from '../../../testing/contracts/jobs/harness.js';
+import { SHORT_NODE } from '../../support/programs.js';
 import { mongoUrl, NO_MONGODB } from '../../support/mongo/server.js';
 
 const RUNNER = fileURLToPath(new URL('./runner.js', import.meta.url));
@@ -20,7 +21,9 @@ class Runners {
   private readonly children: ChildProcess[] = [];
 
   async start(place: object): Promise<Runner> {
-    const child = spawn(process.execPath, [RUNNER, JSON.stringify(place)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [...SHORT_NODE, RUNNER, JSON.stringify(place)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     this.children.push(child);
     if (child.stdout) await once(child.stdout, 'data');
     return { pid: child.pid ?? 0, kill: () => end(child) };

@@ -1,6 +1,5 @@
 /** Several processes on one store, one of which is killed. */
 import { expect } from 'chai';
-import type { JobSpec } from '../../../ports/jobs.js';
 import { countJob, SHORT_LOCKS, until, type JobsEngine, type JobsWorld } from './harness.js';
 
 export function jobsOfProcesses(world: JobsWorld, runner: NonNullable<JobsEngine['runner']>): void {
@@ -17,24 +16,25 @@ export function jobsOfProcesses(world: JobsWorld, runner: NonNullable<JobsEngine
     await Promise.all(processes.map((process) => process.kill()));
   });
 
-  const killed = async (spec: JobSpec): Promise<void> => {
-    const first = await runner(SHORT_LOCKS);
-    const { jobs } = make([spec]);
-    await jobs.enqueue(spec.name, 7);
-    await until('the first run', async () => (await runs()).length === 1);
-    await first.kill();
-    const second = await runner(SHORT_LOCKS);
-    const both = await until('the second run', async () => {
-      const done = await runs();
-      return done.length === 2 && done;
-    });
-    expect(both.map(({ pid }) => pid)).to.have.members([first.pid, second.pid]);
-    await second.kill();
-  };
+  /** One may last for ten minutes, the other for half a second. */
+  const HANGING = [
+    { name: 'test.long', timeoutMs: 600_000 },
+    { name: 'test.hang', timeoutMs: 500 },
+  ];
 
-  it('a job whose process is killed runs again elsewhere, after its lock has ended', () =>
-    killed({ name: 'test.hang', timeoutMs: 500, run: async () => undefined }));
-
-  it('a job that may last for ten minutes does not wait for them when its process is killed', () =>
-    killed({ name: 'test.long', timeoutMs: 600_000, run: async () => undefined }));
+  it('jobs whose process is killed run again elsewhere after their locks have ended, whatever time they have', async () => {
+    const other = await runner(SHORT_LOCKS);
+    const { jobs } = make(
+      HANGING.map((job) => ({ ...countJob(world.store), ...job })),
+      SHORT_LOCKS,
+    );
+    for (const [i, { name }] of HANGING.entries()) await jobs.enqueue(name, i);
+    await until('the first runs', async () => new Set((await runs()).map(({ n }) => n)).size === HANGING.length);
+    await other.kill();
+    expect((await runs()).every(({ pid }) => pid === other.pid)).to.equal(true);
+    await jobs.start();
+    await until('the runs elsewhere', async () => (await stored()) === 0);
+    const elsewhere = (await runs()).filter(({ pid }) => pid === process.pid);
+    expect(elsewhere.map(({ n }) => n)).to.have.members(HANGING.map((_, i) => i));
+  });
 }
