@@ -1,7 +1,7 @@
 /**
  * A start that fails says so and ends by itself, whatever it had opened by then (contract 95: exit 1). Each phase of the
- * boot, with the real program: `serve`, and a command where the phase belongs to both. Where another fault of the same
- * phase shows that it ends, what is said is looked at in this process.
+ * boot, with the real program, by `serve`; by a command one on each engine. Where another fault of the same phase, or the
+ * same one by `serve`, shows that it ends, what is said is looked at in this process.
  */
 import { expect } from 'chai';
 import { spawn, type ChildProcess } from 'node:child_process';
@@ -60,28 +60,25 @@ function run(env: NodeJS.ProcessEnv, words: string[]): Run {
   return one;
 }
 
-/** A plugin that keeps the process alive with a timer, and does `what` in its phase. */
-const plugin = (what: string): string => `
-setInterval(() => {}, 1000);
+/** A plugin that does `what` in its phase. */
+const plain = (what: string): string => `
 export default {
   id: 'faulty', version: '1.0.0', api: 1, title: 'Faulty', critical: true, needs: [], provides: [],
   ${what}
 };
 `;
+/** The same, which keeps its process alive with a timer. */
+const plugin = (what: string): string => `setInterval(() => {}, 1000);${plain(what)}`;
 const throws = "throw new Error('out of order');";
 const hangs = 'await new Promise(() => {});';
 
 const PHASES: Record<string, string> = {
-  'a migration': plugin(
-    `migrations: [{ number: 1, name: 'first', run: async () => { ${throws} } }], setup: () => ({}),`,
-  ),
-  setup: plugin(`setup: async () => { ${throws} },`),
+  'a migration': `migrations: [{ number: 1, name: 'first', run: async () => { ${throws} } }], setup: () => ({}),`,
+  setup: `setup: async () => { ${throws} },`,
 };
 const SERVE_PHASES: Record<string, string> = {
-  mount: plugin(
-    `setup: () => ({ routes: [0, 1].map(() => ({ method: 'GET', path: '/api/faulty', summary: 'Twice', access: 'public', handle: () => ({}) })) }),`,
-  ),
-  start: plugin(`setup: () => ({ start: async () => { ${throws} } }),`),
+  mount: `setup: () => ({ routes: [0, 1].map(() => ({ method: 'GET', path: '/api/faulty', summary: 'Twice', access: 'public', handle: () => ({}) })) }),`,
+  start: `setup: () => ({ start: async () => { ${throws} } }),`,
 };
 
 /** A folder of its own, with settings for its store. */
@@ -107,6 +104,13 @@ class Place {
     return { SVC_CONFIG: file };
   }
 
+  /** The program, by `serve`; what a command says of it, in this process. */
+  async refused(words: string[], extra: Record<string, string>, says: RegExp): Promise<void> {
+    if (words[0] === 'serve') await this.fails(words, extra, says);
+    else await saysHere(this.env(extra), words, says);
+  }
+
+  /** The program says it and ends. */
   async fails(words: string[], extra: Record<string, string>, says: RegExp): Promise<Run> {
     const one = run(this.env(extra), words);
     const { code, ms } = await one.endedAfter;
@@ -159,7 +163,7 @@ for (const engine of engines) {
     /** No engine is open yet in these. */
     function beforeAnyStore(words: string[]): void {
       const name = words.join(' ');
-      it(`${name}: configuration`, () => place.fails(words, { SVC_PORT: 'eighty' }, /server\.port/));
+      it(`${name}: configuration`, () => place.refused(words, { SVC_PORT: 'eighty' }, /server\.port/));
 
       it(`${name}: a key that cannot be used`, async () => {
         const path = join(place.folder, 'release.pem');
@@ -168,7 +172,7 @@ for (const engine of engines) {
       });
 
       it(`${name}: a plugin that cannot be loaded`, async () =>
-        place.fails(words, await place.plugin(throws), /out of order/));
+        place.refused(words, await place.plugin(throws), /out of order/));
 
       it(`${name}: a plugin that is not there`, async () =>
         saysHere(place.env(await place.plugins('./not-there.mjs')), words, /not-there/));
@@ -185,7 +189,10 @@ for (const engine of engines) {
           // A command does not migrate a store of several processes.
           const migrates = engine.name === 'sqlite' || words[0] === 'serve';
           if (phase === 'a migration' && !migrates) return;
-          await place.fails(words, await place.plugin(text), /out of order/);
+          // Of the two `setup` has more open.
+          if (words[0] === 'serve' || phase === 'setup')
+            await place.fails(words, await place.plugin(plugin(text)), /out of order/);
+          else await saysHere(place.env(await place.plugin(plain(text))), words, /out of order/);
         });
       }
 
@@ -201,7 +208,7 @@ for (const engine of engines) {
           await mkdir(data);
           await prepareKeys(data, serviceEnv);
           await writeFile(join(data, 'aos.db'), 'this is no database, and long enough to be one'.repeat(100));
-          await place.fails(words, {}, /not a database|NOTADB/);
+          await place.refused(words, {}, /not a database|NOTADB/);
         });
       } else {
         it(`${name}: keys that are not given`, () =>
@@ -209,7 +216,7 @@ for (const engine of engines) {
 
         it(`${name}: keys that the store is not used with`, async () => {
           await onUsedStore();
-          await place.fails(
+          await place.refused(
             words,
             { SVC_LICENSE_KEY: 'another-license-key-0123456789-0123' },
             /security\.license_key \(from environment variable SVC_LICENSE_KEY\) is not the one that this store is used with/,
@@ -221,7 +228,8 @@ for (const engine of engines) {
     for (const [phase, text] of Object.entries(SERVE_PHASES)) {
       it(`serve: ${phase}`, async () => {
         await onUsedStore();
-        await place.fails(['serve'], await place.plugin(text), /out of order|api\/faulty/);
+        // In this process its log would come between the lines of the runner.
+        await place.fails(['serve'], await place.plugin(plugin(text)), /out of order|api\/faulty/);
       });
     }
 
@@ -230,13 +238,15 @@ for (const engine of engines) {
       const taken = createServer().listen(0, '127.0.0.1');
       await once(taken, 'listening');
       const { port } = taken.address() as { port: number };
-      await place
-        .fails(
-          ['serve'],
-          { SVC_PORT: String(port) },
-          /^configuration: server\.port \d+ is in use by another program \(from environment variable SVC_PORT\)$/m,
-        )
-        .finally(() => taken.close());
+      const settings = { SVC_PORT: String(port) };
+      const says =
+        /^configuration: server\.port \d+ is in use by another program \(from environment variable SVC_PORT\)$/m;
+      // The phase before it, `start`, shows on each engine that the program ends.
+      const refused =
+        engine.name === 'sqlite'
+          ? place.fails(['serve'], settings, says)
+          : saysHere(place.env(settings), ['serve'], says);
+      await refused.finally(() => taken.close());
     });
 
     it('serve: a data directory that another server has', async function () {
@@ -268,10 +278,12 @@ for (const engine of engines) {
 
     it('serve: a plugin whose stop hangs, while the store is busy: its threads end before the process does', async () => {
       await onUsedStore();
-      // The threads are those of the embedded store, twenty searches for a few; another store is busy in its own server.
-      const [count, searches] = engine.name === 'sqlite' ? [1000, 20] : [100, 2];
+      // The threads are those of the embedded store, twenty searches for a few; another store is busy in its own server,
+      // where a search now and then does.
+      const [count, searches, pauseMs] = engine.name === 'sqlite' ? [1000, 20, 0] : [100, 2, 20];
+      const next = pauseMs === 0 ? 'work(i + 1)' : `setTimeout(work, ${pauseMs}, i + 1)`;
       const work = `const rows = ctx.collection('rows');
-        const work = (i) => rows.find({ filter: { n: { gte: i % 100 } }, limit: 1000 }).then(() => work(i + 1), () => {});
+        const work = (i) => rows.find({ filter: { n: { gte: i % 100 } }, limit: 1000 }).then(() => ${next}, () => {});
         const filled = Promise.all(Array.from({ length: ${count} }, (_, n) => rows.insert({ id: String(n), n })));
         filled.then(() => { for (let i = 0; i < ${searches}; i++) work(i); });`;
       const phase = `collections: [{ name: 'rows', indexes: [] }], setup: (ctx) => { ${work} return { start: async () => { await filled; ${throws} }, stop: async () => { ${hangs} } }; },`;
