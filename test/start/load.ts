@@ -1,11 +1,15 @@
 /** Requests that run while a test changes something: what fails of them is kept, and none is waited for by time. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { until } from '../harness.js';
+import { times } from '../support/budget.js';
 
 const MOST_FAILURES = 20;
 const LONGEST_MS = 120_000;
-/** From the end of a round to the next: a test waits half a minute for a rotation, and some hundred rounds are enough. */
-const PAUSE_MS = 100;
+/**
+ * From the end of a round to the next: a test waits half a minute for a rotation, and a hundred rounds of each loop are
+ * enough; `.ci/run` has more.
+ */
+const PAUSE_MS = 300 / times(1);
 
 export class Load {
   /** Rounds that were answered as they should. */
