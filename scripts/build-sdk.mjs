@@ -58,7 +58,7 @@ async function isFresh(out) {
   return made >= Math.max(...sources);
 }
 
-/** @param out is made anew unless it is of this build. The bundler stays, for who has more to bundle. @returns the version */
+/** @param out is made anew unless it is of this build. The bundler stays, for whoever has more. @returns the version */
 export async function buildSdk(out) {
   const { version, license } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   if (await isFresh(out)) return version;
