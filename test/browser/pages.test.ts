@@ -139,6 +139,8 @@ describe('web: every page in a real browser', function () {
     expect(await found(text('#fff'))).to.deep.equal([]);
     expect(await found(text('#fff'), text('#666'))).to.deep.equal(['color-contrast 1']);
     expect(await found(text('#fff'), text('#666'))).to.deep.equal(['color-contrast 1']);
+    // Its contrast is passed where it stands alone: what is found then is asked of it as a link.
+    expect(await found(text('#fff'), text('#fff', `<br>${link}`))).to.deep.equal([]);
     expect(await found(text('#fff', ` of many words before ${link}.`))).to.deep.equal(['link-in-text-block 1']);
     const boxed = `<span style="display: inline-block">${link}.</span>`;
     expect(await found(text('#fff', ` of many words before ${boxed}`))).to.deep.equal(['link-in-text-block 1']);
