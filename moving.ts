@@ -3,9 +3,7 @@
  * the process in which the service makes its backups. main.ts composes what runs; this composes what is done while
  * nothing needs to run.
  */
-import { rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { randomUUID } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
 import { finishRestore, restoreBackup, type Restored } from './adapters/archive/backup/restore.js';
 import type { ArchiveHead, ArchiveKind } from './adapters/archive/container/head.js';
 import { readArchive } from './adapters/archive/container/reader.js';
@@ -13,6 +11,7 @@ import { refuseExisting, sentenceOf, type WrittenArchive } from './adapters/arch
 import { writeExport, type Exported } from './adapters/archive/moving/export.js';
 import { contentOf, importDocuments, isHalfImported, judgeExport } from './adapters/archive/moving/import.js';
 import { isThere } from './adapters/archive/files.js';
+import { removeStale, withCopy } from './adapters/archive/stale.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
 import { fingerprints, type ServiceKeys } from './adapters/node/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
@@ -90,6 +89,7 @@ export async function exportTo(path: string, { releases }: { releases: boolean }
   const { core } = configuration;
   const file = resolve(path);
   await refuseExisting(file);
+  await removeStale(dirname(file), Date.now());
   const keys = await keysOf(core, false);
   const about = { version: await version(), created_at: new Date().toISOString(), keys: printsOf(keys) };
   if (core.storage.file === null)
@@ -100,16 +100,13 @@ export async function exportTo(path: string, { releases }: { releases: boolean }
     );
   const packages = releases ? await releasesOf(configuration) : null;
   const source = await existingFile(core, '');
-  const copy = `${file}.${randomUUID().slice(0, 8)}.copy`;
-  try {
+  return withCopy(dirname(file), async (copy) => {
     await copyStore(source, copy).catch((error: unknown) => {
       throw sentenceOf(error, file);
     });
     const store = new SqliteStore({ path: copy, durability: 'normal' });
-    return await withStore(store, () => writeExport(file, about, store, packages));
-  } finally {
-    for (const end of ['', '-wal', '-shm']) await rm(`${copy}${end}`, { force: true });
-  }
+    return withStore(store, () => writeExport(file, about, store, packages));
+  });
 }
 
 export interface Imported {

@@ -3,7 +3,7 @@
  * program, beside a service that is it too; otherwise in this process.
  */
 import { expect } from 'chai';
-import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -280,6 +280,21 @@ describe('backup, restore, export and import', function () {
       kind: 'export',
       verified: true,
     });
+  });
+
+  it('removes what a killed run of a day ago left beside the target, copies of the store among it', async () => {
+    const first = await preparedAt('first');
+    const left = ['.copy-0a1b2c3d.partial', '.copy-0a1b2c3d.partial-wal', '.e.tar.gz.0a1b2c3d.partial'];
+    const others = ['.copy-0a1b2c3e.partial', '.copy-mine.partial', 'notes.partial'];
+    for (const [name, old] of [...left, 'notes.partial'].map(
+      (one) => [at(one), new Date(Date.now() - 90_000_000)] as const,
+    )) {
+      await writeFile(name, 'x');
+      await utimes(name, old, old);
+    }
+    for (const name of others.slice(0, 2)) await writeFile(at(name), 'x');
+    expect((await aosHere(first.env, ['export', at('e.tar.gz')])).code).to.equal(0);
+    expect((await readdir(folder)).toSorted()).to.deep.equal([...others, 'e.tar.gz', 'first'].toSorted());
   });
 
   for (const name of ['backup', 'restore', 'export', 'import']) {

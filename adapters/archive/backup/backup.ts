@@ -3,9 +3,8 @@
  * command line).
  */
 import { createReadStream } from 'node:fs';
-import { randomUUID } from 'node:crypto';
-import { readdir, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { ReleaseStore } from '../../../ports/release-store.js';
 import type { ArchiveHead } from '../container/head.js';
 import {
@@ -16,14 +15,13 @@ import {
   type ArchiveEntry,
   type WrittenArchive,
 } from '../container/writer.js';
-import { codeOf, textOf } from '../files.js';
+import { textOf } from '../files.js';
 import { packageEntries } from '../packages.js';
+import { removeStale, withCopy } from '../stale.js';
 
 export const STORE_ENTRY = 'store.db';
 export const keyEntry = (file: string): string => `keys/${file}`;
 const READ_BYTES = 1024 * 1024;
-const COPY = /^\.copy-[0-9a-f]{8}\.partial$/;
-const STALE_MS = 24 * 3_600_000;
 
 export interface BackupSource {
   dataDir: string;
@@ -46,9 +44,8 @@ export async function writeBackup(
 ): Promise<WrittenArchive> {
   await refuseExisting(path);
   const folder = dirname(path);
-  await removeStale(folder);
-  const copy = join(folder, `.copy-${randomUUID().slice(0, 8)}.partial`);
-  try {
+  await removeStale(folder, Date.now());
+  return withCopy(folder, async (copy) => {
     // Keys first: a rotation between the two leaves the new key sealed in the store, which opens it by the data key.
     const keys = await keysOf(source);
     await source.copyStore(copy).catch((error: unknown) => {
@@ -57,10 +54,8 @@ export async function writeBackup(
         : sentenceOf(error, path);
     });
     const whole = { format: 'aos-archive', format_version: 1, kind: 'backup', ...head } as const;
-    return await writeArchive(path, { ...whole, releases: source.releases !== null }, entries(source, copy, keys));
-  } finally {
-    for (const name of [copy, `${copy}-wal`, `${copy}-shm`, `${copy}-journal`]) await rm(name, { force: true });
-  }
+    return writeArchive(path, { ...whole, releases: source.releases !== null }, entries(source, copy, keys));
+  });
 }
 
 const isFull = (error: unknown): boolean => {
@@ -86,20 +81,4 @@ async function* entries(
   const { size } = await stat(copy);
   yield { path: STORE_ENTRY, size, content: createReadStream(copy, { highWaterMark: READ_BYTES }) };
   if (releases !== null) yield* packageEntries(releases);
-}
-
-/** Copies of runs that were killed. */
-async function removeStale(folder: string): Promise<void> {
-  const names = await readdir(folder).catch((error: unknown) => {
-    if (codeOf(error) === 'ENOENT') return [];
-    throw error;
-  });
-  for (const name of names.filter((one) => COPY.test(basename(one)))) {
-    const path = join(folder, name);
-    const stats = await stat(path).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return null;
-      throw error;
-    });
-    if (stats !== null && Date.now() - stats.mtimeMs > STALE_MS) await rm(path, { force: true });
-  }
 }

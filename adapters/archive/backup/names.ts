@@ -5,12 +5,10 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BackupNote } from '../../../ports/store/backups.js';
-import { isPartial } from '../container/writer.js';
 import { codeOf } from '../files.js';
+import { removeStale } from '../stale.js';
 
 const NAME = /^aos-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z(-before-[A-Za-z0-9._-]{1,60})?\.tar\.gz$/;
-/** What a run leaves that was killed is this old when no run can be under way. */
-const STALE_MS = 24 * 3_600_000;
 
 /** @param at RFC 3339, UTC @param before version whose migration it comes before */
 export function nameOf(at: string, before?: string): string {
@@ -63,12 +61,5 @@ export async function prune(folder: string, keep: number, now: number): Promise<
   for (const before of [false, true])
     for (const { name } of all.filter((one) => one.before === before).slice(keep))
       await rm(join(folder, name), { force: true });
-  for (const name of (await readdir(folder)).filter(isPartial)) {
-    const path = join(folder, name);
-    const stats = await stat(path).catch((error: unknown) => {
-      if (codeOf(error) === 'ENOENT') return null;
-      throw error;
-    });
-    if (stats !== null && now - stats.mtimeMs > STALE_MS) await rm(path, { force: true });
-  }
+  await removeStale(folder, now);
 }

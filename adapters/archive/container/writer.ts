@@ -2,9 +2,9 @@
  * Writes an archive: gzip of tar, first what it is, last the hash of every entry. It is written beside its place and
  * put there when it is whole and on the disk, so that a file of that name is never half of one.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { link, open, rm, stat } from 'node:fs/promises';
-import { dirname, basename, join } from 'node:path';
+import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -12,6 +12,7 @@ import { Header } from 'tar/header';
 import { syncFolder } from '../../../lib/folders.js';
 import { spentMemory } from '../../../lib/process/spent-memory.js';
 import { codeOf, isThere, writePieces } from '../files.js';
+import { partialOf } from '../stale.js';
 import { HASHES_ENTRY, HEAD_ENTRY, type ArchiveHead } from './head.js';
 
 const BLOCK_BYTES = 512;
@@ -50,8 +51,6 @@ export function textEntry(path: string, text: string): ArchiveEntry {
   return { path, size: bytes.length, content: [bytes] };
 }
 
-export const isPartial = (name: string): boolean => /\.[0-9a-f]{8}\.partial$/.test(name);
-
 /**
  * @throws Error, one sentence, when there is a file at `path`, or no room; what the entries throw. Nothing stays then.
  */
@@ -61,7 +60,7 @@ export async function writeArchive(
   entries: AsyncIterable<ArchiveEntry>,
 ): Promise<WrittenArchive> {
   await refuseExisting(path);
-  const partial = join(dirname(path), `.${basename(path)}.${randomUUID().slice(0, 8)}.partial`);
+  const partial = partialOf(path);
   const hashes: EntryHash[] = [];
   try {
     const file = await open(partial, 'wx', OWN_FILE);

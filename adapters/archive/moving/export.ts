@@ -15,8 +15,10 @@ import {
   type Contents,
 } from './contents.js';
 
-/** Documents read at once; the largest may have megabytes. */
-const PAGE = 250;
+/** Documents read at once. */
+const PAGE = { first: 10, most: 250 };
+/** What they may have together: a piece of a source map has 350,000 characters, most have less than 4,000. */
+const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const PART_CHARACTERS = 4 * 1024 * 1024;
 
 export interface Exported extends WrittenArchive {
@@ -35,7 +37,8 @@ export async function writeExport(
   releases: ReleaseStore | null,
 ): Promise<Exported> {
   const migrations: string[] = [];
-  for await (const doc of documentsOf(store, MIGRATIONS)) if (!isOfIndexes(MIGRATIONS, doc)) migrations.push(doc.id);
+  for await (const { doc } of documentsOf(store, MIGRATIONS))
+    if (!isOfIndexes(MIGRATIONS, doc)) migrations.push(doc.id);
   const hash = new ContentsHash();
   const told: { contents: Contents | null } = { contents: null };
   async function* entries(): AsyncGenerator<ArchiveEntry> {
@@ -61,9 +64,8 @@ async function* partsOf(store: DocumentStore, name: string, hash: ContentsHash):
     length = 0;
     return textEntry(partEntry(name, ++n), text);
   };
-  for await (const doc of documentsOf(store, name)) {
+  for await (const { doc, line } of documentsOf(store, name)) {
     if (isOfIndexes(name, doc)) continue;
-    const line = lineOf(doc);
     lines.push(line);
     length += line.length;
     if (length >= PART_CHARACTERS) yield part();
@@ -71,12 +73,20 @@ async function* partsOf(store: DocumentStore, name: string, hash: ContentsHash):
   if (lines.length > 0) yield part();
 }
 
-async function* documentsOf(store: DocumentStore, name: string): AsyncGenerator<Doc> {
+/** As many at once as their size allows, by the longest of those before. */
+async function* documentsOf(store: DocumentStore, name: string): AsyncGenerator<{ doc: Doc; line: string }> {
   const collection = store.collection<Doc>(name);
+  let limit = PAGE.first;
   for (let after: string | null = null; ;) {
-    const page = await collection.find({ limit: PAGE, after });
-    yield* page.items;
+    const page = await collection.find({ limit, after });
+    let longest = 1;
+    for (const doc of page.items) {
+      const line = lineOf(doc);
+      longest = Math.max(longest, line.length);
+      yield { doc, line };
+    }
     if (page.next === null) return;
     after = page.next;
+    limit = Math.max(1, Math.min(PAGE.most, 2 * limit, Math.floor(PAGE_CHARACTERS / longest)));
   }
 }
