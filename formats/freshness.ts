@@ -3,7 +3,7 @@
  * machine can hold a machine on an old release unnoticed. The caller verifies the signature over the statement's exact
  * bytes first.
  */
-import { isTimestamp } from '../lib/time.js';
+import { isoOf, isTimestamp } from '../lib/time.js';
 import { compareVersions, isVersion } from '../lib/versions.js';
 import { PLATFORMS, type Platform } from './platform.js';
 
@@ -52,9 +52,12 @@ export function staleness(statement: FreshnessStatement, facts: FreshnessFacts):
   const { product, channel, platform, current, offered, newestSeen, now } = facts;
   if (statement.product !== product) return 'The freshness statement is of another product.';
   if (statement.channel !== channel) return 'The freshness statement is of another channel.';
-  if (Date.parse(statement.expires_at) <= now) return 'The freshness statement has expired.';
-  if (newestSeen !== null && Date.parse(statement.issued_at) < Date.parse(newestSeen))
-    return 'The freshness statement is older than one that was seen before.';
+  const { issued_at, expires_at } = statement;
+  // A clock that is wrong, here or there, shows by the two times.
+  if (Date.parse(expires_at) <= now)
+    return `The freshness statement has expired: it held until ${expires_at}, and this machine’s clock says ${isoOf(now)}.`;
+  if (newestSeen !== null && Date.parse(issued_at) < Date.parse(newestSeen))
+    return `The freshness statement is older than one that was seen before: it is of ${issued_at}, that one of ${newestSeen}.`;
   const latest = statement.latest[platform];
   if (latest === null) return null;
   const reached = offered?.version ?? current;

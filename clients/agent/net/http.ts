@@ -234,6 +234,12 @@ function objectOf(bytes: Buffer): JsonAnswer['body'] {
   }
 }
 
+/** A certificate that is judged by a wrong clock looks like this too. */
+const clockSaid = (error: unknown): string =>
+  ['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID'].includes(codeOf(error))
+    ? ` (this machine’s clock says ${new Date().toISOString()})`
+    : '';
+
 /** What breaks a connection is exit 8; the user's own cancelling is not the network's fault. */
 function networkFailure(error: unknown, url: URL | null, signal: AbortSignal): unknown {
   if (error instanceof AgentFailure) return error;
@@ -242,7 +248,7 @@ function networkFailure(error: unknown, url: URL | null, signal: AbortSignal): u
   const cause = error instanceof AggregateError ? error.errors.map(String).join(', ') : text;
   return new AgentFailure(
     'transient',
-    `${url === null ? 'the connection broke' : `${url.origin} cannot be reached`}: ${cause}`,
+    `${url === null ? 'the connection broke' : `${url.origin} cannot be reached`}: ${cause}${clockSaid(error)}`,
     { cause: error },
   );
 }

@@ -7,6 +7,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { newKeys, ReleaseServer, sha256, type Release } from '../../support/release-server.js';
+import { certificates } from '../../plugins/probes/certificates.js';
 import { install, remove, runAgent, runHere, scratch, type Ran } from './agent.js';
 
 const keys = newKeys();
@@ -221,6 +222,20 @@ describe('update-agent: the network', function () {
       await secure.stop();
       await remove(folder);
     });
+  });
+
+  it('a certificate that has expired is told with what the clock says (with openssl)', async function () {
+    const made = await certificates();
+    if (made === null) return this.skip();
+    const folder = await scratch();
+    await writeFile(join(folder, 'ca.pem'), made.ca);
+    const secure = new ReleaseServer(keys);
+    await secure.start(made.expired);
+    const ran = await runHere(['--server', secure.url, '--dir', dir, '--ca-file', join(folder, 'ca.pem')]);
+    await secure.stop();
+    await remove(folder);
+    expect(ran.code, ran.stderr).to.equal(8);
+    expect(ran.stderr).to.match(/certificate has expired \(this machine’s clock says 20\S+Z\)$/m);
   });
 
   it('http outside loopback wants --allow-http', async () => {
