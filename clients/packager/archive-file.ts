@@ -1,15 +1,17 @@
 /** The package as a file: packed, then read by the rules that the service reads it by. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { makeFolders } from '../../lib/folders.js';
 import { UnsafePackage, readPackage } from '../../formats/archive.js';
 import type { Platform } from '../../formats/platform.js';
 import { EXIT, PackagerFailure } from './failure.js';
 import { gzipOf } from './gzip-writer.js';
 import type { PublishFile } from './publish-files.js';
 import { tarOf } from './tar-writer.js';
+import { unwritable } from './unwritable.js';
 
 export interface ArchiveFile {
   path: string;
@@ -46,9 +48,14 @@ export async function pack(files: readonly PublishFile[], path: string, options:
       yield piece;
     }
   }
+  await makeFolders(dirname(path), 0o777).catch((error: unknown) => {
+    throw unwritable(error, path);
+  });
   try {
-    await mkdir(dirname(path), { recursive: true });
-    await pipeline(measured(), createWriteStream(partial));
+    await pipeline(measured(), createWriteStream(partial)).catch((error: unknown) => {
+      const { path: of, syscall } = error as NodeJS.ErrnoException;
+      throw of === partial || syscall === 'write' ? unwritable(error, path) : error;
+    });
     const contents = await judged(partial, options);
     if (contents.files.length !== files.length || contents.unpackedBytes !== total)
       throw new PackagerFailure(EXIT.error, 'The archive does not hold what was packed.');

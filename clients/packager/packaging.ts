@@ -13,6 +13,7 @@ import { EXIT, PackagerFailure } from './failure.js';
 import { mainAssembly, type MainAssembly } from './main-assembly.js';
 import type { PackagerSettings } from './options.js';
 import { platformOfPath, publishFiles, type PublishFile } from './publish-files.js';
+import { unwritable } from './unwritable.js';
 import { UpdateService, type ListedRelease, type ReleaseToPublish } from './service.js';
 
 /** GNU tar warns of times before 1980. */
@@ -226,7 +227,10 @@ const archivePath = (output: string, name: string): string =>
 /** Works on a kept archive's path, or on one in a folder that goes afterwards. */
 async function withFolder<T>(kept: string | null, work: (path: string) => Promise<T>): Promise<T> {
   if (kept !== null) return work(kept);
-  const folder = await mkdtemp(join(tmpdir(), 'packager-'));
+  const place = join(tmpdir(), 'packager-');
+  const folder = await mkdtemp(place).catch((error: unknown) => {
+    throw unwritable(error, place);
+  });
   try {
     return await work(join(folder, 'package.tar.gz'));
   } finally {

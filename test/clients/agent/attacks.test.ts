@@ -102,14 +102,22 @@ describe('update-agent: attacks', function () {
 
     it('the statement has expired', async () => {
       server.lies.statement = (said) => ({ ...said, expires_at: new Date(Date.now() - 1000).toISOString() });
-      await refused(3, /has expired: it held until 20\S+Z, and this machine’s clock says 20\S+Z\.$/m, '--require-signed');
+      await refused(
+        3,
+        /has expired: it held until 20\S+Z, and this machine’s clock says 20\S+Z\.$/m,
+        '--require-signed',
+      );
       expect((await go()).stdout).to.match(/^WARNING: .*expired.*\nUPDATED/);
     });
 
     it('an older statement is replayed', async () => {
       expect((await go('--require-signed')).code).to.equal(0);
       server.lies.statement = (said) => ({ ...said, issued_at: new Date(Date.now() - 3_600_000).toISOString() });
-      await refused(3, /older than one that was seen before: it is of 20\S+Z, that one of 20\S+Z\.$/m, '--require-signed');
+      await refused(
+        3,
+        /older than one that was seen before: it is of 20\S+Z, that one of 20\S+Z\.$/m,
+        '--require-signed',
+      );
     });
 
     it('the statement is withheld', async () => {

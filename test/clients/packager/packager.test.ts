@@ -1,6 +1,7 @@
 /** The packager before a service of the test, in this process and as a program (contract 90, packager). */
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -580,6 +581,45 @@ describe('packager', function () {
       await writeTree(dir, { 'zeros.bin': Buffer.alloc(4 * 1024 ** 2) });
       expect((await startPackager([...args, '--output', out], { TMPDIR: temporary })).code).to.equal(4);
       expect((await readdir(dir)).filter((name) => name.startsWith('kept'))).to.deep.equal([]);
+    });
+  });
+
+  describe('where no archive can be written, names the folder and the mend', () => {
+    const MEND = '--output names another folder; without it TMPDIR does.\n';
+    const said = (where: string, why: string): string => `The archive cannot be written to ${where}: ${why}. ${MEND}`;
+    const dry = ['--project', 'shop', '--dry-run'];
+
+    it('a folder below a file, or below one that is not there', async () => {
+      await writeFile(join(root, 'file'), '');
+      const below = await packager([...dry, '--publish-dir', dir, '--output', join(root, 'file', 'new')]);
+      expect(below.code).to.equal(1);
+      expect(below.stderr).to.include(said(join(root, 'file', 'new'), 'a file lies in its way'));
+      const nowhere = await startPackager([...dry, '--publish-dir', dir], { TMPDIR: join(root, 'none') });
+      expect(nowhere.code).to.equal(1);
+      expect(nowhere.stderr).to.include(said(join(root, 'none'), 'it is not there, and cannot be made'));
+    });
+
+    it('a disk that is full, one that is read-only, and with letters of any language (with mount, as root)', async function () {
+      const disk = join(root, 'Ünï cödé 文件');
+      const mounted = (options: string): boolean =>
+        spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk], { stdio: 'ignore' }).status === 0;
+      await mkdir(disk);
+      if (process.getuid?.() !== 0 || !mounted('size=1m')) this.skip();
+      try {
+        const own = join(disk, 'publish ö');
+        await writeTree(own, { 'package.json': TREE['package.json'], 'ä 1.bin': randomBytes(600_000) });
+        const here = [...dry, '--publish-dir', own, '--output', join(disk, 'aus gabe')];
+        const full = await packager(here);
+        expect([full.code, await readdir(join(disk, 'aus gabe'))]).to.deep.equal([1, []]);
+        expect(full.stderr).to.include(said(join(disk, 'aus gabe'), 'its disk is full'));
+        expect(spawnSync('mount', ['-o', 'remount,ro', disk]).status).to.equal(0);
+        const readOnly = await packager([...here.slice(0, -1), join(disk, 'new')]);
+        expect(readOnly.stderr).to.include(said(join(disk, 'new'), 'its file system is read-only'));
+        const packed = await packager([...here.slice(0, -1), join(root, 'ö ß'), '--json']);
+        expect(JSON.parse(packed.stdout)).to.include({ files: 2, version: '1.2.0' });
+      } finally {
+        spawnSync('umount', [disk]);
+      }
     });
   });
 

@@ -1,0 +1,27 @@
+/** A place that takes no archive: a disk that is full or read-only, a folder of another user, or none. */
+import { dirname } from 'node:path';
+import { EXIT, PackagerFailure } from './failure.js';
+
+const WHY: Readonly<Record<string, string>> = {
+  EROFS: 'its file system is read-only',
+  EACCES: 'this user may not write there',
+  EPERM: 'this user may not write there',
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'this user may use no more of its disk',
+  ENOENT: 'it is not there, and cannot be made',
+  ENOTDIR: 'a file lies in its way',
+  EEXIST: 'a file lies in its way',
+};
+
+/**
+ * The system names no file where a write fails, and another one where the folder cannot be made.
+ * @param path of the archive @returns every other error as it is
+ */
+export function unwritable(error: unknown, path: string): unknown {
+  const why = WHY[(error as NodeJS.ErrnoException).code ?? ''];
+  if (why === undefined) return error;
+  return new PackagerFailure(
+    EXIT.error,
+    `The archive cannot be written to ${dirname(path)}: ${why}. --output names another folder; without it TMPDIR does.`,
+  );
+}
