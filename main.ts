@@ -28,6 +28,7 @@ import { StoreFaultLog } from './adapters/node/store-fault-log.js';
 import { UnlistedProxies } from './adapters/node/unlisted-proxies.js';
 import { ThreadSourceMaps } from './adapters/sourcemaps/source-maps.js';
 import { refuseHalfImported } from './adapters/archive/moving/import.js';
+import { Announcement } from './composition/announcement.js';
 import { backupsOf } from './composition/backups.js';
 import { BUILTIN } from './composition/builtin.js';
 import { prepare } from './composition/first-start.js';
@@ -240,6 +241,10 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
 
   const serverFile = join(config.data_dir, 'server.json');
   let lock: InstanceLock | null = null;
+  const announcement = new Announcement(
+    (url) => lock?.announce(url) ?? replaceFile(serverFile, `${JSON.stringify({ pid: process.pid, url })}\n`),
+    log,
+  );
   let stopping: Promise<void> | undefined;
   let placing: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
@@ -249,6 +254,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     await unlisted.flush();
     await placing;
     await Promise.all([hasher.close(), sourceMaps.close()]);
+    await announcement.stop();
     if (lock) await lock.release();
     else if ((await InstanceLock.running(config.data_dir))?.pid === process.pid) await rm(serverFile, { force: true });
     await lines.flush();
@@ -266,8 +272,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     if (base_url === null && address !== null) app.base_url = address;
     const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
     if (address === null) return { address, firstAdmin };
-    if (lock) await lock.announce(address);
-    else await replaceFile(serverFile, `${JSON.stringify({ pid: process.pid, url: address })}\n`);
+    await announcement.tell(address);
     return { address, firstAdmin };
   };
 

@@ -40,9 +40,13 @@ export function isBusy(error: unknown): boolean {
   return (resultCode(error) & 0xff) === 5;
 }
 
+/** There is no room to make the shared memory beside the file, which SQLite tells as an error of the disk. */
+const NO_ROOM_BESIDE = 4_874;
+
 /** The disk is full, or the file may not grow. */
 export function isFull(error: unknown): boolean {
-  return (resultCode(error) & 0xff) === 13;
+  const code = resultCode(error);
+  return (code & 0xff) === 13 || code === NO_ROOM_BESIDE;
 }
 
 /** What is stored cannot be read: a page of the file, or the file as a whole. */
@@ -63,6 +67,7 @@ export const unavailableBecause = (error: unknown): string | undefined => UNAVAI
 /** Why a file cannot be opened, in words for people; undefined: only the error itself tells. */
 export function reasonOf(error: unknown): string | undefined {
   const code = resultCode(error) & 0xff;
+  if (isFull(error)) return 'its disk is full';
   if (code === 26) return 'the file is not a database';
   return code === 11 ? 'the database is malformed' : unavailableBecause(error);
 }

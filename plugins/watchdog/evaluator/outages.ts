@@ -43,12 +43,17 @@ export class Outages {
 
   constructor(@inject(DEPS) private readonly deps: WatchdogDeps) {}
 
-  /** Only `serve` calls this: records the gap since the last sign of life, then gives signs of life. */
+  /**
+   * Only `serve` calls this: records the gap since the last sign of life, then gives signs of life. A disk that is full
+   * refuses heartbeats as well, and the next sign after it ends both.
+   */
   async start(): Promise<void> {
-    await this.stamp();
-    this.#timer = setInterval(() => {
-      this.stamp().catch((error: unknown) => this.deps.log.error({ err: error }, 'the sign of life was not stored'));
-    }, STAMP_MS);
+    const notStored = (err: unknown): void => this.deps.log.error({ err }, 'the sign of life was not stored');
+    await this.stamp().catch((error: unknown) => {
+      if (!(error instanceof StoreFull)) throw error;
+      notStored(error);
+    });
+    this.#timer = setInterval(() => void this.stamp().catch(notStored), STAMP_MS);
     this.#timer.unref();
   }
 

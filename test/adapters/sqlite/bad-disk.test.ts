@@ -90,6 +90,21 @@ describe('sqlite, a bad disk', function () {
     }
   });
 
+  it('full before it is opened again: it says so, and opens when there is room', async function () {
+    await mounted(this, '-t', 'tmpfs', '-o', 'size=12m', 'tmpfs');
+    const [store] = await opened();
+    await store.close();
+    const { bavail, bsize } = await statfs(disk);
+    await writeFile(join(disk, 'ballast'), Buffer.alloc(bavail * bsize));
+    const again = new SqliteStore({ path: join(disk, 'data', 'aos.db') });
+    expect(((await rejection(again.connect())) as Error).message).to.equal(
+      `cannot open ${join(disk, 'data', 'aos.db')}: its disk is full; aos doctor says what to do`,
+    );
+    await rm(join(disk, 'ballast'));
+    const [open] = await opened();
+    await open.close();
+  });
+
   it('read-only while it runs: writes say so, reads go on, and what was acknowledged is there afterwards', async function () {
     const image = join(folder, 'image');
     await writeFile(image, Buffer.alloc(24 * 1024 * 1024));

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { WatchdogDeps } from '../../../../plugins/watchdog/deps.js';
 import { freshMonitor } from '../../../../plugins/watchdog/model/monitor.js';
-import type { DocumentStore } from '../../../../ports/store.js';
+import { StoreFull, type DocumentStore } from '../../../../ports/store.js';
 import type { ManualClock } from '../../../../testing/clock.js';
 import { ANYONE, HOUR, MINUTE, over, STORES, fixtureOn, type Fixture } from '../fixture.js';
 
@@ -438,6 +438,21 @@ for (const engine of STORES) {
       expect(await full.evaluate(), 'once it takes them again').to.include({ to_down: 0, to_warning: 0 });
       await pass(40_000);
       expect(await full.evaluate(), 'when none comes').to.include({ to_down: 1 });
+    });
+
+    it('starts on a full disk, and holds nothing of that time against a monitor', async () => {
+      await fixture.outages.stamp();
+      await fixture.beat('a', { interval: 10 });
+      const full = fixtureOn(store, fixture.clock, undefined, 3);
+      const { marks } = full.deps;
+      full.deps.marks = over(marks, { change: () => Promise.reject(new StoreFull()) });
+      await full.outages.start();
+      fixture.clock.advance(50_000);
+      full.deps.marks = marks;
+      expect(await full.evaluate(), 'before its first sign of life').to.include({ to_down: 0, to_warning: 0 });
+      await full.outages.stamp();
+      expect(await full.evaluate(), 'once there is room').to.include({ to_down: 0, to_warning: 0 });
+      await full.outages.stop();
     });
 
     it('two evaluators on one store: one wins, and its alarms are told once', async () => {
