@@ -86,7 +86,10 @@ function api({
   return {
     observe: async (observation) => {
       const heartbeat = heartbeatOf(observation, undefined, true);
-      const taken = await intake.observe({ ...heartbeat, unsure: observation.status === 'warning' }, EVERYBODY);
+      const taken = await intake.observe(
+        { ...heartbeat, probed: true, unsure: observation.status === 'warning' },
+        EVERYBODY,
+      );
       if (taken) beats();
       return taken;
     },
@@ -143,7 +146,7 @@ export default definePlugin<WatchdogConfig>({
   ],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
-  events: ['monitor.down', 'monitor.recovered'],
+  events: ['monitor.down', 'monitor.recovered', 'monitor.warning', 'monitor.certificate_expiring'],
   tags: {
     watchdog: 'Monitors, the heartbeats they live by, their timeline, the history of their metrics, and the evaluator.',
     ping: 'Heartbeats by a URL alone: of cron jobs, and by the push URL of Uptime Kuma.',

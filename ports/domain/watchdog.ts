@@ -26,10 +26,41 @@ export interface MonitorEvent {
   /** Why it ended, other than by a normal heartbeat: `stopped`, `maintenance`, `deleted`. */
   resolution: string | null;
   down_since_utc: string | null;
+  name: string;
+  /** Of `monitor.down`: why, in one sentence without a final stop; null for other events. */
+  reason: string | null;
+  /** Of `monitor.down`: what the last heartbeat, ping or probe reported. */
+  message: string | null;
+  /** Of `monitor.down`: the exit code that a ping reported. */
+  exit_code: number | null;
+  last_heartbeat_at: string | null;
+}
+
+/** Data of `monitor.warning`: a monitor that was up reports a warning, a failed check, or is late. */
+export interface MonitorWarning {
+  source: string;
+  name: string;
+  state: MonitorState;
+  previous_state: MonitorState | null;
+  reason: string | null;
+  message: string | null;
+  last_heartbeat_at: string | null;
+}
+
+/** Data of `monitor.certificate_expiring`: once per threshold that the remaining days fall below. */
+export interface MonitorCertificateExpiring {
+  source: string;
+  name: string;
+  /** Whole days until the certificate ends; negative after its end. */
+  days_left: number;
+  /** RFC 3339; null where the probe does not report it. */
+  expires_at: string | null;
 }
 
 export const MONITOR_DOWN = event<MonitorEvent>('monitor.down');
 export const MONITOR_RECOVERED = event<MonitorEvent>('monitor.recovered');
+export const MONITOR_WARNING = event<MonitorWarning>('monitor.warning');
+export const MONITOR_CERTIFICATE_EXPIRING = event<MonitorCertificateExpiring>('monitor.certificate_expiring');
 
 export interface RunChange {
   source: string;

@@ -43,6 +43,10 @@ export interface ReceivedHeartbeat {
   grave: boolean;
   /** A failure that may be none: it never ends a down. */
   unsure?: boolean;
+  /** Exit code of the program that pinged. */
+  exit_code?: number | null;
+  /** A probe of this service reports it. */
+  probed?: boolean;
   /** An entry of `checks` says `ok: false`. */
   failed: boolean;
   interval: number | null;

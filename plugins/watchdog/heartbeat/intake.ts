@@ -219,7 +219,7 @@ export class HeartbeatIntake {
     else if (state === 'down' && before.state !== 'down') {
       changeSet.down(now, 'Reported an error', heartbeat.message);
       const by = await this.ancestry.suppressor(before);
-      if (by === null) changeSet.alarm(false, true);
+      if (by === null) changeSet.alarm(false, heartbeat);
       else changeSet.suppress(by);
     } else changeSet.to(state, messageOf(state, heartbeat, alive));
     const { names, pairs, dropped } = indexed(before.names, heartbeat.samples);
@@ -228,6 +228,7 @@ export class HeartbeatIntake {
       beat_interval: heartbeat.interval,
       last_status: heartbeat.status,
       message: heartbeat.message,
+      ...((heartbeat.exit_code ?? null) !== (before.exit_code ?? null) && { exit_code: heartbeat.exit_code ?? null }),
       checks: heartbeat.checks,
       metrics_json: heartbeat.metrics_json,
       app_version: heartbeat.app_version ?? before.app_version,

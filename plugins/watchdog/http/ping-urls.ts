@@ -105,8 +105,13 @@ export function pingUrls(services: WatchdogServices): RouteSpec[] {
 
 function pings(services: WatchdogServices): RouteSpec[] {
   const { intake, timeline, beats } = services;
-  const beat = async (sender: Sender, body: Omit<HeartbeatBody, 'source'>, ping: Ping): Promise<void> => {
-    await intake.beat(heartbeatOf({ source: sender.source, ...body }, MAX_MESSAGE, true), sender.caller, ping);
+  const beat = async (
+    sender: Sender,
+    { exit_code, ...body }: Omit<HeartbeatBody, 'source'> & { exit_code: number | null },
+    ping: Ping,
+  ): Promise<void> => {
+    const heartbeat = heartbeatOf({ source: sender.source, ...body }, MAX_MESSAGE, true);
+    await intake.beat({ ...heartbeat, exit_code }, sender.caller, ping);
     beats();
   };
   const handle = async (request: HttpRequest): Promise<object> => {
@@ -120,10 +125,12 @@ function pings(services: WatchdogServices): RouteSpec[] {
     else if (signal === 'log') {
       await intake.ensure(sender.source, sender.caller, said);
       await timeline.annotate({ source: sender.source, type: 'log', message }, sender.caller);
-    } else if (/^0+$/.test(signal)) await beat(sender, { status: 'ok', message }, said);
-    else {
-      const why = signal === 'fail' ? null : `Exit code ${signal}`;
-      await beat(sender, { status: 'error', message: message ?? why }, said);
+    } else if (/^0+$/.test(signal)) {
+      await beat(sender, { status: 'ok', message, exit_code: request.params['signal'] === undefined ? null : 0 }, said);
+    } else {
+      const exit_code = signal === 'fail' ? null : Number(signal);
+      const why = exit_code === null ? null : `Exit code ${exit_code}`;
+      await beat(sender, { status: 'error', message: message ?? why, exit_code }, said);
     }
     return text('OK').header('cache-control', 'no-store');
   };

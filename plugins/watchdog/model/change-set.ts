@@ -10,6 +10,7 @@ import type { Json, Update } from '../../../ports/store.js';
 import type { Level, MonitorDoc, TimelineOutboxEntry } from './documents.js';
 import { nextCheck } from './timing.js';
 import { recorded } from './uptime.js';
+import { reportReason, silenceReason } from './why.js';
 
 const LEVELS: Readonly<Record<MonitorState, Level>> = {
   up: 'info',
@@ -22,6 +23,21 @@ const LEVELS: Readonly<Record<MonitorState, Level>> = {
 
 /** Of what a heartbeat said, in the incident that it began. */
 const MAX_NOTE = 500;
+/** Of the last heartbeat's message, in an event. */
+const MAX_MESSAGE = 1_000;
+
+/** What a heartbeat that reports a failure says of it. */
+export interface FailureReport {
+  message: string | null;
+  exit_code?: number | null;
+  /** A probe of this service reports it. */
+  probed?: boolean;
+}
+
+const reportOf = ({ message, exit_code }: FailureReport): Pick<MonitorEvent, 'message' | 'exit_code'> => ({
+  message: message === null || message.trim() === '' ? null : message.slice(0, MAX_MESSAGE),
+  exit_code: exit_code ?? null,
+});
 
 /** A monitor as it will be, and its new timeline entries. */
 export class MonitorChangeSet {
@@ -89,7 +105,18 @@ export class MonitorChangeSet {
   recover(state: MonitorState, resolution: string | null): this {
     const { alarm, alarm_id, down_since_utc } = this.next;
     if (alarm === 'open' && alarm_id !== null) {
-      const data = { state, previous_state: 'down', alarm_id, deferred: false, resolution, down_since_utc } as const;
+      const data = {
+        ...this.#about(),
+        state,
+        previous_state: 'down',
+        alarm_id,
+        deferred: false,
+        resolution,
+        down_since_utc,
+        reason: null,
+        message: null,
+        exit_code: null,
+      } as const;
       this.#alarm('monitor.recovered', 'info', data, resolution === null ? 'Recovered' : `Alarm ended: ${resolution}`);
     }
     return this.assign({
@@ -100,20 +127,29 @@ export class MonitorChangeSet {
     });
   }
 
-  /** The alarm goes out. @param reported a heartbeat said that it is down */
-  alarm(deferred: boolean, reported = false): this {
+  #about(): Pick<MonitorEvent, 'name' | 'last_heartbeat_at'> {
+    const { name, last_heartbeat_at } = this.next;
+    return { name, last_heartbeat_at };
+  }
+
+  /** Emits the alarm. @param heartbeat the one that reported the failure; null: heartbeats are missing */
+  alarm(deferred: boolean, heartbeat: FailureReport | null = null): this {
     const { down_since_utc, down_from } = this.next;
     const alarm_id = this.ids.uuid();
     this.assign({ alarm: 'open', alarm_id, suppressed_by: null, released_at: null });
     const data = {
+      ...this.#about(),
       state: 'down',
       previous_state: down_from,
       alarm_id,
       deferred,
       resolution: null,
       down_since_utc,
+      ...(heartbeat === null
+        ? { ...reportOf(this.next), reason: silenceReason(this.next, this.now) }
+        : { ...reportOf(heartbeat), reason: reportReason(heartbeat), last_heartbeat_at: this.at }),
     } as const;
-    const now = reported ? 'Reported an error: down' : 'No heartbeat: down';
+    const now = heartbeat !== null ? 'Reported an error: down' : 'No heartbeat: down';
     const message = deferred ? 'Still down after its parent returned' : now;
     return this.#alarm('monitor.down', 'error', data, message);
   }

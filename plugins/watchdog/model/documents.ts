@@ -88,6 +88,8 @@ export interface MonitorDoc extends Doc {
   beat_interval: number | null;
   last_status: string | null;
   message: string | null;
+  /** Exit code that the last heartbeat reported; absent or null: none. */
+  exit_code?: number | null;
   app_version: string | null;
   /** Runs that have begun and not ended (run-times.ts). */
   starts: string | null;

@@ -46,6 +46,20 @@ export function whyDown(doc: MonitorDoc, around: Around, now: number): string | 
 const reported = ({ last_heartbeat_at, down_since_utc }: MonitorDoc): boolean =>
   last_heartbeat_at !== null && down_since_utc !== null && last_heartbeat_at >= down_since_utc;
 
+/** Reason of an alarm that a heartbeat reported, without its message. */
+export function reportReason({ exit_code, probed }: { exit_code?: number | null; probed?: boolean }): string {
+  if (typeof exit_code === 'number') return `Exit code ${exit_code}`;
+  return probed === true ? 'The probe failed' : 'A failure was reported';
+}
+
+/** Reason of an alarm that no heartbeat reports now: heartbeats are missing, or the report is older than the alarm. */
+export function silenceReason(doc: MonitorDoc, now: number): string {
+  if (reported(doc)) return reportReason({ exit_code: doc.exit_code ?? null });
+  return reasonOf(doc, ALONE, now);
+}
+
+const ALONE: Around = { parent: null, siblings: 0, together: 0, probed: false };
+
 function reasonOf(doc: MonitorDoc, { probed }: Around, now: number): string {
   const { last_heartbeat_at, schedule, timezone, grace_seconds, message } = doc;
   if (reported(doc)) {

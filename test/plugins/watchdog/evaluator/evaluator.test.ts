@@ -53,6 +53,11 @@ for (const engine of STORES) {
         deferred: false,
         resolution: null,
         down_since_utc: down.down_since_utc,
+        name: 'a',
+        reason: 'No heartbeat for 40 s; expected every 10 s',
+        message: null,
+        exit_code: null,
+        last_heartbeat_at: down.last_heartbeat_at,
       });
     });
 

@@ -196,6 +196,8 @@ describe('names and ids', () => {
       'feature.created',
       'monitor.down',
       'monitor.recovered',
+      'monitor.warning',
+      'monitor.certificate_expiring',
       'release.published',
       'release.halted',
       'license.created',
