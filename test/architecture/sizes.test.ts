@@ -6,11 +6,7 @@ import { declaredIn, type Declared } from './declared.js';
 import { projectRoot, sources } from './tree.js';
 
 /** Lines of a source file. */
-const MOST_LINES = 300;
-/** A smaller file joins its neighbours. */
-const FEWEST_LINES = 10;
-/** A port and a tool of lib are looked for by name; so are a plugin's error codes, and the entry of a folder. */
-const MAY_BE_SMALL = /^(?:ports|lib)\/|\/(?:errors|index)\.ts$/;
+const MAX_LINES = 400;
 /** Services that a class is given. */
 const MOST_SERVICES = 8;
 
@@ -31,17 +27,10 @@ describe('sizes and names', function () {
     expect(texts.size).to.be.greaterThan(500);
   });
 
-  it(`refuses a source file of more than ${MOST_LINES} lines`, () => {
+  it(`refuses a source file of more than ${MAX_LINES} lines`, () => {
     const lines = (text: string): number => text.split('\n').length - 1;
-    const long = [...texts].filter(([, text]) => lines(text) > MOST_LINES);
+    const long = [...texts].filter(([, text]) => lines(text) > MAX_LINES);
     expect(long.map(([file, text]) => `${file}: ${lines(text)} lines`)).to.deep.equal([]);
-  });
-
-  it(`refuses a source file of less than ${FEWEST_LINES} lines`, () => {
-    const small = [...texts].filter(
-      ([file, text]) => !MAY_BE_SMALL.test(file) && text.split('\n').length - 1 < FEWEST_LINES,
-    );
-    expect(small.map(([file]) => file)).to.deep.equal([]);
   });
 
   it(`refuses a class with more than ${MOST_SERVICES} services`, () => {
