@@ -1,6 +1,6 @@
 /** The plugin's services, and what its routes, pages and commands need beside them. */
 import type { PluginContext } from '../../kernel/contract.js';
-import { TOKEN_PROJECTS } from '../../ports/domain/tokens.js';
+import { TOKEN_PROJECTS, TOKEN_PURPOSES } from '../../ports/domain/tokens.js';
 import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
 import type { Account } from './model/account.js';
 import { Accounts } from './accounts/accounts.js';
@@ -21,7 +21,7 @@ import { Roster } from './accounts/roster.js';
 import { SecurityLog } from './audit/security-log.js';
 import { Sessions } from './sessions/sessions.js';
 import { SHARERS, Throttle } from './login/throttle.js';
-import { Tokens } from './tokens/tokens.js';
+import { PURPOSES, Tokens } from './tokens/tokens.js';
 import { Totp } from './login/totp.js';
 
 /** A type and not an interface, so that a list of plugins takes it for a plain record. */
@@ -54,6 +54,7 @@ export type AccessServices = ReturnType<typeof assemble>;
 
 export function assemble(ctx: PluginContext<AccessConfig>) {
   ctx.bind(SHARERS, () => ctx.resolve(RUNTIME).peers());
+  ctx.bind(PURPOSES, () => ctx.extensions(TOKEN_PURPOSES));
   const services = ctx.services(SERVICES);
   const { tokens, audit, accounts } = services;
   const projects = new KnownProjects(() => ctx.extensions(TOKEN_PROJECTS));

@@ -15,7 +15,7 @@ import {
 } from '../../ports/domain/access.js';
 import { AUDIT_READER, AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { LIVE_TOKENS } from '../../ports/domain/live-tokens.js';
-import { TOKEN_PROJECTS, TOKENS } from '../../ports/domain/tokens.js';
+import { TOKEN_PROJECTS, TOKEN_PURPOSES, TOKENS } from '../../ports/domain/tokens.js';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { CATALOG, RUNTIME } from '../../ports/domain/system.js';
@@ -76,7 +76,7 @@ export default definePlugin<AccessConfig>({
     LOGIN_ATTEMPTS,
     THROTTLE,
   ].map(({ name }) => name),
-  extensionPoints: [TOKEN_PROJECTS.point, ACCOUNT_WATCHERS.point, AUDIT_TARGETS.point],
+  extensionPoints: [TOKEN_PROJECTS.point, TOKEN_PURPOSES.point, ACCOUNT_WATCHERS.point, AUDIT_TARGETS.point],
   extends: [SEARCH_PROVIDERS.point],
   config: joi.object({
     admin_user: joi

@@ -9,13 +9,14 @@ import { BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED, ITEM_ACTIONS, ITEMS } from 
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
-import { TOKENS } from '../../ports/domain/tokens.js';
-import { ATTEMPT_DATA } from '../../ports/domain/webhooks.js';
+import { TOKEN_PURPOSES, TOKENS } from '../../ports/domain/tokens.js';
+import { ATTEMPT_DATA, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
 import { action, facts, pages, topic } from './pages.js';
 import { Requests } from './requests.js';
 import { routes } from './routes.js';
 import { RequestRules } from './rules.js';
 import { AgentRuns } from './agent-runs.js';
+import { AgentTokens, RECEIVERS } from './agent-tokens.js';
 
 export default definePlugin({
   id: 'dispatch',
@@ -23,14 +24,28 @@ export default definePlugin({
   api: 1,
   title: 'Asking for agents',
   needs: [ITEMS, AGENT_SETTINGS, PROJECTS, TOKENS, AUDIT].map(({ name }) => name),
-  extends: [ITEM_ACTIONS.point, ITEM_FACTS.point, ATTEMPT_DATA.point, LIVE_TOPICS.point, PROJECT_BELONGINGS.point],
+  uses: [WEBHOOK_RECEIVERS.name],
+  extends: [
+    ITEM_ACTIONS.point,
+    ITEM_FACTS.point,
+    ATTEMPT_DATA.point,
+    LIVE_TOPICS.point,
+    PROJECT_BELONGINGS.point,
+    TOKEN_PURPOSES.point,
+  ],
   collections: [
     { name: 'rules', indexes: [{ fields: ['project'] }] },
     { name: 'runs', indexes: [{ fields: ['changed_at'] }] },
   ],
   from: import.meta.url,
   setup(ctx) {
-    const { requests, rules, runs } = ctx.services({ requests: Requests, rules: RequestRules, runs: AgentRuns });
+    ctx.bind(RECEIVERS, () => ctx.find(WEBHOOK_RECEIVERS));
+    const { requests, rules, runs, tokens } = ctx.services({
+      requests: Requests,
+      rules: RequestRules,
+      runs: AgentRuns,
+      tokens: AgentTokens,
+    });
     return {
       routes: routes(requests, rules),
       pages: pages(requests, rules, ctx.resolve(PROJECTS)),
@@ -40,6 +55,7 @@ export default definePlugin({
         extend(ATTEMPT_DATA, requests),
         extend(LIVE_TOPICS, topic(runs)),
         extend(PROJECT_BELONGINGS, rules),
+        extend(TOKEN_PURPOSES, tokens),
       ],
       listens: [BUG_CREATED, BUG_CRITICAL, FEATURE_CREATED].map((event) =>
         listen(event, (told) => requests.byRules(told), { durable: true }),

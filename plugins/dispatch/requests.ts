@@ -3,6 +3,7 @@ import { inject, injectable, PORT, type AppSettings, type Principal } from '../.
 import { notFound, ServiceError } from '../../kernel/errors.js';
 import {
   AGENT_REQUESTED,
+  AGENT_TOKEN_SCOPES,
   AGENT_SETTINGS,
   type AgentRequested,
   type AgentSettings,
@@ -15,10 +16,9 @@ import type { Ids } from '../../ports/ids.js';
 import { nameOfCaller, ownProject } from './caller.js';
 import { fits, nameOf } from './rule.js';
 import { RequestRules } from './rules.js';
+import { AgentTokens } from './agent-tokens.js';
 import { AgentRuns, type RunView, type AgentProgress } from './agent-runs.js';
 
-/** What an agent needs for one project's items, and no more. */
-const SCOPES = ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'];
 /** Of an item that names none. */
 const ANY_AGENT = 'agent';
 /** What a rule meets that is no fault: an agent works on the item, or it is decided or gone. */
@@ -27,6 +27,7 @@ const PASSED: ReadonlySet<string> = new Set(['already_claimed', 'invalid_transit
 @injectable()
 export class Requests implements AttemptData {
   readonly event = AGENT_REQUESTED.event;
+  readonly scopes = AGENT_TOKEN_SCOPES;
 
   constructor(
     @inject(ITEMS) private readonly items: TrackedItems,
@@ -34,6 +35,7 @@ export class Requests implements AttemptData {
     @inject(AGENT_SETTINGS) private readonly settings: AgentSettings,
     @inject(RequestRules) private readonly rules: RequestRules,
     @inject(AgentRuns) private readonly runs: AgentRuns,
+    @inject(AgentTokens) private readonly purposes: AgentTokens,
     @inject(PORT.ids) private readonly ids: Ids,
     @inject(PORT.app) private readonly app: Pick<AppSettings, 'base_url'>,
   ) {}
@@ -92,17 +94,18 @@ export class Requests implements AttemptData {
   }
 
   /** A token of its own for each attempt: an attempt that comes late brings one that still works. */
-  async made(event: DomainEvent): ReturnType<AttemptData['made']> {
+  async made(event: DomainEvent, webhook: string): ReturnType<AttemptData['made']> {
     const { id, ref, agent } = event.data as AgentRequested;
     const project = event.project_slug ?? '';
     const issued = await this.tokens.issue({
       kind: 'sub',
       name: `${agent} for ${ref}`.slice(0, 100),
-      scopes: SCOPES,
+      scopes: AGENT_TOKEN_SCOPES,
       project,
       agent,
       expires_in_seconds: this.settings.token_seconds,
       created_by: 'agent.requested',
+      purpose: await this.purposes.of({ webhook, item: id, project }),
     });
     const token_expires_at = issued.expires_at ?? '';
     await this.runs.sent(

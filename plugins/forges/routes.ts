@@ -113,7 +113,8 @@ const makes = ({ secrets, baseUrl }: RouteParts): RouteSpec => ({
   operationId: 'makeForgeSecret',
   tag: 'projects',
   summary: 'Make the secret with which a forge signs its webhooks; it is shown once',
-  description: 'One that was made before is worth nothing from then on.',
+  description:
+    'One that was made before is worth nothing from then on. The token needs `bugtracker:manage` as well: who has the secret resolves items.',
   access: { scope: 'projects:manage' },
   input: { params: joi.object({ slug }), body: joi.object({}), optionalBody: true },
   status: 201,

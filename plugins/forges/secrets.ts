@@ -38,6 +38,9 @@ export class ForgeSecrets {
    * @throws ServiceError not_found, insufficient_scope
    */
   async make(principal: Principal, slug: string): Promise<string> {
+    // Who signs with it resolves items and comments on them, as this scope lets its holder.
+    if (principal.kind === 'token' && !principal.scopes.includes('bugtracker:manage'))
+      throw denied('The secret of a forge resolves items: a token that makes one needs bugtracker:manage as well.');
     const project = await this.#need(principal, slug);
     const secret = `whsec_${randomBytes(32).toString('base64')}`;
     const before = await this.about(project);

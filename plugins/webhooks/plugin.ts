@@ -8,7 +8,7 @@ import { AUDIT_TARGETS, AUDIT } from '../../ports/domain/audit.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import { SYSTEM } from '../../ports/domain/system.js';
-import { ATTEMPT_DATA, WEBHOOK_DISABLED } from '../../ports/domain/webhooks.js';
+import { ATTEMPT_DATA, WEBHOOK_DISABLED, WEBHOOK_RECEIVERS } from '../../ports/domain/webhooks.js';
 import { LIVE_TOPICS } from '../../ports/domain/live.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
@@ -69,6 +69,7 @@ export default definePlugin<WebhooksConfig>({
   api: 1,
   title: 'Events and webhooks',
   needs: [SYSTEM.name, AUDIT.name, PROJECTS.name],
+  provides: [WEBHOOK_RECEIVERS.name],
   extensionPoints: [ATTEMPT_DATA.point],
   extends: [
     PROJECT_BELONGINGS.point,
@@ -127,6 +128,7 @@ export default definePlugin<WebhooksConfig>({
       routes: routes(services),
       pages: pages({ ...services, clock: ctx.clock }),
       panels: panels(registry),
+      services: { [WEBHOOK_RECEIVERS.name]: services.directory },
       extensions: [
         extend(PROJECT_BELONGINGS, belongings(deps, services.directory)),
         extend(SEARCH_PROVIDERS, webhookSearch(registry)),

@@ -13,6 +13,9 @@ export interface AgentRequested extends BugEvent {
 
 export const AGENT_REQUESTED = event<AgentRequested>('agent.requested');
 
+/** The scopes of the token that a receiver is sent: what an agent needs for one project's items, and no more. */
+export const AGENT_TOKEN_SCOPES: readonly string[] = ['bugtracker:report', 'bugtracker:read', 'bugtracker:manage'];
+
 export interface AgentSettings {
   /** How long the token of one request lives (`bugs.agent_token_seconds`). */
   token_seconds: number;

@@ -13,6 +13,26 @@ export interface TokenProjects {
 /** Added by the plugin that keeps projects. */
 export const TOKEN_PROJECTS = extensionPoint<TokenProjects>('access.token_projects');
 
+/** What a token was made for. The token ends when this has ended. */
+export interface TokenPurpose {
+  /** Names the `TokenPurposes` that decides. */
+  kind: string;
+  [detail: string]: string | number;
+}
+
+/** `paused`: the token is rejected for as long as it lasts. */
+export type PurposeState = 'active' | 'paused' | 'ended';
+
+/** Decides for the tokens that a plugin has made for something whether that still exists. */
+export interface TokenPurposes {
+  kind: string;
+  /** Checked at every use of such a token. `ended` revokes it; without the plugin it is rejected. */
+  stateOf(purpose: TokenPurpose): Promise<PurposeState>;
+}
+
+/** Added by each plugin that makes tokens with a purpose. */
+export const TOKEN_PURPOSES = extensionPoint<TokenPurposes>('access.token_purposes');
+
 /** What a new token is and may. */
 export interface NewToken {
   kind: TokenKind;
@@ -29,6 +49,8 @@ export interface NewToken {
   created_by: string;
   /** Of a setup token: it ends when the account's sessions end (contract 60). */
   account?: Pick<AccountInfo, 'id' | 'epoch'>;
+  /** Absent: it ends by its expiry or revocation alone. */
+  purpose?: TokenPurpose;
 }
 
 export interface IssuedToken {

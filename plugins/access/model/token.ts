@@ -6,7 +6,7 @@
  */
 import { hash } from 'node:crypto';
 import type { Doc } from '../../../kernel/contract.js';
-import type { TokenRecord } from '../../../ports/domain/tokens.js';
+import type { TokenPurpose, TokenRecord } from '../../../ports/domain/tokens.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 
 export const PREFIXES = {
@@ -37,6 +37,8 @@ export interface TokenDoc extends Doc {
    */
   account_id?: string | null;
   account_epoch?: number | null;
+  /** What it was made for; it ends with it. Absent: nothing in particular. */
+  purpose?: TokenPurpose;
   created_by: string;
   created_at: string;
   expires_at: string | null;

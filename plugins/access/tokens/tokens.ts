@@ -12,6 +12,7 @@ import {
   collection,
   inject,
   injectable,
+  token,
   type Clock,
   type Collection,
   type Ids,
@@ -21,7 +22,7 @@ import { BoundedMap } from '../../../lib/bounded-map.js';
 import { elapsed, hasElapsed } from '../../../lib/clocks/elapsed.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { getCached } from '../../../ports/cached-reads.js';
-import type { IssuedToken, NewToken, TokenIssuer, TokenRecord } from '../../../ports/domain/tokens.js';
+import type { IssuedToken, NewToken, TokenIssuer, TokenPurposes, TokenRecord } from '../../../ports/domain/tokens.js';
 import { CATALOG, type ServiceCatalog } from '../../../ports/domain/system.js';
 import type { TokenKind, TokenPrincipal } from '../../../ports/http.js';
 import type { Filter } from '../../../ports/store.js';
@@ -39,6 +40,9 @@ export const MAX_CHILDREN = 1_000;
 const TOUCH_MS = 60_000;
 const MAX_TOUCHED = 10_000;
 
+/** The decisions that other plugins add, read at each use. */
+export const PURPOSES = token<() => readonly TokenPurposes[]>('access.purposes');
+
 @injectable()
 export class Tokens implements TokenIssuer {
   /** Document id → when this process last wrote `last_used_at`, monotonic; spares a write per request in the minute. */
@@ -52,6 +56,7 @@ export class Tokens implements TokenIssuer {
     @inject(CATALOG) private readonly catalog: Pick<ServiceCatalog, 'scopes'>,
     @inject(Background) private readonly background: Background,
     @inject(collection<Account>('accounts')) private readonly accounts: Collection<Account>,
+    @inject(PURPOSES) private readonly purposes: () => readonly TokenPurposes[],
   ) {}
 
   /** The bearer of `secret`, which has a token's shape; null when it is unknown, expired or revoked. */
@@ -63,12 +68,26 @@ export class Tokens implements TokenIssuer {
       const parent = await getCached(this.rows, doc.parent_hash);
       if (parent === null || !isLive(parent, now)) return null;
     }
+    if (!(await this.#isNeeded(doc))) return null;
     this.#touch(doc);
     const { account_id = null } = doc;
     if (account_id === null) return tokenPrincipal(doc);
     const account = await getCached(this.accounts, account_id);
     if (account === null || account.disabled || account.epoch !== doc.account_epoch) return null;
     return tokenPrincipal(doc, { id: account.id, username: account.username, role: account.role });
+  }
+
+  /**
+   * Whether what the token was made for still exists. What has ended revokes the token, so that it stays ended.
+   */
+  async #isNeeded({ id, purpose }: Readonly<TokenDoc>): Promise<boolean> {
+    if (purpose === undefined) return true;
+    const decides = this.purposes().find(({ kind }) => kind === purpose.kind);
+    if (decides === undefined) return false;
+    const state = await decides.stateOf(purpose);
+    if (state !== 'ended') return state === 'active';
+    await this.rows.change({ id, revoked_at: null }, { set: { revoked_at: this.clock.iso() } });
+    return false;
   }
 
   /** @throws ServiceError validation_failed with `scopes` when one of them is not registered. */
@@ -113,6 +132,7 @@ export class Tokens implements TokenIssuer {
       project: input.project ?? null,
       source: input.source ?? null,
       ...(input.agent && { agent: input.agent }),
+      ...(input.purpose !== undefined && { purpose: input.purpose }),
       parent_id: parent?.token_id ?? null,
       parent_hash: parent?.id ?? null,
       ...(input.account === undefined ? {} : { account_id: input.account.id, account_epoch: input.account.epoch }),

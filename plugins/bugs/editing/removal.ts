@@ -11,7 +11,7 @@
  * Rejected: a mark in the item itself, which every list and every count would have to leave out.
  */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { conflict } from '../../../kernel/errors.js';
+import { conflict, denied } from '../../../kernel/errors.js';
 import { alreadyClaimed, isToken, leaseLost } from '../item/lease.js';
 import { callerOf, type BugCaller } from '../caller.js';
 import { elapsed } from '../../../lib/clocks/elapsed.js';
@@ -65,6 +65,8 @@ export class Removal {
    */
   async remove(name: string, principal: Principal, options: RemovalOptions = {}): Promise<void> {
     const caller = callerOf(principal);
+    // What an agent reads may talk it into a deletion, and nothing brings an item back (contract 10, amendments).
+    if (caller.agent !== undefined) throw denied('A token that is made for an agent cannot delete items.');
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const item = await this.items.need(name, caller);
       this.#held(item, caller, options);

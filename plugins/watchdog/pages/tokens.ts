@@ -72,6 +72,7 @@ export function tokenPages(
       name,
       scopes: ['watchdog:ping'],
       source: doc.source,
+      project: doc.project,
       expires_in_seconds: secondsUntil(expires_on, clock.now()) ?? expires_in_seconds,
       created_by: callerOf(request.principal).name,
     });

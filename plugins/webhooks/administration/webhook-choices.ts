@@ -1,8 +1,16 @@
 /** What a webhook may name: installed events, projects, and addresses that deliveries may go to (contract 70, API). */
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
 import { denied, invalid, invalidQuery, ServiceError } from '../../../kernel/errors.js';
+import { grants } from '../../../lib/scopes.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
-import { ALL_EVENTS, eventList, subscribable, TEST_EVENT, type SubscribableEvent } from '../model/event-names.js';
+import {
+  ALL_EVENTS,
+  BY_NAME_ALONE,
+  eventList,
+  subscribable,
+  TEST_EVENT,
+  type SubscribableEvent,
+} from '../model/event-names.js';
 import { projectOf } from '../model/reader.js';
 import type { Webhook } from '../model/webhook.js';
 import { Secrets } from '../sending/secrets.js';
@@ -10,7 +18,8 @@ import { Secrets } from '../sending/secrets.js';
 @injectable()
 export class WebhookChoices {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<WebhookDeps, 'outbound' | 'policy' | 'projects' | 'registered'>,
+    @inject(DEPS)
+    private readonly deps: Pick<WebhookDeps, 'attemptData' | 'outbound' | 'policy' | 'projects' | 'registered'>,
     @inject(Secrets) private readonly secrets: Secrets,
   ) {}
 
@@ -45,6 +54,27 @@ export class WebhookChoices {
     if (names.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
     if (unknown.length > 0) throw invalid({ events: `unknown: ${unknown.join(', ').slice(0, 200)}` });
     return names;
+  }
+
+  /**
+   * The service makes what deliveries of these events bring, so whoever directs them needs the rights of it: else a
+   * token for webhooks would be one for everything that is handed out.
+   * @throws ServiceError insufficient_scope
+   */
+  mayDirect(principal: Principal, events: readonly string[]): void {
+    const needed = new Set(events.flatMap((event) => this.#handedOut(event)));
+    if (needed.size === 0 || (principal.kind === 'session' && principal.role === 'admin')) return;
+    if (principal.kind !== 'token') throw denied('Only an administrator may direct events that bring a token.');
+    const lacking = [...needed].filter((scope) => !grants(principal.scopes, scope));
+    if (lacking.length > 0)
+      throw denied(`Deliveries of this webhook bring a token, and the caller’s lacks ${lacking.join(', ')}.`);
+    if (principal.agent !== undefined)
+      throw denied('Deliveries of this webhook bring tokens for every agent, and the caller’s is for one.');
+  }
+
+  #handedOut(event: string): readonly string[] {
+    const made = this.deps.attemptData().filter((maker) => maker.event === event);
+    return [...(BY_NAME_ALONE.get(event) ?? []), ...made.flatMap(({ scopes }) => scopes)];
   }
 
   /** The event that a list is filtered by. @throws ServiceError invalid_request */

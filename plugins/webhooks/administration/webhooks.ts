@@ -73,7 +73,7 @@ export class Webhooks {
 
   /**
    * @returns `secret` only when it was generated here
-   * @throws ServiceError validation_failed, unknown_project, insufficient_scope
+   * @throws ServiceError validation_failed, unknown_project, insufficient_scope (also for what `mayDirect` says)
    */
   async create(
     principal: Principal,
@@ -84,12 +84,14 @@ export class Webhooks {
     const generated = input.secret === undefined ? newSecret() : null;
     const secret = generated ?? input.secret ?? null;
     const now = this.deps.clock.iso();
+    const events = this.choices.events(input.events);
+    this.choices.mayDirect(principal, events);
     const webhook: Webhook = {
       id,
       name: input.name,
       url: this.choices.url(input.url),
       project_slug: await this.choices.project(principal, given),
-      events: this.choices.events(input.events),
+      events,
       enabled: input.enabled ?? true,
       secret: secret === null ? null : this.secrets.seal(id, secret),
       previous: null,
@@ -112,11 +114,14 @@ export class Webhooks {
    * @throws ServiceError not_found, validation_failed, unknown_project, insufficient_scope
    */
   async change(principal: Principal, id: string, input: WebhookFields): Promise<Webhook> {
-    const before = await this.need(principal, id);
+    const before = await this.#directed(principal, id);
     const set: Partial<Webhook> = {};
     if (input.name !== undefined) set.name = input.name;
     if (input.url !== undefined) set.url = this.choices.url(input.url);
-    if (input.events !== undefined) set.events = this.choices.events(input.events);
+    if (input.events !== undefined) {
+      set.events = this.choices.events(input.events);
+      this.choices.mayDirect(principal, set.events);
+    }
     if (input.project_slug !== undefined) set.project_slug = await this.choices.project(principal, input.project_slug);
     if (input.secret !== undefined) {
       set.secret = input.secret === null ? null : this.secrets.seal(id, input.secret);
@@ -150,7 +155,7 @@ export class Webhooks {
 
   /** The counter begins again, and what is held goes out. Enabling an enabled one resets the counter. */
   async enable(principal: Principal, id: string): Promise<Webhook> {
-    return this.#enable(principal, await this.need(principal, id));
+    return this.#enable(principal, await this.#directed(principal, id));
   }
 
   async disable(principal: Principal, id: string): Promise<Webhook> {
@@ -160,7 +165,7 @@ export class Webhooks {
 
   /** A new secret; the one before stays valid for a day. */
   async rotate(principal: Principal, id: string): Promise<{ webhook: Webhook; secret: string }> {
-    const before = await this.need(principal, id);
+    const before = await this.#directed(principal, id);
     const secret = newSecret();
     const previous = this.secrets.retired(before);
     const webhook = await this.#write(id, { secret: this.secrets.seal(id, secret), previous });
@@ -201,7 +206,8 @@ export class Webhooks {
    */
   async redeliver(principal: Principal, id: string): Promise<Delivery> {
     const delivery = await this.log.need(principal, id);
-    const webhook = await this.need(principal, delivery.webhook_id);
+    const webhook = await this.#directed(principal, delivery.webhook_id);
+    this.choices.mayDirect(principal, [delivery.event]);
     if (!webhook.enabled) throw conflict('The webhook is disabled; enable it first.');
     if ((await this.deps.events.get(delivery.event_id)) === null)
       throw conflict('The event is no longer kept, so it cannot be sent again.');
@@ -214,6 +220,13 @@ export class Webhooks {
     await this.#record(principal, 'redelivered', webhook, { delivery: id });
     this.workers.wake(webhook.id);
     return changed.doc;
+  }
+
+  /** A webhook that the caller may change. @throws ServiceError not_found, insufficient_scope */
+  async #directed(principal: Principal, id: string): Promise<Webhook> {
+    const webhook = await this.need(principal, id);
+    this.choices.mayDirect(principal, webhook.events);
+    return webhook;
   }
 
   async #enable(principal: Principal, webhook: Webhook): Promise<Webhook> {

@@ -1,13 +1,20 @@
 /** The events of contract 70 as data: a webhook may subscribe to one before the plugin that emits it is installed. */
 
+import { AGENT_REQUESTED, AGENT_TOKEN_SCOPES } from '../../../ports/domain/agent-requests.js';
+
 /** Sent by the test button only; no webhook can subscribe to it. */
 export const TEST_EVENT = 'webhook.test';
 
 /** Every event, those of plugins that come later included. */
 export const ALL_EVENTS = '*';
 
-/** What `*` does not bring: a webhook gets the token of such an event only when it names the event. */
-export const BY_NAME_ALONE: ReadonlySet<string> = new Set(['agent.requested']);
+/**
+ * What `*` does not bring: a webhook gets the token of such an event only when it names the event. Event → the scopes
+ * of that token, which hold as well while the plugin that makes it is off.
+ */
+export const BY_NAME_ALONE: ReadonlyMap<string, readonly string[]> = new Map([
+  [AGENT_REQUESTED.event, AGENT_TOKEN_SCOPES],
+]);
 
 /** Name → when it happens. */
 export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {

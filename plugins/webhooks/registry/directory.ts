@@ -5,7 +5,8 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { each } from '../../../lib/paging.js';
-import { cached } from '../../../ports/cached-reads.js';
+import { cached, getCached } from '../../../ports/cached-reads.js';
+import type { WebhookReceivers } from '../../../ports/domain/webhooks.js';
 import { SingleFlight } from '../../../lib/single-flight.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import type { Webhook } from '../model/webhook.js';
@@ -20,7 +21,7 @@ interface Known {
 }
 
 @injectable()
-export class WebhookDirectory {
+export class WebhookDirectory implements WebhookReceivers {
   readonly #reads = new SingleFlight<Known>();
   readonly #changed = new Map<string, number>();
   #known: Known | null = null;
@@ -39,6 +40,13 @@ export class WebhookDirectory {
     const known = old ? await this.#read() : this.#known;
     const recent = known !== null && known.at > (this.#changed.get(id) ?? 0) ? known.webhooks.get(id) : undefined;
     return recent ?? webhooks.get(id);
+  }
+
+  /** @see WebhookReceivers */
+  async receives(id: string, event: string, project: string): Promise<boolean> {
+    const webhook = await getCached(this.deps.webhooks, id);
+    if (webhook === null || !webhook.events.includes(event)) return false;
+    return webhook.project_slug === null || webhook.project_slug === project;
   }
 
   /**

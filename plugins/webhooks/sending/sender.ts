@@ -50,7 +50,7 @@ export class WebhookSender {
   async send(webhook: Webhook, given: Shipment): Promise<Result> {
     const { clock, outbound, policy } = this.deps;
     const at = clock.now();
-    const completed = await this.#completed(given);
+    const completed = await this.#completed(webhook, given);
     const { shipment, secrets } = completed ?? { shipment: given, secrets: [] };
     const headers = this.#headers(webhook, shipment, Math.floor(at / 1000));
     const started = clock.monotonic();
@@ -90,12 +90,17 @@ export class WebhookSender {
   }
 
   /** With what is made for this attempt alone; null: it could not be made. */
-  async #completed(shipment: Shipment): Promise<{ shipment: Shipment; secrets: readonly string[] } | null> {
-    const makers = this.deps.attemptData().filter(({ event }) => event === shipment.event);
+  async #completed(
+    webhook: Webhook,
+    shipment: Shipment,
+  ): Promise<{ shipment: Shipment; secrets: readonly string[] } | null> {
+    // A delivery may be older than a change of the webhook, which names the event no more.
+    const named = webhook.events.includes(shipment.event);
+    const makers = named ? this.deps.attemptData().filter(({ event }) => event === shipment.event) : [];
     if (makers.length === 0) return { shipment, secrets: [] };
     try {
       const event = JSON.parse(shipment.body) as DomainEvent<object>;
-      const made = await Promise.all(makers.map((maker) => maker.made(event)));
+      const made = await Promise.all(makers.map((maker) => maker.made(event, webhook.id)));
       const data = Object.assign({ ...event.data }, ...made.map((one) => one.data)) as object;
       const body = JSON.stringify({ ...event, data });
       return { shipment: { ...shipment, body }, secrets: made.flatMap((one) => one.secrets) };

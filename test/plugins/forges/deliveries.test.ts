@@ -327,11 +327,15 @@ describe('forges: the secret', function () {
   after(() => fixture.stop());
   const PATH = '/api/projects/v1/projects/shop/forge-secret';
 
-  it('is made by projects:manage, answered once with the addresses, and sealed in the store', async () => {
+  it('is made by projects:manage with bugtracker:manage, answered once with the addresses, and sealed in the store', async () => {
     const { http } = fixture;
     expect((await http.api('POST', PATH, await http.token(['projects:read']))).status).to.equal(403);
     expect((await http.api('POST', PATH, await http.token(['projects:manage'], 'other'))).status).to.equal(403);
-    const admin = await http.token(['projects:manage']);
+    // The secret resolves items, which the token may not.
+    expect((await http.api('POST', PATH, await http.token(['projects:manage', 'bugtracker:read']))).status).to.equal(
+      403,
+    );
+    const admin = await http.token(['projects:manage', 'bugtracker:manage']);
     expect((await http.api('POST', PATH.replace('shop', 'none'), admin)).status).to.equal(404);
     const { status, json, headers } = await http.api('POST', PATH, admin);
     expect([status, headers['cache-control']]).to.deep.equal([201, 'no-store']);
@@ -352,7 +356,7 @@ describe('forges: the secret', function () {
 
   it('a project that takes the slug of a deleted one has none', async () => {
     const { http } = fixture;
-    const admin = await http.token(['projects:manage']);
+    const admin = await http.token(['projects:manage', 'bugtracker:manage']);
     await http.api('POST', '/api/projects/v1/projects', admin, { slug: 'old' });
     const { json } = await http.api('POST', PATH.replace('shop', 'old'), admin);
     fixture.secret = json['forge_secret'] as string;

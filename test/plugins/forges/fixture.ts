@@ -56,7 +56,7 @@ export class ForgesFixture {
   static async open(store?: DocumentStore): Promise<ForgesFixture> {
     const http = await HttpFixture.open({ plugins: [bugs, forges], ...(store && { store }) });
     const fixture = new ForgesFixture(http);
-    const admin = await http.token(['projects:manage']);
+    const admin = await http.token(['projects:manage', 'bugtracker:manage']);
     fixture.manage = await http.token(['bugtracker:report', 'bugtracker:manage']);
     await http.api('POST', '/api/projects/v1/projects', admin, { slug: 'shop' });
     for (const title of ['The total is wrong', 'The cart is empty', 'The page is slow'])

@@ -59,7 +59,7 @@ describe('forges: the state of a pull request by its address', function () {
     await service.project('shop');
     token = await service.token(ALL, 'shop');
     const path = '/api/projects/v1/projects/shop/forge-secret';
-    const made = await service.request('POST', path, await service.token('projects:manage'));
+    const made = await service.request('POST', path, await service.token('projects:manage,bugtracker:manage'));
     secret = made.body['forge_secret'] as string;
     // The deliveries name shop-1 and shop-2 in their texts; the items of this test are named by nobody.
     for (const title of ['The total is wrong', 'The cart is empty']) await report(title);
@@ -139,7 +139,7 @@ describe('forges: the state of a pull request by its address', function () {
         (await other.request(method, `/api/bugtracker/v1${path}`, bearer, body)).body;
       await call('POST', '/report', { project: 'shop', title: 'The total is wrong' });
       await call('PATCH', '/bugs/shop-1', { status: 'resolved', resolved_in_build: '1.5.0', pr_url: FORGES[0]?.url });
-      const manage = await other.token('projects:manage');
+      const manage = await other.token('projects:manage,bugtracker:manage');
       const secrets = await other.request('POST', '/api/projects/v1/projects/shop/forge-secret', manage);
       const forge = async (event: string, body: string): Promise<unknown> => {
         const headers = signed('github', event, body, secrets.body['forge_secret'] as string);

@@ -1,0 +1,52 @@
+/**
+ * How long the token of a request lasts (contract 10, amendments): until its webhook, its project or its item is
+ * gone, the webhook gets the event no more, or the item is decided or came back since. An archived project pauses it.
+ */
+import { inject, injectable, token } from '../../kernel/contract.js';
+import { AGENT_REQUESTED } from '../../ports/domain/agent-requests.js';
+import { ITEMS, type TrackedItems } from '../../ports/domain/bugs.js';
+import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
+import type { PurposeState, TokenPurpose, TokenPurposes } from '../../ports/domain/tokens.js';
+import type { WebhookReceivers } from '../../ports/domain/webhooks.js';
+
+/** Undefined while the webhooks plugin is off: then no token works. */
+export const RECEIVERS = token<() => WebhookReceivers | undefined>('dispatch.receivers');
+
+const KIND = AGENT_REQUESTED.event;
+/** A resolved item may still be corrected by its agent, until it closes (contract 20, transitions). */
+const DECIDED: ReadonlySet<string> = new Set(['closed', 'wont_fix', 'duplicate']);
+
+interface RequestPurpose extends TokenPurpose {
+  webhook: string;
+  item: string;
+  project: string;
+  /** `regression_count` of the item: it rises when a decided item comes back, which is another request. */
+  cycle: number;
+}
+
+@injectable()
+export class AgentTokens implements TokenPurposes {
+  readonly kind = KIND;
+
+  constructor(
+    @inject(ITEMS) private readonly items: TrackedItems,
+    @inject(PROJECTS) private readonly projects: ProjectDirectory,
+    @inject(RECEIVERS) private readonly receivers: () => WebhookReceivers | undefined,
+  ) {}
+
+  async of(request: Pick<RequestPurpose, 'webhook' | 'item' | 'project'>): Promise<RequestPurpose> {
+    const item = await this.items.get(request.item);
+    return { ...request, kind: KIND, cycle: item?.regression_count ?? -1 };
+  }
+
+  async stateOf(purpose: TokenPurpose): Promise<PurposeState> {
+    const { webhook, item: id, project: slug, cycle } = purpose as RequestPurpose;
+    const receivers = this.receivers();
+    if (receivers === undefined) return 'paused';
+    if (!(await receivers.receives(webhook, KIND, slug))) return 'ended';
+    const [project, item] = await Promise.all([this.projects.get(slug), this.items.get(id)]);
+    if (project === null || item === null || DECIDED.has(item.status) || item.regression_count !== cycle)
+      return 'ended';
+    return project.archived ? 'paused' : 'active';
+  }
+}
