@@ -1,6 +1,6 @@
 // Copies what tsc leaves behind (views, styles, JSON) beside the compiled code, so that `dist/` runs alone, and makes
 // the style sheets and the script of every page: one file of each, without comments and blanks, since a first visit
-// pays for each file and each byte (test/browser/first-visit.test.ts). No page may ask another host, so the kit is
+// pays for each file and each byte (test/e2e/browser/first-visit.test.ts). No page may ask another host, so the kit is
 // served from here. Text files in the asset folders get a `.br` and a `.gz` beside them: compressed once, here, and not
 // at every request.
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Writes the update agent, the one that tests stop (test/clients/agent/faulty.ts), and the packager as one file each,
-// with what V8 compiled of it beside it: a start then takes little more processor time than Node's own, and tests
+// Writes the update agent, the one that tests stop (test/e2e/clients/agent/faulty.ts), and the packager as one file
+// each, with what V8 compiled of it beside it: a start then takes little more processor time than Node's own, and tests
 // start them hundreds of times. Users have the agent as one file, and the packager as it is compiled, which the tests
 // before a real service run. With the same bundler, the SDK's package in build/sdk. Does nothing when nothing was
 // compiled since.
@@ -14,7 +14,7 @@ const DIST = join(import.meta.dirname, '..', 'dist');
 const OUT = join(DIST, 'test', 'bundled');
 const PROGRAMS = {
   agent: 'clients/agent/main.js',
-  'faulty-agent': 'test/clients/agent/faulty.js',
+  'faulty-agent': 'test/e2e/clients/agent/faulty.js',
   packager: 'clients/packager/packager.js',
 };
 /** The packager's, which looks for it beside itself. */
@@ -78,7 +78,7 @@ process.once('exit', () => require('node:fs').writeFileSync(${JSON.stringify(mad
   await rename(made, cacheOf(name));
 }
 
-export async function bundleClients() {
+async function bundleClients() {
   const names = Object.keys(PROGRAMS);
   const [built, ...made] = await Promise.all([join(DIST, '.tsbuildinfo'), ...names.map(cacheOf)].map(changed));
   await buildSdk(SDK);
@@ -91,3 +91,5 @@ export async function bundleClients() {
   await Promise.all(names.map((name) => writeFile(join(OUT, `${name}.cjs`), starter(name))));
   await Promise.all(names.map(writeCache));
 }
+
+await bundleClients();

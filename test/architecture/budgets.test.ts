@@ -9,7 +9,7 @@ const ROOT = projectRoot();
 /** The words of `.ci/run` that choose files for more than one budget. */
 async function named(): Promise<string[]> {
   const script = (await readFile(join(ROOT, '.ci', 'run'), 'utf8')).replaceAll('\\\n', ' ');
-  const calls = [...script.matchAll(/SVC_TEST_BUDGET=(\d+)[^\n]*scripts\/test\.mjs ([^\n]*)/g)];
+  const calls = [...script.matchAll(/SVC_TEST_BUDGET=(\d+)[^\n]*scripts\/test\.mjs all --jobs=2 ([^\n]*)/g)];
   return calls.filter(([, budget]) => Number(budget) > 1).flatMap(([, , words = '']) => words.trim().split(/\s+/));
 }
 

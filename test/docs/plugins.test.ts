@@ -1,4 +1,4 @@
-/** The guide of plugins prints the example as it is; the packed service compiles and runs it (test/outside/packed.test.ts). */
+/** The guide of plugins prints the example as it is; the packed service compiles and runs it (test/e2e/outside/packed.test.ts). */
 import { expect } from 'chai';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';

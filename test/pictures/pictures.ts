@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { CHROMIUM, launchAlone, Tab } from '../browser/chromium.js';
+import { CHROMIUM, launchAlone, Tab } from '../e2e/browser/chromium.js';
 import { ADMIN, SHARED_KEY, TestService } from '../support/service.js';
 import { UNLIMITED } from './folder-service.js';
 import { tell } from './story.js';

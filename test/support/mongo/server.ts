@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
 import { MongoMemoryServer } from 'mongodb-memory-server';
 import { DryMongoBinary } from 'mongodb-memory-server-core/lib/util/DryMongoBinary.js';
+import { isAvailable } from '../required.js';
 
 const START_MS = 20_000;
 /** The first start may fill the folder of jars. */
@@ -19,9 +20,11 @@ export const NO_MONGODB = 'not run: no SVC_TEST_MONGODB_URL, and no mongod that 
 let found: Promise<string | null> | undefined;
 
 /** The URL of a server to test against, without a database; null when there is none. Looked for once per process. */
-export function mongoUrl(): Promise<string | null> {
+export async function mongoUrl(): Promise<string | null> {
   found ??= process.env['SVC_TEST_MONGODB_URL'] ? Promise.resolve(process.env['SVC_TEST_MONGODB_URL']) : memoryServer();
-  return found;
+  const url = await found;
+  isAvailable('mongodb', url !== null);
+  return url;
 }
 
 async function memoryServer(): Promise<string | null> {

@@ -1,0 +1,112 @@
+/** Who reads the password hashes of the release store on this machine (contract 40, files). Real users where the tests run as root. */
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { accessMode, type AccessMode } from '../../../../adapters/fs/access-mode.js';
+import { correctModes } from '../../../../adapters/fs/modes.js';
+import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
+import { rejection } from '../../../harness.js';
+
+const ROOT = process.getuid?.() === 0;
+const SERVICE = 61_001;
+const STRANGER = 61_002;
+const WEB = 61_003;
+const TEXT = '# aos-access format=3 product=shop\nadmin:$2y$12$hash\n';
+
+describe('.htpasswd on a machine with other users', () => {
+  let data = '';
+  const store = (): string => join(data, 'releases');
+  const file = (): string => join(store(), 'shop', '.htpasswd');
+  const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o7777).toString(8);
+  const written = async (access: AccessMode): Promise<void> => {
+    await correctModes({ dataDir: data, store: store(), others: [] }, access);
+    await new FsReleaseStore(store(), access).access.write('shop', '.htpasswd', TEXT);
+    await new FsReleaseStore(store(), access).access.write('shop', '.htaccess', TEXT);
+  };
+  const reads = (uid: number, gid: number, path = file()): boolean =>
+    spawnSync('/bin/cat', [path], { uid, gid }).status === 0;
+
+  beforeEach(async () => {
+    data = await mkdtemp(join(tmpdir(), 'aos-readers-'));
+    await mkdir(join(store(), 'shop'), { recursive: true });
+  });
+  afterEach(() => rm(data, { recursive: true, force: true }));
+
+  it('is for this service alone where no web server is in front', async () => {
+    await written(await accessMode({ web_group: null, web_path: null }));
+    expect(await modeOf(file())).to.equal('600');
+    expect(await modeOf(join(store(), 'shop', '.htaccess'))).to.equal('644');
+  });
+
+  it('stays readable where a web server is in front and nobody named its group, so that an upgrade locks nobody out', async () => {
+    await writeFile(file(), TEXT, { mode: 0o644 });
+    await written(await accessMode({ web_group: null, web_path: '/srv/releases' }));
+    expect(await modeOf(file())).to.equal('644');
+  });
+
+  it('of an earlier version gets the mode of this one, and so does what a crash left of one', async () => {
+    const left = join(store(), 'shop', '.ht-019ab');
+    for (const path of [file(), left]) await writeFile(path, TEXT, { mode: 0o644 });
+    const gid = process.getgid?.() ?? 0;
+    const access = await accessMode({ web_group: String(gid), web_path: null });
+    await correctModes({ dataDir: data, store: store(), others: [] }, access);
+    for (const path of [file(), left]) {
+      expect(await modeOf(path)).to.equal('640');
+      expect((await stat(path)).gid).to.equal(gid);
+    }
+    await correctModes(
+      { dataDir: data, store: store(), others: [] },
+      await accessMode({ web_group: null, web_path: null }),
+    );
+    for (const path of [file(), left]) expect(await modeOf(path)).to.equal('600');
+  });
+
+  it('knows groups by name and by number, and says what is wrong with another', async () => {
+    const refused = async (web_group: string): Promise<string> =>
+      (await rejection(accessMode({ web_group, web_path: null }))).message;
+    expect(await refused('no-such-group-here')).to.equal('is no group of this machine');
+    if (ROOT) expect(await accessMode({ web_group: 'root', web_path: null })).to.deep.equal({ mode: 0o640, gid: 0 });
+    else expect(await refused('4294967')).to.match(/^is a group that this process is not in: add its user to it/);
+  });
+
+  describe('with other users on it', () => {
+    before(function () {
+      if (!ROOT) this.skip();
+    });
+    beforeEach(async () => {
+      for (const path of [data, store(), join(store(), 'shop')]) await chown(path, SERVICE, SERVICE);
+    });
+
+    it('is read by a stranger of the machine in no case, by the web server through its group, by the service always', async () => {
+      await written(await accessMode({ web_group: null, web_path: null }));
+      expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, false]);
+      await correctModes(
+        { dataDir: data, store: store(), others: [] },
+        await accessMode({ web_group: String(WEB), web_path: null }),
+      );
+      expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, true]);
+      await rm(file());
+      await written(await accessMode({ web_group: String(WEB), web_path: '/srv' }));
+      expect([reads(SERVICE, SERVICE), reads(STRANGER, STRANGER), reads(WEB, WEB)]).to.deep.equal([true, false, true]);
+    });
+
+    it('belongs to the service, whoever writes it: a command of root does not lock the service out', async () => {
+      await written(await accessMode({ web_group: null, web_path: null }));
+      expect(await stat(file())).to.include({ uid: SERVICE, gid: SERVICE });
+      expect(reads(SERVICE, SERVICE)).to.equal(true);
+    });
+
+    it('that a command of an earlier version left to root is the service’s again', async () => {
+      await writeFile(file(), TEXT);
+      await chmod(file(), 0o644);
+      await correctModes(
+        { dataDir: data, store: store(), others: [] },
+        await accessMode({ web_group: null, web_path: null }),
+      );
+      expect(await stat(file())).to.include({ uid: SERVICE });
+      expect(reads(SERVICE, SERVICE)).to.equal(true);
+    });
+  });
+});

@@ -1,0 +1,110 @@
+/** A release store whose disk is full, read-only or another user's, and mended while the service runs (contract 95, a bad day). */
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { FsReleaseStore } from '../../../../adapters/fs/release-store.js';
+import { writingTo } from '../../../../adapters/fs/write-faults.js';
+import { packageOf, piecesOf } from '../../../../testing/contracts/release-store.js';
+import { rejection } from '../../../harness.js';
+
+const PLACE = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
+const TEXTS = { manifest: '{}', signature: 'eA==' };
+const LIMITS = { bytes: 1 << 26, keepFree: 0 };
+
+describe('a disk that takes nothing', () => {
+  const failing = (code: string, path?: string): Promise<Error> =>
+    rejection(
+      writingTo('/releases')(() => Promise.reject(Object.assign(new Error(code), { code, ...(path && { path }) }))),
+    );
+
+  it('is told in the words of the port', async () => {
+    for (const code of ['ENOSPC', 'EDQUOT']) {
+      const { name, message } = await failing(code);
+      expect([name, message]).to.deep.equal(['DiskFull', 'the disk of /releases is full']);
+    }
+    const readOnly = await failing('EROFS');
+    expect([readOnly.name, readOnly.message]).to.deep.equal([
+      'DiskUnwritable',
+      'the disk of /releases is mounted read-only',
+    ]);
+    for (const code of ['EACCES', 'EPERM']) {
+      const { name, message } = await failing(code, '/releases/shop');
+      expect(name).to.equal('DiskUnwritable');
+      expect(message).to.equal('/releases/shop belongs to another user, or its modes refuse this one');
+    }
+    expect((await failing('EIO')).message).to.equal('EIO');
+  });
+
+  describe('of its own', () => {
+    let mounted: string;
+    let store: FsReleaseStore;
+    let told: string[];
+    const mount = (...options: string[]): void => {
+      execFileSync('mount', [...options, mounted], { stdio: 'ignore' });
+    };
+    before(async function () {
+      mounted = await mkdtemp(join(tmpdir(), 'aos-small-disk-'));
+      try {
+        mount('-t', 'tmpfs', '-o', 'size=2m', 'tmpfs');
+      } catch {
+        await rm(mounted, { recursive: true });
+        // Mounting is for root, in a container that may.
+        this.skip();
+      }
+    });
+    after(async () => {
+      if (store === undefined) return;
+      execFileSync('umount', [mounted], { stdio: 'ignore' });
+      await rm(mounted, { recursive: true });
+    });
+    beforeEach(() => {
+      told = [];
+      store = new FsReleaseStore(join(mounted, 'releases'), undefined, ({ message }) => void told.push(message));
+    });
+    const publish = async (): Promise<void> => {
+      const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
+      await store.packages.put(id, PLACE, TEXTS);
+      await store.channels.write('shop', 'stable', '{}');
+      await store.access.write('shop', '.htpasswd', `x${Math.random()}`);
+    };
+
+    it('full: every write says so, and the first one after there is room again works', async () => {
+      await publish();
+      const filler = join(mounted, 'filler');
+      await rejection(writeFile(filler, Buffer.alloc(4 << 20)));
+      for (const write of [
+        () => store.packages.stage(piecesOf(packageOf({ a: 'y'.repeat(100_000) })), LIMITS),
+        () => store.packages.describe(PLACE, { manifest: '{"a":1}'.repeat(1_000), signature: null }),
+        () => store.channels.write('shop', 'stable', '{"a":1}'.repeat(1_000)),
+        () => store.probe(65_536),
+        () => store.access.write('shop', '.htpasswd', 'x'.repeat(10_000)),
+      ])
+        expect((await rejection(write())).name).to.equal('DiskFull');
+      expect(told).to.have.length(5);
+      expect((await store.packages.held(PLACE))?.texts?.manifest, 'what was there stays').to.equal('{}');
+      expect(await store.packages.staged()).to.deep.equal([]);
+      await truncate(filler, 0);
+      await publish();
+    });
+
+    it('read-only: every write says so, reading goes on, and the first write after it is writable works', async () => {
+      await publish();
+      mount('-o', 'remount,ro');
+      for (const write of [
+        () => store.packages.stage(piecesOf(packageOf({ a: 'y' })), LIMITS),
+        () => store.packages.link(PLACE, { ...PLACE, version: '2.0' }, TEXTS),
+        () => store.packages.withdraw(PLACE),
+        () => store.channels.write('shop', 'stable', '{"a":1}'),
+        () => store.probe(0),
+        () => store.access.write('shop', '.htpasswd', 'y'),
+      ])
+        expect((await rejection(write())).name).to.equal('DiskUnwritable');
+      expect((await store.packages.held(PLACE))?.texts?.manifest).to.equal('{}');
+      mount('-o', 'remount,rw');
+      await store.probe(0);
+      await publish();
+    });
+  });
+});

@@ -1,0 +1,147 @@
+/**
+ * The store behind a line that is cut, held, refused and slow, under load (contract 95, a bad day): every call ends, nothing that
+ * was acknowledged is lost, and the store serves again by itself.
+ */
+import { expect } from 'chai';
+import { randomBytes } from 'node:crypto';
+import { MongoClient } from 'mongodb';
+import type { ConnectionState } from '../../../../adapters/mongodb/connection-lines.js';
+import { MongoStore } from '../../../../adapters/mongodb/store.js';
+import { StoreUnavailable } from '../../../../ports/store.js';
+import { until } from '../../../harness.js';
+import { mongoUrl } from '../../../support/mongo/server.js';
+import { TcpProxy } from '../../../support/tcp-proxy.js';
+
+interface Row {
+  id: string;
+  [field: string]: unknown;
+}
+
+const WRITERS = 24;
+const ROUNDS = 50;
+const TIMES = { operation: 1_000, ping: 100, rebuild: 2_000, giveUp: 4_000 };
+
+describe('mongodb: a bad day', function () {
+  this.timeout(300_000);
+  let direct: URL;
+  let proxy: TcpProxy;
+  let store: MongoStore;
+  let states: ConnectionState[];
+  before(async function () {
+    direct = new URL((await mongoUrl()) ?? this.skip());
+    direct.pathname = `/aos_bad_day_${randomBytes(4).toString('hex')}`;
+  });
+  beforeEach(async () => {
+    proxy = await TcpProxy.before({ host: direct.hostname, port: Number(direct.port) });
+    const url = new URL(direct);
+    url.host = `127.0.0.1:${proxy.port}`;
+    url.search = '?directConnection=true&serverSelectionTimeoutMS=500&heartbeatFrequencyMS=500&connectTimeoutMS=500';
+    states = [];
+    // While it is away each ping tells so.
+    const tell = (state: ConnectionState): void => void (state === states.at(-1) || states.push(state));
+    store = new MongoStore({ url: url.href, times: TIMES, tell });
+    await store.connect();
+  });
+  afterEach(async () => {
+    proxy?.heal();
+    await store?.close();
+    await proxy?.close();
+    if (direct === undefined) return;
+    const client = await new MongoClient(direct.href).connect();
+    await client.db().dropDatabase();
+    await client.close();
+  });
+
+  it('serves again after each of fifty cuts, holds, refusals and delays under 24 writers, and keeps what it acknowledged', async () => {
+    const rows = store.collection<Row>('rows');
+    const acknowledged: string[] = [];
+    const wrong: unknown[] = [];
+    const done: number[] = Array.from({ length: WRITERS }, () => 0);
+    const ending = new AbortController();
+    const write = async (writer: number): Promise<void> => {
+      for (let n = 0; !ending.signal.aborted; n++) {
+        const id = `${writer}-${n}`;
+        try {
+          await rows.insert({ id, text: 'x'.repeat(2_000) });
+          acknowledged.push(id);
+          done[writer] = (done[writer] ?? 0) + 1;
+        } catch (error) {
+          if (!(error instanceof StoreUnavailable)) wrong.push(error);
+          await new Promise(setImmediate);
+        }
+      }
+    };
+    const writers = Array.from({ length: WRITERS }, (_, i) => write(i));
+    const allWrite = async (): Promise<void> => {
+      const before = [...done];
+      await until('each writer writes', () => done.every((n, i) => n > (before[i] ?? 0)), 30_000);
+    };
+    const bad = [() => proxy.cut(), () => proxy.hold(), () => proxy.refuse(), () => proxy.delay(20)];
+    for (let round = 0; round < ROUNDS; round++) {
+      await allWrite();
+      const kind = round % bad.length;
+      bad[kind]?.();
+      // What is held or refused is seen by a deadline, or is over before: both are tried. What is late is served all the same.
+      if (kind === 3) await allWrite();
+      else if (kind > 0 && round % 8 < 4) await until('it is noticed', () => states.at(-1) === 'away', 30_000);
+      proxy.heal();
+    }
+    await allWrite();
+    ending.abort();
+    await Promise.all(writers);
+    expect(wrong).to.deep.equal([]);
+    expect(states).not.to.include('lost');
+    const client = await new MongoClient(direct.href).connect();
+    const kept = new Set((await client.db().collection('rows').distinct('_id')).map(String));
+    await client.close();
+    expect(acknowledged.filter((id) => !kept.has(id))).to.deep.equal([]);
+  });
+
+  it('refuses at once while no server is there, and serves again with the first ping', async () => {
+    const rows = store.collection<Row>('rows');
+    await rows.insert({ id: 'a' });
+    proxy.refuse();
+    await until('it is away', async () => {
+      await rows.get('a').catch(() => null);
+      return states.includes('away');
+    });
+    // Not one of them asks the driver, which would wait half a second for a server.
+    const before = proxy.connections;
+    const refused = await Promise.allSettled(Array.from({ length: 1_000 }, () => rows.get('a')));
+    expect(refused.every(({ status }) => status === 'rejected')).to.equal(true);
+    expect(proxy.connections).to.equal(before);
+    proxy.heal();
+    await until('it is back', () => states.at(-1) === 'connected');
+    expect(await rows.get('a')).to.deep.equal({ id: 'a' });
+  });
+
+  it('replaces a client that stays silent, gives up when the new one is silent too, in this order', async () => {
+    const rows = store.collection<Row>('rows');
+    proxy.hold();
+    const error = await rows.get('a').then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(StoreUnavailable);
+    await until('it is lost', () => states.includes('lost'), 30_000);
+    expect([...new Set(states)]).to.deep.equal(['away', 'replaced', 'lost']);
+    proxy.heal();
+    await until('it is back', () => states.at(-1) === 'connected', 30_000);
+  });
+
+  it('gives up what has no deadline of its own when no ping is answered beside it', async () => {
+    proxy.hold();
+    const error = await store.ensure([{ name: 'rows', indexes: [{ fields: ['text'] }] }]).then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(StoreUnavailable);
+    proxy.heal();
+    await until('it is made', () =>
+      store.ensure([{ name: 'rows', indexes: [{ fields: ['text'] }] }]).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+});

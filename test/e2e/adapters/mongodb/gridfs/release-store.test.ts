@@ -1,0 +1,302 @@
+/** The release store in MongoDB: the contract, and what only it has: pieces, marks, the sweep, several processes. */
+import { createHash, randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { MongoClient, ObjectId, type Db } from 'mongodb';
+import { Workshop } from '../../../../../adapters/fs/workshop.js';
+import { GridFsReleaseStore } from '../../../../../adapters/mongodb/gridfs/release-store.js';
+import { FileReplaced, type ReleasePlace, type StoredFile } from '../../../../../ports/release-store.js';
+import { StoreUnavailable } from '../../../../../ports/store.js';
+import { packageOf, piecesOf, releaseStoreContract } from '../../../../../testing/contracts/release-store.js';
+import { rejection, until } from '../../../../harness.js';
+import { mongoUrl, NO_MONGODB } from '../../../../support/mongo/server.js';
+import { TcpProxy } from '../../../../support/tcp-proxy.js';
+
+const PLACE: ReleasePlace = { product: 'shop', channel: 'stable', version: '1.0', platform: 'any' };
+const BETA = { ...PLACE, channel: 'beta' };
+const PATH = ['shop', 'stable', '1.0', 'any', 'package.tar.gz'];
+const TEXTS = { manifest: '{}', signature: 'eA==' };
+const LIMITS = { bytes: 1 << 30, keepFree: 1 };
+const MIB = 1024 * 1024;
+
+describe('the release store in MongoDB', function () {
+  this.timeout(120_000);
+  let server: string;
+  let db: Db;
+  let client: MongoClient;
+  let url: string;
+  let stores: GridFsReleaseStore[];
+  before(async function () {
+    server = (await mongoUrl()) ?? '';
+    if (server !== '') return;
+    process.stdout.write(`  ${NO_MONGODB}\n`);
+    this.skip();
+  });
+  beforeEach(async () => {
+    const own = new URL(server);
+    own.pathname = `/aos_gridfs_${randomBytes(4).toString('hex')}`;
+    url = own.href;
+    client = new MongoClient(url);
+    db = client.db(own.pathname.slice(1));
+    stores = [];
+  });
+  afterEach(async () => {
+    if (client === undefined) return;
+    await Promise.all(stores.map((store) => store.close()));
+    await db.dropDatabase();
+    await client.close();
+  });
+  /** A process of its own. */
+  const open = (keepMs?: number, at = url): GridFsReleaseStore => {
+    const store = new GridFsReleaseStore({ url: at }, new Workshop(), keepMs);
+    stores.push(store);
+    return store;
+  };
+  const put = async (store: GridFsReleaseStore, place: ReleasePlace, bytes: Uint8Array): Promise<void> =>
+    store.packages.put((await store.packages.stage(piecesOf(bytes), LIMITS)).id, place, TEXTS);
+  const counts = async (): Promise<Record<string, number>> => {
+    const names = ['files', 'chunks', 'marks', 'folders'];
+    const found = await Promise.all(names.map((name) => db.collection(`releases.${name}`).countDocuments()));
+    return Object.fromEntries(names.map((name, i) => [name, found[i] ?? 0]));
+  };
+  const bytesOf = async (file: StoredFile | null): Promise<Buffer> => {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of file?.read(0, file.size) ?? []) pieces.push(piece);
+    return Buffer.concat(pieces);
+  };
+
+  releaseStoreContract('gridfs', async () => open());
+
+  it('leaves nothing of an upload that is cut', async () => {
+    const store = open();
+    const cut = (async function* () {
+      yield randomBytes(3 * MIB);
+      throw new Error('the sender went away');
+    })();
+    await rejection(store.packages.stage(cut, LIMITS));
+    expect(await counts()).to.deep.equal({ files: 0, chunks: 0, marks: 0, folders: 0 });
+  });
+
+  it('says so when a file was replaced or withdrawn between question and answer', async () => {
+    const store = open();
+    await put(store, PLACE, randomBytes(10));
+    const old = await store.open(PATH);
+    const manifest = await store.open([...PATH.slice(0, -1), 'manifest.json']);
+    await put(store, PLACE, randomBytes(9));
+    expect(await rejection(bytesOf(old))).to.be.instanceOf(FileReplaced);
+    expect(await rejection(bytesOf(manifest))).to.be.instanceOf(FileReplaced);
+    const current = await store.open(PATH);
+    await store.packages.withdraw(PLACE);
+    expect(await rejection(bytesOf(current))).to.be.instanceOf(FileReplaced);
+  });
+
+  it('shows every process at once what another has put, with one tag', async () => {
+    const [one, two] = [open(), open()];
+    for (const n of [1, 2, 3]) {
+      await put(one, PLACE, Buffer.from(`package ${n}`));
+      const [here, there] = await Promise.all([one.open(PATH), two.open(PATH)]);
+      expect(there?.tag).to.equal(here?.tag);
+      expect((await bytesOf(there)).toString()).to.equal(`package ${n}`);
+      await one.access.write('shop', '.htpasswd', `line ${n}`);
+      expect(await two.access.read('shop', '.htpasswd')).to.equal(`line ${n}`);
+    }
+    await two.packages.withdraw(PLACE);
+    expect(await one.open(PATH)).to.equal(null);
+  });
+
+  it('offers package, signature and manifest of one publish together, whoever asks meanwhile', async () => {
+    const [writer, reader] = [open(), open()];
+    const publish = async (n: number): Promise<void> => {
+      const { id } = await writer.packages.stage(piecesOf(Buffer.from(`package ${n}`)), LIMITS);
+      await writer.packages.put(id, PLACE, { manifest: `manifest ${n}`, signature: `signature ${n}` });
+    };
+    await publish(0);
+    let published = 0;
+    const publishing = (async () => {
+      while (published < 20) await publish(++published);
+    })();
+    const last = (): boolean => published >= 20;
+    let looks = 0;
+    for (; !last(); looks++) {
+      const held = await reader.packages.held(PLACE);
+      const n = /\d+/.exec(held?.texts?.manifest ?? '')?.[0];
+      expect(held?.texts?.signature).to.equal(`signature ${n}`);
+      expect(held?.sha256).to.equal(createHash('sha256').update(`package ${n}`).digest('hex'));
+    }
+    await publishing;
+    expect(looks).to.be.above(0);
+  });
+
+  it('keeps a promoted package once, until its last place is gone', async () => {
+    const store = open(0);
+    await put(store, PLACE, randomBytes(MIB));
+    expect(await store.packages.link(PLACE, BETA, TEXTS)).to.equal(true);
+    expect(await counts()).to.include({ files: 1, chunks: 4 });
+    await store.packages.withdraw(PLACE);
+    expect(await store.packages.sweep()).to.deep.equal({ removed: 0, damaged: [] });
+    expect((await store.packages.held(BETA))?.size).to.equal(MIB);
+    await store.packages.withdraw(BETA);
+    expect(await counts()).to.include({ files: 0, chunks: 0, marks: 0 });
+    expect((await store.packages.sweep()).removed).to.equal(0);
+  });
+
+  it('removes the bytes of what is withdrawn at once: who is in the middle of it reads no further', async () => {
+    const store = open();
+    await put(store, PLACE, randomBytes(8 * MIB));
+    const reading = (await store.open(PATH)) as StoredFile;
+    const read = async (): Promise<void> => {
+      let pieces = 0;
+      for await (const _piece of reading.read(0, reading.size))
+        if (pieces++ === 0) await store.packages.withdraw(PLACE);
+    };
+    expect(await rejection(read())).to.be.instanceOf(FileReplaced);
+    expect(await store.open(PATH)).to.equal(null);
+    expect(await counts()).to.deep.equal({ files: 0, chunks: 0, marks: 0, folders: 1 });
+  });
+
+  it('removes with the next sweep what a withdrawal was cut off from removing', async () => {
+    const store = open();
+    await put(store, PLACE, randomBytes(MIB));
+    const { _id: file } = (await db.collection('releases.files').findOne({})) ?? expect.fail('it is there');
+    // As a process leaves it that ends between the mark and the bytes.
+    await db.collection('releases.marks').insertOne({ _id: file, state: 'retired', at: new Date(0) });
+    expect((await store.packages.sweep()).removed).to.equal(0);
+    expect((await bytesOf(await store.open(PATH))).length).to.equal(MIB);
+    await db.collection('releases.marks').insertOne({ _id: file, state: 'retired', at: new Date(0) });
+    await db.collection('releases.folders').deleteOne({ kind: 'place' });
+    expect((await store.packages.sweep()).removed).to.equal(1);
+    expect(await counts()).to.include({ files: 0, chunks: 0, marks: 0 });
+  });
+
+  it('removes what was replaced once nobody can be reading it any more', async () => {
+    const [store, later] = [open(), open(0)];
+    const first = randomBytes(2 * MIB);
+    await put(store, PLACE, first);
+    const reading = (await store.open(PATH)) as StoredFile;
+    const pieces: Uint8Array[] = [];
+    for await (const piece of reading.read(0, reading.size)) {
+      if (pieces.length === 0) {
+        await put(store, PLACE, randomBytes(10));
+        expect((await store.packages.sweep()).removed).to.equal(0);
+      }
+      pieces.push(piece);
+    }
+    expect(Buffer.concat(pieces).equals(first)).to.equal(true);
+    expect((await later.packages.sweep()).removed).to.equal(1);
+    expect(await counts()).to.include({ files: 1, chunks: 1, marks: 0 });
+  });
+
+  it('finds and removes pieces and files that nothing names', async () => {
+    const store = open(0);
+    await put(store, PLACE, randomBytes(10));
+    const orphan = (n: number): object => ({ files_id: new ObjectId(), n, data: Buffer.alloc(10) });
+    await db.collection('releases.chunks').insertMany([orphan(57), orphan(0)]);
+    await db.collection('releases.files').insertOne({ _id: new ObjectId(), length: 0 });
+    // Marked by one look, removed by the next, since an upload may be older than its mark is read.
+    expect((await store.packages.sweep()).removed).to.equal(0);
+    expect((await store.packages.sweep()).removed).to.equal(3);
+    expect(await counts()).to.include({ files: 1, chunks: 1, marks: 0 });
+    expect((await bytesOf(await store.open(PATH))).length).to.equal(10);
+  });
+
+  it('removes no upload that arrives while it looks', async () => {
+    const store = open(0);
+    const bytes = randomBytes(5 * MIB);
+    const slow = (async function* () {
+      for await (const piece of piecesOf(bytes, MIB)) {
+        yield piece;
+        await store.packages.sweep();
+      }
+    })();
+    const { id } = await store.packages.stage(slow, LIMITS);
+    await store.packages.sweep();
+    await store.packages.put(id, PLACE, TEXTS);
+    await store.packages.sweep();
+    expect((await bytesOf(await store.open(PATH))).equals(bytes)).to.equal(true);
+  });
+
+  it('names a package of which a piece is missing, and sends none of it as whole', async () => {
+    const store = open();
+    await put(store, PLACE, randomBytes(MIB));
+    await db.collection('releases.chunks').deleteOne({ n: 2 });
+    expect((await store.packages.sweep()).damaged).to.deep.equal([PLACE]);
+    expect((await rejection(bytesOf(await store.open(PATH)))).message).to.match(
+      /^piece 2 of the package \w+ is missing/,
+    );
+    expect((await rejection(store.packages.held(PLACE))).message).to.match(/is missing in MongoDB$/);
+  });
+
+  it('keeps a manifest of any length', async () => {
+    const store = open(0);
+    const { id } = await store.packages.stage(piecesOf(packageOf({ a: 'x' })), LIMITS);
+    const manifest = `{"names":"${'ü😀'.repeat(1_500_000)}"}`;
+    await store.packages.put(id, PLACE, { manifest, signature: 'eA==' });
+    const file = await store.open([...PATH.slice(0, -1), 'manifest.json']);
+    expect(file?.size).to.equal(Buffer.byteLength(manifest));
+    expect((await bytesOf(file)).toString() === manifest).to.equal(true);
+    expect((await store.packages.held(PLACE))?.texts?.manifest === manifest).to.equal(true);
+    await store.packages.describe(PLACE, TEXTS);
+    expect((await store.packages.sweep()).removed).to.equal(1);
+    expect(await counts()).to.include({ files: 1, marks: 0 });
+  });
+
+  it('takes 120 MiB and gives them back in less memory', async () => {
+    const store = open();
+    const piece = randomBytes(64 * 1024);
+    const total = 120 * MIB;
+    const sum = createHash('sha256');
+    let most = 0;
+    const before = process.memoryUsage().rss;
+    const look = (): void => void (most = Math.max(most, process.memoryUsage().rss));
+    const bytes = (async function* () {
+      for (let at = 0; at < total; at += piece.length) {
+        piece.writeUInt32LE(at);
+        sum.update(piece);
+        yield Buffer.from(piece);
+        look();
+      }
+    })();
+    const staged = await store.packages.stage(bytes, LIMITS);
+    expect(staged).to.include({ size: total, sha256: sum.digest('hex') });
+    await store.packages.put(staged.id, PLACE, TEXTS);
+    const file = (await store.open(PATH)) as StoredFile;
+    let read = 0;
+    for await (const part of file.read(0, file.size)) {
+      read += part.length;
+      look();
+    }
+    expect(read).to.equal(total);
+    process.stdout.write(`      ${Math.round((most - before) / MIB)} MiB more than before\n`);
+    expect(most - before).to.be.below(total);
+  });
+
+  it('goes on after a cut in the middle, and what was cut is staged by nobody', async () => {
+    const direct = new URL(url);
+    const proxy = await TcpProxy.before({ host: direct.hostname, port: Number(direct.port) });
+    try {
+      const through = new URL(url);
+      through.host = `127.0.0.1:${proxy.port}`;
+      through.search = '?directConnection=true&serverSelectionTimeoutMS=500&connectTimeoutMS=500';
+      const store = open(0, through.href);
+      await put(store, PLACE, Buffer.from('before'));
+      const cut = (async function* () {
+        yield randomBytes(2 * MIB);
+        proxy.refuse();
+        yield randomBytes(2 * MIB);
+      })();
+      expect(await rejection(store.packages.stage(cut, LIMITS))).to.be.instanceOf(StoreUnavailable);
+      proxy.heal();
+      const other = open(0);
+      expect((await bytesOf(await other.open(PATH))).toString()).to.equal('before');
+      // Pieces that were on their way may arrive after the mark has gone.
+      await until('nothing is left of it', async () => {
+        for (const { id } of await other.packages.staged()) await other.packages.discard(id);
+        await other.packages.sweep();
+        const { chunks, marks } = await counts();
+        return chunks === 1 && marks === 0;
+      });
+    } finally {
+      proxy.heal();
+      await proxy.close();
+    }
+  });
+});

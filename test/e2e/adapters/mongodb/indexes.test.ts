@@ -1,0 +1,80 @@
+/** Which indexes MongoDB gets of those that are declared, and which go that an earlier version made. */
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { indexesOf, isOurs, servedBy } from '../../../../adapters/mongodb/indexes.js';
+import { databaseOf, MongoStore } from '../../../../adapters/mongodb/store.js';
+import type { CollectionSpec } from '../../../../ports/store.js';
+import { mongoUrl } from '../../../support/mongo/server.js';
+
+const SPEC: CollectionSpec = {
+  name: 'rows',
+  indexes: [
+    { fields: ['ref'], unique: true },
+    { fields: ['kind', 'at'], serves: 'combination' },
+    { fields: ['kind'] },
+    { fields: ['person', 'at'], serves: 'few' },
+    { fields: ['kind', 'person'], serves: 'few' },
+  ],
+  lookups: [
+    { path: 'text', by: 'text' },
+    { path: 'tags', by: 'value' },
+  ],
+};
+
+describe('mongodb, indexes', function () {
+  this.timeout(60_000);
+
+  it('of combinations are none, and those of few share one', () => {
+    const { own, shared, instead } = indexesOf(SPEC);
+    expect(own.map(({ name }) => name)).to.deep.equal(['ref', 'kind,_id', '~text']);
+    expect(shared).to.deep.equal({
+      key: { '$**': 1 },
+      name: 'few person,tags',
+      wildcardProjection: { person: 1, tags: 1 },
+    });
+    expect(instead.map(({ name }) => name)).to.deep.equal(['person,_id', 'tags,_id']);
+    expect(shared && servedBy(shared)).to.deep.equal(['person', 'tags']);
+    expect(own.flatMap(servedBy)).to.deep.equal(['ref', 'kind', '~text']);
+  });
+
+  it('of one path that finds few is an index like any other', () => {
+    const { own, shared } = indexesOf({ indexes: [{ fields: ['person'], serves: 'few' }] });
+    expect([own.map(({ name }) => name), shared]).to.deep.equal([['person,_id'], null]);
+  });
+
+  it('are told from those that an administrator made', () => {
+    expect(isOurs({ key: { a: 1, _id: 1 }, name: 'a,_id' })).to.equal(true);
+    expect(isOurs({ key: { '$**': 1 }, name: 'few a,b' })).to.equal(true);
+    expect(isOurs({ key: { '$**': 1 }, name: '$**_1' })).to.equal(false);
+    expect(isOurs({ key: { a: 1, _id: 1 }, name: 'a_1__id_1' })).to.equal(false);
+    expect(isOurs({ key: { a: 1 }, name: 'a', unique: true })).to.equal(false);
+    expect(isOurs({ key: { _id: 1 }, name: '_id_' })).to.equal(false);
+  });
+
+  it('go when they are declared no more, and one made by hand stays; twice is once', async function () {
+    const server = (await mongoUrl()) ?? this.skip();
+    const url = new URL(server);
+    url.pathname = `/aos_indexes_${process.pid}`;
+    const client = await new MongoClient(url.href).connect();
+    const store = new MongoStore({ url: url.href });
+    await store.connect();
+    try {
+      const rows = client.db(databaseOf(url.href)).collection('rows');
+      const before = { name: 'rows', indexes: [{ fields: ['kind', 'at'] }, { fields: ['old'] }] };
+      await store.ensure([before]);
+      await rows.createIndex({ kind: 1, at: -1 }, { name: 'by hand' });
+      const names = async (): Promise<string[]> => (await rows.indexes()).map(({ name }) => String(name)).toSorted();
+      expect(await names()).to.deep.equal(['_id_', 'by hand', 'kind,at,_id', 'old,_id']);
+      await store.ensure([SPEC]);
+      const made = await names();
+      await store.ensure([SPEC]);
+      expect(await names()).to.deep.equal(made);
+      const few = made.includes('few person,tags') ? ['few person,tags'] : ['person,_id', 'tags,_id'];
+      expect(made).to.deep.equal(['_id_', 'by hand', 'kind,_id', 'ref', '~text', ...few].toSorted());
+    } finally {
+      await store.close();
+      await client.db(databaseOf(url.href)).dropDatabase();
+      await client.close();
+    }
+  });
+});

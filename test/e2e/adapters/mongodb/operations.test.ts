@@ -1,0 +1,150 @@
+/**
+ * What calls of the real service cost on MongoDB, in commands that it sends (docs/scaling.md, measured): exact upper
+ * bounds, so that they cannot grow unseen. Its jobs run beside, so of several series the cheapest counts.
+ */
+import { expect } from 'chai';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { packageRoot } from '../../../../config/load.js';
+import { engines } from '../../../support/engines.js';
+import { CommandCounter } from '../../../support/mongo/command-counter.js';
+import { TestService } from '../../../support/service.js';
+
+/** What jobs ask beside the reports. */
+const BESIDE = /^(kernel|probes|licensing|releases|watchdog|errorstream|notifications)_/;
+const SERIES = 4;
+/** On a machine that is busy with other things jobs come between the calls of each of them. */
+const MOST_SERIES = 16;
+const CALLS = 10;
+/** Calls that cost much and differ little. */
+const LARGE_CALLS = 3;
+/** Two rounds of the jobs that run every half a minute, one of those of a minute. */
+const IDLE_S = 64;
+
+/** What `npm run plan` counts with. */
+interface Stated {
+  known_error: number;
+  new_group: number;
+  idle_per_process_second: number;
+}
+
+describe('operations on MongoDB', function () {
+  this.timeout(180_000);
+  let counter: CommandCounter;
+  let service: TestService;
+  let token: string;
+  let stated: Stated;
+  before(async function () {
+    const planner = pathToFileURL(join(packageRoot(), 'scripts', 'plan.mjs')).href;
+    stated = ((await import(planner)) as { OPERATIONS: Stated }).OPERATIONS;
+    const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    if (!settings) this.skip();
+    const url = new URL(settings['SVC_STORAGE_URL'] ?? '');
+    counter = await CommandCounter.before({ host: url.hostname, port: Number(url.port) });
+    url.host = `127.0.0.1:${counter.port}`;
+    url.searchParams.set('directConnection', 'true');
+    const limits = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__NEW_GROUPS_PER_HOUR: '0' };
+    service = await TestService.started({ ...settings, ...limits, SVC_STORAGE_URL: url.href });
+    await service.project('shop');
+    token = await service.token('bugtracker:report,bugtracker:read');
+    await post(error('Known'));
+  });
+  after(async () => {
+    await service?.dispose();
+    await counter?.close();
+  });
+
+  const error = (exception_class: string, more: object = {}): object => ({
+    project: 'shop',
+    error_level: 'error',
+    error_message: 'Boom',
+    exception_class,
+    ...more,
+  });
+  const traceOf = (n: number): string =>
+    `Error: Boom\n    at origin${'abcdefghij'[n % 10]}${n} (/app/src/file${n}.js:1:1)`;
+  async function post(body: object): Promise<void> {
+    const { status, body: answer } = await service.request('POST', '/api/errors/v1/report', token, body);
+    expect(status, JSON.stringify(answer)).to.be.oneOf([200, 201]);
+  }
+
+  /** Commands that the calls may have sent. */
+  const taken = (): number => counter.take().filter(({ collection }) => !BESIDE.test(collection)).length;
+
+  /** Of a call of the kind, on the average of a series of them: the cheapest, of more while all cost more than this. */
+  async function costOf(call: (n: number) => Promise<void>, atMost = 0, calls = CALLS): Promise<number> {
+    const series: number[] = [];
+    const most = atMost === 0 ? SERIES : MOST_SERIES;
+    for (let i = 0; i < SERIES || (i < most && Math.min(...series) > atMost); i++) {
+      counter.take();
+      for (let n = 0; n < calls; n++) await call(i * calls + n);
+      series.push(taken() / calls);
+    }
+    return Math.min(...series);
+  }
+
+  it('of a list of a hundred equal errors are fewer than ten', async () => {
+    const list = Array.from({ length: 100 }, () => error('Known'));
+    expect(await costOf(() => post(list), 0, LARGE_CALLS)).to.be.at.most(9);
+  });
+
+  it('of a list of a hundred errors with references are fewer than ten as well', async () => {
+    const list = (at: number): object[] =>
+      Array.from({ length: 100 }, (_, n) => error('Known', { client_ref: `${at} ${n}` }));
+    expect(await costOf((n) => post(list(n)), 0, LARGE_CALLS)).to.be.at.most(9);
+  });
+
+  it('of a hundred reports that come at once are fewer than one each', async () => {
+    const atOnce = async (): Promise<void> => {
+      await Promise.all(Array.from({ length: 100 }, () => post(error('Known'))));
+    };
+    expect(await costOf(atOnce, 0, LARGE_CALLS)).to.be.at.most(50);
+  });
+
+  it('of known errors that come two at a time are two and a half each', async () => {
+    const two = async (): Promise<void> => void (await Promise.all([post(error('Known')), post(error('Known'))]));
+    expect((await costOf(two)) / 2).to.be.at.most(2.5);
+  });
+
+  it('of a known error are three at the most', async () => {
+    const cost = await costOf(() => post(error('Known')), stated.known_error);
+    expect(cost).to.be.at.most(stated.known_error);
+  });
+
+  it('of a known error with a reference are two more', async () => {
+    const most = stated.known_error + 2;
+    expect(await costOf((n) => post(error('Known', { client_ref: `r${n}` })), most)).to.be.at.most(most);
+  });
+
+  it('of new groups in a row are those of their documents and of what decides that they are new; events go together', async () => {
+    const cost = await costOf((n) => post(error(`New${n}`)), stated.new_group);
+    expect(cost).to.be.at.most(stated.new_group);
+  });
+
+  it('of a new group alone are three more, for its event', async () => {
+    const costs: number[] = [];
+    for (let n = 0; n < 4; n++) {
+      // What the one before it left is told, and projects and rules are known again, which is asked every two seconds.
+      await pause(1_000);
+      await post(error('Known'));
+      taken();
+      await post(error(`Lone${'abcd'[n] ?? ''}`));
+      await pause(300);
+      costs.push(taken());
+    }
+    expect(Math.min(...costs)).to.equal(12);
+  });
+
+  it('of a new group of a family that is there are two more', async () => {
+    await post(error('Family', { stack_trace: traceOf(0) }));
+    const most = stated.new_group + 2;
+    expect(await costOf((n) => post(error('Family', { stack_trace: traceOf(n + 1) })), most)).to.be.at.most(most);
+  });
+
+  it('of a process that nobody calls are few in a second', async () => {
+    counter.take();
+    await pause(IDLE_S * 1_000);
+    expect(counter.take().length / IDLE_S).to.be.at.most(stated.idle_per_process_second);
+  });
+});

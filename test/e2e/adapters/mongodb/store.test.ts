@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { databaseOf, MongoStore } from '../../../../adapters/mongodb/store.js';
+import { storeContract, type StoreContract } from '../../../../testing/contracts/store.js';
+import { rejection } from '../../../harness.js';
+import { times } from '../../../support/budget.js';
+import { mongoUrl, NO_MONGODB, sortsByUtf16 } from '../../../support/mongo/server.js';
+
+let url: URL | undefined;
+
+const contract: StoreContract = {
+  tries: (count) => times(count / 4),
+  async open(skip) {
+    const server = await mongoUrl();
+    if (server === null) return skip(NO_MONGODB);
+    if (await sortsByUtf16(server))
+      contract.utf16Order = 'this server sorts text by UTF-16 units, MongoDB by code point';
+    url = new URL(server);
+    url.pathname = `/aos_contract_${process.pid}`;
+    const store = new MongoStore({ url: url.href });
+    await store.connect();
+    return store;
+  },
+  async close() {
+    if (!url) return;
+    const client = await new MongoClient(url.href).connect();
+    await client.db(databaseOf(url.href)).dropDatabase();
+    await client.close();
+  },
+};
+
+storeContract('mongodb', contract);
+
+describe('a MongoDB store that is closed', () => {
+  it('begins no write: a promise that nobody waits for would end the process', async function () {
+    this.timeout(30_000);
+    const server = (await mongoUrl()) ?? this.skip();
+    const path = new URL(server);
+    path.pathname = `/aos_closed_${process.pid}`;
+    const store = new MongoStore({ url: path.href });
+    await store.connect();
+    const rows = store.collection<{ id: string; n?: number }>('rows');
+    // What a collection is, it has asked the server: a write is all that comes now.
+    await rows.change({ id: 'a' }, { set: { n: 0 } }, { upsert: true });
+    await store.close();
+    const lost: unknown[] = [];
+    const keep = (reason: unknown): void => void lost.push(reason);
+    const others = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection').on('unhandledRejection', keep);
+    try {
+      const writes = [
+        () => rows.insert({ id: 'a' }),
+        () => rows.change({ id: 'a' }, { set: { n: 1 } }),
+        () => rows.bulk([{ insert: { id: 'b' } }]),
+      ];
+      for (const write of writes) expect((await rejection(write())).message).to.equal('the store is closed');
+      // Node judges a rejection when the microtasks of its turn are done.
+      await new Promise(setImmediate);
+    } finally {
+      process.off('unhandledRejection', keep);
+      for (const listener of others) process.on('unhandledRejection', listener);
+      const client = await new MongoClient(path.href).connect();
+      await client.db(databaseOf(path.href)).dropDatabase();
+      await client.close();
+    }
+    expect(lost).to.deep.equal([]);
+  });
+});

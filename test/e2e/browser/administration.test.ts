@@ -1,0 +1,215 @@
+/**
+ * Pages of administration as people meet them in a real browser: presets of tokens, names of projects, confirmations with their
+ * number, webhooks for a member, and what comes of a redelivery without reload. Skipped where there is no Chromium.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { until } from '../../harness.js';
+import { ADMIN, TestService } from '../../support/service.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+
+const MIA = 'mia';
+
+describe('web: administration in a real browser', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let browser: TestBrowser;
+  let token: string;
+  let receiver: Server;
+  /** What the receiver answers. */
+  let answer = 500;
+  let webhook: string;
+  let tab: Tab | undefined;
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    receiver = createServer((request, response) => {
+      request.resume().on('end', () => response.writeHead(answer).end());
+    });
+    await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    const scopes = 'bugtracker:report,bugtracker:manage,projects:manage,webhooks:manage,watchdog:ping,license:manage';
+    token = await service.token(scopes);
+    await call('POST', '/api/projects/v1/projects', { slug: 'shop', name: 'Online shop' });
+    const { port } = receiver.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/hook/secret-path`;
+    const made = { name: 'Chat', url, events: 'bug.created', project_slug: 'shop' };
+    const { webhook: kept, id } = await call('POST', '/api/webhooks/v1/webhooks', made);
+    webhook = String((kept as { id?: string } | undefined)?.id ?? id);
+    await service.command(
+      ['user', 'create', '--username', MIA, '--role', 'member', '--password-stdin'],
+      ADMIN.password,
+    );
+    browser = await launch(CHROMIUM);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.dispose();
+    receiver?.closeAllConnections();
+    receiver?.close();
+  });
+  afterEach(async () => {
+    await tab?.close();
+    tab = undefined;
+  });
+
+  async function call(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
+    const got = await service.request(method, path, token, body);
+    expect(got.status, `${path} ${JSON.stringify(got.body)}`).to.be.oneOf([200, 201]);
+    return got.body;
+  }
+  async function signedIn(username: string): Promise<Page> {
+    tab = await Tab.open(browser, service.url);
+    await tab.signIn(username, ADMIN.password);
+    return tab.page;
+  }
+  const go = (path: string): Promise<number> => tab?.go(path) ?? Promise.resolve(0);
+  const report = (title: string): Promise<unknown> =>
+    call('POST', '/api/bugtracker/v1/report', { type: 'bug', project: 'shop', title, severity: 'low' });
+  const deliveries = async (): Promise<{ id: string; attempt_count: number; state: string }[]> => {
+    const { items } = await call('GET', `/api/webhooks/v1/webhooks/${webhook}/deliveries`);
+    return items as { id: string; attempt_count: number; state: string }[];
+  };
+
+  it('a new token begins with what it is for: its scopes are ticked, and explained', async () => {
+    const page = await signedIn(ADMIN.username);
+    const presets: [string, string[]][] = [
+      ['Application', ['bugtracker:report', 'watchdog:ping']],
+      ['Coding agent', ['bugtracker:manage', 'bugtracker:report', 'projects:read']],
+      ['CI', ['updateservice:publish', 'bugtracker:report', 'projects:read']],
+      ['Monitoring', ['watchdog:ping', 'watchdog:read', 'bugtracker:read', 'system:read']],
+    ];
+    for (const [name, scopes] of presets) {
+      await go('/tokens/new');
+      await page
+        .getByRole('navigation', { name: 'What it is for' })
+        .getByRole('link', { name: new RegExp(`^${name}`) })
+        .click();
+      await page.waitForURL(/preset=/);
+      const ticked = await page
+        .locator('input[name="scopes"]:checked')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('value') ?? ''));
+      expect(ticked, name).to.have.members(scopes);
+    }
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).to.match(/^monitoring/);
+    expect(await page.locator('input[name="scopes"]').first().isVisible(), 'scopes are folded').to.equal(false);
+    await page.getByLabel('Name', { exact: true }).fill('grafana');
+    await page.getByLabel('Project', { exact: true }).selectOption({ label: 'Online shop' });
+    await page.getByRole('button', { name: /^Create/ }).click();
+    await page
+      .getByText(/^svc_live_/)
+      .first()
+      .waitFor();
+    expect(await page.getByRole('main').innerText()).to.match(/scrape_configs:[^]*credentials: svc_live_/);
+    await go('/tokens');
+    const row = page.locator('tr', { hasText: 'grafana' });
+    expect(await row.locator('[data-label="Project"]').innerText()).to.equal('Online shop');
+    expect(await row.locator('[data-label="Scopes"]').innerText()).to.include('watchdog:read');
+  });
+
+  it('projects have their names in lists and filters', async () => {
+    await report('Prices are rounded twice');
+    const page = await signedIn(ADMIN.username);
+    await go('/webhooks');
+    expect(await page.locator('tr', { hasText: 'Chat' }).locator('[data-label="Project"]').innerText()).to.equal(
+      'Online shop',
+    );
+    for (const path of ['/bugs?project=shop', '/errors?project=shop']) {
+      await go(path);
+      const chips = page.getByRole('group', { name: 'Filters that are set' });
+      expect(await chips.innerText(), path).to.include('Online shop');
+    }
+  });
+
+  it('what comes of a redelivery appears without reload, on every open page of it', async () => {
+    answer = 500;
+    await report('The receiver is broken');
+    await until('the first attempt failed', async () => (await deliveries()).some(({ state }) => state === 'retrying'));
+    const id = (await deliveries()).find(({ state }) => state === 'retrying')?.id ?? '';
+    const page = await signedIn(ADMIN.username);
+    const other = await page.context().newPage();
+    await other.goto(`${service.url}/webhooks/${webhook}`);
+    await other.locator('[data-follow="on"]').waitFor();
+    await go(`/webhooks/${webhook}/deliveries/${id}`);
+    await page.locator('[data-follow="on"]').waitFor();
+    await page.evaluate('window.kept = true');
+    answer = 204;
+    // By the interface, as another process would.
+    await call('POST', `/api/webhooks/v1/deliveries/${id}/redeliver`);
+    await page.getByText('Delivered: HTTP 204').waitFor({ timeout: 60_000 });
+    expect(await page.evaluate('window.kept')).to.equal(true);
+    await other.locator('tr', { hasText: 'HTTP 204' }).first().waitFor({ timeout: 60_000 });
+  });
+
+  it('a member sees names, events, states and deliveries, of an address scheme and host, and changes nothing', async () => {
+    const page = await signedIn(MIA);
+    await go('/webhooks');
+    const row = page.locator('tr', { hasText: 'Chat' });
+    expect(await row.innerText())
+      .to.include('bug.created')
+      .and.match(/enabled|failing/);
+    expect(await page.getByRole('link', { name: 'New webhook' }).count()).to.equal(0);
+    await row.getByRole('link', { name: 'Chat' }).click();
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+    const text = await page.locator('main').innerText();
+    expect(text).to.include('127.0.0.1').and.not.include('secret-path');
+    expect(await page.locator('main form[method="post"]').count()).to.equal(0);
+    await page.locator('td.cell-main a').first().click();
+    await page.getByRole('heading', { name: 'Payload' }).waitFor();
+    expect(await page.locator('main form[method="post"]').count()).to.equal(0);
+    expect(await page.locator('main').innerText()).to.include('What receivers answer is for administrators.');
+    expect(await go('/webhooks/new')).to.equal(403);
+    expect(await page.locator('main').innerText()).to.match(/administrator/i);
+    for (const path of ['/users', '/tokens']) expect(await go(path), path).to.equal(403);
+  });
+
+  it('a confirmation says how many it ends', async () => {
+    const made = await call('POST', '/api/license/v1/licenses', { product: 'shop', licensee: 'K', max_activations: 3 });
+    for (const machine_id of ['m-1', 'm-2']) {
+      const body = { license_key: made['key'], product: 'shop', machine_id };
+      expect((await service.request('POST', '/api/license/v1/validate', null, body)).status).to.equal(200);
+    }
+    await call('POST', '/api/watchdog/v1/ping', { source: 'queue' });
+    await service.command(['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
+    const page = await signedIn(ADMIN.username);
+    const asked = async (path: string, menu: string): Promise<string> => {
+      await go(path);
+      const confirm = page.locator('details.confirm').filter({ has: page.locator('summary', { hasText: menu }) });
+      await confirm.first().locator('summary').click();
+      return confirm.first().locator('button[type="submit"]').innerText();
+    };
+    const { id } = made['license'] as { id: string };
+    const total = (await deliveries()).length;
+    expect(await asked(`/licenses/${id}`, 'Revoke')).to.equal('Revoke for 2 machines');
+    expect(await asked(`/licenses/${id}`, 'Deactivate')).to.equal('Deactivate for 2 machines');
+    expect(await asked('/monitors/queue', 'Delete')).to.equal('Delete and revoke 1 token');
+    expect(await asked(`/webhooks/${webhook}`, 'Delete')).to.equal(
+      `Delete with ${total} ${total === 1 ? 'delivery' : 'deliveries'}`,
+    );
+    await go('/users');
+    await page.getByRole('link', { name: MIA }).click();
+    await page.waitForURL(/\/users\/[0-9a-f-]+$/);
+    const user = new URL(page.url()).pathname;
+    expect(await asked(user, 'Disable account')).to.match(/^Disable and end 1 session$/);
+    expect(await asked(user, 'Delete account')).to.match(/^Delete and end 1 session$/);
+  });
+
+  it('many at once: what can be taken back is not asked for, and for a minute there is an undo', async () => {
+    for (const title of ['One thing', 'Another thing']) await report(title);
+    const page = await signedIn(ADMIN.username);
+    await go('/bugs?q=thing');
+    await page.locator('tbody input[name="ids"]').first().check();
+    await page.locator('tbody input[name="ids"]').nth(1).check();
+    await page.getByLabel('What to do').selectOption('status:closed');
+    // What can be taken back is not asked for.
+    await page.getByRole('button', { name: 'Continue…' }).click();
+    await page.getByText('2 items are now closed.').waitFor();
+    expect(await page.locator('tbody tr', { hasText: 'thing' }).first().innerText()).to.include('closed');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('2 items are restored now.').waitFor({ timeout: 30_000 });
+    await page.getByRole('link', { name: 'Back' }).click();
+    expect(await page.locator('tbody tr', { hasText: 'thing' }).first().innerText()).to.include('open');
+  });
+});

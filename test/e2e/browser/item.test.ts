@@ -1,0 +1,108 @@
+/**
+ * The page of an item in a browser: what its agent does appears by itself, it is told as text, and it is used by keyboard
+ * and on a phone. Skipped where there is no Chromium.
+ */
+import { expect } from 'chai';
+import { ADMIN, TestService } from '../../support/service.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+
+const HOSTILE = `'; touch /tmp/x; <img src=x onerror="globalThis.owned=1">`;
+const REPORT = {
+  project: 'shop',
+  error_level: 'error',
+  exception_class: 'CartError',
+  error_message: 'no price',
+  stack_trace: [
+    'CartError: no price',
+    '    at total (src/cart.js:41:1)',
+    'Caused by: KeyError: price',
+    '    at priceOf (src/price.js:7:2)',
+  ].join('\n'),
+  file: 'src/cart.js',
+  line: 41,
+  context: {
+    source: { '40': 'function total(lines) {', '41': '  return price.total;' },
+    locals: { price: null, lines: [{ sku: 'A-1', note: HOSTILE }] },
+    request: {
+      url: 'https://shop.example/cart',
+      method: 'POST',
+      headers: { Authorization: 'Bearer x', 'X-Note': HOSTILE },
+    },
+    threads: [
+      { id: 1, name: 'main', crashed: true },
+      { id: 2, name: 'worker', stack: '    at wait (src/a.js:1:1)' },
+    ],
+    contexts: { device: { model: HOSTILE }, own: { deep: { deeper: 'x'.repeat(2000) } } },
+  },
+  breadcrumbs: [{ type: 'query', category: 'sql', message: 'SELECT 1' }],
+};
+
+describe('web: the page of an item', function () {
+  this.timeout(120_000);
+  let service: TestService;
+  let browser: TestBrowser;
+  let token: string;
+  let ref: string;
+  let tab: Tab;
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    service = await TestService.here();
+    await service.project('shop');
+    token = await service.token('bugtracker:report,bugtracker:manage');
+    const { body } = await service.request('POST', '/api/errors/v1/report', token, REPORT);
+    ({ ref } = body as { ref: string });
+    browser = await launch(CHROMIUM);
+    tab = await Tab.open(browser, service.url);
+    await tab.signIn(ADMIN.username, ADMIN.password);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.dispose();
+  });
+  afterEach(() => {
+    expect(tab.faults).to.deep.equal([]);
+  });
+
+  it('shows what its agent does as it happens, without a reload', async () => {
+    await tab.go(`/bugs/${ref}`);
+    await tab.page.getByText('Follows by itself').waitFor();
+    await tab.page.evaluate('globalThis.stayed = true');
+    const progress = { tokens_used: 4242, note: 'Reads the cart' };
+    const told = await service.request('POST', `/api/bugtracker/v1/bugs/${ref}/progress`, token, progress);
+    expect(told.status).to.equal(200);
+    await tab.page.getByText('4,242').waitFor();
+    expect(await tab.page.getByText('Reads the cart').count()).to.equal(1);
+    await service.request('POST', `/api/bugtracker/v1/bugs/${ref}/comments`, token, { body: '**Found** it' });
+    await tab.page.locator('strong', { hasText: 'Found' }).waitFor();
+    expect(await tab.page.evaluate('globalThis.stayed')).to.equal(true);
+  });
+
+  it('is assigned by its key, and the text to hand on is plain', async () => {
+    await tab.go(`/bugs/${ref}`);
+    await tab.page.keyboard.press('a');
+    const field = tab.page.getByRole('combobox', { name: 'Account' });
+    await field.fill(ADMIN.username);
+    await tab.page.getByRole('button', { name: 'Assign', exact: true }).click();
+    await tab.page.getByText('The item is yours.').waitFor();
+    const answer = await tab.page.request.get(`${service.url}/bugs/${ref}/trace.txt`);
+    expect(answer.headers()).to.include({
+      'content-type': 'text/plain; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(await answer.text()).to.include('priceOf (src/price.js:7:2)');
+  });
+
+  it('runs nothing that was reported, and fits a phone', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await tab.page.emulateMedia({ colorScheme });
+      await tab.page.setViewportSize({ width: 360, height: 800 });
+      await tab.go(`/bugs/${ref}`);
+      for (const summary of await tab.page.locator('main details > summary').all())
+        if (await summary.isVisible()) await summary.click();
+      expect(await tab.overflow()).to.equal(0);
+    }
+    expect(await tab.page.evaluate('globalThis.owned')).to.equal(undefined);
+    expect(await tab.count('.trace-inner .trace-title')).to.equal(1);
+  });
+});

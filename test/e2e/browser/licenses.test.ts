@@ -1,0 +1,235 @@
+/** Licenses in a real browser against the real service: made, shown, approved, switched off; a customer’s own page. */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { verifyLicenseFile } from '../../../formats/license-file.js';
+import { ADMIN, TestService } from '../../support/service.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+
+const KEY = /[2-9A-HJ-NP-Z]{5}(?:-[2-9A-HJ-NP-Z]{5}){4}/;
+/** With it the pages are kept as pictures, for people. */
+const SHOTS = process.env['SHOTS'];
+
+describe('web: licenses in a real browser', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let browser: TestBrowser;
+  let tab: Tab;
+  let token: string;
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    service = await TestService.here();
+    await service.project('shop');
+    token = await service.token('license:manage');
+    const member = ['user', 'create', '--username', 'mia', '--role', 'member', '--password-stdin'];
+    await service.command(member, 'quiet-lantern-harbour');
+    browser = await launch(CHROMIUM);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.dispose();
+  });
+  afterEach(() => tab?.close());
+
+  const shot = async (name: string): Promise<void> => {
+    if (SHOTS === undefined) return;
+    await mkdir(SHOTS, { recursive: true });
+    await tab.page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+  };
+  const create = async (more: object = {}): Promise<{ id: string; key: string }> => {
+    const { body } = await service.request('POST', '/api/license/v1/licenses', token, { product: 'shop', ...more });
+    return { id: (body['license'] as { id: string }).id, key: String(body['key']) };
+  };
+  const validate = async (license_key: string, machine_id: string): Promise<unknown> => {
+    const body = { license_key, product: 'shop', machine_id, machine_name: `Machine ${machine_id}` };
+    return (await service.request('POST', '/api/license/v1/validate', null, body)).body['status'];
+  };
+
+  it('an edit that leaves the day alone keeps the minute that the interface gave; another day ends with itself', async () => {
+    const { id } = await create({ expires_at: '2028-03-04T14:30:00.000Z', licensee: 'Kettleworth' });
+    const end = async (): Promise<unknown> => {
+      const { body } = await service.request('GET', `/api/license/v1/licenses/${id}`, token);
+      return (body['license'] as { expires_at: unknown }).expires_at;
+    };
+    tab = await Tab.open(browser, service.url, 1440);
+    const { page } = tab;
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    const save = async (): Promise<void> => {
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('License saved.').waitFor();
+    };
+    await tab.go(`/licenses/${id}/edit`);
+    expect(await page.locator('#f-expires_at').inputValue()).to.equal('2028-03-04');
+    await page.getByLabel('Licensee').fill('Kettleworth & Daughters');
+    await save();
+    expect(await end()).to.equal('2028-03-04T14:30:00.000Z');
+    await tab.go(`/licenses/${id}/edit`);
+    await page.getByRole('button', { name: '+1 month' }).click();
+    await save();
+    expect(await end()).to.equal('2028-04-04T23:59:59.000Z');
+  });
+
+  it('an administrator makes a license, sees its key, and follows it to its end', async () => {
+    tab = await Tab.open(browser, service.url, 1440);
+    const { page } = tab;
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.go('/licenses');
+    await shot('licenses-empty');
+    await page.getByRole('link', { name: 'New license' }).first().click();
+    await page.getByLabel('Licensee').fill('Ada Lovelace & Sons <Ltd>');
+    await page.getByRole('spinbutton', { name: 'Machines' }).fill('1');
+    await page.getByLabel('Features').fill('{"edition": ');
+    await page.getByRole('button', { name: 'Create license' }).click();
+    expect(await page.locator('main').innerText()).to.include('must be a JSON object');
+    await page.getByLabel('Features').fill('{"edition": "pro"}');
+    const end = page.getByLabel('Valid until', { exact: true });
+    expect(await end.getAttribute('type')).to.equal('date');
+    await end.fill('2030-01-31');
+    const later = page.getByRole('group', { name: 'Valid until: later' });
+    await later.getByRole('button', { name: '+1 month' }).click();
+    expect(await end.inputValue(), 'a month after the last of January').to.equal('2030-02-28');
+    await later.getByRole('button', { name: '+1 year' }).click();
+    expect(await end.inputValue()).to.equal('2031-02-28');
+    await end.fill('2030-12-31');
+    await shot('license-new');
+    await page.getByRole('button', { name: 'Create license' }).click();
+    const key = KEY.exec(await page.locator('main').innerText())?.[0] ?? '';
+    expect(key).to.match(KEY);
+    await shot('license-created');
+    expect(await validate(key, 'm-1')).to.equal('active');
+    await page.getByRole('link', { name: 'Open the license' }).click();
+    const text = await page.locator('main').innerText();
+    expect(text).to.include('Ada Lovelace & Sons <Ltd>').and.include('Machine m-1').and.not.match(KEY);
+    await shot('license');
+    await page.getByRole('button', { name: 'Show the key' }).click();
+    expect(await page.locator('main').innerText())
+      .to.include(key)
+      .and.include('license.key_shown');
+    await page.getByLabel('Machine', { exact: true }).fill('m-1');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download .lic' }).click(),
+    ]);
+    const { body: pub } = await service.request('GET', '/api/license/v1/pubkey', null);
+    const stream = await download.createReadStream();
+    const file = (await stream.toArray()).join('');
+    expect(verifyLicenseFile(file, String(pub['public_key']), { machineId: 'm-1' }).valid).to.equal(true);
+    await page.locator('summary', { hasText: 'Deactivate' }).click();
+    await page.getByRole('button', { name: 'Deactivate' }).click();
+    await page.getByRole('status').filter({ hasText: 'switched off' }).waitFor();
+    expect(await validate(key, 'm-1')).to.equal('inactive');
+    await tab.go('/licenses');
+    await page.locator('summary', { hasText: 'Find by a whole key' }).click();
+    await page.getByLabel('Whole key').fill(key.toLowerCase());
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
+    expect(page.url()).to.not.include(key).and.not.include(key.toLowerCase());
+    expect(await page.locator('tbody tr').count()).to.equal(1);
+    await shot('licenses');
+    // The form that was refused on purpose.
+    expect(tab.faults.filter((fault) => !fault.includes('422'))).to.deep.equal([]);
+  });
+
+  it('what waits is in the navigation, on the dashboard, and is approved', async () => {
+    const { key, id } = await create({ licensee: 'Waits', require_approval: true, max_activations: 1 });
+    tab = await Tab.open(browser, service.url, 1440);
+    const { page } = tab;
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.go('/');
+    expect(await page.locator('#panel-approvals-title').count()).to.equal(1);
+    await shot('dashboard');
+    await page
+      .getByRole('link', { name: /^Approvals/ })
+      .first()
+      .click();
+    await page.getByRole('button', { name: 'Approve' }).first().click();
+    await page.getByRole('status').filter({ hasText: 'License approved' }).waitFor();
+    expect(await validate(key, 'a')).to.equal('active');
+    expect(await validate(key, 'b')).to.equal('machine_pending');
+    await tab.go('/license-approvals');
+    expect(await page.locator('main').innerText()).to.include('Machine b');
+    await shot('approvals');
+    await page.getByRole('button', { name: 'Approve' }).first().click();
+    await page.getByRole('status').filter({ hasText: 'Machine approved' }).waitFor();
+    expect(await validate(key, 'b')).to.equal('active');
+    expect(await tab.go(`/licenses/${id}`)).to.equal(200);
+  });
+
+  it('a member reads, and neither acts nor sees a key', async () => {
+    const { id, key } = await create({ licensee: 'Read only' });
+    tab = await Tab.open(browser, service.url);
+    await tab.signIn('mia', 'quiet-lantern-harbour');
+    for (const path of ['/licenses', `/licenses/${id}`, '/license-approvals']) {
+      expect(await tab.go(path), path).to.equal(200);
+      expect(await tab.page.content(), path).to.not.include(key);
+      expect(await tab.count('main form[method=post]:not([action="/licenses/find"])'), path).to.equal(0);
+    }
+    expect(await tab.go('/licenses/new')).to.equal(403);
+  });
+
+  it('a customer sees the license, releases machines thrice, and gets a file; guesses are held back', async () => {
+    const { key, id } = await create({ licensee: 'Customer', max_activations: 6, notes: 'internal words' });
+    for (const m of ['1', '2', '3', '4', '5']) await validate(key, m);
+    const { body } = await service.request('GET', `/api/license/v1/licenses/${id}/activations`, token);
+    const first = (body['items'] as { id: string }[])[0];
+    await service.request('POST', `/api/license/v1/licenses/${id}/activations/${first?.id}/block`, token);
+    tab = await Tab.open(browser, service.url, 360);
+    const { page } = tab;
+    await tab.go('/license');
+    await page.getByLabel('License key').fill(key.replaceAll('-', ' ').toLowerCase());
+    await page.getByRole('button', { name: 'Show' }).click();
+    expect(await page.content())
+      .to.not.include(key)
+      .and.not.include('internal words');
+    expect(await tab.overflow()).to.equal(0);
+    await shot('customer-360');
+    for (let i = 0; i < 3; i++) {
+      await page.locator('summary', { hasText: 'Release' }).first().click();
+      await page.getByRole('button', { name: 'Release' }).first().click();
+      await page.getByRole('status').filter({ hasText: 'released' }).first().waitFor();
+    }
+    await page.locator('summary', { hasText: 'Release' }).first().click();
+    await page.getByRole('button', { name: 'Release' }).first().click();
+    expect(await page.locator('main').innerText())
+      .to.include('no more for now')
+      .and.include('blocked');
+    await page.getByLabel('Its request').fill('{"schema":1,"product":"shop","machine_id":"off-line"}');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download .lic' }).click(),
+    ]);
+    expect(download.suggestedFilename()).to.equal('shop.lic');
+    const statuses: number[] = [];
+    // The wait doubles with every guess: on a slow machine the first ones are over before the next guess comes.
+    while (statuses.at(-1) !== 429 && statuses.length < 16) {
+      await tab.go('/license');
+      await page.getByLabel('License key').fill('AAAAA-AAAAA');
+      const [answer] = await Promise.all([
+        page.waitForNavigation(),
+        page.getByRole('button', { name: 'Show' }).click(),
+      ]);
+      statuses.push(answer?.status() ?? 0);
+    }
+    expect(statuses.slice(0, 5)).to.deep.equal([401, 401, 401, 401, 401]);
+    expect(statuses).to.include(429);
+  });
+
+  it('nothing is wider than a window of 360 pixels, light or dark', async () => {
+    const { id, key } = await create({
+      licensee: 'averyveryverylongname'.repeat(6),
+      require_approval: true,
+      max_activations: 1,
+    });
+    await service.request('POST', `/api/license/v1/licenses/${id}/approve`, token);
+    await validate(key, 'x'.repeat(100));
+    await validate(key, 'y'.repeat(100));
+    tab = await Tab.open(browser, service.url, 360);
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    await tab.page.emulateMedia({ colorScheme: 'dark' });
+    for (const path of ['/licenses', `/licenses/${id}`, '/licenses/new', '/license-approvals', '/license']) {
+      expect(await tab.go(path), path).to.equal(200);
+      expect(await tab.overflow(), path).to.equal(0);
+      await shot(`360-dark${path.replaceAll('/', '-').replace(id, 'one')}`);
+    }
+  });
+});

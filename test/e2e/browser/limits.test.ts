@@ -1,0 +1,56 @@
+/** What the harness does where the browser stands still. Skipped where there is no Chromium. */
+import { expect } from 'chai';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { rejection } from '../../harness.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { limits } from './limits.js';
+
+describe('web: limits of the browser’s steps', function () {
+  this.timeout(120_000);
+  let browser: TestBrowser;
+  let site: Server;
+  let origin: string;
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    site = createServer((_, response) => {
+      response.setHeader('content-type', 'text/html');
+      response.end('<title>Anew</title><script>setTimeout(() => location.reload(), 20)</script>');
+    });
+    await new Promise<void>((resolve) => void site.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+    browser = await launch(CHROMIUM);
+  });
+  after(async () => {
+    await browser?.close();
+    site?.closeAllConnections();
+    site?.close();
+  });
+
+  it('a step that the browser does not end is named', async () => {
+    const tab = await Tab.open(browser, origin);
+    const { step } = limits;
+    limits.step = 300;
+    try {
+      for (const [name, stands] of [
+        ['page.evaluate', () => tab.page.evaluate('new Promise(() => {})')],
+        ['locator.evaluateAll', () => tab.page.locator('body').evaluateAll('new Promise(() => {})')],
+      ] as const)
+        expect((await rejection(stands())).message).to.equal(`${name}: stands still since 0.3 s`);
+    } finally {
+      limits.step = step;
+    }
+    await tab.close();
+  });
+
+  it('a tab beside another is closed while it loads itself anew, however often', async () => {
+    for (let i = 0; i < 5; i++) {
+      const tab = await Tab.open(browser, origin);
+      const other = await tab.page.context().newPage();
+      await other.goto(origin);
+      await tab.close();
+      expect(other.isClosed()).to.equal(true);
+    }
+  });
+});

@@ -1,0 +1,233 @@
+/**
+ * What somebody on call does with a phone (360 by 740 pixels), each begun on the dashboard, by taps alone (typing is none): fewer
+ * than five each. Rows of lists have two lines there, and are one link. Skipped where there is no Chromium.
+ */
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import { packageWith } from '../../../clients/demo/package-file.js';
+import { until } from '../../harness.js';
+import { ADMIN, SHARED_KEY, TestService } from '../../support/service.js';
+import { CHROMIUM, launch, type TestBrowser } from './chromium.js';
+
+const MOST_TAPS = 4;
+const SCOPES = 'bugtracker:report,bugtracker:manage,watchdog:ping,watchdog:manage,license:manage,updateservice:publish';
+
+describe('web: on call, with a phone', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let browser: TestBrowser;
+  let page: Page;
+  let token: string;
+  let ref: string;
+  let shelf: string;
+  let key = '';
+  let taps = 0;
+  const machine = (name: string): object => {
+    return { license_key: key, product: 'shop', machine_id: `machine-of-${name}`, machine_name: name };
+  };
+
+  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
+    const answer = await service.request('POST', path, token, body);
+    expect(answer.status, `${path} ${JSON.stringify(answer.body)}`).to.be.oneOf([200, 201]);
+    return answer.body;
+  };
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    await service.project('shop');
+    token = await service.token(SCOPES);
+    const reported = await post('/api/errors/v1/report', {
+      project: 'shop',
+      error_level: 'fatal',
+      exception_class: 'acme.checkout.VoucherError',
+      error_message: 'The voucher of this customer is not valid for a cart that holds goods of several branches',
+    });
+    ref = String(reported['ref']);
+    const second = await post('/api/errors/v1/report', {
+      project: 'shop',
+      error_level: 'error',
+      exception_class: 'acme.stock.ShelfError',
+      error_message: 'The shelf is empty',
+    });
+    shelf = String(second['ref']);
+    await post('/api/watchdog/v1/ping', { source: 'queue', interval: 0.05, metrics: { length: 7 } });
+    const license = { product: 'shop', licensee: 'Kettleworth', max_activations: 1, require_approval: true };
+    await post('/api/license/v1/licenses', license);
+    // Another, whose second machine waits.
+    const other = await post('/api/license/v1/licenses', { ...license, licensee: 'Brandt' });
+    const { id } = other['license'] as { id: string };
+    await post(`/api/license/v1/licenses/${id}/approve`, {});
+    key = String(other['key']);
+    for (const name of ['till-1', 'till-2'])
+      await service.request('POST', '/api/license/v1/validate', null, machine(name));
+    await post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
+    await post('/api/watchdog/v1/ping', { source: 'till-1', interval: 60_000, app_version: '1.4.0' });
+    const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=1.4.0`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+      body: packageWith('app/start.sh', '#!/bin/sh\n'),
+    });
+    expect(published.status, await published.text()).to.equal(201);
+    await until(
+      'the monitor is down',
+      async () => {
+        await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
+        const { body } = await service.request('GET', '/api/watchdog/v1/status', SHARED_KEY);
+        return (body['counts'] as { down: number }).down === 1;
+      },
+      20_000,
+    );
+    browser = await launch(CHROMIUM);
+    const context = await browser.newContext({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
+    page = await context.newPage();
+    await page.goto(`${service.url}/login`);
+    await page.getByLabel('User name').fill(ADMIN.username);
+    await page.getByLabel('Password').fill(ADMIN.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.waitForURL(`${service.url}/`);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.dispose();
+  });
+  beforeEach(async () => {
+    taps = 0;
+    await page.goto(service.url);
+  });
+  afterEach(() => expect(taps).to.be.at.most(MOST_TAPS));
+
+  const tap = async (what: Locator): Promise<void> => {
+    taps++;
+    await what.first().tap();
+    await page.waitForLoadState();
+  };
+  const main = (): Locator => page.getByRole('main');
+
+  it('see what is down: it is on the dashboard', async () => {
+    await main().getByText('1 down').first().waitFor();
+    expect(await main().getByRole('link', { name: 'queue' }).count()).to.be.greaterThan(0);
+    expect(taps).to.equal(0);
+  });
+
+  it('acknowledge: one tap on the dashboard, and the others see who is on it', async () => {
+    await tap(main().getByRole('button', { name: /^I’m on it *: queue$/ }));
+    await main().getByText(`${ADMIN.username} is on it`).waitFor();
+    const { body } = await service.request('GET', '/api/watchdog/v1/incidents?open=true', SHARED_KEY);
+    expect(body['items']).to.have.length(1);
+    expect((body['items'] as object[])[0]).to.include({ source: 'queue', acknowledged_by: ADMIN.username });
+    expect(taps).to.equal(1);
+  });
+
+  it('a word to the others on the incident: three taps', async () => {
+    await tap(main().getByRole('link', { name: 'queue' }));
+    await tap(main().locator('.on-it a[href^="/incidents/"]'));
+    await page.getByLabel('Comment', { exact: true }).fill('I am looking at it.');
+    await tap(page.getByRole('button', { name: 'Comment' }));
+    await main().getByText('I am looking at it.').waitFor();
+    expect(taps).to.equal(3);
+  });
+
+  it('silence it: three taps', async () => {
+    await tap(main().getByRole('link', { name: 'queue' }));
+    await tap(main().locator('summary', { hasText: 'Silence' }));
+    await tap(page.getByRole('button', { name: 'For an hour' }));
+    await page.getByText(/In maintenance until/).waitFor();
+    expect(taps).to.equal(3);
+  });
+
+  it('take an item: two taps', async () => {
+    await tap(main().locator(`.panel-row a[href="/bugs/${ref}"]`));
+    await tap(page.getByRole('button', { name: 'I take it' }));
+    await until('it is mine', async () => {
+      const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
+      return (body['item'] as { assignee: string | null }).assignee === ADMIN.username;
+    });
+    await page.getByRole('button', { name: 'Give it back' }).waitFor();
+    expect(taps).to.equal(2);
+  });
+
+  it('halt a rollout: three taps, from the card of the newest release', async () => {
+    await tap(main().getByRole('link', { name: 'Machines on shop 1.4.0' }));
+    await tap(main().locator('summary', { hasText: 'Halt now' }));
+    await page.locator('#reason-halt').fill('It loses carts');
+    await tap(page.getByRole('button', { name: 'Halt now' }));
+    await page.getByText('It loses carts').first().waitFor();
+    const asked = `${service.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=any&version=1.3.0`;
+    expect(await (await fetch(asked)).text()).not.to.contain('"1.4.0"');
+    expect(taps).to.equal(3);
+  });
+
+  it('approve a license: three taps', async () => {
+    await tap(page.getByLabel('Navigation'));
+    await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Approvals/ }));
+    const waiting = main().locator('section[aria-labelledby="pending-licenses"]');
+    await tap(waiting.getByRole('button', { name: /^Approve/ }));
+    await page
+      .getByText(/approved/i)
+      .first()
+      .waitFor();
+    expect(taps).to.equal(3);
+  });
+
+  it('approve a machine: three taps', async () => {
+    await tap(page.getByLabel('Navigation'));
+    await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Approvals/ }));
+    const waiting = main().locator('section[aria-labelledby="pending-machines"]');
+    await tap(waiting.locator('tr', { hasText: 'till-2' }).getByRole('button', { name: 'Approve', exact: true }));
+    await page.getByText('till-2').waitFor({ state: 'detached' });
+    const answer = await service.request('POST', '/api/license/v1/validate', null, machine('till-2'));
+    expect(answer.body).to.include({ valid: true });
+    expect(taps).to.equal(3);
+  });
+
+  it('the colours are changed in the menu: two taps', async () => {
+    await tap(page.getByLabel(`Account of ${ADMIN.username}`));
+    await tap(page.getByRole('button', { name: 'Dark colours' }));
+    await page.locator('html[data-svc-theme="dark"]').waitFor({ state: 'attached' });
+    expect(taps).to.equal(2);
+  });
+
+  for (const [path, most] of [
+    ['/bugs?view=all', 64],
+    ['/errors', 76],
+    ['/monitors', 76],
+  ] as const)
+    it(`${path}: a row has two lines, and is a link wherever it is tapped`, async () => {
+      await page.goto(service.url + path);
+      const row = main().locator('tbody tr').first();
+      const box = await row.boundingBox();
+      if (box === null) throw new Error('there is no row');
+      expect(box.height).to.be.at.most(most);
+      const leads = await row.locator('.cell-main > a').getAttribute('href');
+      await page.touchscreen.tap(box.x + box.width / 2, box.y + box.height - 12);
+      await page.waitForURL(`${service.url}${leads}`);
+    });
+
+  it('mute a group for a while, from its row in the queue: four taps', async () => {
+    await tap(page.getByLabel('Navigation'));
+    await tap(page.getByRole('navigation', { name: 'Main, small screen' }).getByRole('link', { name: /^Bugs/ }));
+    await tap(main().locator(`tr[data-ref="${shelf}"] .cell-actions a`));
+    const menu = page.getByRole('dialog', { name: `Mute ${shelf}` });
+    expect(await menu.evaluate((one) => one.getBoundingClientRect().right)).to.be.at.most(360);
+    await menu.getByLabel('Reason').fill('The shop is told.');
+    await tap(menu.getByRole('button', { name: 'Mute', exact: true }));
+    await page.waitForURL(/ignore-rules/);
+    await until('the item is muted', async () => {
+      const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${shelf}`, token);
+      return (body['item'] as { muted: boolean }).muted;
+    });
+    expect(taps).to.equal(4);
+  });
+
+  it('what can be pressed within a row is no part of its link', async () => {
+    await page.goto(`${service.url}/bugs?view=all`);
+    await main().locator('tbody input[name="ids"]').first().tap();
+    expect(await main().locator('tbody input[name="ids"]').first().isChecked()).to.equal(true);
+    await page.goto(`${service.url}/errors`);
+    await tap(main().locator('.cell-actions a'));
+    await page.getByLabel('Reason').fill('People mistype.');
+    await tap(page.getByRole('button', { name: 'Mute', exact: true }));
+    await page.waitForURL(/ignore-rules/);
+  });
+});

@@ -1,0 +1,298 @@
+/**
+ * What people do with the pages, each begun on the dashboard with real clicks, which are counted: four at most (typing, and
+ * choosing in a list of the browser, is none). docs/ui.md names the same tasks with the same numbers. A phone's are in
+ * on-call.test.ts. Skipped where there is no Chromium.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import { packageWith } from '../../../clients/demo/package-file.js';
+import { until } from '../../harness.js';
+import { packageRoot } from '../../../config/load.js';
+import { ADMIN, TestService } from '../../support/service.js';
+import { watch } from '../../support/work.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+
+const MOST_CLICKS = 4;
+const SCOPES = [
+  'bugtracker:report',
+  'bugtracker:manage',
+  'watchdog:ping',
+  'watchdog:manage',
+  'license:manage',
+  'updateservice:publish',
+  'webhooks:manage',
+].join(',');
+
+describe('web: the clicks of each task', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let browser: TestBrowser;
+  let tab: Tab;
+  let page: Page;
+  let token: string;
+  let folder: string;
+  let clicks = 0;
+  /** What was counted: of each task clicks and seconds, as the table has them. */
+  const counted = new Map<string, number>();
+  const seconds = new Map<string, number>();
+
+  const post = async (path: string, body: object, method = 'POST'): Promise<Record<string, unknown>> => {
+    const answer = await service.request(method, path, token, body);
+    expect(answer.status, `${path} ${JSON.stringify(answer.body)}`).to.be.oneOf([200, 201]);
+    return answer.body;
+  };
+  const report = async (message: string, level = 'error'): Promise<string> => {
+    const body = {
+      project: 'shop',
+      error_level: level,
+      exception_class: `${message.split(' ')[0]}Error`,
+      error_message: message,
+    };
+    return String(
+      (await post('/api/errors/v1/report', { ...body, stack_trace: `x\n    at f (src/${message}.js:1:1)` }))['ref'],
+    );
+  };
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    await service.project('shop');
+    await service.project('mailer');
+    token = await service.token(SCOPES);
+    await report('Voucher is not valid', 'fatal');
+    await report('Cart loses lines', 'fatal');
+    await report('Shelf is empty');
+    for (const n of [1, 2, 3])
+      await post('/api/bugtracker/v1/report', {
+        type: 'bug',
+        project: 'shop',
+        title: `Small thing ${n}`,
+        severity: 'low',
+      });
+    await post('/api/watchdog/v1/monitors', { source: 'web-1', project: 'shop' });
+    await post('/api/watchdog/v1/ping', { source: 'web-1', interval: 60_000, app_version: '1.4.0' });
+    await post('/api/license/v1/licenses', {
+      product: 'shop',
+      licensee: 'Kettleworth',
+      client_ref: 'order-1005',
+      expires_at: '2027-01-31T00:00:00.000Z',
+    });
+    await post('/api/webhooks/v1/webhooks', { name: 'Pager', url: 'http://127.0.0.1:9/pager', events: 'bug.created' });
+    const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=1.4.0`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+      body: packageWith('app/start.sh', '#!/bin/sh\n'),
+    });
+    expect(published.status, await published.text()).to.equal(201);
+    folder = await mkdtemp(join(tmpdir(), 'aos-clicks-'));
+    await writeFile(join(folder, 'shop.tar.gz'), packageWith('README.md', 'b'));
+    browser = await launch(CHROMIUM);
+    tab = await Tab.open(browser, service.url);
+    page = tab.page;
+    await tab.signIn(ADMIN.username, ADMIN.password);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.dispose();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  });
+
+  const click = async (what: Locator, options: { modifiers?: 'Shift'[] } = {}): Promise<void> => {
+    clicks++;
+    await what.first().click(options);
+    await page.waitForLoadState();
+  };
+  const main = (): Locator => page.getByRole('main');
+  const nav = (name: string): Locator =>
+    page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: new RegExp(`^${name}\\b`) });
+  const button = (name: string | RegExp): Locator => main().getByRole('button', { name });
+  const link = (name: string | RegExp): Locator => main().getByRole('link', { name });
+  const said = (text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
+
+  /** A task of the table, with what is done and how it is seen. */
+  const task = (name: string, does: () => Promise<void>): void => {
+    it(name, async () => {
+      await tab.go('/');
+      clicks = 0;
+      const passed = watch();
+      await does();
+      counted.set(name, clicks);
+      seconds.set(name, passed() / 1000);
+      expect(clicks).to.be.at.most(MOST_CLICKS);
+      expect(tab.faults).to.deep.equal([]);
+    });
+  };
+
+  task('See what is to be done next, with its command', async () => {
+    await main().locator('.first-steps pre:visible').first().waitFor();
+  });
+  task('Make the token of a first step, in its command', async () => {
+    await click(button(/^Make its token for .*, with the command$/));
+    await said('Shown this once');
+    expect(await main().locator('pre').first().innerText()).to.match(/svc_live_\w+/);
+  });
+  task('Leave one project of every list', async () => {
+    await click(page.locator('.project-bar summary'));
+    await click(page.getByRole('button', { name: 'mailer', exact: true }));
+    expect(await page.locator('.project-bar summary').innerText()).to.contain('mailer');
+    await page.getByRole('button', { name: 'Show all projects' }).click();
+  });
+  task('See how a project is: items, versions, monitors, licenses', async () => {
+    await click(nav('Projects'));
+    await click(link('shop'));
+    await page.getByRole('heading', { name: 'Newest versions' }).waitFor();
+  });
+  task('Get an intake key in the lines of your language', async () => {
+    await click(nav('Projects'));
+    await click(link('shop'));
+    await click(link('Python'));
+    await click(button('Make a key'));
+    await said('Shown this once');
+    expect(await main().innerText()).to.match(/sentry_sdk\.init\(dsn="http:\/\/svc_/);
+  });
+  task('Name the seller, with colour and logo', async () => {
+    await click(nav('Projects'));
+    await click(link('shop'));
+    await click(link('Name the seller'));
+    await page.getByLabel('Name', { exact: true }).fill('Shop Ltd');
+    await page.getByLabel('Colour of the head').fill('#0a6640');
+    await click(button('Save'));
+    await said('Customers see it now');
+  });
+  task('Publish a release', async () => {
+    await click(nav('Releases'));
+    await click(link('Publish'));
+    await page.locator('#f-product').selectOption('shop');
+    await page.locator('#f-version').fill('1.5.0');
+    await page.locator('#f-package').setInputFiles(join(folder, 'shop.tar.gz'));
+    await click(page.getByRole('button', { name: 'Publish', exact: true }));
+    await page.waitForURL(/\/releases\/[0-9a-f]{40}$/);
+  });
+  task('Halt a rollout', async () => {
+    await click(nav('Releases'));
+    await click(link('shop 1.5.0'));
+    await click(main().locator('summary', { hasText: 'Halt now' }));
+    await page.locator('#reason-halt').fill('It loses carts');
+    await click(button('Halt now'));
+    await said('It loses carts');
+  });
+  task('See which machines run a version', async () => {
+    await click(nav('Machines'));
+    await click(link('shop'));
+    await click(link(/^1\.4\.0: 1 machine/));
+    await main().getByRole('row').filter({ hasText: 'web-1' }).waitFor();
+  });
+  task('Assign an item to anybody', async () => {
+    await click(link(/Voucher is not valid/));
+    await click(main().locator('#assign summary'));
+    await page.getByRole('combobox', { name: 'Account' }).fill(ADMIN.username);
+    await click(page.getByRole('button', { name: 'Assign', exact: true }));
+    await said('The item is yours.');
+  });
+  task('Change the severity of an item', async () => {
+    await click(link(/Voucher is not valid/));
+    await click(main().locator('.item-state .inline-menu summary'));
+    await click(page.locator('.inline-menu[open]').getByRole('button', { name: /high/i }));
+    await main().locator('.item-state').getByText('high').first().waitFor();
+  });
+  task('Resolve an item', async () => {
+    await click(link(/Cart loses lines/));
+    await click(main().locator('summary', { hasText: 'Resolve' }));
+    await page.locator('#build-resolved').fill('1.5.1');
+    await click(button('Resolve'));
+    await said('The item is now resolved.');
+  });
+  task('Mute a group for a while, from its row', async () => {
+    await click(nav('Errors'));
+    const row = main().getByRole('row').filter({ hasText: 'Shelf is empty' });
+    await click(row.getByRole('button', { name: /^Mute .* for a while$/ }));
+    await page.getByRole('dialog').getByLabel('Reason').fill('The shop is told.');
+    await click(page.getByRole('dialog').getByRole('button', { name: 'Mute' }));
+    await until('it is muted', async () => {
+      const { body } = await service.request('GET', '/api/bugtracker/v1/bugs?muted=true', token);
+      return (body['items'] as object[]).length === 1;
+    });
+  });
+  task('Filter a list by two values', async () => {
+    await click(nav('Bugs'));
+    await click(main().locator('summary', { hasText: 'Severity' }));
+    await click(main().getByRole('checkbox', { name: /^Low/ }));
+    await page.waitForURL(/severity=low/);
+    await click(main().getByRole('checkbox', { name: /^High/ }));
+    await page.waitForURL(/severity=high/);
+  });
+  task('Resolve several items at once', async () => {
+    await click(nav('Bugs'));
+    const boxes = main().locator('tbody input[name="ids"]');
+    await click(boxes.nth(0));
+    await click(boxes.nth(1), { modifiers: ['Shift'] });
+    await main().locator('form[data-bulk] select[name="action"]').selectOption('status:resolved');
+    await click(button('Continue'));
+    await said(/Undo/);
+  });
+  task('Share a view of a list', async () => {
+    await click(nav('Bugs'));
+    await click(main().locator('summary', { hasText: 'Views' }));
+    await page.getByLabel('Name of the view').fill('Everything of the shop');
+    await page.getByLabel('Who sees it').selectOption({ label: 'Everybody' });
+    await click(button('Save view'));
+    await main().locator('.saved-view').first().waitFor();
+  });
+  task('Find anything, or do it: Ctrl+K', async () => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('silence web-1');
+    await page.getByRole('option', { name: 'Silence web-1' }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await click(page.getByRole('button', { name: 'For an hour' }));
+    await said(/In maintenance until/);
+  });
+  task('Extend a license by a year', async () => {
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('extend order-1005');
+    await page.getByRole('option', { name: 'Extend order-1005' }).first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/f-expires_at$/);
+    await click(page.getByRole('button', { name: '+1 year' }));
+    await click(page.getByRole('button', { name: 'Extend', exact: true }));
+    await said(/2028/);
+  });
+  task('Make a token for a coding agent', async () => {
+    await click(nav('Tokens'));
+    await click(link('New token'));
+    await click(link(/^Coding agent/));
+    await page.getByLabel('Name', { exact: true }).fill('fixer');
+    await click(page.getByRole('button', { name: 'Create token' }));
+    await said('Shown this once');
+  });
+  task('Test a webhook', async () => {
+    await click(nav('Webhooks'));
+    await click(link('Pager'));
+    await click(button('Send a test event'));
+    await said('The receiver failed');
+  });
+  task('See what was done yesterday, by whom', async () => {
+    await click(nav('Audit'));
+    await click(link('Yesterday'));
+    await page.waitForURL(/period=yesterday/);
+  });
+  task('Choose your time zone and 12 or 24 hours', async () => {
+    await click(page.getByLabel(`Account of ${ADMIN.username}`));
+    await click(page.getByRole('link', { name: 'Account and password' }));
+    await page.getByLabel('Your time zone').fill('Asia/Tokyo');
+    await page.getByLabel('Hours').selectOption('12');
+    await click(button('Save'));
+    await said('Times in Asia/Tokyo');
+  });
+
+  it('docs/ui.md names the same tasks and the same numbers', async () => {
+    const guide = await readFile(join(packageRoot(), 'docs', 'ui.md'), 'utf8');
+    const rows = [...guide.matchAll(/^\| (.+?) +\| (?:\d|not possible) +\| [\d.–]+ +\| (\d) +\| [\d.]+ +\|$/gm)];
+    const measured = [...counted].map(([name, n]) => `| ${name} | ${n} | ${(seconds.get(name) ?? 0).toFixed(1)} |`);
+    expect(Object.fromEntries(rows.map(([, name = '', n]) => [name, Number(n)])), measured.join('\n')).to.deep.equal(
+      Object.fromEntries(counted),
+    );
+  });
+});

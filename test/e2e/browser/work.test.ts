@@ -1,0 +1,365 @@
+/**
+ * People at work on errors and bugs, in a real browser against the real service: by keyboard, with many items at once, with
+ * counters that move by themselves, and all of it without scripts too. Skipped where there is no Chromium.
+ */
+import { expect } from 'chai';
+import type { BrowserContext, Page } from 'playwright-core';
+import { until } from '../../harness.js';
+import { ADMIN, TestService } from '../../support/service.js';
+import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+
+const STACK = [
+  'TypeError: no price',
+  '    at totalOf (/srv/shop/src/total.ts:41:27)',
+  '    at handle (/srv/shop/node_modules/express/lib/layer.js:95:5)',
+  '    at next (/srv/shop/node_modules/express/lib/route.js:149:13)',
+  '    at serve (/srv/shop/src/serve.ts:3:4)',
+].join('\n');
+const HOSTILE = '<script>document.title = "owned"</script><img src=x onerror=alert(1)>';
+
+describe('web: work on errors and bugs in a real browser', function () {
+  this.timeout(120_000);
+  let service: TestService;
+  let browser: TestBrowser;
+  let token: string;
+  let tab: Tab | undefined;
+
+  before(async function () {
+    if (CHROMIUM === undefined) this.skip();
+    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
+    for (const slug of ['shop', 'bulk', 'live', 'plain']) await service.project(slug);
+    token = await service.token('bugtracker:report,bugtracker:manage');
+    browser = await launch(CHROMIUM);
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.dispose();
+  });
+  afterEach(async () => {
+    await tab?.close();
+    tab = undefined;
+  });
+
+  async function error(project: string, message: string, fields: object = {}): Promise<string> {
+    const answer = await service.request('POST', '/api/errors/v1/report', token, {
+      project,
+      error_level: 'error',
+      exception_class: 'TypeError',
+      error_message: message,
+      environment: 'production',
+      ...fields,
+    });
+    expect(answer.status, JSON.stringify(answer.body)).to.be.oneOf([200, 201]);
+    return String(answer.body['ref']);
+  }
+  const item = async (ref: string): Promise<Record<string, unknown>> =>
+    (await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token)).body['item'] as Record<string, unknown>;
+
+  async function signedIn(width = 1440): Promise<{ tab: Tab; page: Page }> {
+    tab = await Tab.open(browser, service.url, width);
+    await tab.signIn(ADMIN.username, ADMIN.password);
+    return { tab, page: tab.page };
+  }
+
+  /** A signed-in tab whose scripts do not run. */
+  async function scriptless(): Promise<{ context: BrowserContext; page: Page }> {
+    const plain = await Tab.scriptless(browser, service.url);
+    await plain.signIn(ADMIN.username, ADMIN.password);
+    return { context: plain.page.context(), page: plain.page };
+  }
+  const said = (page: Page, text: string): Promise<void> =>
+    page.getByRole('status').filter({ hasText: text }).first().waitFor();
+
+  it('rows by keyboard: j, k, x, o, e, / and ?, and never while somebody types', async () => {
+    const [first, second] = [await error('shop', 'one by key'), await error('shop', 'two by key')];
+    const { tab: mine, page } = await signedIn();
+    await mine.go('/bugs?project=shop&q=by+key');
+    const current = page.locator('tr.is-current');
+    await page.keyboard.press('j');
+    expect(await current.getAttribute('data-ref')).to.equal(second);
+    await page.keyboard.press('j');
+    expect(await current.getAttribute('data-ref')).to.equal(first);
+    await page.keyboard.press('j');
+    await page.keyboard.press('k');
+    expect(await current.getAttribute('data-ref')).to.equal(second);
+    await page.keyboard.press('x');
+    expect(await page.locator('[data-bulk-count]').innerText()).to.equal('1 selected');
+    await page.keyboard.press('e');
+    expect(await page.locator('#bulk-action').inputValue()).to.equal('status:resolved');
+    expect(await page.locator('#bulk-action').evaluate((one) => one === one.ownerDocument.activeElement)).to.equal(
+      true,
+    );
+
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    await page.keyboard.type('jxo?e');
+    expect(await page.locator('#f-q').inputValue()).to.equal('jxo?e');
+    expect(await page.locator('dialog.keys[open]').count()).to.equal(0);
+    await page.keyboard.press('Escape');
+
+    await page.keyboard.press('?');
+    const dialog = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    expect(await dialog.innerText())
+      .to.include('Next row')
+      .and.include('Select the row')
+      .and.include('Search');
+    await page.keyboard.press('x');
+    expect(await page.locator('input[name=ids]:checked').count()).to.equal(1);
+    await page.getByLabel('Single keys are shortcuts').uncheck();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('k');
+    await page.keyboard.press('x');
+    expect(await page.locator('input[name=ids]:checked').count()).to.equal(1);
+    await mine.go('/bugs?project=shop&q=by+key');
+    await page.keyboard.press('j');
+    expect(await current.count()).to.equal(0);
+    await page.keyboard.press('?');
+    await page.getByLabel('Single keys are shortcuts').check();
+    await page.keyboard.press('Escape');
+
+    await page.keyboard.press('j');
+    await page.keyboard.press('o');
+    await page.waitForURL(`**/bugs/${second}`);
+    await page.keyboard.press('e');
+    expect(await page.locator('#build-resolved').evaluate((one) => one === one.ownerDocument.activeElement)).to.equal(
+      true,
+    );
+    await page.keyboard.type('2.4.2');
+    await page.keyboard.press('Enter');
+    await said(page, 'The item is now resolved.');
+    await page.keyboard.press('g');
+    await page.keyboard.press('e');
+    await page.waitForURL('**/errors');
+    expect(mine.faults).to.deep.equal([]);
+  });
+
+  it('many at once: what will happen is named, and 207 tells what could not be changed', async () => {
+    const refs = [await error('bulk', 'first of three'), await error('bulk', 'second'), await error('bulk', 'third')];
+    await service.request('POST', `/api/bugtracker/v1/bugs/${refs[1]}/claim`, token, { agent: 'fixer-7' });
+    const { tab: mine, page } = await signedIn();
+    await mine.go('/bugs?project=bulk');
+    await page.getByLabel('Select every item on this page').check();
+    await page.getByLabel('What to do').selectOption('status:wont_fix');
+    await page.getByRole('button', { name: 'Continue…' }).click();
+    expect(await page.locator('h1').innerText()).to.equal('Decline 3 items?');
+    expect(await page.locator('main').innerText())
+      .to.include('first of three')
+      .and.include('fixer-7 holds it')
+      .and.include('never open them again');
+    await page.getByRole('textbox', { name: 'Reason' }).fill('as designed');
+    const [response] = await Promise.all([
+      page.waitForResponse((answer) => answer.request().method() === 'POST'),
+      page.getByRole('button', { name: 'Decline 3 items' }).click(),
+    ]);
+    expect(response.status()).to.equal(207);
+    await said(page, '2 items are now won’t fix; 1 of 3 could not be changed.');
+    expect(await page.locator('tbody tr').first().innerText())
+      .to.include(refs[1])
+      .and.include('Another agent holds a live lease');
+    expect(await item(refs[0] ?? '')).to.include({ status: 'wont_fix', reason: 'as designed' });
+    expect(await item(refs[1] ?? '')).to.include({ status: 'in_progress' });
+
+    await page.getByRole('button', { name: 'Try 1 item again' }).click();
+    await page.getByRole('textbox', { name: 'Reason' }).fill('the agent is gone');
+    await page.getByLabel('Override the leases').check();
+    await page.getByRole('button', { name: 'Decline 1 item' }).click();
+    await said(page, '1 item is now won’t fix.');
+    expect(page.url()).to.include('/bugs?project=bulk');
+    expect(await item(refs[1] ?? '')).to.include({ status: 'wont_fix', claim: null });
+    expect(mine.faults).to.deep.equal([]);
+  });
+
+  it('counters follow by themselves, rows never move, and nobody asks while the tab is hidden', async () => {
+    const ref = await error('live', 'counted live');
+    await error('live', 'stands above it');
+    const { tab: mine, page } = await signedIn();
+    await page.clock.install();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/errors/live')) asked.push(request.url());
+    });
+    await mine.go('/errors?project=live');
+    const row = page.locator(`tr[data-ref="${ref}"]`);
+    const order = (): Promise<(string | null)[]> =>
+      page.locator('tr[data-ref]').evaluateAll((rows) => rows.map((one) => one.getAttribute('data-ref')));
+    const before = await order();
+    expect(await row.locator('[data-field=hits]').innerText()).to.equal('1');
+
+    await error('live', 'counted live');
+    const fresh = await error('live', 'a new group');
+    await page.clock.runFor(4100);
+    await until('the counter moved', async () => (await row.locator('[data-field=hits]').innerText()) === '2');
+    expect(await order()).to.deep.equal(before);
+    const more = page.locator('[data-live-more]');
+    expect(await more.innerText()).to.equal('1 new – show');
+
+    await page.getByRole('button', { name: 'Live', exact: true }).click();
+    expect(await page.locator('[data-live-switch]').innerText()).to.include('Paused');
+    const paused = asked.length;
+    await page.clock.runFor(120_000);
+    expect(asked).to.have.length(paused);
+    await page.locator('[data-live-switch]').click();
+    await until('it asks again', () => asked.length > paused);
+
+    const visibility = (state: string): Promise<unknown> =>
+      page.evaluate(
+        `Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true }); document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    await visibility('hidden');
+    const hidden = asked.length;
+    await page.clock.runFor(120_000);
+    expect(asked).to.have.length(hidden);
+    await visibility('visible');
+    await until('it asks as soon as it is seen', () => asked.length > hidden);
+
+    await more.click();
+    expect((await order())[0]).to.equal(fresh);
+    expect(mine.faults).to.deep.equal([]);
+    await mine.discard();
+    tab = undefined;
+  });
+
+  it('“ignore like this” leads to a rule that is filled in, from the list and from the item', async () => {
+    const ref = await error('shop', "order 'A-4711' has no lines");
+    const { tab: mine, page } = await signedIn();
+    await mine.go(`/bugs/${ref}`);
+    await page.getByRole('link', { name: 'Ignore like this' }).click();
+    expect(await page.getByLabel('Pattern').inputValue()).to.equal('TypeError: order .* has no lines');
+    expect(await page.getByRole('radio', { name: 'Regular expression' }).isChecked()).to.equal(true);
+    expect(await page.locator('#f-project').inputValue()).to.equal('shop');
+    await mine.go('/errors?q=has+no+lines');
+    await page.keyboard.press('j');
+    await page.keyboard.press('i');
+    await page.waitForURL('**/ignore-rules/new?**');
+    expect(await page.getByLabel('Pattern').inputValue()).to.equal('TypeError: order .* has no lines');
+    expect(mine.faults).to.deep.equal([]);
+  });
+
+  it('a trace has its first frame marked and its library frames folded; what happened before is a timeline', async () => {
+    const at = new Date().toISOString();
+    const ref = await error('shop', 'no price in this cart', {
+      stack_trace: STACK,
+      context: { user: { plan: 'business' } },
+      breadcrumbs: [{ timestamp: at, category: 'http', data: { method: 'POST', url: '/pay', status_code: 500 } }],
+    });
+    const { tab: mine, page } = await signedIn();
+    await mine.go(`/bugs/${ref}`);
+    expect(await page.locator('.frame.is-marked').innerText())
+      .to.include('totalOf')
+      .and.include('total.ts:41:27')
+      .and.include('first frame');
+    const folded = page.locator('.frame', { hasText: 'route.js' });
+    expect(await folded.isVisible()).to.equal(false);
+    await page.locator('summary', { hasText: '2 library frames: express' }).click();
+    expect(await folded.isVisible()).to.equal(true);
+    await page.locator('summary', { hasText: 'Raw text' }).click();
+    expect(await page.locator('.trace-line.is-marked').innerText()).to.include('at totalOf');
+    expect(await page.locator('.crumb-list').innerText()).to.include('POST /pay → 500');
+    expect(await page.locator('.occurrence-body').first().innerText()).to.include('business');
+    expect(mine.faults).to.deep.equal([]);
+  });
+
+  it('hostile text stays text everywhere, and nothing is wider than 360 pixels', async () => {
+    const ref = await error('shop', HOSTILE, {
+      exception_class: HOSTILE,
+      stack_trace: `${HOSTILE}\n    at ${HOSTILE} (/srv/${HOSTILE}/a.js:1:2)\n    at ${'x'.repeat(900)} (/node_modules/${'y'.repeat(900)}/a.js:1:2)\n    at b (/node_modules/c/a.js:1:2)`,
+      tags: [HOSTILE, 'z'.repeat(190)],
+      host: HOSTILE,
+      repo_url: 'javascript:alert(1)',
+      context: { [HOSTILE]: { [HOSTILE]: ['w'.repeat(3000)] }, url: 'javascript:alert(1)' },
+      breadcrumbs: [
+        { category: HOSTILE, message: HOSTILE, data: { url: 'javascript:alert(1)', [HOSTILE]: HOSTILE } },
+        HOSTILE,
+      ],
+    });
+    const { tab: mine, page } = await signedIn(360);
+    for (const path of [
+      '/',
+      '/errors',
+      '/bugs',
+      `/bugs/${ref}`,
+      `/bugs/${ref}?find=a`,
+      '/bugs?status=open&severity=high&sort=hit_count',
+    ]) {
+      expect(await mine.go(path), path).to.equal(200);
+      await page.locator('main details').evaluateAll((all) => all.forEach((one) => one.setAttribute('open', '')));
+      expect(await mine.overflow(), path).to.equal(0);
+      expect(await page.locator('main img, main script, main a[href^="javascript"]').count(), path).to.equal(0);
+      expect(await page.title()).to.not.equal('owned');
+    }
+    expect(mine.faults).to.deep.equal([]);
+  });
+
+  it('without scripts: filters, several at once, views, merge and split', async () => {
+    const kept = await error('plain', 'the one that stays');
+    const other = await error('plain', 'the other');
+    const { context, page } = await scriptless();
+    await page.goto(`${service.url}/bugs`);
+    await page.getByRole('search', { name: 'Bugs' }).locator('summary', { hasText: 'Project' }).click();
+    await page.getByRole('checkbox', { name: /^plain/ }).check();
+    await page.getByRole('button', { name: 'Filter' }).click();
+    expect(await page.getByRole('group', { name: 'Filters that are set' }).innerText()).to.include('plain');
+    expect(await page.locator('tr[data-ref]').count()).to.equal(2);
+
+    await page.locator('summary', { hasText: 'Views' }).click();
+    await page.getByLabel('Name of the view').fill('Plain things');
+    await page.getByRole('button', { name: 'Save view' }).click();
+    expect(await page.locator('.nav-bordered a[aria-current]').innerText()).to.include('Plain things');
+
+    await page.locator('input[name=scope][value=filter]').check();
+    await page.getByLabel('What to do').selectOption('severity:low');
+    await page.getByRole('button', { name: 'Continue…' }).click();
+    await page.getByRole('button', { name: 'Set severity low on 2 items' }).click();
+    await said(page, '2 items are now low.');
+    expect(await item(kept)).to.include({ severity: 'low', severity_locked: true });
+
+    await page.goto(`${service.url}/bugs/${other}`);
+    await page.locator('summary', { hasText: 'Merge' }).click();
+    await page.getByLabel('Into which item?').fill('stays');
+    await page.getByRole('button', { name: 'Look for it' }).click();
+    await page.getByRole('radio').check();
+    await page.getByRole('button', { name: `Merge ${other} into it` }).click();
+    await said(page, 'Merged');
+    expect(await page.locator('.alert-info').first().innerText()).to.include(kept);
+    await page.goto(`${service.url}/bugs/${kept}`);
+    expect(await page.locator('section', { hasText: 'Repeated by' }).last().innerText()).to.include(other);
+    await page.getByRole('button', { name: 'Split off' }).click();
+    await said(page, `${other} is an item of its own again`);
+    expect(await item(other)).to.include({ status: 'open', duplicate_of: null });
+
+    await page.goto(`${service.url}/bugs`);
+    await page.locator('summary', { hasText: 'Views' }).click();
+    await page.getByRole('button', { name: 'Remove the view' }).click();
+    await said(page, 'The view is removed.');
+    expect(await page.locator('.saved-view').count()).to.equal(0);
+    await context.close();
+  });
+
+  it('who is signed out, or sends no form token, changes nothing', async () => {
+    const ref = await error('shop', 'stays as it is');
+    for (const path of [
+      `/bugs/${ref}/status`,
+      `/bugs/${ref}/merge`,
+      '/bugs/bulk',
+      '/bugs/bulk/confirm',
+      '/bugs/views',
+    ]) {
+      const answer = await fetch(service.url + path, {
+        method: 'POST',
+        body: new URLSearchParams({ status: 'closed' }),
+      });
+      expect(answer.status, path).to.equal(401);
+    }
+    for (const path of ['/errors/live?since=2026-01-01T00:00:00.000Z', '/bugs/live?since=2026-01-01T00:00:00.000Z']) {
+      const answer = await fetch(service.url + path, { headers: { accept: 'application/json' } });
+      expect(answer.status, path).to.equal(401);
+    }
+    const { tab: mine, page } = await signedIn();
+    await mine.go('/account');
+    const status = await page.evaluate(
+      `fetch('/bugs/${ref}/status', { method: 'POST', body: new URLSearchParams({ status: 'closed' }) }).then((a) => a.status)`,
+    );
+    expect(status).to.equal(403);
+    expect(await item(ref)).to.include({ status: 'open' });
+  });
+});

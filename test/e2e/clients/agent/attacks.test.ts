@@ -1,0 +1,550 @@
+/**
+ * The attacks of the update field by their published names (TUF, "Security"; contract 90, update, freshness and key pinning), against
+ * a server that lies. Each ends with the exit code of the contract, and the installation as it was.
+ */
+import { expect } from 'chai';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { archiveOf, newKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../../support/release-server.js';
+import { tarOf } from '../../../support/archives.js';
+import { gzipSync } from 'node:zlib';
+import { install, remove, runHere, scratch, treeOf, type Ran } from './agent.js';
+
+const [keys, others, third] = [newKeys(), newKeys(), newKeys()];
+const files = (n: number): SourceFile[] => [{ path: 'app.txt', content: `version ${n}` }];
+
+type Body = Record<string, unknown> & { release: Record<string, unknown> | null };
+/** An answer of check with other fields in its release. */
+const lying =
+  (fields: Record<string, unknown>) =>
+  (body: Body): Body => ({ ...body, release: body.release && { ...body.release, ...fields } });
+
+describe('update-agent: attacks', function () {
+  this.timeout(60_000);
+  let server: ReleaseServer;
+  let dir: string;
+  const go = (...args: string[]): Promise<Ran> =>
+    runHere(['--server', server.url, '--dir', dir, '--platform', 'linux-x64', ...args]);
+  const state = async (): Promise<Record<string, unknown>> =>
+    JSON.parse(await readFile(join(dir, '.update-agent', 'state.json'), 'utf8')) as Record<string, unknown>;
+
+  /** Refused with this code, a message that matches, and nothing changed. */
+  async function refused(code: number, message: RegExp, ...args: string[]): Promise<void> {
+    const before = await treeOf(dir);
+    const ran = await go(...args);
+    expect(ran.code, ran.stdout + ran.stderr).to.equal(code);
+    expect(ran.stderr).to.match(message);
+    expect(await treeOf(dir)).to.deep.equal(before);
+  }
+
+  beforeEach(async () => {
+    server = new ReleaseServer(keys);
+    await server.start();
+    dir = await scratch();
+    await install(dir, server.publish({ version: '1.0.0', files: files(1) }));
+    server.publish({ version: '1.1.0', files: files(2) });
+  });
+  afterEach(async () => {
+    await server.stop();
+    await remove(dir);
+  });
+
+  describe('rollback attack', () => {
+    it('an older release is offered as an update', async () => {
+      const old = server.publish({ version: '0.9.0', files: files(0) });
+      server.lies.check = lying({ version: '0.9.0', manifest_json: old.manifest, manifest_signature: old.signature });
+      await refused(3, /0\.9\.0 is not newer than the installed 1\.0\.0/);
+    });
+
+    it('an older release is offered under a newer number', async () => {
+      const old = server.publish({ version: '0.9.0', files: files(0) });
+      server.lies.check = lying({ manifest_json: old.manifest, manifest_signature: old.signature });
+      await refused(3, /manifest’s (version|package\.sha256)/);
+    });
+
+    it('a release between the installed and the highest ever', async () => {
+      server.publish({ version: '1.5.0', files: files(5) });
+      expect((await go()).code).to.equal(0);
+      const before = server.releases.find(({ version }) => version === '1.0.0');
+      await remove(join(dir, 'app.txt'));
+      await install(dir, before ?? expect.fail('no release'));
+      server.releases.splice(2);
+      await refused(3, /1\.1\.0 is older than 1\.5\.0/);
+    });
+  });
+
+  describe('fast-forward attack', () => {
+    it('is recovered from by a new key: the highest-ever mark falls to the installed version', async () => {
+      expect((await go()).code).to.equal(0);
+      const known = await state();
+      await writeFile(
+        join(dir, '.update-agent', 'state.json'),
+        JSON.stringify({ ...known, highest_version: '999.0.0' }),
+      );
+      server.publish({ version: '1.2.0', files: files(3) });
+      await refused(3, /1\.2\.0 is older than 999\.0\.0/);
+      server.rotate(others);
+      expect((await go()).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
+      expect(await state()).to.include({ highest_version: '1.2.0' });
+    });
+  });
+
+  describe('indefinite freeze attack', () => {
+    const nothing = (body: Body): Body => ({ ...body, update_available: false, signed: false, release: null });
+
+    it('check says that nothing is new, and the statement says otherwise', async () => {
+      server.lies.check = nothing;
+      const ran = await go();
+      expect(ran).to.include({ code: 0 });
+      expect(ran.stdout).to.match(/^WARNING: The freshness statement names 1\.1\.0.*\nUP_TO_DATE: 1\.0\.0\n$/);
+      await refused(3, /freshness statement names 1\.1\.0/, '--require-signed');
+    });
+
+    it('the statement has expired', async () => {
+      server.lies.statement = (said) => ({ ...said, expires_at: new Date(Date.now() - 1000).toISOString() });
+      await refused(
+        3,
+        /has expired: it held until 20\S+Z, and this machine’s clock says 20\S+Z\.$/m,
+        '--require-signed',
+      );
+      expect((await go()).stdout).to.match(/^WARNING: .*expired.*\nUPDATED/);
+    });
+
+    it('an older statement is replayed', async () => {
+      expect((await go('--require-signed')).code).to.equal(0);
+      server.lies.statement = (said) => ({ ...said, issued_at: new Date(Date.now() - 3_600_000).toISOString() });
+      await refused(
+        3,
+        /older than one that was seen before: it is of 20\S+Z, that one of 20\S+Z\.$/m,
+        '--require-signed',
+      );
+    });
+
+    it('the statement is withheld', async () => {
+      server.lies.freshness = () => ({ status: 'success' });
+      await refused(3, /no statement of freshness/, '--require-signed');
+      expect((await go()).stdout).to.match(/^WARNING: the server gives no statement.*\nUPDATED/);
+    });
+
+    it('the statement is of another product, another channel, or wrongly signed', async () => {
+      server.lies.statement = (said) => ({ ...said, product: 'other' });
+      await refused(3, /another product/, '--require-signed');
+      server.lies.statement = (said) => ({ ...said, channel: 'beta' });
+      await refused(3, /another channel/, '--require-signed');
+      server.lies = { freshness: (body) => ({ ...body, signature: sign(others, String(body.statement)) }) };
+      await refused(3, /signature of the statement/, '--require-signed');
+    });
+
+    it('the project’s setting wants the statement, and once seen it stays so', async () => {
+      server.requireSigned = true;
+      server.lies.freshness = () => ({ status: 'success' });
+      await refused(3, /no statement of freshness/);
+      server.requireSigned = false;
+      await refused(3, /no statement of freshness/);
+      expect(await state()).to.include({ require_signed: true });
+    });
+  });
+
+  describe('mix-and-match attack', () => {
+    it('the package of one release under the manifest of another', async () => {
+      const [old] = server.releases;
+      server.lies.request = (request, response) => {
+        if (!request.url?.includes('/1.1.0/')) return false;
+        response.writeHead(200).end(old?.archive);
+        return true;
+      };
+      await refused(3, /SHA-256|longer|ended/);
+    });
+
+    it('the hash of another package in the answer', async () => {
+      server.lies.check = lying({ package_sha256: sha256('x') });
+      await refused(3, /package\.sha256/);
+    });
+
+    it('another manifest for the version than the statement names', async () => {
+      const genuine = server.statement('shop', 'stable');
+      server.publish({ version: '1.1.0', files: files(7) });
+      server.lies.statement = () => genuine;
+      await refused(3, /names another manifest for 1\.1\.0/, '--require-signed');
+    });
+
+    it('a package whose files are not those of its manifest', async () => {
+      server.publish({
+        version: '1.1.0',
+        files: files(2),
+        archive: archiveOf([{ path: 'app.txt', content: 'version X' }]),
+      });
+      await refused(3, /app\.txt is not the file that the manifest lists/);
+      server.publish({
+        version: '1.1.0',
+        files: files(2),
+        archive: archiveOf([...files(2), { path: 'more.txt', content: '' }]),
+      });
+      await refused(3, /more\.txt is not the file/);
+      server.publish({
+        version: '1.1.0',
+        files: [...files(2), { path: 'b', content: '' }],
+        archive: archiveOf(files(2)),
+      });
+      await refused(3, /b is not the file/);
+    });
+  });
+
+  describe('endless data attack', () => {
+    it('a package that never ends', async () => {
+      let sent = 0;
+      server.lies.request = (request, response) => {
+        if (!request.url?.startsWith('/releases/')) return false;
+        response.writeHead(200);
+        const more = (): void => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536))) sent += 65_536;
+          if (!response.destroyed) response.once('drain', more);
+        };
+        more();
+        return true;
+      };
+      await refused(3, /longer than the \d+ bytes/);
+      expect(sent).to.be.lessThan(64 * 1024 * 1024);
+    });
+
+    it('an answer of pubkey that never ends', async () => {
+      server.lies.request = (request, response) => {
+        if (!request.url?.includes('/pubkey')) return false;
+        response.writeHead(200);
+        const more = (): void => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536, ' ')));
+          if (!response.destroyed) response.once('drain', more);
+        };
+        more();
+        return true;
+      };
+      await refused(3, /pubkey answers more than/);
+    });
+
+    it('an archive that unpacks to far more than it is', async () => {
+      const bomb = gzipSync(tarOf({ name: 'app.txt', content: Buffer.alloc(80 * 1024 * 1024) }));
+      server.publish({
+        version: '1.1.0',
+        files: [{ path: 'app.txt', content: Buffer.alloc(80 * 1024 * 1024) }],
+        archive: bomb,
+      });
+      await refused(3, /unpacks to more than 200 times/);
+    });
+  });
+
+  it('slow retrieval attack: a download below the least rate is given up', async () => {
+    server.lies.request = (request, response) => {
+      if (!request.url?.startsWith('/releases/')) return false;
+      response.writeHead(200);
+      const timer = setInterval(() => response.write('x'), 20);
+      response.once('close', () => clearInterval(timer));
+      return true;
+    };
+    const args = ['--server', server.url, '--dir', dir, '--platform', 'linux-x64'];
+    const ran = await runHere(args, {}, { leastRate: { bytesPerSecond: 1024, overMs: 200 }, retryMs: [] });
+    expect(ran.code).to.equal(8);
+    expect(ran.stderr).to.include('less than 1024 bytes per second');
+  });
+
+  describe('wrong software installation attack', () => {
+    it('another product, genuinely signed', async () => {
+      const other = server.publish({ version: '1.1.0', files: files(2), product: 'other' });
+      server.lies.check = lying({ manifest_json: other.manifest, manifest_signature: other.signature });
+      await refused(3, /manifest’s product/);
+    });
+
+    it('another channel, genuinely signed', async () => {
+      const beta = server.publish({ version: '1.1.0', files: files(2), channel: 'beta' });
+      server.lies.check = lying({ manifest_json: beta.manifest, manifest_signature: beta.signature });
+      await refused(3, /manifest’s channel/);
+    });
+
+    it('another platform, genuinely signed', async () => {
+      const arm = server.publish({ version: '1.1.0', files: files(2), platform: 'linux-arm64' });
+      server.lies.check = lying({
+        platform: 'linux-arm64',
+        manifest_json: arm.manifest,
+        manifest_signature: arm.signature,
+      });
+      await refused(3, /release\.platform/);
+      server.lies.check = lying({ manifest_json: arm.manifest, manifest_signature: arm.signature });
+      await refused(3, /manifest’s platform/);
+    });
+  });
+
+  describe('arbitrary software attack', () => {
+    it('a manifest changed after it was signed', async () => {
+      server.lies.check = (body) => lying({ manifest_json: `${String(body.release?.manifest_json)} ` })(body);
+      await refused(3, /signature of the release is wrong/);
+      await refused(3, /signature of the release is wrong/, '--allow-unsigned');
+    });
+
+    it('a path that leads out of the installation, in a manifest with a good signature', async () => {
+      const evil = { version: '1.1.0', files: [{ path: '../evil', content: 'x' }] };
+      server.publish(evil);
+      await refused(3, /\.\./);
+    });
+
+    it('an address for the package elsewhere', async () => {
+      for (const package_url of [
+        'https://evil.example/releases/x',
+        '//evil.example/x',
+        '/api/x',
+        '/releases/../api/x',
+        '/releases/a b',
+        '/releases/a?b',
+      ]) {
+        server.lies.check = lying({ package_url });
+        await refused(3, /release\.package_url/);
+      }
+    });
+  });
+
+  describe('extraneous dependencies attack', () => {
+    it('a release names nothing else to install: unknown members of a manifest have no effect', async () => {
+      const release = server.releases[1] ?? expect.fail('no release');
+      release.manifest = JSON.stringify({
+        ...(JSON.parse(release.manifest) as object),
+        dependencies: ['https://evil.example'],
+      });
+      release.signature = sign(keys, release.manifest);
+      expect((await go()).code).to.equal(0);
+      expect(server.asked.every(({ line }) => !line.includes('evil'))).to.equal(true);
+    });
+  });
+
+  describe('key compromise', () => {
+    beforeEach(async () => {
+      expect((await go()).code).to.equal(0);
+      server.publish({ version: '1.2.0', files: files(3) });
+    });
+    const resign = (to: typeof keys): void => {
+      server.keys = to;
+      for (const release of server.releases) release.signature = sign(to, release.manifest);
+    };
+
+    it('a new key without proof is refused', async () => {
+      resign(others);
+      await refused(3, /not the pinned one, and nothing proves/);
+    });
+
+    it('a new key with a proof by a third key is refused', async () => {
+      resign(others);
+      server.predecessors = [{ key_id: keys.id, public_key: keys.pem, signature: sign(third, others.spki) }];
+      await refused(3, /not the pinned one/);
+    });
+
+    it('a chain of predecessors is followed, and the earlier keys are refused from then on', async () => {
+      server.rotate(others);
+      server.rotate(third);
+      expect((await go()).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
+      const { pin, former_keys } = (await state()) as { pin: { sha256: string }; former_keys: string[] };
+      expect(pin.sha256).to.equal(sha256(third.spki));
+      expect(former_keys).to.have.members([sha256(keys.spki), sha256(others.spki)]);
+      server.predecessors = [];
+      server.publish({ version: '1.3.0', files: files(4) });
+      resign(keys);
+      await refused(3, /replaced by a newer one/);
+    });
+
+    it('a chain that comes from a refused key is refused', async () => {
+      server.rotate(others);
+      expect((await go()).code).to.equal(0);
+      server.keys = keys;
+      server.predecessors = [];
+      server.publish({ version: '1.3.0', files: files(4) });
+      server.rotate(third);
+      await refused(3, /not the pinned one/);
+    });
+
+    it('--pin sets another by hand, and only that', async () => {
+      resign(others);
+      await refused(3, /not the pinned one/, '--pin', sha256(third.spki));
+      expect((await go('--pin', sha256(others.spki))).stdout).to.equal('UPDATED: 1.1.0 -> 1.2.0\n');
+    });
+
+    it('a server without a key is refused while one is pinned, and --allow-unsigned lifts it once', async () => {
+      server.keys = null;
+      for (const release of server.releases) release.signature = null;
+      await refused(3, /a key is pinned, and the server says that it has none/);
+      const ran = await go('--allow-unsigned');
+      expect(ran.code, ran.stderr).to.equal(0);
+      expect(ran.stdout).to.match(/WARNING: the release is not signed[^\n]*\nUPDATED: 1\.1\.0 -> 1\.2\.0\n$/);
+    });
+
+    it('an unreadable state.json is exit 3 and never a new pin', async () => {
+      const path = join(dir, '.update-agent', 'state.json');
+      for (const text of ['', '{', '{}', '{"schema":2}', '[]']) {
+        await writeFile(path, text);
+        await refused(3, /state\.json cannot be read/);
+        expect(await readFile(path, 'utf8')).to.equal(text);
+      }
+    });
+
+    it('keys that are too weak, of another kind, or none', async () => {
+      const weak = newKeys(1024);
+      for (const public_key of [weak.pem, 'x', 7, null, '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----']) {
+        server.lies.pubkey = (body) => ({ ...body, public_key });
+        await refused(3, /public key/);
+      }
+    });
+  });
+
+  describe('signature stripped', () => {
+    const stripped = (body: Body): Body => ({
+      ...lying({ manifest_signature: null, key_id: null })(body),
+      signed: false,
+    });
+
+    it('is refused with a pinned key, --require-signed or the project’s setting', async () => {
+      server.lies.check = stripped;
+      await refused(3, /not signed, and a key is pinned/);
+      await refused(3, /not signed, and signed releases are required/, '--require-signed');
+    });
+
+    it('is refused with the project’s setting where no key is pinned either', async () => {
+      server.keys = null;
+      for (const release of server.releases) release.signature = null;
+      await refused(3, /no statement|not signed/, '--require-signed');
+      server.requireSigned = true;
+      await refused(3, /no statement|not signed/);
+    });
+
+    it('is a warning every time where nothing is pinned', async () => {
+      server.keys = null;
+      for (const release of server.releases) release.signature = null;
+      const ran = await go();
+      expect(ran.code, ran.stderr).to.equal(0);
+      expect(ran.stdout).to.match(/^WARNING: the release is not signed$/m);
+    });
+
+    it('signed is true, and the signature is missing', async () => {
+      server.lies.check = lying({ manifest_signature: null });
+      await refused(3, /manifest_signature is missing/, '--allow-unsigned');
+    });
+  });
+
+  describe('a server that lies in each field of the check answer', () => {
+    const top: Record<string, unknown[]> = {
+      product: ['other', 7, null],
+      channel: ['beta', 7],
+      platform: ['win-x64', 7],
+      update_available: [false, 'true', 1, null],
+      require_signed: ['true', 1],
+      current_withdrawn: ['x'],
+      latest_version: ['x', 7],
+      release: [null, 'x', [], 7],
+    };
+    for (const [field, values] of Object.entries(top))
+      for (const value of values)
+        it(`${field} is ${JSON.stringify(value)}`, async () => {
+          server.lies.check = (body) => ({ ...body, [field]: value });
+          await refused(3, new RegExp(`answer: (release|${field}|update_available)`));
+        });
+
+    const release: Record<string, unknown[]> = {
+      version: ['1.0.0', '0.1', 'x', '', 7, null, '1.2.0', '1.1.0\u001b[31m'],
+      channel: ['beta', 7, null],
+      platform: ['win-x64', 'linux-arm64', 'solaris', 7, null],
+      package_url: ['https://evil.example/p', '/releases/../x', '/other/x', '', 7, null],
+      package_size: [0, -1, 1.5, '5', null, 1, 9e15],
+      package_sha256: ['', 'x', sha256('other'), 7, null],
+      manifest_json: ['', '{}', 'x', '[]', 7, null],
+      manifest_signature: ['', 'x', 7, sign(others, 'x')],
+    };
+    for (const [field, values] of Object.entries(release))
+      for (const value of values)
+        it(`release.${field} is ${JSON.stringify(value)?.slice(0, 30)}`, async () => {
+          server.lies.check = lying({ [field]: value });
+          await refused(3, /./);
+        });
+
+    it('control characters of its texts are not printed', async () => {
+      server.lies.request = (request, response) => {
+        if (!request.url?.includes('/check')) return false;
+        const error = { code: 'not_found', message: 'no\u001b[31m such\u0007 product\u202e' };
+        response.writeHead(404, { 'content-type': 'application/json' }).end(JSON.stringify({ status: 'error', error }));
+        return true;
+      };
+      const ran = await go();
+      expect(ran.code).to.equal(1);
+      expect(ran.stderr).to.equal('update-agent: no[31m such product\n');
+    });
+
+    it('another server’s page is exit 8', async () => {
+      server.lies.request = (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Log in to the network</h1>');
+        return true;
+      };
+      await refused(8, /nothing of this service/);
+    });
+  });
+
+  it('a release whose min_version is above the installed version is refused', async () => {
+    const step = server.publish({ version: '2.0.0', files: files(3), minVersion: '1.5.0' });
+    server.lies.check = (body) => ({
+      ...lying({
+        version: '2.0.0',
+        manifest_json: step.manifest,
+        manifest_signature: step.signature,
+        package_sha256: sha256(step.archive),
+        package_size: step.archive.length,
+        package_url: step.url,
+      })(body),
+    });
+    await refused(3, /wants 1\.5\.0 or newer/);
+  });
+
+  describe('a fresh installation of what only older versions are offered', () => {
+    const into = (): Promise<Ran> =>
+      runHere(
+        [
+          '--action',
+          'install',
+          '--server',
+          server.url,
+          '--dir',
+          join(dir, 'new'),
+          '--project',
+          'steep',
+          '--yes',
+        ].concat(['--license-key', 'AAAAA-BBBBB-CCCCC-DDDDD-EEEEE', '--platform', 'linux-x64', '--require-signed']),
+      );
+    beforeEach(() => {
+      server.publish({ product: 'steep', version: '2.0.0', files: files(2), minVersion: '1.0.0' });
+      server.publish({ product: 'steep', version: '3.0.0', files: files(3), minVersion: '2.5.0' });
+    });
+
+    it('is the newest', async () => {
+      const ran = await into();
+      expect(ran, ran.stderr).to.include({ code: 0, stdout: 'UPDATED: none -> 3.0.0\n' });
+    });
+
+    it('freeze attack: an older one is named as the newest', async () => {
+      const old = server.releases.find(({ version }) => version === '2.0.0') ?? expect.fail('no release');
+      server.lies.latest = (body) => ({
+        ...body,
+        latest: {
+          ...(body['latest'] as object),
+          version: '2.0.0',
+          manifest_json: old.manifest,
+          manifest_signature: old.signature,
+          package_sha256: sha256(old.archive),
+          package_size: old.archive.length,
+          package_url: old.url,
+        },
+      });
+      const ran = await into();
+      expect(ran.code, ran.stdout).to.equal(3);
+      expect(ran.stderr).to.match(/freshness statement names 3\.0\.0/);
+      expect(await treeOf(dir)).to.not.have.any.keys('new/app.txt');
+    });
+
+    it('another server’s answer in place of the newest is exit 3', async () => {
+      server.lies.latest = (body) => ({ ...body, latest: 'x' });
+      const ran = await into();
+      expect(ran.code, ran.stdout).to.equal(3);
+      expect(ran.stderr).to.match(/answer: release is no object/);
+    });
+  });
+});

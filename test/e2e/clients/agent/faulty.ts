@@ -1,0 +1,37 @@
+/**
+ * The agent with hooks, for tests alone: `FAULT_AT=n` kills it at the n-th point, `FAULT_COUNT=<file>` lists the points,
+ * `FAULT_FILL='n <file>'` fills the disk at the n-th, and `FAULT_COPY='<folder> <to>'` copies a folder, as it is at the
+ * n-th, to `<to>/<n>`.
+ */
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { HOOKS, type Hooks } from '../../../../clients/agent/hooks.js';
+import { run } from '../../../../clients/agent/run.js';
+
+const { FAULT_AT, FAULT_COUNT, FAULT_FILL, FAULT_COPY } = process.env;
+const [fillAt, ballast] = (FAULT_FILL ?? '').split(' ');
+const [copied, copies] = (FAULT_COPY ?? '').split(' ');
+let point = 0;
+
+function fill(path: string): void {
+  for (const size of [65_536, 4_096, 1])
+    try {
+      for (;;) appendFileSync(path, Buffer.alloc(size));
+    } catch {
+      // Full, as far as this size goes.
+    }
+}
+
+const hooks: Hooks = {
+  ...HOOKS,
+  at: (name, path) => {
+    point++;
+    if (FAULT_COUNT !== undefined) appendFileSync(FAULT_COUNT, `${name} ${path}\n`);
+    // With owners, modes, links and second names.
+    if (copied && copies && existsSync(copied)) execFileSync('cp', ['-a', copied, join(copies, String(point))]);
+    if (point === Number(fillAt) && ballast !== undefined) fill(ballast);
+    if (point === Number(FAULT_AT)) process.kill(process.pid, 'SIGKILL');
+  },
+};
+void run(process.argv.slice(2), process.env, process.argv[1] ?? '', hooks).then((code) => (process.exitCode = code));

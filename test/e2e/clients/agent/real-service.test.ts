@@ -1,0 +1,115 @@
+/** The agent before the real service: its key, its check, its statement of freshness, its protected store. */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { archiveOf, type SourceFile } from '../../../support/release-server.js';
+import { ADMIN, TestService } from '../../../support/service.js';
+import { install, remove, runAgent, scratch, type Ran } from './agent.js';
+
+const files = (version: string): SourceFile[] => [
+  { path: 'bin/start.sh', content: `#!/bin/sh\necho ${version}\n`, mode: '0755' },
+  { path: 'config/app.json', content: '{}' },
+];
+
+describe('update-agent and service', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let dir: string;
+  let token: string;
+
+  before(async () => {
+    dir = await scratch();
+    service = await TestService.here();
+    for (const product of ['shop', 'steep']) await service.project(product);
+    token = await service.token('updateservice:publish');
+  });
+  after(async () => {
+    await service.dispose();
+    await remove(dir);
+  });
+
+  async function publish(version: string, more = '', product = 'shop'): Promise<void> {
+    const url = `${service.url}/api/updateservice/v1/publish?product=${product}&version=${version}&channel=stable${more}`;
+    const meta = Buffer.from(JSON.stringify({ preserve_patterns: ['config/*'], entry: 'bin/start.sh' })).toString(
+      'base64',
+    );
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip', 'x-package-meta': meta },
+      body: new Uint8Array(archiveOf(files(version))),
+    });
+    expect(answer.status, await answer.text()).to.equal(201);
+  }
+  const go = (...args: string[]): Promise<Ran> =>
+    runAgent(['--server', service.url, '--dir', dir, '--username', ADMIN.username, '--require-signed', ...args], {
+      env: { SVC_PASSWORD: ADMIN.password },
+    });
+
+  it('is current, vouched for by a fresh statement, and pins the key', async () => {
+    await publish('1.0.0');
+    const check = (await (
+      await fetch(`${service.url}/api/updateservice/v1/check?product=shop&version=0.1`)
+    ).json()) as {
+      release: { manifest_json: string };
+    };
+    await install(dir, { manifest: check.release.manifest_json, files: files('1.0.0') });
+    expect(await go()).to.deep.equal({ code: 0, signal: null, stdout: 'UP_TO_DATE: 1.0.0\n', stderr: '' });
+    const { public_key } = (await (await fetch(`${service.url}/api/updateservice/v1/pubkey`)).json()) as {
+      public_key: string;
+    };
+    const state = JSON.parse(await readFile(join(dir, '.update-agent', 'state.json'), 'utf8')) as {
+      pin: { sha256: string };
+    };
+    const der = Buffer.from(public_key.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
+    expect(state.pin.sha256).to.equal(createHash('sha256').update(der).digest('hex'));
+  });
+
+  it('fetches a release with an account, and is refused without one', async () => {
+    await publish('1.1.0');
+    const stranger = await runAgent(['--server', service.url, '--dir', dir]);
+    expect(stranger.code, stranger.stderr).to.equal(2);
+    expect(stranger.stdout).to.match(/^UNAUTHORIZED: /);
+    expect(await go()).to.deep.equal({ code: 0, signal: null, stdout: 'UPDATED: 1.0.0 -> 1.1.0\n', stderr: '' });
+    expect(await readFile(join(dir, 'bin/start.sh'), 'utf8')).to.equal('#!/bin/sh\necho 1.1.0\n');
+  });
+
+  it('goes in steps, each vouched for', async () => {
+    await publish('1.5.0');
+    await publish('2.0.0', '&min_version=1.5.0');
+    const ran = await go();
+    expect(ran.stdout, ran.stderr).to.equal('UPDATED: 1.1.0 -> 1.5.0\nUPDATED: 1.5.0 -> 2.0.0\n');
+  });
+
+  it('installs afresh what every release offers to older versions only', async () => {
+    await publish('2.0.0', '&min_version=1.0.0', 'steep');
+    await publish('3.0.0', '&min_version=2.0.0', 'steep');
+    const ask = async (words: string): Promise<Record<string, unknown>> => {
+      const answer = await fetch(`${service.url}/api/updateservice/v1/${words}&product=steep`);
+      return (await answer.json()) as Record<string, unknown>;
+    };
+    expect(await ask('check?version=0')).to.include({
+      update_available: false,
+      release: null,
+      latest_version: '3.0.0',
+    });
+    expect((await ask('latest?platform=any'))['latest']).to.include({ version: '3.0.0', min_version: '2.0.0' });
+    const fresh = await scratch();
+    try {
+      const ran = await runAgent(
+        ['--action', 'install', '--project', 'steep', '--dir', join(fresh, 'steep')].concat([
+          '--server',
+          service.url,
+          '--username',
+          ADMIN.username,
+          '--require-signed',
+        ]),
+        { env: { SVC_PASSWORD: ADMIN.password, HOME: fresh } },
+      );
+      expect(ran, ran.stderr).to.include({ code: 0, stdout: 'UPDATED: none -> 3.0.0\n' });
+      expect(await readFile(join(fresh, 'steep', 'bin/start.sh'), 'utf8')).to.equal('#!/bin/sh\necho 3.0.0\n');
+    } finally {
+      await remove(fresh);
+    }
+  });
+});

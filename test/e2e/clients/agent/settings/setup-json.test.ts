@@ -1,0 +1,301 @@
+/** setup.json itself (contract 90, setup.json): what is wrong names its field; the order of the sources; locations and variables. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { readFile, mkdir, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readDescription } from '../../../../../clients/agent/settings/description.js';
+import { detectorOf, withVariables } from '../../../../../clients/agent/settings/detect.js';
+import type { SettingValue } from '../../../../../clients/agent/settings/formats/format.js';
+import { baseOf, pathOf } from '../../../../../clients/agent/settings/places.js';
+import { refusal, resolve, type Sources } from '../../../../../clients/agent/settings/resolve.js';
+import { isPlaceholder, valueOf, type ValueType } from '../../../../../clients/agent/settings/types.js';
+import { newKeys, ReleaseServer } from '../../../../support/release-server.js';
+import { install, remove, runHere, scratch } from '../agent.js';
+
+const target = { file: 'a.json', format: 'json', key: 'a' };
+const one = (members: object): object => ({ schema: 1, values: [{ name: 'a', targets: [target], ...members }] });
+const read = (setup: object): ReturnType<typeof readDescription> => readDescription(setup as Record<string, unknown>);
+
+describe('update-agent: setup.json', function () {
+  this.timeout(30_000);
+
+  describe('names what is wrong', () => {
+    const wrong: [setup: object, says: RegExp][] = [
+      [{ schema: 2, values: [] }, /schema is not 1/],
+      [{ schema: 1 }, /values is no list/],
+      [{ schema: 1, values: [1] }, /values\[0\] is no object/],
+      [one({ name: '1x' }), /values\[0\]\.name must be/],
+      [{ schema: 1, values: [{ name: 'a.b' }, { name: 'a-b' }] }, /values\[1\]\.name a-b is there twice/],
+      [one({ type: 'float' }), /values\[0\]\.type is none of string, integer/],
+      [one({ required: 'yes' }), /values\[0\]\.required is neither/],
+      [one({ detect: 'exec:id' }), /values\[0\]\.detect exec:id is nothing/],
+      [one({ detect: '<hostname>' }), /values\[0\]\.detect/],
+      [one({ detect: 'free_port:0' }), /values\[0\]\.detect/],
+      [one({ provision: 'root' }), /values\[0\]\.provision is none of token, watchdog_source/],
+      [one({ pattern: '(?=a)' }), /values\[0\]\.pattern is no regular expression of RE2/],
+      [one({ min: '1' }), /values\[0\]\.min is no number/],
+      [one({ type: 'choice' }), /values\[0\]\.choices are missing/],
+      [one({ type: 'choice', choices: [] }), /values\[0\]\.choices is no list/],
+      [one({ type: 'port', choices: [80, 'x'] }), /values\[0\]\.choices\[1\] is no value of the type port/],
+      [one({ type: 'port', default: 0 }), /values\[0\]\.default is no value of the type port/],
+      [one({ choices: ['a'], default: 'b' }), /values\[0\]\.default is none of the choices/],
+      [one({ when: { name: 'b', equals: 1 } }), /values\[0\]\.when\.name is no setting that comes before/],
+      [one({ targets: {} }), /values\[0\]\.targets is no list/],
+      [one({ targets: [{ ...target, file: 'a.txt', format: undefined }] }), /targets\[0\]\.format is missing/],
+      [one({ targets: [{ ...target, format: 'yaml' }] }), /targets\[0\]\.format is none of json, env, ini, xml/],
+      [
+        one({ targets: [{ ...target, location: 'etc' }] }),
+        /targets\[0\]\.location is none of install, config, data, home/,
+      ],
+      [one({ targets: [{ ...target, key: '' }] }), /targets\[0\]\.key is no text/],
+      [one({ targets: [{ ...target, key: 'a::b' }] }), /targets\[0\]\.key must be names/],
+      [one({ targets: [{ ...target, format: 'env', key: 'a b' }] }), /targets\[0\]\.key must be a name/],
+      [one({ targets: [{ ...target, format: 'xml', key: 'a/<b>' }] }), /targets\[0\]\.key must be a path/],
+    ];
+    for (const [setup, says] of wrong)
+      it(String(says), () => {
+        expect(() => read(setup)).to.throw(says);
+      });
+
+    it('and passes over what it does not know', () => {
+      expect(read(one({ colour: 'red' })).settings[0]).to.include({
+        name: 'a',
+        type: 'string',
+        required: false,
+        ask: true,
+      });
+    });
+  });
+
+  it('values by type', () => {
+    const table: [type: ValueType, text: string, value: SettingValue | null][] = [
+      ['integer', '-5', -5],
+      ['integer', '5.0', null],
+      ['integer', '99999999999999999', null],
+      ['port', '65535', 65_535],
+      ['port', '65536', null],
+      ['boolean', 'Yes', true],
+      ['boolean', '0', false],
+      ['boolean', 'perhaps', null],
+      ['url', 'amqp://u:p@host/x', 'amqp://u:p@host/x'],
+      ['url', 'host', null],
+      ['url', 'javascript:alert(1)', null],
+      ['path', ' /x y ', '/x y'],
+      ['string', ' a ', ' a '],
+      ['secret', '', null],
+    ];
+    for (const [type, text, value] of table) {
+      const found = valueOf(type, text);
+      expect('value' in found ? found.value : null, `${type} ${text}`).to.equal(value);
+    }
+  });
+
+  it('placeholders count as not set', () => {
+    for (const text of ['changeme', 'ChangeMe', 'change-me', 'TODO', 'your-key-here', '<API_KEY>', ' <x> ', ''])
+      expect(isPlaceholder(text), text).to.equal(true);
+    for (const value of ['change', 'todos', 'yours', '<a', 0, false, 'x<y>'])
+      expect(isPlaceholder(value), String(value)).to.equal(false);
+  });
+
+  describe('always in this order', () => {
+    const around = { env: { IN_ENV: 'detected' }, root: '/opt/x' };
+    const found = async (
+      setup: object,
+      sources: Partial<Sources>,
+    ): Promise<[source: string, value: SettingValue] | null> => {
+      const [first] = await resolve(read(setup), {
+        around,
+        given: new Map(),
+        read: async () => null,
+        provision: async () => null,
+        ask: undefined,
+        leave: async () => undefined,
+        warn: () => undefined,
+        ...sources,
+      });
+      return first === undefined ? null : [first.source, first.value];
+    };
+    const all = { detect: 'env:IN_ENV', provision: 'project', default: 'default' };
+    const sources: Partial<Sources> = {
+      read: async () => 'lies there',
+      provision: async () => 'provided',
+      ask: async () => 'answered',
+    };
+
+    it('already set, detected, provided, asked, the default; a value that was given outright before all', async () => {
+      expect(await found(one(all), { ...sources, given: new Map([['a', 'given']]) })).to.deep.equal(['given', 'given']);
+      expect(await found(one(all), sources)).to.deep.equal(['set', 'lies there']);
+      expect(await found(one(all), { ...sources, read: async () => 'changeme' })).to.deep.equal([
+        'detected',
+        'detected',
+      ]);
+      const none = { ...sources, read: async () => null };
+      expect(await found(one({ ...all, detect: 'env:NOT_THERE' }), none)).to.deep.equal(['provisioned', 'provided']);
+      expect(await found(one({ default: 'default' }), none)).to.deep.equal(['asked', 'answered']);
+      expect(await found(one({ default: 'default', ask: false }), none)).to.deep.equal(['default', 'default']);
+      expect(await found(one({ default: 'default' }), {})).to.deep.equal(['default', 'default']);
+      expect(await found(one({}), {})).to.equal(null);
+    });
+
+    it('what is detected and is no value is left out', async () => {
+      expect(
+        await found(one({ ...all, provision: undefined, type: 'string', max: 3, default: 'x' }), {}),
+      ).to.deep.equal(['default', 'x']);
+    });
+
+    it('when: a setting that is not wanted is not asked for', async () => {
+      const setup = {
+        schema: 1,
+        values: [
+          { name: 'on', type: 'boolean', default: false },
+          { name: 'more', required: true, when: { name: 'on', equals: true } },
+        ],
+      };
+      expect(await found(setup, {})).to.deep.equal(['default', false]);
+      let failed = '';
+      await found(setup, { given: new Map([['on', 'yes']]) }).catch((error: Error) => (failed = error.message));
+      expect(failed).to.equal('settings are missing: more (--set more=… or SVC_SET_MORE)');
+    });
+  });
+
+  it('refuses by pattern (linear), bounds and the target’s format', () => {
+    const why = (members: object, text: string): string | null => {
+      const [setting] = read(one(members)).settings;
+      return setting === undefined ? '' : refusal(setting, text);
+    };
+    expect(why({ pattern: '^[a-z]+$' }, 'abc')).to.equal(null);
+    expect(why({ pattern: '^[a-z]+$' }, 'abc1')).to.include('must match');
+    expect(why({ pattern: '^(a+)+$' }, `${'a'.repeat(50_000)}!`)).to.include('must match');
+    expect(why({ type: 'integer', min: 3, max: 5 }, '2')).to.equal('must be at least 3');
+    expect(why({ min: 3, max: 5 }, '123456')).to.equal('must be at most 5 characters');
+    for (const format of ['env', 'ini'])
+      for (const text of ['a\nb', 'a\rb', 'a\0b'])
+        expect(
+          why({ targets: [{ ...target, format, key: 's:k'.slice(format === 'env' ? 2 : 0) }] }, text),
+        ).to.not.equal(null);
+    expect(why({ targets: [{ ...target, format: 'xml', key: 'a/b' }] }, 'a\u0001')).to.include('XML');
+    expect(why({}, 'a\nb')).to.equal(null);
+  });
+
+  it('detects', async () => {
+    const root = await scratch();
+    await writeFile(join(root, 'old.json'), '{"db":{"host":"h"}}');
+    await writeFile(join(root, 'old.ini'), '[db]\nhost = i\n');
+    await writeFile(join(root, '.env'), 'HOST=e\n');
+    await mkdir(join(root, '.update-agent'));
+    await writeFile(join(root, '.update-agent', 'agent.json'), '{"license-key":"x"}');
+    const busy = createServer();
+    await new Promise<void>((listening) => busy.listen(0, listening));
+    const { port } = busy.address() as AddressInfo;
+    const env = { A: 'x', SVC_TOKEN: 'secret', HOME: '/home/me', USER: 'me', SUB: 'old' };
+    const detect = async (text: string): Promise<SettingValue | null | undefined> => detectorOf(text)?.({ env, root });
+    expect(await detect('env:A')).to.equal('x');
+    expect(await detect('env:SVC_TOKEN')).to.equal(null);
+    expect(await detect('env:svc_token')).to.equal(null);
+    expect(await detect('hostname')).to.equal(hostname());
+    expect(await detect('install_dir')).to.equal(root);
+    expect(await detect('home')).to.equal('/home/me');
+    expect(await detect('user')).to.equal('me');
+    expect(await detect('timezone')).to.be.a('string');
+    expect(await detect('locale')).to.be.a('string');
+    expect(await detect('arch')).to.equal(process.arch);
+    expect(await detect(`free_port:${port}`))
+      .to.be.a('number')
+      .and.to.be.greaterThan(port);
+    expect(await detect('file:${SUB}.json#db:host')).to.equal('h');
+    expect(await detect('file:old.ini#db:host')).to.equal('i');
+    expect(await detect('file:.env#HOST')).to.equal('e');
+    expect(await detect('file:none.json#a')).to.equal(null);
+    expect(await detect('file:.update-agent/agent.json#license-key')).to.equal(null);
+    expect(await detect('exists:old.json')).to.equal(join(root, 'old.json'));
+    expect(await detect('exists:none')).to.equal(null);
+    expect(detectorOf('command:id')).to.equal(null);
+    busy.close();
+    await remove(root);
+  });
+
+  it('variables of paths: unknown ones stay, then nothing leads out', () => {
+    const env = { NAME: 'n', UP: '..', ROOT: '/etc', SVC_PASSWORD: 'p' };
+    expect(withVariables('${NAME}/%NAME%/${NONE}/%NONE%/${SVC_PASSWORD}', env)).to.equal(
+      'n/n/${NONE}/%NONE%/${SVC_PASSWORD}',
+    );
+    const path = (file: string, location = 'install' as const): string =>
+      pathOf({ file, location, format: 'json', key: 'a' }, env);
+    expect(path('conf/${NAME}.json')).to.equal('conf/n.json');
+    expect(path('conf\\a.json')).to.equal('conf/a.json');
+    for (const file of [
+      '/etc/x',
+      '${ROOT}/x',
+      '../x',
+      'a/../../x',
+      '${UP}/x',
+      'a\\..\\x',
+      'C:\\x',
+      'c:x',
+      '\\\\host\\x',
+      '.update-agent/state.json',
+      'manifest.json',
+    ])
+      expect(() => path(file), file).to.throw(/setup\.json: the file/);
+    fc.assert(
+      fc.property(
+        fc.array(fc.constantFrom('..', '/', '\\', 'a', '.', 'C:', '${UP}', '${ROOT}', '%UP%'), { maxLength: 8 }),
+        (parts) => {
+          let found: string;
+          try {
+            found = path(parts.join(''));
+          } catch {
+            return;
+          }
+          expect(join('/root/dir', found).startsWith('/root/dir/')).to.equal(true);
+        },
+      ),
+    );
+  });
+
+  it('locations', async () => {
+    const at = (location: 'config' | 'data' | 'home' | 'install', env: Record<string, string>): Promise<string> =>
+      baseOf(location, { env: { HOME: '/home/me', ...env }, root: '/opt/shop', project: 'shop' });
+    expect(await at('install', {})).to.equal('/opt/shop');
+    const root = process.geteuid?.() === 0;
+    const home = await at('home', {}).catch((error: Error) => error.message);
+    expect(home).to.match(root ? /location home is refused as root/ : /^\/home\/me$/);
+    expect(await at('config', {})).to.equal(root ? '/etc/shop' : '/home/me/.config/shop');
+    expect(await at('data', { XDG_DATA_HOME: '/data' })).to.equal(root ? '/var/lib/shop' : '/data/shop');
+    expect(await at('data', { XDG_DATA_HOME: 'not/absolute' })).to.equal(
+      root ? '/var/lib/shop' : '/home/me/.local/share/shop',
+    );
+  });
+
+  it('the example of docs/setup-json.md does what it says', async () => {
+    const guide = await readFile(
+      fileURLToPath(new URL('../../../../../../docs/setup-json.md', import.meta.url)),
+      'utf8',
+    );
+    const blocks = [...guide.matchAll(/```jsonc?\n(.*?)```/gs)].map(([, text = '']) => text);
+    const [setup = '', before = '', after = ''] = blocks;
+    const server = new ReleaseServer(newKeys());
+    const dir = await scratch();
+    const files = [{ path: 'config/app.json', content: before }];
+    await install(
+      dir,
+      server.publish({ version: '1.0.0', files, setup: JSON.parse(setup) as Record<string, unknown> }),
+    );
+    const env = {
+      HOME: dir,
+      XDG_CONFIG_HOME: join(dir, 'xdg'),
+      SVC_SET_DATABASE_PASSWORD: 's3cret',
+      SHOP_GREETING: 'Hello',
+    };
+    const ran = await runHere(
+      ['--action', 'configure', '--dir', dir, '--set', 'mode=cluster', '--set', 'peers=10.0.0.2'],
+      env,
+    );
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect(await readFile(join(dir, 'config/app.json'), 'utf8')).to.equal(after);
+    await remove(dir);
+  });
+});

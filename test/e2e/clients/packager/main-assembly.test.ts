@@ -1,0 +1,125 @@
+/** The version of the build (contract 90, packager): `deps.json`, version info of Windows programs, package.json. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { mainAssembly } from '../../../../clients/packager/main-assembly.js';
+import { peVersion, plainVersion } from '../../../../clients/packager/pe-version.js';
+import { writeTree } from './harness.js';
+
+/** Compiled by Mono: with a suffix and a commit in the product version, without them, and without any version. */
+const FIXTURES = join(dirname(fileURLToPath(import.meta.url)), '../../../fixtures/pe');
+const DEPS = JSON.stringify({ libraries: { 'Newtonsoft.Json/13.0.3': {}, 'App/2.1.0-rc.1': { type: 'project' } } });
+
+describe('the version of the main assembly', () => {
+  let dir: string;
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'aos-assembly-'));
+  });
+  afterEach(() => rm(dir, { recursive: true, force: true }));
+  const fixture = (name: string, as = name): Promise<void> => copyFile(join(FIXTURES, name), join(dir, as));
+
+  it('is the one of deps.json before all others', async () => {
+    await writeTree(dir, { 'App.deps.json': `\ufeff${DEPS}`, 'package.json': '{"version":"9.0.0"}' });
+    await fixture('App.dll');
+    expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '2.1.0-rc.1', source: 'App.deps.json' });
+  });
+
+  it('is what the library states where deps.json does not name it', async () => {
+    await writeTree(dir, {
+      'App.deps.json': '{"libraries":{"Other/1.0.0":{}}}',
+      'package.json': '{"version":"9.0.0"}',
+    });
+    await fixture('App.dll');
+    expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6-beta.2', source: 'App.dll' });
+  });
+
+  it('is what the program states where the library states none', async () => {
+    await fixture('None.exe', 'App.dll');
+    await fixture('Plain.exe', 'App.exe');
+    expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '4.5.6.0', source: 'App.exe', entry: 'App.exe' });
+  });
+
+  it('is that of package.json where there is no assembly, or it states none', async () => {
+    await writeTree(dir, { 'package.json': '{"version":"v9.0.0-beta.1+5f3a"}' });
+    expect(await mainAssembly(dir, null)).to.include({ version: '9.0.0-beta.1', source: 'package.json', entry: null });
+    await fixture('None.exe', 'App.dll');
+    expect(await mainAssembly(dir, 'App.dll')).to.include({ version: '9.0.0-beta.1', source: 'package.json' });
+  });
+
+  it('is of the one application that a runtimeconfig.json names, with the runtime that it needs', async () => {
+    const runtime = (name: string): string =>
+      JSON.stringify({ runtimeOptions: { tfm: 'net8.0', framework: { name, version: '8.0.0' } } });
+    await writeTree(dir, {
+      'App.runtimeconfig.json': runtime('Microsoft.NETCore.App'),
+      'App.deps.json': DEPS,
+      App: '',
+    });
+    expect(await mainAssembly(dir, null)).to.deep.equal({
+      version: '2.1.0-rc.1',
+      source: 'App.deps.json',
+      entry: 'App',
+      runtime: { name: 'Microsoft.NETCore.App', version: '8.0.0' },
+    });
+    await writeTree(dir, { 'Tool.runtimeconfig.json': runtime('x') });
+    expect(await mainAssembly(dir, null)).to.deep.equal({ version: null, source: null, entry: null, runtime: null });
+  });
+
+  it('brings its runtime along, or names several', async () => {
+    const write = (options: object): Promise<void> =>
+      writeTree(dir, { 'App.runtimeconfig.json': JSON.stringify({ runtimeOptions: options }) });
+    await write({ includedFrameworks: [{ name: 'Microsoft.NETCore.App', version: '8.0.1' }] });
+    expect((await mainAssembly(dir, null)).runtime).to.equal(null);
+    await write({
+      frameworks: [
+        { name: 'Microsoft.AspNetCore.App', version: '8.0.0' },
+        { name: 'Microsoft.NETCore.App', version: '8.0.0' },
+      ],
+    });
+    expect((await mainAssembly(dir, null)).runtime?.name).to.equal('Microsoft.AspNetCore.App');
+  });
+
+  it('is not guessed from files that cannot be read', async () => {
+    await writeTree(dir, { 'App.dll': 'MZ and nothing', 'App.deps.json': '{' });
+    expect(await mainAssembly(dir, 'App.dll').catch((error: Error) => error.message)).to.match(
+      /App\.deps\.json is no JSON/,
+    );
+    expect(await mainAssembly(dir, 'Other.dll').catch((error: Error) => error.message)).to.match(
+      /Other\.dll is not in/,
+    );
+  });
+
+  it('is a version of ours, without what follows a plus sign', () => {
+    expect(plainVersion('1.2.3+abc')).to.equal('1.2.3');
+    expect(plainVersion(' v1.2 ')).to.equal('1.2');
+    expect([
+      plainVersion(undefined),
+      plainVersion('one'),
+      plainVersion('0.0.0.0'),
+      plainVersion('1, 2, 3'),
+    ]).to.deep.equal([null, null, null, null]);
+  });
+
+  it('is null, and no exception, for programs that are broken', async function () {
+    this.timeout(60_000);
+    const whole = await readFile(join(FIXTURES, 'App.dll'));
+    const file = join(dir, 'broken.dll');
+    expect(await peVersion(join(FIXTURES, 'App.dll'))).to.equal('4.5.6-beta.2');
+    const change = fc.array(fc.tuple(fc.nat(whole.length - 1), fc.integer({ min: 0, max: 255 })), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(change, fc.nat(whole.length), async (changes, length) => {
+        const bytes = Buffer.from(whole);
+        for (const [at, byte] of changes) bytes[at] = byte;
+        await writeFile(file, bytes.subarray(0, length));
+        const version = await peVersion(file);
+        expect(version === null || /^\d/.test(version)).to.equal(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,149 @@
+/** Processes that share a folder (contract 90, SDK: the cache): none takes back what another has kept. */
+import { expect } from 'chai';
+import { fork } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { createClient, type Client } from '../../../../clients/sdk/index.js';
+import { until } from '../../../harness.js';
+import { FakeServer, folder, json, page, removeFolder, type Asked } from '../../../clients/sdk/server.js';
+import { ed25519Signer, published, signedBy, type LicenseSigner } from '../../../clients/sdk/signers.js';
+
+const KEY = 'ABCDE-FGHJK-LMNPQ-RSTUV-WXYZ2';
+const KEY_SHA256 = createHash('sha256').update(KEY).digest('hex');
+const START = Date.parse('2026-11-20T12:00:00.000Z');
+const GOOD = { status: 'active', valid: true, verified: true, isTransient: false, fromCache: false };
+const CACHED = { ...GOOD, isTransient: true, fromCache: true };
+const KEEPER = fileURLToPath(new URL('keeper.js', import.meta.url));
+
+describe('sdk: a folder that several processes share', () => {
+  const ring = [ed25519Signer(), ed25519Signer(), ed25519Signer()] as const;
+  const [oldest, second, newest] = ring;
+  let server: FakeServer;
+  let dir: string;
+  let now: number;
+
+  const client = (): Client =>
+    createClient({
+      server: server.url,
+      project: 'shop',
+      cacheDir: dir,
+      machineId: 'm-1',
+      now: () => now,
+      licensePublicKey: oldest.pem,
+    });
+  const cacheFile = (): string => join(dir, 'aos-cache.json');
+  const answer = (status: string, { body }: Asked, by: LicenseSigner = oldest): Record<string, unknown> => {
+    const { nonce, machine_id } = body;
+    const valid = status === 'active';
+    const times = { expires_at: null, checked_at: new Date(now).toISOString(), cache_ttl_hours: 24 };
+    return signedBy(by, { status, valid, product: 'shop', ...times, key_sha256: KEY_SHA256, machine_id, nonce });
+  };
+  const offline = (): Promise<unknown> => {
+    server.reply = page(502, '');
+    return client().validateLicense(KEY);
+  };
+
+  beforeEach(async () => {
+    server = await new FakeServer().start();
+    dir = await folder();
+    now = START;
+  });
+  afterEach(async () => {
+    await server.stop();
+    await removeFolder(dir);
+  });
+
+  it('two that keep answers at once lose none, and whoever reads finds a whole file', async () => {
+    const keepers = ['a', 'b'].map((name) => fork(KEEPER, [dir, name, '400'], { silent: true }));
+    const ended = Promise.all(keepers.map((child) => text(child.stdout ?? expect.fail('no output'))));
+    const isRunning = (): boolean =>
+      keepers.some(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+    let whole = 0;
+    while (isRunning()) {
+      const found = await readFile(cacheFile(), 'utf8').catch(() => null);
+      if (found === null) continue;
+      expect(JSON.parse(found)).to.include({ schema: 3, product: 'shop' });
+      whole++;
+    }
+    expect(await ended, 'lost').to.deep.equal(['0', '0']);
+    expect(whole).to.be.above(0);
+    expect(await readdir(dir)).to.deep.equal(['aos-cache.json']);
+  });
+
+  it('one that is killed stops nobody, and what it left is removed', async () => {
+    server.reply = (asked, response) => json(200, answer('active', asked))(asked, response);
+    for (let round = 0; round < 5; round++) {
+      const child = fork(KEEPER, [dir, 'a', '1000000'], { silent: true });
+      const kept = await readFile(cacheFile(), 'utf8').catch(() => null);
+      await until(
+        'another answer was kept',
+        async () => (await readFile(cacheFile(), 'utf8').catch(() => null)) !== kept,
+      );
+      child.kill('SIGKILL');
+      await once(child, 'close');
+      expect(JSON.parse(await readFile(cacheFile(), 'utf8'))).to.include({ schema: 3, product: 'shop' });
+    }
+    const [left, own] = ['aos-cache.json.1.0123abcd.tmp', 'mine.tmp'];
+    for (const name of [left, own]) {
+      await writeFile(join(dir, name), '{');
+      await utimes(join(dir, name), new Date(0), new Date(0));
+    }
+    await writeFile(join(dir, 'aos-cache.json.lock'), '');
+    expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
+    expect(await offline(), 'kept').to.deep.equal(CACHED);
+    expect(await readdir(dir))
+      .to.include(own)
+      .and.not.include(left)
+      .and.not.include('aos-cache.json.lock');
+  });
+
+  /** Asks, and holds the answer that the server makes then until the returned function is called. */
+  const held = (path: string, made: (asked: Asked) => unknown): Promise<() => Promise<unknown>> =>
+    new Promise((resolve) => {
+      const before = server.reply;
+      server.reply = (asked, response) => {
+        if (asked.path !== path) return before(asked, response);
+        const body = made(asked);
+        resolve(() => {
+          json(200, body)(asked, response);
+          return mine;
+        });
+      };
+      const mine = client().validateLicense(KEY);
+    });
+
+  it('an answer that comes late does not replace what the server answered after it', async () => {
+    const late = await held('/api/license/v1/validate', (asked) => answer('active', asked));
+    now += 1_000;
+    server.reply = (asked, response) => json(200, answer('revoked', asked))(asked, response);
+    expect(await client().validateLicense(KEY)).to.include({ status: 'revoked' });
+    now += 1_000;
+    expect(await late()).to.deep.equal(GOOD);
+    expect(await offline()).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
+  });
+
+  it('an answer replaces one that was kept while the clocks were ahead', async () => {
+    now += 365 * 86_400_000;
+    server.reply = (asked, response) => json(200, answer('active', asked))(asked, response);
+    expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
+    now = START;
+    server.reply = (asked, response) => json(200, answer('revoked', asked))(asked, response);
+    expect(await client().validateLicense(KEY)).to.include({ status: 'revoked' });
+    expect(await offline()).to.deep.equal({ ...CACHED, status: 'revoked', valid: false });
+  });
+
+  it('a chain of keys that comes late does not replace a longer one', async () => {
+    server.reply = (asked, response) => json(200, answer('active', asked, second))(asked, response);
+    const late = await held('/api/license/v1/pubkey', () => published(ring.slice(0, 2)));
+    now += 1_000;
+    server.reply = (asked, response) =>
+      json(200, asked.path.endsWith('/pubkey') ? published(ring) : answer('active', asked, newest))(asked, response);
+    expect(await client().validateLicense(KEY)).to.deep.equal(GOOD);
+    expect(await late()).to.deep.equal(GOOD);
+    expect(await offline()).to.deep.equal(CACHED);
+  });
+});

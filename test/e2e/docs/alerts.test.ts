@@ -1,0 +1,48 @@
+/** docs/alerts.yml: rules that promtool takes, over numbers that the service has, each with a paragraph of the runbook. */
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { packageRoot } from '../../../config/load.js';
+import { anchorOf } from '../../../ports/manual.js';
+import { sources } from '../../architecture/tree.js';
+import { isRequired } from '../../support/required.js';
+
+const ROOT = packageRoot();
+const RULES = join(ROOT, 'docs', 'alerts.yml');
+const REQUIRED = isRequired('promtool');
+
+/** The members of each rule, in the order of the file. */
+async function rules(): Promise<{ name: string; text: string }[]> {
+  const [, ...parts] = (await readFile(RULES, 'utf8')).split(/^ {6}- alert: /m);
+  return parts.map((part) => ({ name: part.split('\n')[0] as string, text: part }));
+}
+
+describe('the alarms for Prometheus', () => {
+  it('are rules that promtool takes', function () {
+    const { error, status, stderr } = spawnSync('promtool', ['check', 'rules', RULES], { encoding: 'utf8' });
+    if (error && !REQUIRED) this.skip();
+    expect([error, status, stderr]).to.deep.equal([undefined, 0, '']);
+  });
+
+  it('ask for numbers that the service has', async () => {
+    const code = await Promise.all(
+      (await sources(ROOT))
+        .filter((file) => /^(plugins|adapters|kernel|composition|main)/.test(file))
+        .map((file) => readFile(join(ROOT, file), 'utf8')),
+    );
+    const all = code.join('\n');
+    for (const { name, text } of await rules()) {
+      const asked = new Set([...text.matchAll(/\baos_[a-z_]+/g)].map(([number]) => number.replace(/_bucket$/, '')));
+      for (const number of asked) expect(all.includes(`'${number}'`), `${number} of ${name}`).to.equal(true);
+    }
+  });
+
+  it('have a paragraph of the runbook each, and no paragraph is about nothing', async () => {
+    const page = await readFile(join(ROOT, 'docs', 'runbook.md'), 'utf8');
+    const headings = [...page.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+    const all = await rules();
+    expect(headings).to.deep.equal(all.map(({ name }) => name));
+    for (const { name, text } of all) expect(text, name).to.include(`runbook: docs/runbook.md#${anchorOf(name)}\n`);
+  });
+});

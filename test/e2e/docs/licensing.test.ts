@@ -1,0 +1,131 @@
+/** The programs of docs/licensing.md, run as they stand there against the real service. */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { until } from '../../harness.js';
+import { packageOf } from '../../../testing/contracts/release-store.js';
+import { projectRoot } from '../../architecture/tree.js';
+import { unlessMonoDies } from '../../support/mono.js';
+import { TestService } from '../../support/service.js';
+
+const run = promisify(execFile);
+const ROOT = projectRoot();
+const BYTES = packageOf({ 'a.txt': 'what is inside' });
+const guide = await readFile(join(ROOT, 'docs', 'licensing.md'), 'utf8');
+const blocks = (language: string): string[] =>
+  [...guide.matchAll(new RegExp('^```' + language + '\\n([\\s\\S]*?)^```', 'gm'))].map(([, code = '']) => code);
+const block = (language: string, holds: string): string => blocks(language).find((code) => code.includes(holds)) ?? '';
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+describe('docs: the guide of licenses', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let env: NodeJS.ProcessEnv;
+  let token: string;
+
+  before(async () => {
+    service = await TestService.here();
+    await service.project('shop');
+    token = await service.token('license:manage', 'shop');
+    env = { ...process.env, AOS_URL: service.url, AOS_TOKEN: token };
+    const { stdout } = await run('sh', ['-c', block('sh', 'order-1001')], { env });
+    const { key } = JSON.parse(stdout) as { key: string };
+    expect(key).to.match(/^.{5}(-.{5}){4}$/);
+    env['SVC_PRODUCT_KEY'] = key;
+  });
+  after(() => service?.dispose());
+
+  it('Node', async () => {
+    const code = block('js', '/validate');
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], { env });
+    expect(stdout.trim()).to.equal('active');
+  });
+
+  it('Python', async function () {
+    if (!existsSync('/usr/bin/python3')) this.skip();
+    const { stdout } = await run('/usr/bin/python3', ['-c', block('python', '/validate')], { env });
+    expect(stdout.trim()).to.equal('active');
+  });
+
+  it('C#', async function () {
+    if (!existsSync('/usr/bin/mcs')) this.skip();
+    const dir = await mkdtemp(join(tmpdir(), 'aos-docs-'));
+    try {
+      await writeFile(join(dir, 'Program.cs'), block('csharp', 'ValidateLicense'));
+      const sources = [join(dir, 'Program.cs'), join(ROOT, 'clients', 'csharp', 'AosClient.cs')];
+      const program = join(dir, 'program.exe');
+      await unlessMonoDies(() => run('mcs', ['-r:System.Numerics', `-out:${program}`, ...sources]));
+      expect((await unlessMonoDies(() => run('mono', [program], { env }))).stdout.trim()).to.equal('active');
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  });
+
+  it('downloads with a key, whose user name the printed line computes', async () => {
+    const publish = await service.token('updateservice:publish', 'shop');
+    const place = 'product=shop&channel=stable&version=1.4.1&platform=any';
+    const { status } = await fetch(`${service.url}/api/updateservice/v1/publish?${place}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${publish}`, 'content-type': 'application/gzip' },
+      body: BYTES,
+    });
+    expect(status).to.equal(201);
+    const dir = await mkdtemp(join(tmpdir(), 'aos-docs-'));
+    try {
+      await until('the key opens the store', () =>
+        run('sh', ['-c', block('sh', 'lic_')], { env, cwd: dir }).then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect(await readFile(join(dir, 'package.tar.gz'))).to.deep.equal(BYTES);
+    } finally {
+      await rm(dir, { recursive: true });
+    }
+  });
+
+  it('shell', async () => {
+    const { stdout } = await run('sh', ['-c', block('sh', '/validate')], { env });
+    expect(JSON.parse(stdout)).to.include({ status: 'active' });
+  });
+
+  it('the receiver of a payment provider: repeats and late calls do no harm', async () => {
+    const port = await freePort();
+    const code = block('js', 'paid_until').replace('8090', String(port));
+    const child = spawn(process.execPath, ['--input-type=module', '-e', code], { env, stdio: 'ignore' });
+    const pay = async (paid_until: string): Promise<number> => {
+      const body = JSON.stringify({ order: 'order-7', email: 'grace@example.org', paid_until });
+      return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })).status;
+    };
+    try {
+      await until(
+        'the receiver',
+        async () =>
+          pay('2027-01-31T00:00:00Z').then(
+            (status) => status === 204,
+            () => false,
+          ),
+        20_000,
+      );
+      for (const end of ['2027-02-28T00:00:00Z', '2027-01-31T00:00:00Z', '2027-02-28T00:00:00Z'])
+        expect(await pay(end)).to.equal(204);
+      const { body } = await service.request('GET', '/api/license/v1/licenses?client_ref=order-7', token);
+      const items = body['items'] as { expires_at: string }[];
+      expect(items.map(({ expires_at }) => expires_at)).to.deep.equal(['2027-02-28T00:00:00.000Z']);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  });
+});

@@ -1,0 +1,187 @@
+/**
+ * The first steps of an empty service: each is ticked when it has happened, and its command runs as it is printed (contract 80,
+ * look). With a shell that runs what the page shows.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { until } from '../../../harness.js';
+import { ADMIN, TestService } from '../../../support/service.js';
+import { Visitor } from '../../../support/visitor.js';
+import { Agent } from '../../../plugins/mcp/fixture.js';
+
+const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
+const run = promisify(execFile);
+
+const decoded = (text: string): string =>
+  text
+    .replaceAll(/&#x([0-9a-f]+);/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&');
+
+/** id → whether its step is ticked. */
+const ticks = (html: string): Record<string, boolean> =>
+  Object.fromEntries(
+    [...html.matchAll(/<li class="step( is-done)?" id="step-([a-z-]+)"/g)].map(([, done, id = '']) => [id, !!done]),
+  );
+
+describe('/first-steps', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  let admin: Visitor;
+  let folder: string;
+
+  before(async () => {
+    service = await TestService.here();
+    folder = await mkdtemp(join(tmpdir(), 'aos-steps-'));
+    await writeFile(join(folder, 'app.txt'), 'an application');
+    admin = new Visitor(service);
+    expect(await admin.signIn(ADMIN)).to.equal(303);
+    const member = ['user', 'create', '--username', MEMBER.username, '--role', 'member', '--password-stdin'];
+    await service.command(member, MEMBER.password);
+  });
+  after(async () => {
+    await service?.dispose();
+    if (folder) await rm(folder, { recursive: true, force: true });
+  });
+
+  const page = async (visitor: Visitor, path = '/first-steps'): Promise<string> => (await visitor.get(path)).text();
+
+  /** Presses the step's button, and gives the command that is shown for one look. */
+  const commandOf = async (id: string): Promise<string> => {
+    const pressed = await admin.post(`/first-steps/${id}/token`, {}, '/first-steps');
+    expect(pressed.status, id).to.equal(303);
+    const shown = await page(admin, pressed.headers.get('location') ?? '');
+    const command = decoded(/<pre tabindex="0"><code>([\s\S]*?)<\/code>/.exec(shown)?.[1] ?? '');
+    expect(command).to.match(/svc_live_[0-9A-Za-z]{43}/);
+    const again = await page(admin, pressed.headers.get('location') ?? '');
+    expect(again, 'a second look').not.to.include('svc_live_');
+    return command;
+  };
+
+  const shell = (command: string): Promise<{ stdout: string }> => run('bash', ['-c', command], { cwd: folder });
+
+  it('tells an empty service nothing but what there is to do', async () => {
+    expect(ticks(await page(admin))).to.deep.equal({
+      project: false,
+      'first-error': false,
+      agent: false,
+      monitor: false,
+      release: false,
+      license: false,
+      machine: false,
+      channel: false,
+    });
+    expect(ticks(await page(admin, '/'))).to.have.property('project', false);
+  });
+
+  it('says what the service lacks for a step, in place of a command that could not run', async () => {
+    const shown = await page(admin);
+    expect(shown).to.include('npm run build:agent').and.include('has no update agents yet');
+    expect(shown).not.to.include('install.sh');
+  });
+
+  it('ticks each by itself, when its command ran as it was printed', async () => {
+    await admin.post('/projects', { slug: 'shop', name: 'Shop' }, '/projects/new');
+    expect(ticks(await page(admin))).to.have.property('project', true);
+    for (const id of ['first-error', 'monitor', 'license', 'release']) {
+      const { stdout } = await shell(await commandOf(id));
+      expect(JSON.parse(stdout), id).to.have.property('status', 'success');
+      expect(ticks(await page(admin)), id).to.have.property(id, true);
+    }
+  });
+
+  it('sees a coding agent with its first call', async () => {
+    const token = /Bearer (svc_live_\w+)/.exec(await commandOf('agent'))?.[1] ?? '';
+    const agent = await Agent.connect(service.url, token);
+    await until('the agent is seen', async () => ticks(await page(admin))['agent'] === true);
+    // Every tool of its guide is its own: it takes work, and reports what it finds on the way.
+    const found = await agent.call('report', { project: 'shop', title: 'Found on the way' });
+    expect(found.error, found.text).to.equal(null);
+    const taken = await agent.call('claim', { id: found.data['ref'] });
+    expect(taken.error, taken.text).to.equal(null);
+    await agent.close();
+  });
+
+  it('sees a webhook, and a channel of notifications', async () => {
+    const token = await service.token('webhooks:manage');
+    const body = { name: 'ci', url: 'https://hooks.example.org/', events: ['bug.created'] };
+    expect((await service.request('POST', '/api/webhooks/v1/webhooks', token, body)).status).to.equal(201);
+    expect(ticks(await page(admin))).to.have.property('channel', true);
+  });
+
+  it('is gone from the dashboard of who dismissed it, until it is wanted again', async () => {
+    const member = new Visitor(service);
+    await member.signIn(MEMBER);
+    expect((await member.post('/first-steps/dismiss', {}, '/')).status).to.equal(303);
+    expect((await member.post('/first-steps/dismiss', {}, '/first-steps')).status, 'twice').to.equal(303);
+    expect(ticks(await page(member, '/'))).to.deep.equal({});
+    expect(await page(member, '/')).to.include('href="/first-steps"');
+    expect(ticks(await page(admin, '/')), 'another account').to.have.property('machine', false);
+    expect((await member.post('/first-steps/show', {}, '/first-steps')).status).to.equal(303);
+    expect(ticks(await page(member, '/'))).to.have.property('machine', false);
+  });
+
+  it('speaks of the project that is newest or chosen in the bar, and its token is for that one', async () => {
+    /** Of the command and of the token's own answer. */
+    const projectsOf = async (fields: Record<string, string>): Promise<unknown[]> => {
+      const pressed = await admin.post('/first-steps/first-error/token', fields, '/first-steps');
+      expect(pressed.status).to.equal(303);
+      const command = decoded(await page(admin, pressed.headers.get('location') ?? ''));
+      const token = /svc_live_[0-9A-Za-z]{43}/.exec(command)?.[0] ?? '';
+      const { body } = await service.request('GET', '/api/tokens/v1/self', token);
+      return [/"project":\s*"([a-z]+)"/.exec(command)?.[1], body['project']];
+    };
+    const offered = async (path = '/first-steps'): Promise<unknown> =>
+      /<input type="hidden" name="project" value="([a-z]+)">/.exec(await page(admin, path))?.[1];
+    const choose = (project: string): Promise<Response> => admin.post('/project-choice', { project }, '/first-steps');
+    expect(await offered()).to.equal('shop');
+    await admin.post('/projects', { slug: 'atlas', name: 'Atlas' }, '/projects/new');
+    await admin.post('/projects', { slug: 'zebra', name: 'Zebra' }, '/projects/new');
+    // Neither the first nor the last by slug.
+    await admin.post('/projects', { slug: 'mill', name: 'Mill' }, '/projects/new');
+    expect(await offered()).to.equal('mill');
+    expect(await projectsOf({ project: 'mill' })).to.deep.equal(['mill', 'mill']);
+    await choose('atlas');
+    expect([await offered(), await offered('/'), await offered('/first-steps?project=zebra')]).to.deep.equal([
+      'atlas',
+      'atlas',
+      'zebra',
+    ]);
+    expect(await projectsOf({})).to.deep.equal(['atlas', 'atlas']);
+    // A page that was opened before another project was chosen: its button does what it says.
+    expect(await page(admin)).to.include('Make its token for atlas, with the command');
+    await choose('zebra');
+    expect(await projectsOf({ project: 'atlas' })).to.deep.equal(['atlas', 'atlas']);
+    const manage = await service.token('projects:manage');
+    expect((await service.request('POST', '/api/projects/v1/projects/atlas/archive', manage)).status).to.equal(200);
+    const gone = await admin.post('/first-steps/first-error/token', { project: 'atlas' }, '/first-steps');
+    expect(gone.status).to.equal(409);
+    await choose('');
+    expect(await offered()).to.equal('mill');
+  });
+
+  it('makes tokens for administrators alone, and only for steps that need one', async () => {
+    const member = new Visitor(service);
+    await member.signIn(MEMBER);
+    expect(await page(member)).not.to.include('/first-steps/first-error/token');
+    expect((await member.post('/first-steps/first-error/token', {}, '/first-steps')).status).to.equal(403);
+    for (const id of ['project', 'machine', 'nothing']) {
+      expect((await admin.post(`/first-steps/${id}/token`, {}, '/first-steps')).status, id).to.equal(404);
+    }
+  });
+
+  it('a machine is installed once it has spoken to the setup path, whether its application wants a token or not', async () => {
+    const login = await service.request('POST', '/api/setup/v1/login', null, ADMIN);
+    expect(login.status).to.equal(200);
+    const session = String(login.body['token']);
+    expect((await service.request('GET', '/api/setup/v1/catalog?platform=linux-x64', session)).status).to.equal(200);
+    expect(ticks(await page(admin))).to.have.property('machine', true);
+  });
+});

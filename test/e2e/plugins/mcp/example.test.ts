@@ -1,0 +1,83 @@
+/** The example of docs/agents.md, run unchanged. */
+import { spawn, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { projectRoot } from '../../../architecture/tree.js';
+import { TestService } from '../../../support/service.js';
+import { ALL } from '../../../plugins/mcp/fixture.js';
+
+interface Ran {
+  code: number | null;
+  output: string;
+}
+
+const PROGRAMS = { 'agent.mjs': process.execPath, 'agent.py': 'python3' } as const;
+
+function runExample(name: keyof typeof PROGRAMS, env: Record<string, string>): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const root = projectRoot();
+    const child = spawn(PROGRAMS[name], [join(root, 'docs/examples', name)], {
+      cwd: root,
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+    }
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}
+
+describe('docs/examples: agents', function () {
+  this.timeout(60_000);
+  let service: TestService;
+
+  before(async () => {
+    service = await TestService.here();
+  });
+  after(() => service.dispose());
+
+  it('works off a project’s items', async () => {
+    await service.project('shop');
+    const token = await service.token(ALL, 'shop');
+    for (const title of ['Wrong total with a discount', 'Checkout button does nothing']) {
+      const { status } = await service.request('POST', '/api/bugtracker/v1/report', token, { project: 'shop', title });
+      expect(status).to.equal(201);
+    }
+    const { code, output } = await runExample('agent.mjs', {
+      AOS_URL: service.url,
+      AOS_TOKEN: token,
+      AOS_PROJECT: 'shop',
+    });
+    expect(output).to.match(
+      /^working on shop-\d \(medium\), \d+ characters to read\nshop-\d is resolved in 1\.4\.0\n(.*\n){2}no more work\n$/,
+    );
+    expect(code).to.equal(0);
+    const { body } = await service.request('GET', '/api/bugtracker/v1/bugs?status=resolved', token);
+    expect(body['items']).to.have.lengthOf(2);
+  });
+
+  it('in Python: a whole session', async function () {
+    if (spawnSync('python3', ['--version']).status !== 0) this.skip();
+    await service.project('mill');
+    const token = await service.token(ALL, 'mill');
+    const { status } = await service.request('POST', '/api/bugtracker/v1/report', token, {
+      project: 'mill',
+      title: 'A bug',
+    });
+    expect(status).to.equal(201);
+    const { code, output } = await runExample('agent.py', {
+      AOS_URL: service.url,
+      AOS_TOKEN: token,
+      AOS_PROJECT: 'mill',
+    });
+    expect(output).to.match(
+      /^15 tools\n0 similar\nworking on mill-1 \(medium\), \d+ characters to read\nmill-1 is resolved in 1\.4\.0, revision \d+\nno more work\n$/,
+    );
+    expect(code).to.equal(0);
+    const { body } = await service.request('GET', '/api/bugtracker/v1/bugs/mill-1', token);
+    expect(body['comments']).to.have.lengthOf(1);
+  });
+});

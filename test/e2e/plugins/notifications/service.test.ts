@@ -1,0 +1,277 @@
+/**
+ * The real program with a real SMTP server and a real HTTP receiver: channels and rules made in the pages, messages read by a
+ * mail parser, and nothing lost when the process is killed.
+ */
+import { expect } from 'chai';
+import type { AddressInfo } from 'node:net';
+import PostalMime from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import { until } from '../../../harness.js';
+import { times } from '../../../support/budget.js';
+import { ADMIN, SHARED_KEY, TestService } from '../../../support/service.js';
+import { Receiver } from '../../../plugins/webhooks/receiver.js';
+
+/** How often the process is killed; of each round five are reported, and a mail that catches up names twenty. */
+const ROUNDS = Math.min(4, times(2));
+
+/** Takes every mail and keeps it as it came. */
+class MailServer {
+  readonly raw: string[] = [];
+  readonly recipients: string[][] = [];
+  readonly #server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        this.raw.push(Buffer.concat(chunks).toString('utf8'));
+        this.recipients.push(session.envelope.rcptTo.map(({ address }) => address));
+        done();
+      });
+    },
+  });
+
+  async open(): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return (this.#server.server.address() as AddressInfo).port;
+  }
+
+  mails(): Promise<Awaited<ReturnType<typeof PostalMime.parse>>[]> {
+    return Promise.all(this.raw.map((one) => PostalMime.parse(one)));
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => this.#server.close(() => resolve()));
+  }
+}
+
+/** A browser without scripts: cookies, and forms with their token. */
+class Visitor {
+  #cookies = new Map<string, string>();
+  constructor(private readonly origin: () => string) {}
+
+  async get(path: string): Promise<string> {
+    return (await this.#send(path)).text();
+  }
+
+  /** @returns where it leads, or the page again with its status */
+  async post(
+    path: string,
+    from: string,
+    form: Record<string, string | string[]>,
+  ): Promise<{ status: number; to: string; text: string }> {
+    const token = /name="csrf_token" value="([^"]+)"/.exec(await this.get(from))?.[1] ?? '';
+    const body = new URLSearchParams({ csrf_token: token });
+    for (const [name, values] of Object.entries(form)) for (const value of [values].flat()) body.append(name, value);
+    const answer = await this.#send(path, body);
+    return { status: answer.status, to: answer.headers.get('location') ?? '', text: await answer.text() };
+  }
+
+  async #send(path: string, body?: URLSearchParams): Promise<Response> {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(this.origin() + path, {
+      redirect: 'manual',
+      headers: { cookie },
+      ...(body && { method: 'POST', body }),
+    });
+    for (const line of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      this.#cookies.set(name, value);
+    }
+    return answer;
+  }
+}
+
+describe('notifications: the real program', function () {
+  this.timeout(180_000 + ROUNDS * 10_000);
+  const mail = new MailServer();
+  let receiver: Receiver;
+  let service: TestService;
+  let token: string;
+  let admin: Visitor;
+
+  before(async () => {
+    receiver = await Receiver.open();
+    service = await TestService.started({
+      SVC_NOTIFICATIONS__SMTP_HOST: '127.0.0.1',
+      SVC_NOTIFICATIONS__SMTP_PORT: String(await mail.open()),
+      SVC_NOTIFICATIONS__SMTP_SECURITY: 'none',
+      SVC_NOTIFICATIONS__SMTP_FROM: 'AOS <aos@example.org>',
+      SVC_BASE_URL: 'https://aos.example',
+    });
+    await service.project('shop');
+    token = await service.token('bugtracker:report');
+    admin = new Visitor(() => service.url);
+    await admin.post('/login', '/login', ADMIN);
+  });
+  after(async () => {
+    await service?.dispose();
+    await receiver?.close();
+    await mail.close();
+  });
+
+  async function channel(
+    fields: Record<string, string>,
+    topics: string[] = ['bug.created', 'bug.critical'],
+  ): Promise<string> {
+    const form = { timezone: 'Europe/Berlin', digest_minutes: '0', enabled: 'true', ...fields };
+    const made = await admin.post('/notifications', '/notifications/new', form);
+    expect([made.status, made.to], made.text).to.deep.equal([303, made.to]);
+    const path = new URL(made.to, service.url).pathname;
+    const ruled = await admin.post(`${path}/rules`, path, { topics, project: 'shop', least_severity: 'high' });
+    expect(ruled.status, ruled.text).to.equal(303);
+    return path;
+  }
+
+  const report = (title: string, severity = 'high'): Promise<unknown> =>
+    service.request('POST', '/api/bugtracker/v1/report', token, { project: 'shop', title, severity });
+
+  it('a mail as text and as HTML, with what was reported as text', async () => {
+    await channel({ name: 'mail', kind: 'email', target: 'one@example.org, two@example.org' });
+    await report('Total <b>is</b> wrong & more');
+    await report('too low to be told', 'low');
+    await until('the mail', () => mail.raw.length > 0, 20_000);
+    const [parsed] = await mail.mails();
+    expect(parsed?.subject).to.equal('[AOS] shop-1: Total <b>is</b> wrong & more');
+    expect(parsed?.from?.address).to.equal('aos@example.org');
+    expect(mail.recipients[0]).to.deep.equal(['one@example.org', 'two@example.org']);
+    expect(parsed?.text).to.include('https://aos.example/bugs/shop-1');
+    expect(parsed?.html).to.include('Total &lt;b&gt;is&lt;/b&gt; wrong &amp; more').and.not.include('<b>is');
+    expect(parsed?.messageId).to.match(/^<[0-9a-f]{32}@example\.org>$/);
+  });
+
+  for (const [kind, target, check] of [
+    ['slack', '/hook', (body: Record<string, unknown>) => (body['attachments'] as { title: string }[])[0]?.title],
+    ['teams', '/hook', (body: Record<string, unknown>) => JSON.stringify(body['attachments'])],
+    ['ntfy', '/alerts', (body: Record<string, unknown>) => `${String(body['topic'])} ${String(body['title'])}`],
+  ] as [string, string, (body: Record<string, unknown>) => string | undefined][]) {
+    it(`${kind}: one POST of its JSON`, async () => {
+      receiver.got.length = 0;
+      const path = await channel({ name: kind, kind, target: `http://127.0.0.1:${receiver.port}${target}` });
+      await report(`For ${kind} @everyone`);
+      await until('the post', () => receiver.got.length > 0, 20_000);
+      const shown = check(JSON.parse(receiver.got[0]?.body ?? '{}') as Record<string, unknown>);
+      expect(shown).to.include(`For ${kind}`);
+      if (kind === 'slack') expect(shown).to.not.include('@everyone');
+      const page = await admin.get(path);
+      expect(page).to.include('sent').and.not.include(target);
+      await admin.post(`${path}/delete`, path, {});
+    });
+  }
+
+  it('a link, a mention and markup of a reported title reach nobody as such, in chat or mail', async () => {
+    const title = '[Sign in](http://evil.example/x) <http://evil.example|now> <!here> @channel www.evil.example';
+    mail.raw.length = 0;
+    for (const [kind, target] of [
+      ['slack', '/hook'],
+      ['teams', '/hook'],
+      ['ntfy', '/alerts'],
+    ] as const) {
+      receiver.got.length = 0;
+      const path = await channel({ name: kind, kind, target: `http://127.0.0.1:${receiver.port}${target}` });
+      await report(`${title} for ${kind}`);
+      await until('the post', () => receiver.got.length > 0, 20_000);
+      const body = receiver.got[0]?.body ?? '';
+      expect(body, kind).to.include('Sign in').and.include('https://aos.example/bugs/shop-');
+      expect(body.replaceAll('\\', ''), kind).to.not.match(/\]\(http:\/\/evil|http:\/\/evil|www\.evil|@channel/);
+      if (kind === 'slack') expect(body).to.not.include('<');
+      await admin.post(`${path}/delete`, path, {});
+    }
+    await until('the mail', () => mail.raw.length > 0, 20_000);
+    for (const { subject, text, html } of await mail.mails())
+      for (const part of [subject, text, html]) expect(part).to.not.match(/:\/\/evil|www\.evil|@channel/);
+  });
+
+  it('a test says what the receiver did', async () => {
+    const path = await channel({ name: 'closed', kind: 'slack', target: 'http://127.0.0.1:9/nobody' });
+    const answer = await admin.post(`${path}/test`, path, {});
+    expect(answer.status).to.equal(200);
+    expect(answer.text).to.include('It was not taken');
+    await admin.post(`${path}/delete`, path, {});
+  });
+
+  it('a form that is wrong comes again with each field’s fault, and stores nothing', async () => {
+    const answer = await admin.post('/notifications', '/notifications/new', {
+      name: '',
+      kind: 'slack',
+      target: 'ftp://x',
+      timezone: 'Nowhere',
+    });
+    expect(answer.status).to.equal(422);
+    expect(answer.text).to.include('Write an http or https address.').and.include('There is no such time zone');
+    const refused = await admin.post('/notifications', '/notifications/new', {
+      name: 'x',
+      kind: 'slack',
+      target: 'http://169.254.169.254/x',
+      timezone: 'UTC',
+    });
+    expect(refused.status).to.equal(422);
+    expect(await admin.get('/notifications')).to.not.include('169.254');
+  });
+
+  it('an alarm, who is on it, and its end, in one channel', async () => {
+    const hook = await Receiver.open();
+    try {
+      const path = await channel({ name: 'on call', kind: 'slack', target: `http://127.0.0.1:${hook.port}/x` });
+      const rule = { topics: 'monitor.down', project: '', least_severity: 'low' };
+      expect((await admin.post(`${path}/rules`, path, rule)).status).to.equal(303);
+      const watchdog = await service.token('watchdog:ping,watchdog:manage,watchdog:read');
+      const beat = (state: string): ReturnType<TestService['request']> =>
+        service.request('POST', '/api/watchdog/v1/ping', watchdog, { source: 'web-1', interval: 600, status: state });
+      const heard = (text: string): Promise<void> =>
+        until(text, () => hook.got.some(({ body }) => body.includes(text)), 30_000);
+      expect((await beat('ok')).status).to.equal(201);
+      await service.request('POST', '/api/watchdog/v1/ping', watchdog, { source: 'web-1', interval: 1, status: 'ok' });
+      await until(
+        'it is down',
+        async () => {
+          await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
+          const { body } = await service.request('GET', '/api/watchdog/v1/monitors/web-1', watchdog);
+          return (body['monitor'] as { state: string }).state === 'down';
+        },
+        60_000,
+      );
+      await heard('web-1 is down');
+      const { body } = await service.request('GET', '/api/watchdog/v1/incidents?source=web-1', watchdog);
+      const [{ id } = { id: '' }] = body['items'] as { id: string }[];
+      const taken = await service.request('POST', `/api/watchdog/v1/incidents/${id}/acknowledge`, watchdog);
+      expect(taken.status).to.equal(200);
+      const by = (taken.body['incident'] as { acknowledged_by: string }).acknowledged_by;
+      await heard(`web-1: acknowledged by ${by}`);
+      await service.request('POST', `/api/watchdog/v1/incidents/${id}/acknowledge`, watchdog);
+      expect((await beat('ok')).status).to.equal(200);
+      await heard('web-1 has recovered');
+      expect(hook.got.filter(({ body: text }) => text.includes('acknowledged by')).length).to.equal(1);
+    } finally {
+      await hook.close();
+    }
+  });
+
+  it('kill -9 while messages go out: nothing is lost, and a repeat has the same message id', async function () {
+    mail.raw.length = 0;
+    const titles: string[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      const burst = Array.from({ length: 5 }, (_, i) => `Crash ${'abcd'[round] ?? ''}${'vwxyz'[i] ?? ''}`);
+      await Promise.all(burst.map((title) => report(title)));
+      titles.push(...burst);
+      await service.end('SIGKILL');
+      // Nobody kills it any more after the last round.
+      await (round + 1 < ROUNDS ? service.start() : service.startHere());
+    }
+    const seen = async (): Promise<string[]> =>
+      (await mail.mails()).flatMap(({ text = '' }) => titles.filter((title) => text.includes(title)));
+    await until('every report in a mail', async () => new Set(await seen()).size === titles.length, 100_000);
+    const byId = new Map<string, string>();
+    for (const { messageId = '', text = '' } of await mail.mails()) {
+      expect(byId.get(messageId) ?? text).to.equal(text);
+      byId.set(messageId, text);
+    }
+    for (const title of titles) {
+      expect(
+        [...byId.values()].filter((text) => text.includes(title)),
+        title,
+      ).to.have.length(1);
+    }
+  });
+});

@@ -1,0 +1,84 @@
+/** DNS probes of a real name server (contract 30, probes). */
+import { createSocket } from 'node:dgram';
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { probeOf } from '../../../../plugins/probes/model/schema.js';
+import type { ProbeResult } from '../../../../plugins/probes/model/seen.js';
+import { probesOn } from '../../../plugins/probes/fixture.js';
+import { nameServer, type NameServer } from './name-server.js';
+
+describe('probes of names (with dnsmasq)', function () {
+  this.timeout(30_000);
+  let server: NameServer;
+
+  before(async function () {
+    const found = await nameServer();
+    if (found === null) this.skip();
+    else server = found;
+  });
+  after(() => server?.stop());
+
+  const asked = (more: object, servers: readonly string[] = [server.address]): Promise<ProbeResult> =>
+    probesOn(new MemoryStore(), { servers }).asker.ask(probeOf({ kind: 'dns', ...more }));
+
+  it('a real name server says which records there are', async () => {
+    const records: [name: string, type: string, excerpt: string][] = [
+      ['web.probe.test', 'A', '10.1.2.3'],
+      ['web.probe.test', 'AAAA', 'fd00::3'],
+      ['www.probe.test', 'CNAME', 'web.probe.test'],
+      ['www.probe.test', 'A', '10.1.2.3'],
+      ['probe.test', 'TXT', 'v=spf1 -all'],
+      ['long.probe.test', 'TXT', 'first second'],
+      ['probe.test', 'MX', '10 mail.probe.test'],
+    ];
+    for (const [host, record_type, excerpt] of records) {
+      const seen = await asked({ host, record_type });
+      expect(seen, `${record_type} ${host}`).to.include({ ok: true, excerpt, message: `${host}: ${excerpt}` });
+      expect(seen.response_ms).to.be.a('number');
+    }
+    const service = await asked({
+      host: '_sip._tcp.probe.test',
+      record_type: 'SRV',
+      expected_record: 'sip.probe.test',
+    });
+    expect(service, service.message).to.include({ ok: true });
+  });
+
+  it('a record that is not as expected is named with what there is', async () => {
+    const of = { host: 'probe.test', record_type: 'TXT' };
+    expect(await asked({ ...of, expected_record: '-all' })).to.include({ ok: true });
+    expect(await asked({ ...of, expected_record: '~all' })).to.include({
+      ok: false,
+      message: 'No record of probe.test holds ~all: v=spf1 -all',
+    });
+  });
+
+  it('a name that does not exist, and one without a record of this type, have none', async () => {
+    for (const [host, record_type] of [
+      ['nowhere.probe.test', 'A'],
+      ['web.probe.test', 'TXT'],
+    ] as const) {
+      expect(await asked({ host, record_type })).to.include({
+        ok: false,
+        message: `${host} has no record of type ${record_type}`,
+        excerpt: null,
+      });
+    }
+  });
+
+  it('a server that is not responsible, one that does not answer in time, and one that is not there are told apart', async () => {
+    expect((await asked({ host: 'shop.example' })).message).to.equal(
+      'shop.example cannot be resolved: the name server refuses (EREFUSED)',
+    );
+    const slow = await asked({ host: 'a.slow.test', timeout_ms: 400 });
+    expect(slow).to.include({ ok: false, response_ms: null });
+    expect(slow.message).to.match(/within 400 ms$/);
+    const gone = createSocket('udp4');
+    await new Promise<void>((resolve) => gone.bind(0, '127.0.0.1', resolve));
+    const { port } = gone.address();
+    await new Promise<void>((resolve) => gone.close(() => resolve()));
+    const nobody = await asked({ host: 'web.probe.test', timeout_ms: 10_000 }, [`127.0.0.1:${port}`]);
+    expect(nobody.ok).to.equal(false);
+    expect(nobody.message).to.match(/no name server answers \(ECONNREFUSED\)|did not answer in time \(ETIMEOUT\)/);
+  });
+});

@@ -1,0 +1,88 @@
+/**
+ * Echoes to loopback, by the real `ping` where this machine has one that may send, and what is said where it has none
+ * (contract 30, probes).
+ */
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { expect } from 'chai';
+import { MemoryStore } from '../../../../adapters/memory/store.js';
+import { probeOf } from '../../../../plugins/probes/model/schema.js';
+import type { ProbeResult } from '../../../../plugins/probes/model/seen.js';
+import { probesOn } from '../../../plugins/probes/fixture.js';
+import { isAvailable } from '../../../support/required.js';
+
+function pings(): boolean {
+  try {
+    execFileSync('ping', ['-n', '-c', '1', '-W', '2', '127.0.0.1'], { stdio: 'ignore', timeout: 5_000 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('probes of machines', () => {
+  const { asker } = probesOn(new MemoryStore());
+  const echoed = (host: string, timeout_ms = 5_000): Promise<ProbeResult> =>
+    asker.ask(probeOf({ kind: 'icmp', host, timeout_ms }));
+
+  it('loopback answers an echo (with a ping that may send)', async function () {
+    if (!isAvailable('icmp', process.platform !== 'win32' && pings())) this.skip();
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const seen = await echoed(host);
+      expect(seen, seen.message).to.include({ ok: true });
+      expect(seen.response_ms).to.be.a('number');
+      expect(seen.message).to.equal(`${host} answered in ${seen.response_ms} ms`);
+    }
+  });
+
+  it('an address that is never allowed is not asked', async () => {
+    expect((await echoed('169.254.169.254')).message).to.include('never allowed');
+  });
+
+  describe('where the system has its own mind', () => {
+    const path = process.env['PATH'];
+    let folder: string;
+    before(async function () {
+      if (process.platform === 'win32') this.skip();
+      folder = await mkdtemp(join(tmpdir(), 'aos-ping-'));
+      process.env['PATH'] = folder;
+    });
+    after(async () => {
+      process.env['PATH'] = path;
+      if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+    });
+
+    it('no ping at all is said', async () => {
+      expect(await echoed('127.0.0.1')).to.include({ ok: false, message: 'This system has no ping' });
+    });
+
+    const SAID: [says: string, script: string, message: string][] = [
+      [
+        'a socket that may not be opened (iputils)',
+        'echo "ping: socktype: SOCK_RAW" >&2; echo "ping: socket: Operation not permitted" >&2; exit 2',
+        'This system does not let the service send an echo',
+      ],
+      [
+        'a socket that may not be opened (busybox)',
+        'echo "ping: permission denied (are you root?)" >&2; exit 1',
+        'This system does not let the service send an echo',
+      ],
+      [
+        'a network that is not reached',
+        'echo "ping: connect: Network is unreachable" >&2; exit 2',
+        'This system has no route to it',
+      ],
+      ['no answer', 'exit 1', 'No answer within 5000 ms'],
+      ['another fault', 'echo "ping: bad option" >&2; exit 2', 'The ping of this system failed: ping: bad option'],
+    ];
+    for (const [says, script, message] of SAID)
+      it(`${says} is said`, async () => {
+        const ping = join(folder, 'ping');
+        await writeFile(ping, `#!/bin/sh\n${script}\n`);
+        await chmod(ping, 0o755);
+        expect(await echoed('127.0.0.1')).to.include({ ok: false, message });
+      });
+  });
+});

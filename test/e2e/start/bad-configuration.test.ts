@@ -1,0 +1,185 @@
+/**
+ * A first start with a configuration that is not good leaves nothing behind (contract 00, configuration). Most of these
+ * starts are in this process; of each kind one is the program's.
+ */
+import { expect } from 'chai';
+import { chmod, chown, lchown, mkdir, mkdtemp, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { aosHere } from '../../support/aos-here.js';
+import { aos, serviceEnv, type Finished } from '../../support/service.js';
+
+describe('start: a bad configuration', function () {
+  this.timeout(60_000);
+  let folder: string;
+  beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-bad-'))));
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  /** An address that is none the program refuses in bundle.test.ts. */
+  const BY_PROGRAM = new Set(['an unknown key', 'a bad value of a plugin', 'an own rule of a plugin']);
+  const serve = (name: string, env: NodeJS.ProcessEnv): Promise<Finished> =>
+    BY_PROGRAM.has(name) ? aos(env, ['serve']) : aosHere(env, ['serve']);
+
+  const bad: Record<string, Record<string, string>> = {
+    'an unknown key': { SVC_SERVER__NOSUCH: '1' },
+    'a bad value of the service': { SVC_LIMITS__JSON_BYTES: 'many' },
+    'a bad value of a plugin': { SVC_RELEASES__HALT_AFTER: 'many' },
+    'an unknown key of a plugin': { SVC_WATCHDOG__NOSUCH: '1' },
+    'a license key that is none': { SVC_LICENSE_KEY: '-----BEGIN NOTHING-----' },
+    'a release key that is not there': { SVC_RELEASE_PRIVATE_KEY: '/nowhere/key.pem' },
+  };
+  for (const [name, extra] of Object.entries(bad)) {
+    for (const there of [false, true]) {
+      it(`${name}: one line, exit 1, and ${there ? 'an empty data directory stays empty' : 'no data directory'}`, async () => {
+        const data = join(folder, 'data');
+        if (there) await mkdir(data);
+        const { code, stderr } = await serve(there ? name : '', serviceEnv(data, extra));
+        expect([code, stderr.trim().split('\n').length], stderr).to.deep.equal([1, 1]);
+        expect(await readdir(folder, { recursive: true })).to.deep.equal(there ? ['data'] : []);
+      });
+    }
+  }
+
+  const MONGO = {
+    SVC_RELEASE_PRIVATE_KEY: '',
+    SVC_LICENSE_KEY: 'l'.repeat(32),
+    SVC_SECURITY__DATA_KEY: 'd'.repeat(32),
+  };
+  const told: Record<string, [variables: Record<string, string>, line: string]> = {
+    'an own rule of a plugin': [
+      { SVC_ADMIN_PASSWORD: 'short' },
+      'access.admin_password must have at least 12 characters; mend it in environment variable SVC_ADMIN_PASSWORD',
+    ],
+    'a release key that is not there': [
+      { SVC_RELEASE_PRIVATE_KEY: '/nowhere/key.pem' },
+      'release_private_key /nowhere/key.pem cannot be read: ENOENT (from environment variable SVC_RELEASE_PRIVATE_KEY)',
+    ],
+    'a data directory below a file': [
+      { SVC_DATA_DIR: '/etc/passwd/data' },
+      'data_dir /etc/passwd/data is no directory, or lies below a file (from environment variable SVC_DATA_DIR)',
+    ],
+    'a store below a file': [
+      { SVC_STORAGE_URL: 'sqlite:/etc/passwd/aos.db' },
+      'storage.url /etc/passwd/aos.db is no directory, or lies below a file (from environment variable SVC_STORAGE_URL)',
+    ],
+    'an option that MongoDB does not know': [
+      { ...MONGO, SVC_STORAGE_URL: 'mongodb://127.0.0.1:1/aos?nosuch=1' },
+      'storage.url is refused: option nosuch is not supported (from environment variable SVC_STORAGE_URL)',
+    ],
+    'a host that is no address here': [
+      { SVC_HOST: '192.0.2.1' },
+      'server.host 192.0.2.1 is no address of this machine (from environment variable SVC_HOST)',
+    ],
+  };
+  for (const [name, [extra, line]] of Object.entries(told)) {
+    it(`${name}: the line names the key, what is wrong and where it came from`, async () => {
+      const { code, stderr } = await serve(name, serviceEnv(join(folder, 'data'), extra));
+      expect({ code, stderr }).to.deep.equal({ code: 1, stderr: `configuration: ${line}\n` });
+    });
+  }
+
+  it('a folder that others use and may write to: no key is made there, and it stays as it was', async () => {
+    const place = join(folder, 'shared');
+    await mkdir(place);
+    await writeFile(join(place, 'theirs.txt'), '');
+    await chmod(place, 0o2775);
+    const { code, stderr } = await aosHere(serviceEnv(place), ['serve']);
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr: `configuration: data_dir is a folder that others use (theirs.txt) and may write to, and so no place for keys: name one of its own, such as ${join(place, 'aos')} (from environment variable SVC_DATA_DIR)\n`,
+    });
+    expect(await readdir(place)).to.deep.equal(['theirs.txt']);
+    expect((await stat(place)).mode & 0o7777).to.equal(0o2775);
+  });
+
+  const STRANGER = 54_321;
+  for (const [name, setting, from] of [
+    ['data-key', 'data_dir', 'SVC_DATA_DIR'],
+    ['aos.db', 'storage.url', 'config/default.json'],
+    ['aos.db-wal', 'storage.url', 'config/default.json'],
+    ['restore', 'data_dir', 'SVC_DATA_DIR'],
+    ['server.json', 'data_dir', 'SVC_DATA_DIR'],
+    ['installer', 'data_dir', 'SVC_DATA_DIR'],
+  ] as const)
+    it(`${name} that another user put into a folder like /tmp: nothing is made beside it (as root)`, async function () {
+      if (process.geteuid?.() !== 0) this.skip();
+      const place = join(folder, 'everybody’s');
+      await mkdir(place);
+      await chmod(place, 0o1777);
+      const path = join(place, name);
+      if (name === 'restore' || name === 'installer') await mkdir(path);
+      else await writeFile(path, 'x'.repeat(40), { mode: 0o644 });
+      await chown(path, STRANGER, STRANGER);
+      const { code, stderr } = await aosHere(serviceEnv(place), ['serve']);
+      expect({ code, stderr }).to.deep.equal({
+        code: 1,
+        stderr:
+          `configuration: ${setting} leads to ${path}, which belongs to user ${STRANGER}, and this is user 0: remove it ` +
+          'if that user has put it there, else give it to this user (chown), or run this as that user ' +
+          `(from ${from.startsWith('SVC') ? 'environment variable ' : ''}${from})\n`,
+      });
+      expect(await readdir(place)).to.deep.equal([name]);
+    });
+
+  it('a link of another user to a file that everybody knows is no key (as root)', async function () {
+    if (process.geteuid?.() !== 0) this.skip();
+    const place = join(folder, 'everybody’s');
+    await mkdir(place);
+    await chmod(place, 0o1777);
+    await symlink('/etc/passwd', join(place, 'license-key'));
+    await lchown(join(place, 'license-key'), STRANGER, STRANGER);
+    const { code, stderr } = await aos(serviceEnv(place), ['token', 'list']);
+    expect(code).to.equal(1);
+    expect(stderr).to.contain(`data_dir leads to ${join(place, 'license-key')}, which belongs to user ${STRANGER}`);
+    expect(await readdir(place)).to.deep.equal(['license-key']);
+  });
+
+  it('a file that every user may write to: neither configuration, nor secret, nor key, nor plugin', async () => {
+    const file = join(folder, 'aos.json');
+    await writeFile(file, '{}');
+    await chmod(file, 0o666);
+    const plugin = join(folder, 'plugin.mjs');
+    await writeFile(plugin, 'process.exit(7);');
+    await chmod(plugin, 0o666);
+    const naming = join(folder, 'naming.json');
+    await writeFile(naming, JSON.stringify({ plugins: [plugin] }));
+    const why = 'may be written by every user: see that its content is yours, then take that right away (chmod go-w)';
+    for (const [variables, line] of [
+      [{ SVC_CONFIG: file }, `configuration: SVC_CONFIG ${why} (from ${file})`],
+      [{ SVC_LICENSE_KEY_FILE: file }, `configuration: SVC_LICENSE_KEY_FILE names a file that ${why} (from ${file})`],
+      [
+        { SVC_RELEASE_PRIVATE_KEY: file },
+        `configuration: release_private_key ${file} ${why} (from environment variable SVC_RELEASE_PRIVATE_KEY)`,
+      ],
+      [{ SVC_CONFIG: naming }, `${plugin} ${why}`],
+    ] as [Record<string, string>, string][]) {
+      // The plugin would end this process.
+      const start = variables['SVC_CONFIG'] === naming ? aos : aosHere;
+      const { code, stderr } = await start(serviceEnv(join(folder, 'data'), variables), ['serve']);
+      expect([code, stderr.includes(line)], `${stderr}\n${line}`).to.deep.equal([1, true]);
+    }
+  });
+
+  it('a directory in the place of the store: the line says so, and its mode stays as it was', async () => {
+    const place = join(folder, 'shared');
+    await mkdir(place);
+    await chmod(place, 0o777);
+    const env = serviceEnv(join(folder, 'data'), { SVC_STORAGE_URL: `sqlite:${place}` });
+    const { code, stderr } = await aosHere(env, ['serve']);
+    expect({ code, stderr }).to.deep.equal({
+      code: 1,
+      stderr: `configuration: storage.url ${place} is no file (from environment variable SVC_STORAGE_URL)\n`,
+    });
+    expect((await stat(place)).mode & 0o777).to.equal(0o777);
+  });
+
+  it('a plugin’s section that a file names, beside keys that lie there already: nothing is added', async () => {
+    const data = join(folder, 'data');
+    await mkdir(data);
+    await writeFile(join(data, 'license-key'), 'x'.repeat(40));
+    await writeFile(join(folder, 'aos.json'), JSON.stringify({ releases: { halt_after: 'many' } }));
+    const { code, stderr } = await aosHere(serviceEnv(data, { SVC_CONFIG: join(folder, 'aos.json') }), ['serve']);
+    expect([code, /halt_after/.test(stderr)], stderr).to.deep.equal([1, true]);
+    expect(await readdir(data)).to.deep.equal(['license-key']);
+  });
+});

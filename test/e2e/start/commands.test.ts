@@ -1,0 +1,92 @@
+/** What `aos` knows of its commands without starting anything (contract 95, command line). */
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { ownCommands, OWN } from '../../../cli/own.js';
+import { askedTable } from '../../../cli/asked-table.js';
+import { writtenTable } from '../../../cli/table.js';
+import { pluginsAreNamed } from '../../../config/plugins-named.js';
+import { projectRoot } from '../../architecture/tree.js';
+import { aos, CLI, serviceEnv } from '../../support/service.js';
+
+describe('the table of commands', function () {
+  this.timeout(60_000);
+  let folder: string;
+
+  before(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-commands-'))));
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const env = (extra: Record<string, string> = {}): NodeJS.ProcessEnv => serviceEnv(join(folder, 'data'), extra);
+
+  it('that the build wrote is what the service has', async () => {
+    const { commands, whole } = await askedTable();
+    expect(whole).to.equal(true);
+    expect(await writtenTable()).to.deep.equal(JSON.parse(JSON.stringify(commands)));
+  });
+
+  it('names the service’s own commands as their files do', async () => {
+    expect((await ownCommands()).map(({ name }) => name)).to.deep.equal(Object.keys(OWN));
+  });
+
+  it('holds unless the configuration speaks of plugins', async () => {
+    const file = join(folder, 'aos.json');
+    await writeFile(file, '{ "server": { "port": 0 } }');
+    expect(await pluginsAreNamed({ SVC_CONFIG: file, PLUGINS: 'x' })).to.equal(false);
+    expect(await pluginsAreNamed({ SVC_PLUGINS: 'x' })).to.equal(true);
+    expect(await pluginsAreNamed({ SVC_PLUGINS_OFF_FILE: 'x' })).to.equal(true);
+    await writeFile(file, '{ "plugins_off": ["bugs"] }');
+    expect(await pluginsAreNamed({ SVC_CONFIG: file })).to.equal(true);
+    expect(await pluginsAreNamed({ SVC_CONFIG: folder })).to.equal(true);
+  });
+
+  it('has no commands of a plugin that is off, in help and for whoever calls them', async () => {
+    const off = env({ SVC_PLUGINS_OFF: '["releases"]' });
+    expect((await aos(env(), ['--help'])).stdout).to.include('store selftest');
+    const help = await aos(off, ['--help']);
+    expect(help.stdout).to.include('token create').and.not.include('store selftest');
+    const called = await aos(off, ['store', 'selftest']);
+    expect(called.code).to.equal(64);
+    expect(called.stderr).to.include('there is no command "store selftest"');
+  });
+
+  it('--version is the package’s', async () => {
+    const { version } = JSON.parse(await readFile(join(projectRoot(), 'package.json'), 'utf8')) as { version: string };
+    expect(await aos(env(), ['--version'])).to.deep.include({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect((await aos(env(), ['--version', 'x'])).code).to.equal(64);
+  });
+
+  it('an unknown option is told in one sentence, and the usage', async () => {
+    const { code, stderr } = await aos(env(), ['tick', '--bogus']);
+    expect({ code, stderr }).to.deep.equal({
+      code: 64,
+      stderr: "Unknown option '--bogus'\nUsage: aos tick [--quiet] [--json]\n",
+    });
+  });
+
+  it('a reader that goes away is no fault of the command', async () => {
+    const child = spawn(process.execPath, [CLI, '--help'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
+    child.stdout.destroy();
+    const told = text(child.stderr);
+    const [code] = (await once(child, 'close')) as [number];
+    expect({ code, told: await told }).to.deep.equal({ code: 0, told: '' });
+  });
+
+  it('help, version and wrong words load no library, no plugin and not the composition root', async () => {
+    for (const words of [['--help'], ['--version'], ['token', 'create', '--help'], ['serve', '--bogus'], ['nosuch']]) {
+      const seen = join(folder, words.join(''));
+      await aos(env({ NODE_V8_COVERAGE: seen }), words);
+      const [report = ''] = await readdir(seen);
+      const { result } = JSON.parse(await readFile(join(seen, report), 'utf8')) as { result: { url: string }[] };
+      const loaded = result.map(({ url }) => /^file:.*\/dist\/(.*)$/.exec(url)?.[1] ?? url);
+      expect(loaded).to.include('cli/main.js');
+      const much = loaded.filter(
+        (name) => !/^(node:|cli\/|config\/(plugins-named|new-space)\.|kernel\/(errors|faults)|lib\/)/.test(name),
+      );
+      expect(much, words.join(' ')).to.deep.equal([]);
+    }
+  });
+});

@@ -1,0 +1,361 @@
+/**
+ * A start that fails says so and ends by itself, whatever it had opened by then (contract 95: exit 1). Each phase of the
+ * boot, with the real program, by `serve`; by a command one on each engine. Where another fault of the same phase, or the
+ * same one by `serve`, shows that it ends, what is said is looked at in this process.
+ */
+import { expect } from 'chai';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rejection, until } from '../../harness.js';
+import { engines } from '../../support/engines.js';
+import { prepare, prepareKeys } from '../../support/prepared.js';
+import { aosHere } from '../../support/aos-here.js';
+import { command, PROGRAM, serviceEnv, TestService } from '../../support/service.js';
+import { watch } from '../../support/work.js';
+
+/** From the message to the end of the process, and for one that is told to end at once: well before `STOP_MS`. */
+const END_MS = 10_000;
+/** A stop that hangs is given up after so long (contract 95, shutdown); as much again is for a busy machine. */
+const STOP_MS = 15_000;
+/** No phase of these takes longer on a slow machine. */
+const START_MS = 60_000;
+
+/** A command whose plugins are at fault says this before the start that says what is wrong. */
+const BEFORE_A_START = /^commands of plugins are not known: .*\n?/;
+
+interface Run {
+  child: ChildProcess;
+  stdout: string;
+  stderr: string;
+  /** Milliseconds from the first line on stderr about this start to its end. */
+  endedAfter: Promise<{ code: number | null; signal: NodeJS.Signals | null; ms: number }>;
+}
+
+function run(env: NodeJS.ProcessEnv, words: string[]): Run {
+  const child = spawn(process.execPath, [...PROGRAM, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const kill = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  let told: (() => number) | undefined;
+  const one: Run = {
+    child,
+    stdout: '',
+    stderr: '',
+    endedAfter: once(child, 'close').then(([code, signal]) => {
+      clearTimeout(kill);
+      return {
+        code: code as number | null,
+        signal: signal as NodeJS.Signals | null,
+        ms: told?.() ?? 0,
+      };
+    }),
+  };
+  child.stdout.on('data', (chunk: Buffer) => (one.stdout += chunk.toString('utf8')));
+  child.stderr.on('data', (chunk: Buffer) => {
+    one.stderr += chunk.toString('utf8');
+    if (one.stderr.replace(BEFORE_A_START, '') !== '') told ??= watch();
+  });
+  return one;
+}
+
+/** A plugin that does `what` in its phase. */
+const plain = (what: string): string => `
+export default {
+  id: 'faulty', version: '1.0.0', api: 1, title: 'Faulty', critical: true, needs: [], provides: [],
+  ${what}
+};
+`;
+/** The same, which keeps its process alive with a timer. */
+const plugin = (what: string): string => `setInterval(() => {}, 1000);${plain(what)}`;
+const throws = "throw new Error('out of order');";
+const hangs = 'await new Promise(() => {});';
+
+const PHASES: Record<string, string> = {
+  'a migration': `migrations: [{ number: 1, name: 'first', run: async () => { ${throws} } }], setup: () => ({}),`,
+  setup: `setup: async () => { ${throws} },`,
+};
+const SERVE_PHASES: Record<string, string> = {
+  mount: `setup: () => ({ routes: [0, 1].map(() => ({ method: 'GET', path: '/api/faulty', summary: 'Twice', access: 'public', handle: () => ({}) })) }),`,
+  start: `setup: () => ({ start: async () => { ${throws} } }),`,
+};
+
+/** A folder of its own, with settings for its store. */
+class Place {
+  constructor(
+    readonly folder: string,
+    private readonly settings: Record<string, string>,
+  ) {}
+
+  env(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+    return serviceEnv(join(this.folder, 'data'), { ...this.settings, ...extra });
+  }
+
+  /** Settings with one plugin from outside. */
+  async plugin(text: string): Promise<Record<string, string>> {
+    await writeFile(join(this.folder, 'faulty.mjs'), text);
+    return this.plugins('./faulty.mjs');
+  }
+
+  async plugins(path: string): Promise<Record<string, string>> {
+    const file = join(this.folder, 'aos.json');
+    await writeFile(file, JSON.stringify({ plugins: [path] }));
+    return { SVC_CONFIG: file };
+  }
+
+  /** The program, by `serve`; what a command says of it, in this process. */
+  async refused(words: string[], extra: Record<string, string>, says: RegExp): Promise<void> {
+    if (words[0] === 'serve') await this.fails(words, extra, says);
+    else await saysHere(this.env(extra), words, says);
+  }
+
+  /** The program says it and ends. */
+  async fails(words: string[], extra: Record<string, string>, says: RegExp): Promise<Run> {
+    const one = run(this.env(extra), words);
+    const { code, ms } = await one.endedAfter;
+    expect(one.stderr).to.match(says);
+    expect(code, `${words.join(' ')}: ${one.stderr}`).to.equal(1);
+    expect(ms, 'from the message to the end').to.be.below(END_MS);
+    expect(one.stdout).to.not.include('listening on');
+    return one;
+  }
+}
+
+/** What the words say of a fault by which other words have ended before. */
+async function saysHere(env: NodeJS.ProcessEnv, words: string[], says: RegExp): Promise<void> {
+  if (words[0] === 'serve') {
+    const { code, stderr } = await aosHere(env, words);
+    expect([code, stderr]).to.satisfy(([ended, text]: [number, string]) => ended === 1 && says.test(text), stderr);
+  } else expect((await rejection(command(env, words))).message).to.match(says);
+}
+
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'aos-boot-'));
+const said = (one: Run, text: string): Promise<void> =>
+  until(`${text} on stderr`, () => one.stderr.includes(text), START_MS / 2);
+const COMMANDS = [['serve'], ['user', 'list']];
+
+for (const engine of engines) {
+  describe(`start: a failed boot ends by itself (${engine.name})`, function () {
+    this.timeout(2 * START_MS);
+    let place: Place;
+    /** A store that a start has left: for phases after those that make one. */
+    let used: Record<string, string> | undefined;
+
+    // Skipped in a hook of each test, the suite would still run what cleans up after it.
+    before(async function () {
+      if ((await engine.settings()) === null) this.skip();
+    });
+    beforeEach(async function () {
+      const settings = (await engine.settings()) ?? this.skip();
+      place = new Place(await newFolder(), settings);
+    });
+    async function onUsedStore(): Promise<void> {
+      if (engine.name === 'sqlite') {
+        await prepare(join(place.folder, 'data'), serviceEnv);
+        return;
+      }
+      if (used === undefined) {
+        used = (await engine.settings()) ?? undefined;
+        const first = run(new Place(place.folder, used ?? {}).env(), ['migrate']);
+        expect((await first.endedAfter).code, first.stderr).to.equal(0);
+      }
+      place = new Place(place.folder, used ?? {});
+    }
+    afterEach(() => rm(place.folder, { recursive: true, force: true }));
+
+    /** No engine is open yet in these. */
+    function beforeAnyStore(words: string[]): void {
+      const name = words.join(' ');
+      it(`${name}: configuration`, () => place.refused(words, { SVC_PORT: 'eighty' }, /server\.port/));
+
+      it(`${name}: a key that cannot be used`, async () => {
+        const path = join(place.folder, 'release.pem');
+        await writeFile(path, 'no key');
+        await saysHere(place.env({ SVC_RELEASE_PRIVATE_KEY: path }), words, /release_private_key/);
+      });
+
+      it(`${name}: a plugin that cannot be loaded`, async () =>
+        place.refused(words, await place.plugin(throws), /out of order/));
+
+      it(`${name}: a plugin that is not there`, async () =>
+        saysHere(place.env(await place.plugins('./not-there.mjs')), words, /not-there/));
+    }
+
+    for (const words of COMMANDS) {
+      const name = words.join(' ');
+
+      if (engine.name === 'sqlite') beforeAnyStore(words);
+
+      for (const [phase, text] of Object.entries(PHASES)) {
+        it(`${name}: ${phase} of a critical plugin`, async () => {
+          await onUsedStore();
+          // A command does not migrate a store of several processes.
+          const migrates = engine.name === 'sqlite' || words[0] === 'serve';
+          if (phase === 'a migration' && !migrates) return;
+          // Of the two `setup` has more open.
+          if (words[0] === 'serve' || phase === 'setup')
+            await place.fails(words, await place.plugin(plugin(text)), /out of order/);
+          else await saysHere(place.env(await place.plugin(plain(text))), words, /out of order/);
+        });
+      }
+
+      if (engine.name === 'sqlite') {
+        it(`${name}: a store that cannot be opened`, async () => {
+          await mkdir(join(place.folder, 'data', 'aos.db'), { recursive: true });
+          await prepareKeys(join(place.folder, 'data'), serviceEnv);
+          await saysHere(place.env(), words, /aos\.db|database file|directory/);
+        });
+
+        it(`${name}: a store that is none`, async () => {
+          const data = join(place.folder, 'data');
+          await mkdir(data);
+          await prepareKeys(data, serviceEnv);
+          await writeFile(join(data, 'aos.db'), 'this is no database, and long enough to be one'.repeat(100));
+          await place.refused(words, {}, /not a database|NOTADB/);
+        });
+      } else {
+        it(`${name}: keys that are not given`, () =>
+          saysHere(place.env({ SVC_LICENSE_KEY_FILE: '/dev/null' }), words, /license_key/));
+
+        it(`${name}: keys that the store is not used with`, async () => {
+          await onUsedStore();
+          await place.refused(
+            words,
+            { SVC_LICENSE_KEY: 'another-license-key-0123456789-0123' },
+            /security\.license_key \(from environment variable SVC_LICENSE_KEY\) is not the one that this store is used with/,
+          );
+        });
+      }
+    }
+
+    for (const [phase, text] of Object.entries(SERVE_PHASES)) {
+      it(`serve: ${phase}`, async () => {
+        await onUsedStore();
+        // In this process its log would come between the lines of the runner.
+        await place.fails(['serve'], await place.plugin(plugin(text)), /out of order|api\/faulty/);
+      });
+    }
+
+    it('serve: a port that is taken', async () => {
+      await onUsedStore();
+      const taken = createServer().listen(0, '127.0.0.1');
+      await once(taken, 'listening');
+      const { port } = taken.address() as { port: number };
+      const settings = { SVC_PORT: String(port) };
+      const says =
+        /^configuration: server\.port \d+ is in use by another program \(from environment variable SVC_PORT\)$/m;
+      // The phase before it, `start`, shows on each engine that the program ends.
+      const refused =
+        engine.name === 'sqlite'
+          ? place.fails(['serve'], settings, says)
+          : saysHere(place.env(settings), ['serve'], says);
+      await refused.finally(() => taken.close());
+    });
+
+    it('serve: a data directory that another server has', async function () {
+      if (engine.name !== 'sqlite') this.skip();
+      await onUsedStore();
+      const { folder } = place;
+      const first = await TestService.started({}, join(folder, 'data'));
+      try {
+        await place.fails(['serve'], {}, /another server/);
+        const store = join(folder, 'data', 'aos.db');
+        const elsewhere = { SVC_DATA_DIR: join(folder, 'elsewhere'), SVC_STORAGE_URL: `sqlite:${store}` };
+        await saysHere(
+          place.env(elsewhere),
+          ['serve'],
+          new RegExp(`^another server \\(pid \\d+, ${first.url}\\) is running on ${store}$`, 'm'),
+        );
+        // By a second name of the file it would have a log of its own.
+        const second = join(folder, 'second.db');
+        await link(store, second);
+        const named = { ...elsewhere, SVC_STORAGE_URL: `sqlite:${second}` };
+        const refused = new RegExp(
+          `storage\\.url is refused: ${second} has 2 names \\(hard links\\).*; process \\d+ has it open: remove`,
+        );
+        for (const words of [['serve'], ['token', 'list']]) await saysHere(place.env(named), words, refused);
+      } finally {
+        await first.end();
+      }
+    });
+
+    it('serve: a plugin whose stop hangs, while the store is busy: its threads end before the process does', async () => {
+      await onUsedStore();
+      // The threads are those of the embedded store, twenty searches for a few; another store is busy in its own server,
+      // where a search now and then does.
+      const [count, searches, pauseMs] = engine.name === 'sqlite' ? [1000, 20, 0] : [100, 2, 20];
+      const next = pauseMs === 0 ? 'work(i + 1)' : `setTimeout(work, ${pauseMs}, i + 1)`;
+      const work = `const rows = ctx.collection('rows');
+        const work = (i) => rows.find({ filter: { n: { gte: i % 100 } }, limit: 1000 }).then(() => ${next}, () => {});
+        const filled = Promise.all(Array.from({ length: ${count} }, (_, n) => rows.insert({ id: String(n), n })));
+        filled.then(() => { for (let i = 0; i < ${searches}; i++) work(i); });`;
+      const phase = `collections: [{ name: 'rows', indexes: [] }], setup: (ctx) => { ${work} return { start: async () => { await filled; ${throws} }, stop: async () => { ${hangs} } }; },`;
+      const one = await place.fails(['serve'], await place.plugin(plugin(phase)), /out of order/);
+      expect(one.stderr).to.not.include('panicked');
+    });
+
+    it('serve: a second SIGTERM ends a stop that hangs', async () => {
+      await onUsedStore();
+      const phase = `setup: () => ({ start: () => process.stderr.write('started\\n'), stop: async () => { process.stderr.write('hanging\\n'); ${hangs} } }),`;
+      const one = run(place.env(await place.plugin(plugin(phase))), ['serve']);
+      await said(one, 'started');
+      one.child.kill('SIGTERM');
+      await said(one, 'hanging');
+      one.child.kill('SIGTERM');
+      const passed = watch();
+      const { code } = await one.endedAfter;
+      expect(code, one.stderr).to.equal(1);
+      expect(passed()).to.be.below(END_MS);
+    });
+  });
+}
+
+/** All begin at once: together they take as long as the longest. */
+describe('start: a failed boot that waits for a limit of time', function () {
+  this.timeout(2 * START_MS);
+  const places: Place[] = [];
+  const ends = new Map<string, Promise<void>>();
+
+  async function placed(settings: Record<string, string>): Promise<Place> {
+    const place = new Place(await newFolder(), settings);
+    places.push(place);
+    return place;
+  }
+  async function hung(place: Place): Promise<void> {
+    const phase = `setup: async () => { process.stderr.write('hanging\\n'); ${hangs} },`;
+    const one = run(place.env(await place.plugin(plugin(phase))), ['serve']);
+    await said(one, 'hanging');
+    one.child.kill('SIGTERM');
+    const passed = watch();
+    const { code } = await one.endedAfter;
+    expect(code, one.stderr).to.equal(1);
+    expect(passed()).to.be.below(2 * STOP_MS);
+  }
+  async function unanswered(place: Place, words: string[]): Promise<void> {
+    await place.fails(words, { SVC_STORAGE_URL: 'mongodb://127.0.0.1:9/aos' }, /127\.0\.0\.1:9/);
+  }
+
+  before(async () => {
+    for (const engine of engines) {
+      const settings = await engine.settings();
+      if (settings === null) continue;
+      const place = await placed(settings);
+      if (engine.name === 'sqlite') await prepare(join(place.folder, 'data'), serviceEnv);
+      ends.set(engine.name, hung(place));
+      if (engine.name === 'sqlite') continue;
+      for (const words of COMMANDS) ends.set(words.join(' '), unanswered(await placed(settings), words));
+    }
+    await Promise.allSettled(ends.values());
+  });
+  after(() => Promise.all(places.map(({ folder }) => rm(folder, { recursive: true, force: true }))));
+
+  for (const { name } of engines)
+    it(`serve: one SIGTERM ends a start that hangs (${name})`, async function () {
+      await (ends.get(name) ?? this.skip());
+    });
+  for (const words of COMMANDS)
+    it(`${words.join(' ')}: a server that does not answer (mongodb)`, async function () {
+      await (ends.get(words.join(' ')) ?? this.skip());
+    });
+});

@@ -1,0 +1,6 @@
+/** The command line with the files that the bundle is made of (cli/program.ts). */
+import '../../../cli/engine-flags.js';
+import { perform } from '../../../cli/perform.js';
+
+const [name = '', ...words] = process.argv.slice(2);
+process.exitCode = await perform(name, words);

@@ -1,0 +1,140 @@
+/**
+ * `aos license-key rotate` and `aos release-key rotate` beside the running server (contract 40, files; contract 50, license
+ * files). The commands are the program's; the server is in this process.
+ */
+import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { verifyLicenseFile } from '../../../formats/license-file.js';
+import { rejection, until } from '../../harness.js';
+import { PASSWORD_COST } from '../../support/prepared.js';
+import { aos, aosJson, QUIET, TestService } from '../../support/service.js';
+
+const LICENSE = '/api/license/v1';
+const RELEASE = '/api/updateservice/v1/pubkey';
+/** How soon running processes follow a rotation (README), and a busy machine. */
+const FOLLOWED_MS = 45_000;
+
+interface Key {
+  kid?: string;
+  key_id?: string;
+  public_key: string;
+  signature: string;
+}
+type Ring = Key & { predecessors: Key[] };
+
+const rsa = (): string =>
+  generateKeyPairSync('rsa', { modulusLength: 3072 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+const ed25519 = (): string =>
+  generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+
+/** Each earlier key signs the SPKI DER of its successor. */
+function expectChain({ public_key, predecessors }: Ring): void {
+  let next = public_key;
+  for (const { public_key: key, signature } of predecessors) {
+    const spki = createPublicKey(next).export({ type: 'spki', format: 'der' });
+    const own = createPublicKey(key);
+    const hash = own.asymmetricKeyType === 'rsa' ? 'sha256' : null;
+    expect(verify(hash, spki, own, Buffer.from(signature, 'base64'))).to.equal(true);
+    next = key;
+  }
+}
+
+describe('rotation of keys', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  afterEach(() => service?.dispose());
+
+  const ring = async (path: string): Promise<Ring> =>
+    (await service.request('GET', path, null)).body as unknown as Ring;
+  /** The text of a file for this machine. */
+  const file = async (license_key: string, machine_id: string): Promise<string> => {
+    const answer = await fetch(`${service.url}${LICENSE}/file`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ license_key, product: 'shop', machine_id }),
+    });
+    expect(answer.status).to.equal(200);
+    return answer.text();
+  };
+  const newLicense = async (): Promise<string> => {
+    await service.project('shop');
+    const token = await service.token('license:manage');
+    const { body } = await service.request('POST', `${LICENSE}/licenses`, token, { product: 'shop' });
+    return body['key'] as string;
+  };
+  const kidOf = async (license_key: string): Promise<unknown> =>
+    (await service.request('POST', `${LICENSE}/validate`, null, { license_key, product: 'shop' })).body['kid'];
+
+  it('of licenses: answers carry the new key, and an old file verifies by the chain', async () => {
+    service = await TestService.here();
+    const key = await newLicense();
+    const old = await file(key, 'web-1');
+    const before = await ring(`${LICENSE}/pubkey`);
+    const rotated = await aosJson<{ kid: string; predecessor: string }>(service.env, ['license-key', 'rotate']);
+    expect(rotated.predecessor).to.equal(before.kid);
+    expect(rotated.kid).to.not.equal(before.kid);
+    await until('answers carry the new key', async () => (await kidOf(key)) === rotated.kid, FOLLOWED_MS);
+    const after = await ring(`${LICENSE}/pubkey`);
+    expect(after.kid).to.equal(rotated.kid);
+    expect(after.predecessors.map(({ kid }) => kid)).to.deep.equal([before.kid]);
+    expectChain(after);
+    const keys = [after, ...after.predecessors].map(({ public_key }) => public_key);
+    const checks = { product: 'shop', machineId: 'web-1' };
+    expect(verifyLicenseFile(old, keys, checks)).to.include({ valid: true });
+    expect(verifyLicenseFile(old, after.public_key, checks)).to.deep.equal({ valid: false, reason: 'unknown_key' });
+    expect(verifyLicenseFile(await file(key, 'web-1'), after.public_key, checks)).to.include({ valid: true });
+  });
+
+  it('of licenses whose key is configured: names the setting without --to, and rotates with it', async () => {
+    service = await TestService.create(QUIET, undefined, PASSWORD_COST);
+    service.env['SVC_LICENSE_KEY'] = ed25519();
+    await service.startHere();
+    const key = await newLicense();
+    const before = await ring(`${LICENSE}/pubkey`);
+    const refused = await aos(service.env, ['license-key', 'rotate']);
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.match(/security\.license_key.*SVC_LICENSE_KEY.*--to/);
+    expect(await ring(`${LICENSE}/pubkey`)).to.deep.equal(before);
+    const to = join(service.dataDir, 'next.pem');
+    const next = ed25519();
+    await writeFile(to, next);
+    const rotated = await aosJson<Record<string, string>>(service.env, ['license-key', 'rotate', '--to', to]);
+    expect(rotated).to.include({ predecessor: before.kid, setting: 'security.license_key' });
+    await until('answers carry the new key', async () => (await kidOf(key)) === rotated['kid'], FOLLOWED_MS);
+    expectChain(await ring(`${LICENSE}/pubkey`));
+    // As the command says: the earlier key starts no process, the new one does.
+    await service.end();
+    expect((await rejection(service.start())).message).to.match(
+      /security\.license_key \(from environment variable SVC_LICENSE_KEY\) was replaced/,
+    );
+    service.env['SVC_LICENSE_KEY'] = next.replace(/\n$/, '');
+    await service.startHere();
+    expect(await kidOf(key)).to.equal(rotated['kid']);
+  });
+
+  it('of releases whose key is configured: names the setting without --to, takes no file that is no key, and rotates', async () => {
+    service = await TestService.create(QUIET, undefined, PASSWORD_COST);
+    const path = join(service.dataDir, 'first.pem');
+    await writeFile(path, rsa());
+    service.env['SVC_RELEASE_PRIVATE_KEY'] = path;
+    await service.startHere();
+    const before = await ring(RELEASE);
+    const to = join(service.dataDir, 'next.pem');
+    await writeFile(to, 'no key');
+    const refused = await aos(service.env, ['release-key', 'rotate']);
+    expect(refused.code).to.equal(1);
+    expect(refused.stderr).to.match(/release_private_key.*SVC_RELEASE_PRIVATE_KEY.*--to/);
+    expect((await aos(service.env, ['release-key', 'rotate', '--to', to])).code).to.equal(1);
+    expect(await ring(RELEASE)).to.deep.equal(before);
+    await writeFile(to, rsa());
+    const rotated = await aosJson<Record<string, string>>(service.env, ['release-key', 'rotate', '--to', to]);
+    expect(rotated).to.include({ predecessor: before.key_id, setting: 'release_private_key' });
+    const followed = async (): Promise<boolean> => (await ring(RELEASE)).key_id === rotated['key_id'];
+    await until('the public key is the new one', followed, FOLLOWED_MS);
+    const after = await ring(RELEASE);
+    expect(after.predecessors.map(({ key_id }) => key_id)).to.deep.equal([before.key_id]);
+    expectChain(after);
+  });
+});

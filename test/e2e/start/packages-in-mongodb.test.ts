@@ -1,0 +1,221 @@
+/**
+ * Two real processes that share nothing but MongoDB, packages included (`releases.url=mongodb:`; contract 95, several
+ * processes): what one publishes the other serves, as it would from a directory, to curl; a killed publish leaves nothing.
+ */
+import { execFile } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { MongoClient, type Db } from 'mongodb';
+import { packageOf } from '../../../testing/contracts/release-store.js';
+import { until } from '../../harness.js';
+import { engines } from '../../support/engines.js';
+import { aosHere, aosJsonHere } from '../../support/aos-here.js';
+import { ADMIN, aosJson, QUIET, SHARED_KEY, TestService } from '../../support/service.js';
+
+const run = promisify(execFile);
+const UPDATES = '/api/updateservice/v1';
+const MIB = 1024 * 1024;
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const LOGIN = ['-u', `${ADMIN.username}:${ADMIN.password}`];
+
+interface Got {
+  status: number;
+  headers: string;
+  body: Buffer;
+}
+
+/** What curl gets. */
+async function curl(url: string, ...words: readonly string[]): Promise<Got> {
+  const command = ['-sS', '--max-time', '30', '-D', '-', ...words, url];
+  const { stdout } = await run('curl', command, { encoding: 'buffer', maxBuffer: 64 * MIB });
+  const end = stdout.indexOf('\r\n\r\n');
+  const headers = stdout.subarray(0, end).toString('latin1').toLowerCase();
+  return { status: Number(/^http\/\S+ (\d+)/.exec(headers)?.[1]), headers, body: stdout.subarray(end + 4) };
+}
+
+const headerOf = ({ headers }: Got, name: string): string | undefined =>
+  new RegExp(`^${name}: (.*)$`, 'm').exec(headers)?.[1]?.trim();
+
+describe('packages in MongoDB, by the real program', function () {
+  this.timeout(240_000);
+  let folder: string;
+  let settings: Record<string, string>;
+  let client: MongoClient;
+  let db: Db;
+  let one: TestService;
+  let two: TestService;
+  let token: string;
+  const services: TestService[] = [];
+  const service = async (extra: Record<string, string>): Promise<TestService> => {
+    const made = await TestService.create(extra);
+    services.push(made);
+    return made;
+  };
+  before(async function () {
+    const found = await engines.find(({ name }) => name === 'mongodb')?.settings();
+    if (!found) this.skip();
+    settings = { ...found, SVC_RELEASES__URL: 'mongodb:' };
+    folder = await mkdtemp(join(tmpdir(), 'aos-gridfs-'));
+    client = new MongoClient(String(settings['SVC_STORAGE_URL']));
+    db = client.db();
+    one = await service(settings);
+    two = await service(settings);
+    await one.start();
+    await two.start();
+    await one.project('shop');
+    token = await one.token('updateservice:publish');
+  });
+  after(async () => {
+    for (const each of services) await each.dispose();
+    if (client === undefined) return;
+    await db.dropDatabase();
+    await client.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const publish = async (to: TestService, version: string, bytes: Uint8Array): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${to.url}${UPDATES}/publish?product=shop&version=${version}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+      body: Buffer.from(bytes),
+    });
+    return { ...((await answer.json()) as object), status: answer.status };
+  };
+  const offered = async (by: TestService): Promise<{ version: string; package_url: string; package_sha256: string }> =>
+    (await by.request('GET', `${UPDATES}/check?product=shop&version=0`, null)).body['release'] as never;
+  const content = packageOf({ 'app.bin': randomBytes(3 * MIB).toString('base64') });
+
+  it('serves from each process what the other has published, with ranges, and to nobody without a credential', async () => {
+    expect(await publish(one, '1.0', content)).to.include({ status: 201 });
+    await until('the other offers it', async () => (await offered(two))?.version === '1.0', 10_000);
+    const { package_url, package_sha256 } = await offered(two);
+    expect(package_sha256).to.equal(sha256(content));
+    for (const { url } of [one, two]) {
+      const at = url + package_url;
+      expect((await curl(at)).status).to.equal(401);
+      expect((await curl(at, '-u', `${ADMIN.username}:wrong`)).status).to.equal(401);
+      expect((await curl(`${url}/releases/shop/.htpasswd`, ...LOGIN)).status).to.equal(403);
+      expect((await curl(`${url}/releases/.incoming/x`, ...LOGIN)).status).to.equal(404);
+      const whole = await curl(at, ...LOGIN);
+      expect(whole.status).to.equal(200);
+      expect(sha256(whole.body)).to.equal(package_sha256);
+      const etag = headerOf(whole, 'etag') ?? '';
+      const part = await curl(at, ...LOGIN, '-r', '262100-262199', '-H', `If-Range: ${etag}`);
+      expect(part.status).to.equal(206);
+      expect(headerOf(part, 'content-range')).to.equal(`bytes 262100-262199/${content.length}`);
+      expect(part.body.equals(content.subarray(262_100, 262_200))).to.equal(true);
+      const last = await curl(at, ...LOGIN, '-r', '-10');
+      expect(last.body.equals(content.subarray(-10))).to.equal(true);
+      expect((await curl(at, ...LOGIN, '-r', '0-9', '-H', 'If-Range: "another"')).status).to.equal(200);
+      expect((await curl(at, ...LOGIN, '-r', `${content.length}-`)).status).to.equal(416);
+      expect((await curl(at, ...LOGIN, '-H', `If-None-Match: ${etag}`)).status).to.equal(304);
+      const head = await curl(at, ...LOGIN, '--head');
+      expect([head.status, headerOf(head, 'content-length')]).to.deep.equal([200, String(content.length)]);
+      const latest = await curl(`${url}/releases/shop/stable/latest.json`, ...LOGIN);
+      expect(JSON.parse(latest.body.toString())).to.include({ latest: '1.0' });
+    }
+    for (const { dataDir } of [one, two]) expect(await readdir(dataDir)).to.not.include('releases');
+  });
+
+  it('says that strangers are refused: self-test, health, doctor', async () => {
+    const tested = await aosJson<{ protection: string }>(one.env, ['store', 'selftest']);
+    expect(tested.protection).to.equal('protected');
+    const { body } = await two.request('GET', '/api/health', SHARED_KEY);
+    const { release_store } = body['checks'] as { release_store: object };
+    expect(release_store).to.include({ ok: true, protection: 'protected' });
+    const { stdout } = await aosHere(two.env, ['doctor', '--json']);
+    const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean; detail: string }[] };
+    expect(items.find(({ check }) => check === 'access files')).to.deep.include({
+      ok: true,
+      detail: 'in MongoDB with the packages: this service alone serves them',
+    });
+    expect(items.filter(({ ok, check }) => !ok && /release|store/.test(check))).to.deep.equal([]);
+  });
+
+  it('replaces and withdraws for all at once', async () => {
+    const next = packageOf({ 'app.txt': 'next' });
+    expect(await publish(two, '1.0', next)).to.include({ status: 200, replaced: true });
+    const path = '/releases/shop/stable/1.0/any/package.tar.gz';
+    expect((await curl(one.url + path, ...LOGIN)).body.equals(next)).to.equal(true);
+    const withdrawn = { product: 'shop', version: '1.0', channel: 'stable', reason: 'bad' };
+    expect((await two.request('POST', `${UPDATES}/withdraw`, token, withdrawn)).status).to.equal(200);
+    expect((await curl(one.url + path, ...LOGIN)).status).to.equal(404);
+    expect(await publish(one, '1.0', next)).to.include({ status: 200 });
+  });
+
+  it('offers nothing of a publish that is killed in its middle, and takes it again', async () => {
+    const chunks = db.collection('releases.chunks');
+    const before = await chunks.countDocuments();
+    const sending = request(`${one.url}${UPDATES}/publish?product=shop&version=2.0`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
+    });
+    // The process is killed under it.
+    sending.on('error', () => undefined);
+    sending.write(content.subarray(0, 2 * MIB));
+    await until('pieces have arrived', async () => (await chunks.countDocuments()) > before, 20_000);
+    await one.end('SIGKILL');
+    sending.destroy();
+    await one.start();
+    for (const each of [one, two]) expect(await offered(each)).to.include({ version: '1.0' });
+    expect((await curl(`${two.url}/releases/shop/stable/2.0/any/package.tar.gz`, ...LOGIN)).status).to.equal(404);
+    let last: Record<string, unknown> = {};
+    await until(
+      'the publish of before is known to be gone',
+      async () => (last = await publish(two, '2.0', content))['status'] !== 409,
+      90_000,
+    );
+    expect(last).to.include({ status: 201 });
+    await until('both offer it', async () => {
+      const [here, there] = await Promise.all([offered(one), offered(two)]);
+      return here.version === '2.0' && there.version === '2.0';
+    });
+    expect(sha256((await curl(one.url + (await offered(one)).package_url, ...LOGIN)).body)).to.equal(sha256(content));
+    expect(await db.collection('releases.marks').countDocuments({ state: 'incoming' })).to.equal(1);
+  });
+
+  it('moves its packages to a directory by an export, and back', async () => {
+    const keys = Object.fromEntries(Object.entries(settings).filter(([name]) => /KEY/.test(name)));
+    const file = join(folder, 'all.aos');
+    await aosJson(one.env, ['export', file]);
+    const embedded = await service(keys);
+    expect(await aosJsonHere(embedded.env, ['import', file])).to.include({ packages: 2 });
+    const path = 'releases/shop/stable/2.0/any/package.tar.gz';
+    expect(sha256(await readFile(join(embedded.dataDir, path)))).to.equal(sha256(content));
+    const back = join(folder, 'back.aos');
+    await aosJsonHere(embedded.env, ['export', back]);
+    const url = new URL(String(settings['SVC_STORAGE_URL']));
+    url.pathname += '_moved';
+    const moved = await service({ ...QUIET, ...settings, SVC_STORAGE_URL: url.href });
+    try {
+      expect(await aosJson(moved.env, ['import', back])).to.include({ packages: 2 });
+      await moved.startHere();
+      await until('it is offered', async () => (await offered(moved))?.version === '2.0', 10_000);
+      expect(sha256((await curl(`${moved.url}/${path}`, ...LOGIN)).body)).to.equal(sha256(content));
+      const small = join(folder, 'small.aos');
+      expect(await aosJsonHere(moved.env, ['export', small, '--without-releases'])).to.not.equal(null);
+      expect((await readFile(small)).length).to.be.below(content.length);
+    } finally {
+      await client.db(url.pathname.slice(1)).dropDatabase();
+    }
+  });
+
+  it('does not start where the configuration contradicts itself', async () => {
+    const keys = Object.fromEntries(Object.entries(settings).filter(([name]) => /KEY/.test(name)));
+    const wrong: [Record<string, string>, RegExp][] = [
+      [{ ...keys, SVC_RELEASES__URL: 'mongodb:' }, /releases\.url wants storage\.url to name MongoDB/],
+      [{ ...settings, SVC_RELEASES__WEB_PATH: '/srv' }, /releases\.url .*take out releases\.web_path/],
+      [{ ...settings, SVC_RELEASES__URL: 's3:bucket' }, /releases\.url must be `mongodb:`/],
+    ];
+    for (const [given, line] of wrong) {
+      const { code, stderr } = await aosHere((await service(given)).env, ['serve']);
+      expect(code, String(line)).to.equal(1);
+      expect(stderr).to.match(line);
+    }
+  });
+});

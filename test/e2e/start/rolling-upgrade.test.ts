@@ -1,0 +1,129 @@
+/**
+ * An upgrade that rolls over the processes of one store (contract 95, a bad day): two neighbouring minor versions serve it
+ * together, in each step, and an older one says in one line why it does not start.
+ */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { packageRoot } from '../../../config/load.js';
+import { engines } from '../../support/engines.js';
+import { otherVersion, type Edit, type OtherVersion } from '../../support/other-version.js';
+import { aos, TestService } from '../../support/service.js';
+
+/** What a next version may bring: an additive migration and an index. */
+const edits = (minors: readonly number[]): Edit[] => [
+  {
+    at: String.raw`(AGENT_REQUESTED\. event \],[^{}]*migrations: )(MIGRATIONS\w*)`,
+    instead: `$1[...$2,${minors
+      .map(
+        (minor) =>
+          `{number:${900 + minor},name:"later-${minor}",run:(ctx)=>ctx.collection("items").changeMany({},{set:{later:${minor}}})}`,
+      )
+      .join()}]`,
+  },
+  {
+    at: String.raw`(\{ name: "items", tuning: \{ sparse: \[[^]*? indexes: \[)`,
+    instead: `$1${minors.map((minor) => `{fields:["later","x${minor}"]},`).join('')}`,
+  },
+];
+
+/** The next version, and the one after it. */
+let programs: OtherVersion[];
+let versions: string[];
+before(async function () {
+  this.timeout(180_000);
+  const about = JSON.parse(await readFile(join(packageRoot(), 'package.json'), 'utf8')) as { version: string };
+  const [major = 0, minor = 0] = about.version.split('.').map(Number);
+  versions = [minor, minor + 1, minor + 2].map((n) => `${major}.${n}.0`);
+  programs = await Promise.all([
+    otherVersion(versions[1] ?? '', edits([1])),
+    otherVersion(versions[2] ?? '', edits([1, 2])),
+  ]);
+});
+after(() => Promise.all((programs ?? []).map((program) => program.remove())));
+
+for (const engine of engines) {
+  describe(`an upgrade that rolls, on ${engine.name}`, function () {
+    this.timeout(180_000);
+    let old: TestService;
+    let next: TestService;
+    before(async function () {
+      const settings = await engine.settings();
+      if (settings === null) this.skip();
+      old = await TestService.create(settings);
+      // Of its own on a shared store; the embedded one is served by one process at a time.
+      next = await TestService.create(settings, engine.name === 'sqlite' ? old.dataDir : undefined);
+      next.cli = programs[0]?.cli ?? '';
+    });
+    after(async () => {
+      await next?.dispose();
+      await old?.dispose();
+    });
+
+    const report = async (service: TestService, token: string, ref: string): Promise<string> => {
+      const body = { project: 'shop', title: `bug ${ref}`, client_ref: ref, file_path: 'src/a.ts' };
+      const answer = await service.request('POST', '/api/bugtracker/v1/report', token, body);
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
+      return String(answer.body['id']);
+    };
+    const read = async (service: TestService, token: string, id: string): Promise<number> =>
+      (await service.request('GET', `/api/bugtracker/v1/bugs/${id}`, token)).status;
+    const pending = async (service: TestService): Promise<unknown> => {
+      const { body } = await service.request('GET', '/api/health', String(service.env['SVC_SHARED_KEY']));
+      return (body['schema'] as { pending: unknown }).pending;
+    };
+    /** On the embedded store one process follows the other; elsewhere both serve. */
+    const beside = async (service: TestService, other: TestService): Promise<void> => {
+      if (engine.name === 'sqlite') await other.end();
+      if (service.child === null) await service.start();
+    };
+
+    let token: string;
+    let last: string;
+
+    it('both versions serve what the other wrote, and the old one starts again on the new store', async () => {
+      await old.start();
+      await old.project('shop');
+      token = await old.token('bugtracker:report,bugtracker:read');
+      const first = await report(old, token, 'a');
+      await beside(next, old);
+      expect(await pending(next)).to.deep.equal([]);
+      expect(await read(next, token, first)).to.equal(200);
+      const second = await report(next, token, 'b');
+      await beside(old, next);
+      expect(await read(old, token, second)).to.equal(200);
+      if (engine.name !== 'sqlite') {
+        // Until here it has run from before the upgrade.
+        await old.end();
+        await old.start();
+      }
+      last = await report(old, token, 'c');
+      expect(await pending(old)).to.deep.equal([]);
+      // On the embedded store the neighbour reads it below.
+      if (engine.name !== 'sqlite') {
+        expect(await read(next, token, last)).to.equal(200);
+        expect(await pending(next)).to.deep.equal([]);
+      }
+    });
+
+    it('a step later the first version does not start, and says why in one line; its neighbour does', async () => {
+      await old.end();
+      await next.end();
+      const [neighbour, later] = programs;
+      next.cli = later?.cli ?? '';
+      await next.start();
+      await next.end();
+      const { code, stdout, stderr } = await aos(old.env, ['serve']);
+      expect(code).to.equal(1);
+      expect(stdout.split('\n').filter((line) => line.startsWith('listening'))).to.deep.equal([]);
+      const lines = stderr.trimEnd().split('\n');
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.match(/the store has the migration \S+ of version/);
+      expect(lines[0]).to.include(versions[2]).and.to.include(versions[0]);
+      next.cli = neighbour?.cli ?? '';
+      await next.start();
+      expect(await pending(next)).to.deep.equal([]);
+      expect(await read(next, token, last)).to.equal(200);
+    });
+  });
+}

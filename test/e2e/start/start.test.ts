@@ -1,0 +1,216 @@
+/** The program as a stranger meets it: starts, says where it is, stops, and says in one line what is wrong (contracts 00, 95). */
+import { expect } from 'chai';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { until } from '../../harness.js';
+import { aosHere } from '../../support/aos-here.js';
+import { ADMIN, aos, aosJson, SHARED_KEY, TestService } from '../../support/service.js';
+
+describe('start: the first on the embedded store (sqlite)', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  before(async () => {
+    service = await TestService.first();
+    await service.start();
+  });
+  after(() => service.dispose());
+
+  it('creates its store and keys under the data directory, prints the address, and writes server.json', async () => {
+    const names = await readdir(service.dataDir);
+    expect(names).to.include('aos.db');
+    const running = JSON.parse(await readFile(join(service.dataDir, 'server.json'), 'utf8')) as {
+      pid: number;
+      url: string;
+    };
+    expect(running).to.deep.include({ pid: service.child?.pid, url: service.url });
+    for (const name of names.filter((n) => n.includes('key') || n.startsWith('aos.db'))) {
+      expect((await stat(join(service.dataDir, name))).mode & 0o077, name).to.equal(0);
+    }
+    const live = await fetch(`${service.url}/api/health/live`);
+    expect(live.status).to.equal(200);
+  });
+
+  it('answers health to the shared key, healthy and with nothing pending', async () => {
+    const health = await service.request('GET', '/api/health', SHARED_KEY);
+    expect(health.status).to.equal(200);
+    expect(health.body['healthy']).to.equal(true);
+    expect((health.body['schema'] as { pending: string[] }).pending).to.deep.equal([]);
+  });
+
+  it('a first start warns of nothing, nor do the first runs of its jobs', async () => {
+    // Each job that repeats by an interval runs as soon as the service is there.
+    await until(
+      'the first jobs ran',
+      async () => {
+        const metrics = await fetch(`${service.url}/metrics`, { headers: { authorization: `Bearer ${SHARED_KEY}` } });
+        const runs = (await metrics.text()).matchAll(
+          /^aos_job_runs_total\{job="([^"]+)",result="(ok|error)"\} (\d+)$/gm,
+        );
+        const ran = [...runs].filter(([, job, , count]) => job !== 'engine' && count !== '0');
+        expect(ran.map(([, , result]) => result)).to.not.include('error');
+        return ran.length >= 20;
+      },
+      60_000,
+    );
+    expect(await service.end('SIGTERM')).to.equal(0);
+    expect(service.stdout.split('\n').filter((line) => line.startsWith('{'))).to.deep.equal([]);
+    expect(service.stderr).to.equal('');
+  });
+
+  it('has stopped on SIGTERM with exit 0, and starts again on the same store', async () => {
+    await service.project('shop');
+    await service.start();
+    const { items } = await aosJson<{ items: { slug: string }[] }>(service.env, ['project', 'list']);
+    expect(items.map((p) => p.slug)).to.deep.equal(['shop']);
+  });
+
+  it('refuses a second serve on the same store with one line that names the first', async () => {
+    const second = await aos(service.env, ['serve']);
+    expect(second.code).to.equal(1);
+    expect(second.stderr.trim().split('\n')).to.have.lengthOf(1);
+    expect(second.stderr).to.include(String(service.child?.pid));
+    expect((await fetch(`${service.url}/api/health/live`)).status).to.equal(200);
+  });
+
+  it('starts over a server.json that a killed process left behind', async () => {
+    await service.end('SIGKILL');
+    expect(await readdir(service.dataDir)).to.include('server.json');
+    await service.start();
+    expect((await fetch(`${service.url}/api/health/live`)).status).to.equal(200);
+  });
+});
+
+describe('start: the service on the embedded store (sqlite)', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  afterEach(() => service.dispose());
+
+  it('prints the generated credentials once, on a plain line, and never logs them', async () => {
+    service = await TestService.first({ SVC_LOG_LEVEL: 'debug' });
+    delete service.env['SVC_ADMIN_PASSWORD'];
+    await service.start();
+    const password = /password:?\s+(\S{12,})/.exec(service.stdout)?.[1] ?? '';
+    expect(password).to.match(/^\S{12,}$/);
+    expect(service.stdout.split(password)).to.have.lengthOf(2);
+    expect(service.stdout.split('\n').find((line) => line.includes(password))).to.not.match(/^\{/);
+    await service.end();
+    await service.start();
+    expect(service.stdout).to.not.include(password);
+    expect(service.stdout).to.not.match(/password:?\s+\S{12,}/);
+  });
+
+  for (const [name, extra, words] of [
+    ['an unknown key', { SVC_SERVER__COLOUR: 'red' }, ['server.colour', 'SVC_SERVER__COLOUR']],
+    ['a malformed port', { SVC_PORT: 'eighty' }, ['server.port', 'SVC_PORT']],
+    ['a short license key', { SVC_LICENSE_KEY: 'short' }, ['security.license_key', 'SVC_LICENSE_KEY']],
+    ['an unknown section', { SVC_NOSUCHPLUGIN__KEY: '1' }, ['nosuchplugin', 'SVC_NOSUCHPLUGIN__KEY']],
+    ['an unknown storage', { SVC_STORAGE_URL: 'postgres://x' }, ['storage.url', 'SVC_STORAGE_URL']],
+  ] as [string, Record<string, string>, string[]][]) {
+    it(`stops at ${name} with exit 1 and one line on stderr`, async () => {
+      service = await TestService.first(extra);
+      // test/e2e/start/(bad-configuration, failed-boot) have the same of the program.
+      const { code, stdout, stderr } = await aosHere(service.env, ['serve']);
+      expect(code).to.equal(1);
+      expect(stderr.trim().split('\n'), stderr).to.have.lengthOf(1);
+      for (const word of words) expect(stderr).to.include(word);
+      expect(stdout).to.not.include('listening');
+    });
+  }
+
+  it('names the file of a wrong key', async () => {
+    service = await TestService.first();
+    const file = join(service.dataDir, 'mine.json');
+    await writeFile(file, JSON.stringify({ limits: { json_bytes: 'many' } }));
+    const { code, stderr } = await aosHere({ ...service.env, SVC_CONFIG: file }, ['serve']);
+    expect(code).to.equal(1);
+    expect(stderr.trim().split('\n')).to.have.lengthOf(1);
+    expect(stderr).to.include('limits.json_bytes').and.to.include('mine.json');
+  });
+});
+
+describe('start: the command line beside a running server', function () {
+  this.timeout(180_000);
+  let service: TestService;
+  // What answers beside it is in this process.
+  before(async () => (service = await TestService.here()));
+  after(() => service.dispose());
+
+  it('prints exactly one JSON document with --json', async () => {
+    const made = await aosJson(service.env, ['project', 'create', 'alpha', '--name', 'Alpha']);
+    expect(made).to.deep.include({ slug: 'alpha' });
+    expect(made['number']).to.be.a('number');
+    const token = await aosJson(service.env, [
+      'token',
+      'create',
+      '--name',
+      'ci',
+      '--scopes',
+      'bugtracker:report,bugtracker:read',
+    ]);
+    expect(token['token']).to.match(/^svc_live_[0-9A-Za-z]{43}$/);
+    const user = await aosJson(
+      service.env,
+      ['user', 'create', '--username', 'eve', '--role', 'member', '--password-stdin'],
+      'a long enough password',
+    );
+    expect(user).to.deep.include({ username: 'eve', role: 'member' });
+    const users = await aosJson<{ items: { username: string }[] }>(service.env, ['user', 'list']);
+    expect(users.items.map((u) => u.username)).to.have.members([ADMIN.username, 'eve']);
+    const plugins = await aosJson<{ items: { id: string; state: string }[] }>(service.env, ['plugin', 'list']);
+    expect(plugins.items.map((p) => p.id)).to.include.members(['access', 'projects', 'bugs', 'errorstream', 'health']);
+  });
+
+  it('revokes a token at once for the running server', async () => {
+    const made = await service.command<{ id: string; token: string }>([
+      'token',
+      'create',
+      '--name',
+      'gone',
+      '--scopes',
+      'bugtracker:read',
+    ]);
+    expect((await service.request('GET', '/api/bugtracker/v1/bugs', made.token)).status).to.equal(200);
+    await aosJson(service.env, ['token', 'revoke', made.id]);
+    const after = await service.request('GET', '/api/bugtracker/v1/bugs', made.token);
+    expect(after.status).to.equal(401);
+    expect((after.body['error'] as { code: string }).code).to.equal('unauthorized');
+  });
+
+  it('answers the error envelope and exit 1 on a failure', async () => {
+    await service.project('twice');
+    const { code, stdout } = await aos(service.env, ['project', 'create', 'twice', '--json']);
+    expect(code).to.equal(1);
+    expect(JSON.parse(stdout)).to.deep.include({ status: 'error' });
+    expect((JSON.parse(stdout) as { error: { code: string } }).error.code).to.equal('conflict');
+    const plain = await aos(service.env, ['project', 'create', 'twice']);
+    expect(plain.code).to.equal(1);
+    expect(plain.stdout).to.equal('');
+    expect(plain.stderr.trim().split('\n')).to.have.lengthOf(1);
+  });
+
+  for (const args of [
+    ['nonsense'],
+    ['token'],
+    ['token', 'create'],
+    ['project', 'create'],
+    ['project', 'create', 'a', '--colour', 'red'],
+    ['tick', '--nonsense'],
+  ]) {
+    it(`exits 64 on a wrong usage: aos ${args.join(' ')}`, async () => {
+      const { code, stderr } = await aos(service.env, args);
+      expect(code, stderr).to.equal(64);
+      expect(stderr).to.not.equal('');
+    });
+  }
+
+  it('doctor finds nothing wrong', async () => {
+    const { code, stdout } = await aos(service.env, ['doctor', '--json']);
+    expect(code, stdout).to.equal(0);
+  });
+
+  it('the tick runs beside the server', async () => {
+    const { code, stdout } = await aos(service.env, ['tick', '--json']);
+    expect(code, stdout).to.equal(0);
+    expect(JSON.parse(stdout)).to.be.an('object');
+  });
+});

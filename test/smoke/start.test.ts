@@ -1,0 +1,20 @@
+/** One start of the real program; test/e2e/start has the rest. */
+import { expect } from 'chai';
+import { SHARED_KEY, TestService } from '../support/service.js';
+
+describe('smoke: the program', () => {
+  let service: TestService;
+  before(async () => {
+    service = await TestService.first();
+    await service.start();
+  });
+  after(() => service.dispose());
+
+  it('starts in an empty directory, answers, and stops on SIGTERM with exit 0', async () => {
+    const health = await service.request('GET', '/api/health', SHARED_KEY);
+    expect(health).to.deep.include({ status: 200 });
+    expect(health.body).to.include({ healthy: true });
+    expect(await service.end('SIGTERM')).to.equal(0);
+    expect(service.stderr).to.equal('');
+  });
+});

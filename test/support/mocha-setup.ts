@@ -1,0 +1,18 @@
+/** What all files of a run share, for mocha's `--require` (.mocharc.cjs). */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import './compiled-views.js';
+import { dropDatabases } from './mongo/databases.js';
+
+/** Creates the folder of the run before the processes that run the files start. */
+export async function mochaGlobalSetup(): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'aos-tests-'));
+  process.env['SVC_TEST_SHARED'] = folder;
+  process.env['SVC_TEST_RUN'] = basename(folder).slice('aos-tests-'.length);
+}
+
+export async function mochaGlobalTeardown(): Promise<void> {
+  await dropDatabases();
+  await rm(process.env['SVC_TEST_SHARED'] ?? '', { recursive: true, force: true });
+}
