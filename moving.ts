@@ -4,13 +4,15 @@
  * nothing needs to run.
  */
 import { dirname, resolve } from 'node:path';
-import { finishRestore, restoreBackup, type Restored } from './adapters/archive/backup/restore.js';
+import { isDeepStrictEqual } from 'node:util';
+import { finishRestore, isRestoreReady, restoreBackup, type Restored } from './adapters/archive/backup/restore.js';
 import type { ArchiveHead, ArchiveKind } from './adapters/archive/container/head.js';
 import { readArchive } from './adapters/archive/container/reader.js';
-import { refuseExisting, sentenceOf, type WrittenArchive } from './adapters/archive/container/writer.js';
+import { refuseExisting, sentenceOf } from './adapters/archive/container/writer.js';
 import { writeExport, type Exported } from './adapters/archive/moving/export.js';
 import { contentOf, importDocuments, isHalfImported, judgeExport } from './adapters/archive/moving/import.js';
 import { isThere } from './adapters/archive/files.js';
+import type { PackedArchive } from './adapters/archive/packages.js';
 import { removeStale, withCopy } from './adapters/archive/stale.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
 import { fingerprints, type ServiceKeys } from './adapters/node/keys.js';
@@ -19,6 +21,7 @@ import { copyStore } from './adapters/sqlite/copying/copy.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
 import { backUp, keyFiles } from './composition/backup-job.js';
 import { refuseStrangers } from './composition/keys.js';
+import { findMissingPackages } from './composition/missing-packages.js';
 import { loadConfig, type Configuration, type Core } from './config/load.js';
 import { refuseOpen } from './lib/files/trusted-file.js';
 import { firstMissing, removeEmpty } from './lib/folders.js';
@@ -41,19 +44,30 @@ function embeddedFile({ storage }: Core, otherwise: string): string {
 
 async function existingFile(config: Core, otherwise: string): Promise<string> {
   const file = embeddedFile(config, otherwise);
+  if (await isRestoreReady(config.data_dir))
+    throw new Error(`A restore into ${config.data_dir} was cut off: start the service, which finishes it.`);
   if (!(await isThere(file))) throw new Error(`There is no store at ${file}.`);
   return file;
 }
 
+/** What an archive lacks: packages that a release names and the release store has lost, by their paths. */
+interface Missing {
+  missing: string[];
+}
+
 /** `aos backup <file>`. @throws Error, one sentence */
-export async function backUpTo(path: string, { releases }: { releases: boolean }): Promise<WrittenArchive> {
+export async function backUpTo(path: string, { releases }: { releases: boolean }): Promise<PackedArchive & Missing> {
   const configuration = await loadConfig();
   const { core } = configuration;
   const store = await existingFile(core, 'use its own tools, or `aos export`');
   const keys = await keysOf(core, false);
   const folder = releases ? (await releasesOf(configuration)).folder : null;
   const about = { version: await version(), keys: printsOf(keys) };
-  return backUp({ path: resolve(path), store, dataDir: core.data_dir, releases: folder, ...about });
+  const began = new Date().toISOString();
+  const written = await backUp({ path: resolve(path), store, dataDir: core.data_dir, releases: folder, ...about });
+  if (!releases) return { ...written, missing: [] };
+  const open = await storeOf(core, {}, 'none');
+  return { ...written, missing: await withStore(open, (it) => findMissingPackages(it, written.places, began)) };
 }
 
 /** Reads an archive whole. @throws ArchiveRejected */
@@ -65,26 +79,31 @@ export async function verify(
   return { head, entries: entries.length, bytes: entries.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** `aos restore <file>`. @throws ArchiveRejected; Error, one sentence */
-export async function restoreFrom(file: string): Promise<Restored> {
+/**
+ * `aos restore <file>`. `finished`: an earlier run of the same file was cut off, and this one did the rest of it.
+ * @throws ArchiveRejected; Error, one sentence
+ */
+export async function restoreFrom(file: string): Promise<Restored & { finished: boolean }> {
   const configuration = await loadConfig();
   const { core } = configuration;
   const store = embeddedFile(core, 'use its own tools, or `aos import`');
   await refuseOpen(resolve(file));
   return locked(core, async () => {
-    const { packages } = await releasesOf(configuration);
-    const target = { dataDir: core.data_dir, store, keyFiles, packages };
-    await finishRestore(target);
+    const releases = await releasesOf(configuration);
+    const target = { dataDir: core.data_dir, store, keyFiles, releases };
+    const { head, keys = [], packages = 0 } = (await finishRestore(target)) ?? {};
+    if (head !== undefined && isDeepStrictEqual(head, (await verify(file, 'backup')).head))
+      return { head, keys, packages, finished: true };
     if (await isThere(store)) {
       const there = await withStore(await storeOf(core), (open) => contentOf(open, FIRST_START));
       if (there !== null) throw notEmpty(store, there);
     }
-    return restoreBackup(resolve(file), target);
+    return { ...(await restoreBackup(resolve(file), target)), finished: false };
   });
 }
 
 /** `aos export <file>`. The embedded store is read as it is at one moment. @throws Error, one sentence */
-export async function exportTo(path: string, { releases }: { releases: boolean }): Promise<Exported> {
+export async function exportTo(path: string, { releases }: { releases: boolean }): Promise<Exported & Missing> {
   const configuration = await loadConfig();
   const { core } = configuration;
   const file = resolve(path);
@@ -92,11 +111,14 @@ export async function exportTo(path: string, { releases }: { releases: boolean }
   await removeStale(dirname(file), Date.now());
   const keys = await keysOf(core, false);
   const about = { version: await version(), created_at: new Date().toISOString(), keys: printsOf(keys) };
+  const write = async (store: DocumentStore, packages: ReleaseStore | null): Promise<Exported & Missing> => {
+    const written = await writeExport(file, about, store, packages);
+    if (packages === null) return { ...written, missing: [] };
+    return { ...written, missing: await findMissingPackages(store, written.places, about.created_at) };
+  };
   if (core.storage.file === null)
     return withStore(await storeOf(core), (store) =>
-      releases
-        ? withReleases(configuration, (packages) => writeExport(file, about, store, packages))
-        : writeExport(file, about, store, null),
+      releases ? withReleases(configuration, (packages) => write(store, packages)) : write(store, null),
     );
   const packages = releases ? await releasesOf(configuration) : null;
   const source = await existingFile(core, '');
@@ -104,8 +126,7 @@ export async function exportTo(path: string, { releases }: { releases: boolean }
     await copyStore(source, copy).catch((error: unknown) => {
       throw sentenceOf(error, file);
     });
-    const store = new SqliteStore({ path: copy, durability: 'normal' });
-    return withStore(store, () => writeExport(file, about, store, packages));
+    return withStore(new SqliteStore({ path: copy, durability: 'normal' }), (store) => write(store, packages));
   });
 }
 
@@ -127,12 +148,12 @@ export async function importFrom(path: string): Promise<Imported> {
   await refuseOtherKeys(head, core);
   const declared = await declaredBy(configuration);
   refuseUnknownMigrations(head, declared.migrations);
-  const work = async ({ packages }: ReleaseStore): Promise<Imported> =>
+  const work = async (releases: ReleaseStore): Promise<Imported> =>
     withStore(await storeOf(core), async (store) => {
       const there = (await isHalfImported(store)) ? null : await contentOf(store, FIRST_START);
       if (there !== null) throw notEmpty(core.storage.file ?? 'storage.url', there);
       const { collections } = declared;
-      const done = await importDocuments(file, { store, packages, collections, now: () => new Date().toISOString() });
+      const done = await importDocuments(file, { store, releases, collections, now: () => new Date().toISOString() });
       return { head, ...done, sha256: contents.sha256 };
     });
   const run = (): Promise<Imported> => withReleases(configuration, work);

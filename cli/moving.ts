@@ -1,5 +1,6 @@
 /** `aos backup`, `restore`, `export` and `import` (contract 95, command line): the words; moving.ts does the work. */
 import type { CommandSpec } from '../kernel/contract.js';
+import { EXIT } from './output.js';
 import { backUpTo, exportTo, importFrom, isThere, restoreFrom, verify } from '../moving.js';
 
 const WITHOUT = {
@@ -13,7 +14,15 @@ const VERIFY = {
 
 const size = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+const packagesOf = (n: number, releases: boolean): string =>
+  releases ? count(n, 'package') : 'no packages, which the archive leaves out';
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+/** An archive without some package is not reported as a success, although everything else is in it. */
+const missingText = (missing: readonly string[]): string =>
+  missing.length === 0
+    ? ''
+    : `INCOMPLETE: the release store has lost ${missing.join(', ')}. Publish or withdraw them, and repeat. `;
 
 async function verified(path: string): Promise<{ json: object; text: string }> {
   const { head, entries, bytes } = await verify(path);
@@ -33,11 +42,12 @@ export const backup: CommandSpec = {
     const [file = ''] = args;
     const verifies = options['verify'] === true;
     if (verifies && (await isThere(file))) return verified(file);
-    const { path, bytes, entries } = await backUpTo(file, { releases: options['without-releases'] !== true });
+    const { path, bytes, entries, missing } = await backUpTo(file, { releases: options['without-releases'] !== true });
     if (verifies) await verify(path, 'backup');
     return {
-      json: { path, bytes, entries: entries.length, verified: verifies },
-      text: `Wrote ${path}, ${size(bytes)}${verifies ? ', and read it whole' : ''}. It holds secrets: keep it where nobody else reads it, on another disk.`,
+      json: { path, bytes, entries: entries.length, verified: verifies, missing_packages: missing },
+      ...(missing.length > 0 && { exit: EXIT.error }),
+      text: `${missingText(missing)}Wrote ${path}, ${size(bytes)}${verifies ? ', and read it whole' : ''}. It holds secrets: keep it where nobody else reads it, on another disk.`,
     };
   },
 };
@@ -47,10 +57,12 @@ export const restore: CommandSpec = {
   summary: 'Put a backup into an empty data directory; the service must not run.',
   args: ['file'],
   run: async ({ args: [file = ''] }) => {
-    const { head, keys, packages } = await restoreFrom(file);
+    const { head, keys, packages, finished } = await restoreFrom(file);
+    const { version, created_at, releases } = head;
+    const restored = finished ? 'Finished the restore that was cut off: restored' : 'Restored';
     return {
-      json: { path: file, version: head.version, created_at: head.created_at, keys, packages },
-      text: `Restored the store of ${head.created_at} (AOS ${head.version}) with ${count(keys.length, 'key')} and ${count(packages, 'package')}. Start the service.`,
+      json: { path: file, version, created_at, keys, packages, releases },
+      text: `${restored} the store of ${created_at} (AOS ${version}) with ${count(keys.length, 'key')} and ${packagesOf(packages, releases)}. Start the service.`,
     };
   },
 };
@@ -61,11 +73,12 @@ export const exportCommand: CommandSpec = {
   args: ['file'],
   options: { 'without-releases': WITHOUT },
   run: async ({ args: [file = ''], options }) => {
-    const { path, bytes, contents } = await exportTo(file, { releases: options['without-releases'] !== true });
+    const { path, bytes, contents, missing } = await exportTo(file, { releases: options['without-releases'] !== true });
     const { documents, sha256, collections } = contents;
     return {
-      json: { path, bytes, documents, sha256, collections },
-      text: `Wrote ${path}, ${size(bytes)}, ${count(documents, 'document')}. Contents: ${sha256}`,
+      json: { path, bytes, documents, sha256, collections, missing_packages: missing },
+      ...(missing.length > 0 && { exit: EXIT.error }),
+      text: `${missingText(missing)}Wrote ${path}, ${size(bytes)}, ${count(documents, 'document')}. Contents: ${sha256}`,
     };
   },
 };
@@ -76,9 +89,10 @@ export const importCommand: CommandSpec = {
   args: ['file'],
   run: async ({ args: [file = ''] }) => {
     const { head, documents, packages, sha256 } = await importFrom(file);
+    const { version, created_at, releases } = head;
     return {
-      json: { path: file, version: head.version, created_at: head.created_at, documents, packages, sha256 },
-      text: `Imported ${count(documents, 'document')} and ${count(packages, 'package')} of AOS ${head.version}, ${head.created_at}. Contents: ${sha256}`,
+      json: { path: file, version, created_at, documents, packages, sha256, releases },
+      text: `Imported ${count(documents, 'document')} and ${packagesOf(packages, releases)} from the export of ${created_at} (AOS ${version}). Contents: ${sha256}`,
     };
   },
 };

@@ -45,7 +45,7 @@ export async function completeRestore(configuration: Configuration): Promise<voi
   const lock = await InstanceLock.acquire(data_dir, storage.file);
   try {
     const releases = await releasesOn(configuration, PinoLogger.create({ level: 'silent' }));
-    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles, packages: releases.packages });
+    await finishRestore({ dataDir: data_dir, store: storage.file, keyFiles, releases });
     await releases.close();
   } finally {
     await lock.release();

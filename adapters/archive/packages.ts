@@ -9,7 +9,7 @@ import { parsed } from './container/head.js';
 import type { FileEntry } from '../../formats/archive.js';
 import { entryText } from './container/reader.js';
 import { ArchiveRejected } from './container/rejected.js';
-import { textEntry, type ArchiveEntry } from './container/writer.js';
+import { textEntry, type ArchiveEntry, type WrittenArchive } from './container/writer.js';
 
 const PACKAGE = /^releases\/([0-9a-f]{64})\.tar\.gz$/;
 const PLACE = /^releases\/places\/\d{6}\.json$/;
@@ -17,6 +17,11 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/;
 /** Of one manifest, which lists up to 200,000 files. */
 const MAX_PLACE_BYTES = 128 * 1024 * 1024;
 const PACKAGE_FILE = 'package.tar.gz';
+/** Denies everyone, until a start writes the access files of the product: it is of no format that a start accepts. */
+const CLOSED = '# aos-access closed\nRequire all denied\n';
+
+/** Where packages of an archive go. */
+export type PackageTarget = Pick<ReleaseStore, 'packages' | 'access'>;
 
 export interface PlacedPackage {
   place: ReleasePlace;
@@ -25,8 +30,16 @@ export interface PlacedPackage {
   texts: ManifestTexts;
 }
 
-/** Every package that is in its place with its manifest. */
-export async function* packageEntries(releases: ReleaseStore): AsyncGenerator<ArchiveEntry> {
+export interface PackedArchive extends WrittenArchive {
+  /** Of the packages in it. */
+  places: readonly ReleasePlace[];
+}
+
+/**
+ * Every package that is in its place with its manifest.
+ * @param places receives the place of each
+ */
+export async function* packageEntries(releases: ReleaseStore, places: ReleasePlace[]): AsyncGenerator<ArchiveEntry> {
   const packed = new Set<string>();
   let n = 0;
   for await (const place of releases.packages.places()) {
@@ -36,6 +49,7 @@ export async function* packageEntries(releases: ReleaseStore): AsyncGenerator<Ar
     if (!packed.has(sha256))
       yield { path: `releases/${sha256}.tar.gz`, size, content: bytesOf(releases, place), sha256 };
     packed.add(sha256);
+    places.push(place);
     const row: PlacedPackage = { place, sha256, texts };
     yield textEntry(`releases/places/${String(++n).padStart(6, '0')}.json`, JSON.stringify(row));
   }
@@ -91,11 +105,12 @@ export function placedOf(text: string): PlacedPackage {
 
 /**
  * Puts staged packages in their places. A run that was cut off is made up for by another: what is in place stays.
+ * Archives hold no access files, so a product without them is closed before its first package is in place.
  * @param places of one archive; asked again for the second pass
  * @throws Error when a package is neither staged nor in place
  */
 export async function putPackages(
-  packages: PackageStore,
+  { packages, access }: PackageTarget,
   ids: Readonly<Record<string, string>>,
   places: AsyncIterable<PlacedPackage>,
 ): Promise<number> {
@@ -103,6 +118,7 @@ export async function putPackages(
   const first = new Map<string, ReleasePlace>();
   let n = 0;
   for await (const { place, sha256, texts } of places) {
+    if ((await access.tag(place.product, '.htaccess')) === null) await access.write(place.product, '.htaccess', CLOSED);
     const from = first.get(sha256);
     const id = ids[sha256] ?? '';
     if (from !== undefined) await packages.link(from, place, texts);

@@ -146,7 +146,7 @@ export default definePlugin<ReleasesConfig>({
       ctx,
       depsOf(ctx, (product) => store.files.protect(product)),
     );
-    const store = assembleStore(ctx, services.deps);
+    const store = assembleStore(ctx, services);
     const { deps, index, reconciler, halting, directory, resigning, stamps } = services;
     const resign = (): void =>
       void resigning.resign().catch((err: unknown) => deps.log.error({ err }, 'releases were not signed anew'));
@@ -192,6 +192,10 @@ export default definePlugin<ReleasesConfig>({
         await stamps.start();
         await index.start();
         await reconciler.start();
+        // A store that takes no writes is no reason not to start: products without their files stay closed.
+        await store.files
+          .complete()
+          .catch((err: unknown) => deps.log.error({ err }, 'the access files could not be written; it is tried again'));
         unwatch = deps.signer.onRotated(resign);
       },
       stop: async () => {

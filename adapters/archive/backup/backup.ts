@@ -5,18 +5,11 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ReleaseStore } from '../../../ports/release-store.js';
+import type { ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
 import type { ArchiveHead } from '../container/head.js';
-import {
-  refuseExisting,
-  sentenceOf,
-  textEntry,
-  writeArchive,
-  type ArchiveEntry,
-  type WrittenArchive,
-} from '../container/writer.js';
+import { refuseExisting, sentenceOf, textEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
 import { textOf } from '../files.js';
-import { packageEntries } from '../packages.js';
+import { packageEntries, type PackedArchive } from '../packages.js';
 import { removeStale, withCopy } from '../stale.js';
 
 export const STORE_ENTRY = 'store.db';
@@ -39,9 +32,9 @@ export interface BackupSource {
 /** @throws Error, one sentence, for a target that is there or that has no room; nothing stays then */
 export async function writeBackup(
   path: string,
-  head: Omit<ArchiveHead, 'format' | 'format_version' | 'kind' | 'releases'>,
+  about: Omit<ArchiveHead, 'format' | 'format_version' | 'kind' | 'releases'>,
   source: BackupSource,
-): Promise<WrittenArchive> {
+): Promise<PackedArchive> {
   await refuseExisting(path);
   const folder = dirname(path);
   await removeStale(folder, Date.now());
@@ -53,8 +46,10 @@ export async function writeBackup(
         ? sentenceOf(Object.assign(new Error('', { cause: error }), { code: 'ENOSPC' }), path)
         : sentenceOf(error, path);
     });
-    const whole = { format: 'aos-archive', format_version: 1, kind: 'backup', ...head } as const;
-    return writeArchive(path, { ...whole, releases: source.releases !== null }, entries(source, copy, keys));
+    const whole = { format: 'aos-archive', format_version: 1, kind: 'backup', ...about } as const;
+    const places: ReleasePlace[] = [];
+    const head = { ...whole, releases: source.releases !== null };
+    return { ...(await writeArchive(path, head, entries(source, copy, keys, places))), places };
   });
 }
 
@@ -76,9 +71,10 @@ async function* entries(
   { releases }: BackupSource,
   copy: string,
   keys: readonly ArchiveEntry[],
+  places: ReleasePlace[],
 ): AsyncGenerator<ArchiveEntry> {
   yield* keys;
   const { size } = await stat(copy);
   yield { path: STORE_ENTRY, size, content: createReadStream(copy, { highWaterMark: READ_BYTES }) };
-  if (releases !== null) yield* packageEntries(releases);
+  if (releases !== null) yield* packageEntries(releases, places);
 }

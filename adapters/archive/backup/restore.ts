@@ -5,14 +5,13 @@
  */
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PackageStore } from '../../../ports/release-store.js';
 import type { ArchiveHead } from '../container/head.js';
 import { entryText, readArchive } from '../container/reader.js';
 import { ArchiveRejected } from '../container/rejected.js';
 import { sentenceOf } from '../container/writer.js';
 import { syncFolder } from '../../../lib/folders.js';
 import { codeOf, isThere, textOf, writeOwn } from '../files.js';
-import { placedOf, putPackages, StagedPackages, type PlacedPackage } from '../packages.js';
+import { placedOf, putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
 import { keyEntry, STORE_ENTRY } from './backup.js';
 
 /** In the data directory, while a restore is under way. */
@@ -30,7 +29,7 @@ export interface RestoreTarget {
   store: string;
   /** Names of the key files that this version knows. */
   keyFiles: readonly string[];
-  packages: PackageStore;
+  releases: PackageTarget;
 }
 
 interface Ready {
@@ -39,6 +38,8 @@ interface Ready {
   keys: string[];
   /** Hash → staged package. */
   packages: Record<string, string>;
+  /** What the restore brings; absent when an earlier version began it. */
+  restored?: Restored;
 }
 
 export interface Restored {
@@ -58,7 +59,7 @@ export async function restoreBackup(file: string, target: RestoreTarget): Promis
   await rm(staging, { recursive: true, force: true });
   await mkdir(join(staging, PLACES), { recursive: true, mode: 0o700 });
   await mkdir(join(staging, KEYS), { mode: 0o700 });
-  const packages = new StagedPackages(target.packages);
+  const packages = new StagedPackages(target.releases.packages);
   const keys: string[] = [];
   let stores = 0;
   let places = 0;
@@ -85,12 +86,13 @@ export async function restoreBackup(file: string, target: RestoreTarget): Promis
     await rm(staging, { recursive: true, force: true });
     throw sentenceOf(error, target.dataDir);
   });
-  const ready: Ready = { store: target.store, keys, packages: packages.ids };
+  const restored: Restored = { head, keys, packages: places };
+  const ready: Ready = { store: target.store, keys, packages: packages.ids, restored };
   await writeOwn(join(staging, `${READY}.new`), JSON.stringify(ready));
   await rename(join(staging, `${READY}.new`), join(staging, READY));
   await syncFolder(staging);
   await finishRestore(target);
-  return { head, keys, packages: places };
+  return restored;
 }
 
 /** A file of another kind under the store's name would be found out by the next start alone. */
@@ -108,15 +110,15 @@ async function* beginningWith(text: string, content: AsyncIterable<Uint8Array>):
 /** Whether a restore has come so far that a start has to finish it. */
 export const isRestoreReady = (dataDir: string): Promise<boolean> => isThere(join(dataDir, STAGING, READY));
 
-/** Puts in place what a restore has judged; also what one that was killed has left to do. False: nothing. */
-export async function finishRestore(target: RestoreTarget): Promise<boolean> {
+/** Puts in place what a restore has validated, also one that was killed. Null: there is none to finish. */
+export async function finishRestore(target: RestoreTarget): Promise<Partial<Restored> | null> {
   const staging = join(target.dataDir, STAGING);
   const text = await textOf(join(staging, READY));
-  if (text === null) return false;
+  if (text === null) return null;
   const ready = JSON.parse(text) as Ready;
   if (ready.store !== target.store)
     throw new Error(`a restore into ${ready.store} was cut off: set storage.url to it, and start again`);
-  await putPackages(target.packages, ready.packages, placesIn(join(staging, PLACES)));
+  await putPackages(target.releases, ready.packages, placesIn(join(staging, PLACES)));
   for (const key of ready.keys) {
     const kept = await textOf(join(staging, KEYS, key));
     if (kept !== null) await replace(join(target.dataDir, key), kept);
@@ -130,7 +132,7 @@ export async function finishRestore(target: RestoreTarget): Promise<boolean> {
   await syncFolder(join(target.store, '..'));
   await rm(join(staging, READY), { force: true });
   await rm(staging, { recursive: true, force: true });
-  return true;
+  return ready.restored ?? {};
 }
 
 async function replace(path: string, text: string): Promise<void> {

@@ -1,9 +1,10 @@
 /** `aos export`: every document of a store, whatever its engine, and the packages (contract 95, command line). */
-import type { ReleaseStore } from '../../../ports/release-store.js';
+import type { ReleasePlace, ReleaseStore } from '../../../ports/release-store.js';
 import type { Doc, DocumentStore } from '../../../ports/store.js';
 import type { ArchiveHead } from '../container/head.js';
-import { textEntry, writeArchive, type ArchiveEntry, type WrittenArchive } from '../container/writer.js';
-import { packageEntries } from '../packages.js';
+import { textEntry, writeArchive, type ArchiveEntry } from '../container/writer.js';
+import { packageEntries, type PackedArchive } from '../packages.js';
+import { refuseHalfImported } from './import.js';
 import {
   CONTENTS_ENTRY,
   ContentsHash,
@@ -21,14 +22,15 @@ const PAGE = { first: 10, most: 250 };
 const PAGE_CHARACTERS = 4 * 1024 * 1024;
 const PART_CHARACTERS = 4 * 1024 * 1024;
 
-export interface Exported extends WrittenArchive {
+export interface Exported extends PackedArchive {
   contents: Contents;
 }
 
 /**
  * @param store open; what is written to it meanwhile is in the archive or not
  * @param releases null: without packages
- * @throws Error, one sentence, for a target that is there or that has no room; nothing stays then
+ * @throws Error, one sentence, for a target that is there or that has no room, and for a store that an import has not
+ *   filled; nothing stays then
  */
 export async function writeExport(
   path: string,
@@ -36,21 +38,25 @@ export async function writeExport(
   store: DocumentStore,
   releases: ReleaseStore | null,
 ): Promise<Exported> {
+  await refuseHalfImported(store);
   const migrations: string[] = [];
   for await (const { doc } of documentsOf(store, MIGRATIONS))
     if (!isOfIndexes(MIGRATIONS, doc)) migrations.push(doc.id);
   const hash = new ContentsHash();
+  const places: ReleasePlace[] = [];
   const told: { contents: Contents | null } = { contents: null };
   async function* entries(): AsyncGenerator<ArchiveEntry> {
     for (const name of (await store.collections()).filter(travels)) yield* partsOf(store, name, hash);
+    // An import may have begun meanwhile.
+    await refuseHalfImported(store);
     told.contents = hash.contents();
     yield textEntry(CONTENTS_ENTRY, `${JSON.stringify(told.contents, null, 2)}\n`);
-    if (releases !== null) yield* packageEntries(releases);
+    if (releases !== null) yield* packageEntries(releases, places);
   }
   const head = { format: 'aos-archive', format_version: 1, kind: 'export', ...about } as const;
   const whole = { ...head, engine: store.engine, releases: releases !== null, migrations };
   const written = await writeArchive(path, whole, entries());
-  return { ...written, contents: told.contents as Contents };
+  return { ...written, places, contents: told.contents as Contents };
 }
 
 async function* partsOf(store: DocumentStore, name: string, hash: ContentsHash): AsyncGenerator<ArchiveEntry> {

@@ -3,12 +3,11 @@
  * The archive is judged whole first. Then a marker in the store says that it is half full: with it no start serves the
  * store, and another import begins by emptying it (docs/consistency.md, import).
  */
-import type { PackageStore } from '../../../ports/release-store.js';
 import type { CollectionSpec, Doc, DocumentStore, Filter } from '../../../ports/store.js';
 import { parsed, type ArchiveHead } from '../container/head.js';
 import { entryText, readArchive } from '../container/reader.js';
 import { ArchiveRejected } from '../container/rejected.js';
-import { putPackages, StagedPackages, type PlacedPackage } from '../packages.js';
+import { putPackages, StagedPackages, type PackageTarget, type PlacedPackage } from '../packages.js';
 import { collectionOfEntry, CONTENTS_ENTRY, ContentsHash, MOVES, travels, type Contents } from './contents.js';
 
 /** Of one part: a line is at most the largest document. */
@@ -24,7 +23,7 @@ interface MoveDoc extends Doc {
 export interface ImportTarget {
   /** Open. */
   store: DocumentStore;
-  packages: PackageStore;
+  releases: PackageTarget;
   /** What this version declares; indexes are made before the documents come. */
   collections: readonly CollectionSpec[];
   now: () => string;
@@ -32,8 +31,17 @@ export interface ImportTarget {
 
 /** Answers `otherwise`. @throws Error, one line, for a store in which an import was cut off */
 export async function refuseHalfImported(store: DocumentStore, otherwise = ''): Promise<string> {
-  const move = await store.collection<MoveDoc>(MOVES).get(ID);
-  if (move === null) return otherwise;
+  refuseHalf(await store.collection<MoveDoc>(MOVES).get(ID));
+  return otherwise;
+}
+
+/** The same of the file of an embedded store. @param read reads one document of the file; null: there is none */
+export function refuseHalfImportedFile(read: (collection: string, id: string) => unknown): void {
+  refuseHalf(read(MOVES, ID) as MoveDoc | null);
+}
+
+function refuseHalf(move: MoveDoc | null): void {
+  if (move === null) return;
   throw new Error(
     `the import of ${move.archive} into this store, begun at ${move.started_at}, was cut off: run it again (aos import <file>)`,
   );
@@ -91,7 +99,7 @@ export async function importDocuments(
 ): Promise<{ documents: number; packages: number }> {
   const { store, collections, now } = target;
   const marks = store.collection<MoveDoc>(MOVES);
-  const packages = new StagedPackages(target.packages);
+  const packages = new StagedPackages(target.releases.packages);
   const mark = { archive: file, started_at: now() };
   await marks.change({ id: ID }, { set: mark }, { upsert: true });
   try {
@@ -110,7 +118,7 @@ export async function importDocuments(
         if (placed !== null) places.push(placed);
       }
     });
-    await putPackages(target.packages, packages.ids, listed(places));
+    await putPackages(target.releases, packages.ids, listed(places));
     await marks.remove({ id: ID });
     return { documents, packages: places.length };
   } catch (error) {

@@ -34,6 +34,19 @@ export async function copyStore(from: string, to: string): Promise<void> {
   }
 }
 
+/** Reads one document of a store's file, which stays as it is. Null: there is none. */
+export function readDocument(file: string, collection: string, id: string): unknown {
+  const driver = openDriver(file);
+  try {
+    driver.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
+    if (driver.prepare('SELECT 1 FROM sqlite_master WHERE name = ?').get([collection]) === undefined) return null;
+    const row = driver.prepare(`SELECT body FROM "${collection}" WHERE id = ?`).get([id]);
+    return row === undefined ? null : JSON.parse(String(row[0]));
+  } finally {
+    driver.close();
+  }
+}
+
 /** Called between two portions. This thread does nothing else, so it may sleep. */
 function pauses(log: string): () => void {
   const never = new Int32Array(new SharedArrayBuffer(4));

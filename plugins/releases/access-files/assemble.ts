@@ -5,8 +5,10 @@ import { ACCOUNT_WATCHERS, ACCOUNTS, LOGIN_ATTEMPTS } from '../../../ports/domai
 import { LICENSE_WATCHERS, LICENSES } from '../../../ports/domain/licensing.js';
 import { RUNTIME } from '../../../ports/domain/system.js';
 import type { ReleasesConfig } from '../config.js';
-import type { ReleaseDeps } from '../deps.js';
+import type { ReleaseServices } from '../services.js';
 import { isPlatform } from '../../../formats/platform.js';
+import { isVersion } from '../../../lib/versions.js';
+import type { ReleaseDoc } from '../model.js';
 import { releaseId } from '../place.js';
 import { storeRoute } from './store-route.js';
 import { StoreGuard } from './store-guard.js';
@@ -18,7 +20,10 @@ import { protectionPages } from './page.js';
 
 type Parts = Pick<PluginParts, 'routes' | 'pages' | 'jobs' | 'commands' | 'extensions'>;
 
-function depsOf(ctx: PluginContext<ReleasesConfig>, { releases, leases, audit, log, clock }: ReleaseDeps): AccessDeps {
+function depsOf(
+  ctx: PluginContext<ReleasesConfig>,
+  { index, deps: { releases, leases, audit, log, clock } }: Pick<ReleaseServices, 'index' | 'deps'>,
+): AccessDeps {
   return {
     store: ctx.ports.releaseStore,
     rows: ctx.collection('access'),
@@ -36,6 +41,17 @@ function depsOf(ctx: PluginContext<ReleasesConfig>, { releases, leases, audit, l
     newest: async (product) => {
       const newest = { filter: { product, withdrawn_at: null }, sort: [['published_at', 'desc']], limit: 1 } as const;
       return (await releases.find(newest)).items[0] ?? null;
+    },
+    isReleased: async ({ product, channel, version, platform }) => {
+      if (!isPlatform(platform) || !isVersion(version)) return false;
+      // Equal versions are one release, which has the path of its first spelling.
+      const isHere = (release: Pick<ReleaseDoc, 'version' | 'withdrawn_at'> | null | undefined): boolean =>
+        release?.version === version && release.withdrawn_at === null;
+      // Another process may have published it a moment ago.
+      return (
+        isHere(index.channel(product, channel).releases.find(version, platform)) ||
+        isHere(await releases.get(releaseId(product, channel, version, platform)))
+      );
     },
     downloaded: ({ product, channel, version, platform }) => {
       if (!isPlatform(platform)) return;
@@ -64,8 +80,8 @@ export interface StoreServices {
   parts: Parts;
 }
 
-export function assembleStore(ctx: PluginContext<ReleasesConfig>, plugin: ReleaseDeps): StoreServices {
-  const deps = depsOf(ctx, plugin);
+export function assembleStore(ctx: PluginContext<ReleasesConfig>, services: ReleaseServices): StoreServices {
+  const deps = depsOf(ctx, services);
   ctx.bind(ACCESS_DEPS, deps);
   const { files, care, guard } = ctx.services({
     files: AccessFiles,
@@ -78,8 +94,8 @@ export function assembleStore(ctx: PluginContext<ReleasesConfig>, plugin: Releas
     files,
     care,
     parts: {
-      routes: [storeRoute(guard, deps.store, deps.downloaded)],
-      pages: protectionPages(care, files, plugin.projects, deps),
+      routes: [storeRoute(guard, deps)],
+      pages: protectionPages(care, files, services.deps.projects, deps),
       commands: storeCommands(care, deps.audit),
       jobs: [
         { name: 'access', everyMs: MINUTE_MS, timeoutMs: 5 * MINUTE_MS, run: async () => void (await care.care()) },

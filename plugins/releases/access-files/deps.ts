@@ -54,6 +54,8 @@ export interface AccessDeps {
   licenses: () => LicenseDirectory | undefined;
   /** The newest package of a product that is not withdrawn; null when the product has none. */
   newest: (product: string) => Promise<ReleasePlace | null>;
+  /** Whether a release that is not withdrawn has this place. */
+  isReleased: (place: ReleasePlace) => Promise<boolean>;
   /** Called when a package was sent whole. */
   downloaded: (place: ReleasePlace) => void;
   /** `releases.web_path`; null for the folder of the store itself. */

@@ -36,6 +36,8 @@ export class AccessFiles {
    * Maps a path to the tag of a file whose first line was read and is ours: each list is read once, not every minute.
    */
   readonly #read = new BoundedMap<string>({ most: 2_000 });
+  /** Products whose files this process has found or written. */
+  readonly #protected = new Set<string>();
 
   constructor(@inject(ACCESS_DEPS) private readonly deps: AccessDeps) {}
 
@@ -47,6 +49,23 @@ export class AccessFiles {
   /** Writes all files, also those that were cut, for `aos store regenerate` and the page's button. */
   regenerateAll(): Promise<string[]> {
     return this.#flights.fresh('all', () => this.#alone((held) => this.#run(held, true)));
+  }
+
+  /** Writes the files of every product that lacks valid ones. Runs before the service listens. */
+  async complete(): Promise<void> {
+    for (const product of await this.products())
+      if (!(await this.#whole(product))) {
+        await this.regenerate();
+        return;
+      }
+  }
+
+  /**
+   * Whether someone deleted the product's files while this process served it, which switches its protection off
+   * (interface, release store). A product that never had its files here is not open: they were not written yet.
+   */
+  wasProtected(product: string): boolean {
+    return this.#protected.has(product);
   }
 
   /** Writes a product's files before its first package arrives. */
@@ -139,7 +158,9 @@ export class AccessFiles {
   /** True when both files are there in this format; files of an earlier version, or edited by a person, are not. */
   async #whole(product: string): Promise<boolean> {
     const ours = await Promise.all([this.#ours(product, '.htaccess'), this.#ours(product, '.htpasswd')]);
-    return ours.every(Boolean);
+    const whole = ours.every(Boolean);
+    if (whole) this.#protected.add(product);
+    return whole;
   }
 
   async #ours(product: string, file: AccessFile): Promise<boolean> {
@@ -171,6 +192,7 @@ export class AccessFiles {
       // `.htpasswd` is written first: `.htaccess` refers to it.
       await store.access.write(product, '.htpasswd', htpasswd(product, lines));
       await store.access.write(product, '.htaccess', htaccess(product, webPath ?? store.folder ?? '/'));
+      this.#protected.add(product);
     }
     if (people.skipped.length > 0)
       this.deps.log.warn(

@@ -10,6 +10,7 @@ import { MINUTE_MS } from '../../../lib/time.js';
 import type { BasicCredentials, BasicGuard, BasicRequest, BasicVerdict } from '../../../ports/http.js';
 import { ACCESS_DEPS, type AccessDeps } from './deps.js';
 import { entriesOf } from './files.js';
+import { AccessFiles } from './generator.js';
 
 /** A credential that was right is not hashed again for this long while its line stays the same. */
 const VERIFIED_MS = 5 * MINUTE_MS;
@@ -31,7 +32,10 @@ export class StoreGuard implements BasicGuard {
   /** The cache holds digests under a key of this process, never a password. */
   readonly #secret = randomBytes(32);
 
-  constructor(@inject(ACCESS_DEPS) private readonly deps: AccessDeps) {
+  constructor(
+    @inject(ACCESS_DEPS) private readonly deps: AccessDeps,
+    @inject(AccessFiles) private readonly files: AccessFiles,
+  ) {
     const now = (): number => deps.clock.monotonic();
     this.#lines = new BoundedMap({ most: 200 });
     this.#verified = new BoundedMap({ most: 10_000, ttlMs: VERIFIED_MS, now });
@@ -42,11 +46,11 @@ export class StoreGuard implements BasicGuard {
     if (segments.some((segment) => segment.startsWith('.ht')))
       return { open: false, code: 'insufficient_scope', message: 'Access files are not served.' };
     const product = segments[0] ?? '';
-    if (
-      !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(product) ||
-      (await this.deps.store.access.tag(product, '.htaccess')) === null
-    )
-      return { open: true, username: null };
+    if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(product)) return OPEN;
+    if ((await this.deps.store.access.tag(product, '.htaccess')) === null) {
+      const isOpen = this.files.wasProtected(product) || (await this.deps.store.open(segments)) === null;
+      return isOpen ? OPEN : refused(`The access files of "${product}" are not written yet.`);
+    }
     if (given === null) return refused(ASK);
     const entries = await this.#entries(product);
     if (given.username.startsWith('lic_')) {
@@ -116,5 +120,7 @@ export class StoreGuard implements BasicGuard {
 /** Guard and handler take the segments from here, so both judge the same path. */
 export const segmentsOf = ({ params }: Pick<BasicRequest, 'params'>): string[] => (params['path'] ?? '').split('/');
 
+/** A missing file is answered by the route. */
+const OPEN: BasicVerdict = { open: true, username: null };
 const refused = (message: string): BasicVerdict => ({ open: false, code: 'unauthorized', message });
 const shown = (name: string): string => name.replaceAll(/[\p{Cc}\p{Cf}"]/gu, '').slice(0, 64);

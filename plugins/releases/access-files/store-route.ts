@@ -1,7 +1,7 @@
 /** Serves the files of the store below `/releases/` as a web server in front would (contract 40, files). */
 import { FileAnswer, type RouteSpec } from '../../../kernel/contract.js';
 import { notFound, ServiceError } from '../../../kernel/errors.js';
-import { FileReplaced, type ReleaseStore, type StoredFile } from '../../../ports/release-store.js';
+import { FileReplaced, type StoredFile } from '../../../ports/release-store.js';
 import type { AccessDeps } from './deps.js';
 import { segmentsOf, type StoreGuard } from './store-guard.js';
 
@@ -33,7 +33,10 @@ async function* bytesOf(
   if (start === 0 && end === file.size) whole();
 }
 
-export function storeRoute(guard: StoreGuard, store: ReleaseStore, downloaded: AccessDeps['downloaded']): RouteSpec {
+export function storeRoute(
+  guard: StoreGuard,
+  { store, isReleased, downloaded }: Pick<AccessDeps, 'store' | 'isReleased' | 'downloaded'>,
+): RouteSpec {
   return {
     method: 'GET',
     path: '/releases/{path*}',
@@ -46,11 +49,13 @@ export function storeRoute(guard: StoreGuard, store: ReleaseStore, downloaded: A
     async handle(request) {
       const segments = segmentsOf(request);
       const file = await store.open(segments);
-      if (file === null) throw notFound('such file in the release store');
       const [product = '', channel = '', version = '', platform = '', name = ''] = segments;
-      const isPackage = segments.length === PACKAGE_SEGMENTS && name === 'package.tar.gz';
+      const place = segments.length === PACKAGE_SEGMENTS ? { product, channel, version, platform } : null;
+      // A crash may leave the folder of a release that was never published.
+      if (file === null || (place !== null && !(await isReleased(place))))
+        throw notFound('such file in the release store');
       const whole = (): void => {
-        if (isPackage) downloaded({ product, channel, version, platform });
+        if (place !== null && name === 'package.tar.gz') downloaded(place);
       };
       return new FileAnswer({
         size: file.size,

@@ -79,6 +79,11 @@ export class ChannelReleases {
     return true;
   }
 
+  /** The release of a version, in any of its spellings, for exactly this platform. */
+  find(version: string, platform: Platform): KnownRelease | undefined {
+    return this.#byVersion.get(canonicalVersion(version))?.byPlatform.get(platform);
+  }
+
   /** All releases, newest version first. */
   *all(): Generator<KnownRelease> {
     for (const { byPlatform } of this.#versions) yield* byPlatform.values();

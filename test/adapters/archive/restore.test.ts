@@ -33,7 +33,7 @@ describe('restoring', function () {
     dataDir: at(name),
     store: at(name, 'aos.db'),
     keyFiles: ['data-key'],
-    packages: new FsReleaseStore(at(name, 'releases')).packages,
+    releases: new FsReleaseStore(at(name, 'releases')),
   });
   /** Everything below a folder; what a package store keeps for itself is left out. */
   const files = async (name: string): Promise<string[]> =>
@@ -69,7 +69,10 @@ describe('restoring', function () {
     expect(restored).to.deep.include({ keys: ['data-key'], packages: 2 });
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
     expect(await readFile(at('to', 'data-key'), 'utf8')).to.equal('the key');
-    const { packages } = targetAt('to');
+    const { packages, access } = targetAt('to').releases;
+    // A web server on the folder denies everyone until a start writes the access files.
+    expect(await access.read('shop', '.htaccess')).to.match(/^# aos-access closed\nRequire all denied\n$/);
+    expect(await access.products()).to.deep.equal(['shop']);
     expect((await packages.held(PLACE))?.texts).to.deep.equal({ manifest: '{"a":1}', signature: 'c2ln' });
     const promoted = await packages.held({ ...PLACE, channel: 'stable' });
     expect(promoted?.texts).to.deep.equal({ manifest: '{"a":2}', signature: null });
@@ -95,10 +98,10 @@ describe('restoring', function () {
     expect(await isRestoreReady(at('to'))).to.equal(true);
     await rejection(finishRestore(target));
     await rm(at('to', 'aos.db'), { recursive: true });
-    expect(await finishRestore(target)).to.equal(true);
-    expect(await finishRestore(target)).to.equal(false);
+    expect(await finishRestore(target)).to.deep.include({ keys: ['data-key'], packages: 2 });
+    expect(await finishRestore(target)).to.equal(null);
     expect(await readFile(at('to', 'aos.db'), 'utf8')).to.equal(STORE);
-    expect((await target.packages.held({ ...PLACE, channel: 'stable' }))?.texts?.manifest).to.equal('{"a":2}');
+    expect((await target.releases.packages.held({ ...PLACE, channel: 'stable' }))?.texts?.manifest).to.equal('{"a":2}');
   });
 
   it('hostile and damaged archives put nothing in place, and leave nothing', async () => {

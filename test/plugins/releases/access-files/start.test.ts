@@ -1,0 +1,74 @@
+/** Packages are protected before the first byte is served (contract 40, access files). */
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { SqliteStore } from '../../../../adapters/sqlite/store.js';
+import { basic, get, PASSWORD, StoreFixture } from '../store-fixture.js';
+
+const PACKAGE = '/releases/shop/stable/1.0/any/package.tar.gz';
+const AS_ADMIN = { headers: { authorization: basic('admin', PASSWORD) } };
+
+describe('the release store after a start', function () {
+  this.timeout(120_000);
+  let fixture: StoreFixture;
+  const open = (folder: string): Promise<StoreFixture> =>
+    StoreFixture.open({ folder, store: new SqliteStore({ path: join(folder, 'aos.db'), durability: 'normal' }) });
+  beforeEach(async () => {
+    fixture = await open(await mkdtemp(join(tmpdir(), 'aos-store-')));
+    await fixture.publish();
+  });
+  afterEach(() => fixture.stop());
+
+  const accessFile = (name: string): string => join(fixture.folder, 'releases', 'shop', name);
+  async function restartAfter(change: () => Promise<unknown>): Promise<void> {
+    await fixture.harness.stop();
+    await change();
+    fixture = await open(fixture.folder);
+  }
+  const status = async (path: string, options = {}): Promise<number> => (await get(fixture.base, path, options)).status;
+
+  const damages: [what: string, change: () => Promise<unknown>][] = [
+    [
+      'has no access files, as after a restore',
+      () => Promise.all(['.htaccess', '.htpasswd'].map((name) => rm(accessFile(name)))),
+    ],
+    ['has no .htaccess', () => rm(accessFile('.htaccess'))],
+    ['has no .htpasswd', () => rm(accessFile('.htpasswd'))],
+    ['has files of another format', () => writeFile(accessFile('.htaccess'), '# aos-access format=2 product=shop\n')],
+    ['was closed by a restore', () => writeFile(accessFile('.htaccess'), '# aos-access closed\nRequire all denied\n')],
+  ];
+  for (const [what, change] of damages)
+    it(`rejects strangers and accepts accounts when a product ${what}`, async () => {
+      await restartAfter(change);
+      expect(await fixture.read('shop', '.htaccess')).to.contain('Require valid-user');
+      expect(await status(PACKAGE)).to.equal(401);
+      expect(await status(PACKAGE, AS_ADMIN)).to.equal(200);
+    });
+
+  it('rejects strangers when the access files cannot be written', async () => {
+    await restartAfter(async () => {
+      await rm(accessFile('.htaccess'));
+      // No file can take its place.
+      await mkdir(join(accessFile('.htaccess'), 'in the way'), { recursive: true });
+    });
+    expect(await readdir(accessFile('.htaccess'))).to.deep.equal(['in the way']);
+    expect(await status(PACKAGE)).to.equal(401);
+    expect(await status('/releases/shop/stable/9.9/any/package.tar.gz')).to.equal(404);
+  });
+
+  it('rejects strangers when a folder of packages was copied into the store meanwhile', async () => {
+    await cp(accessFile('stable'), join(fixture.folder, 'releases', 'copied', 'stable'), { recursive: true });
+    expect(await status(PACKAGE.replace('shop', 'copied'))).to.equal(401);
+  });
+
+  it('serves no package that no release names', async () => {
+    const folders = ['2.0/any', '1.0/win-x64', '1.0.0/any', '01.0/any'];
+    for (const folder of folders)
+      await cp(accessFile('stable/1.0/any'), accessFile(join('stable', folder)), { recursive: true });
+    for (const folder of folders)
+      for (const name of ['package.tar.gz', 'manifest.json', 'manifest.sig'])
+        expect(await status(`/releases/shop/stable/${folder}/${name}`, AS_ADMIN), folder).to.equal(404);
+    expect(await status(PACKAGE, AS_ADMIN)).to.equal(200);
+  });
+});
