@@ -34,6 +34,7 @@ export interface ErrorBody {
   host?: Text;
   user?: { id?: string | number | null } | null;
   occurred_at?: Text;
+  sent_at?: Text;
   client_ref?: Text;
   tags?: string[] | null;
   context?: { [key: string]: Json } | null;
@@ -81,6 +82,9 @@ export const errorBody = named(
         .allow(null)
         .description('Who had the error; kept only as a keyed hash, which counts different people'),
       occurred_at: moment.allow(null).description('When it happened; the receive time when absent or later'),
+      sent_at: moment
+        .allow(null)
+        .description('When it was sent, by the same clock: corrects occurred_at where that clock is over a minute off'),
       client_ref: joi
         .string()
         .min(1)

@@ -10,6 +10,7 @@ import { cutObject } from './limits/cut.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { LIMITS } from './report.js';
 import { titleOf } from '../../lib/text/error-title.js';
+import { versionName } from '../../lib/version-names.js';
 
 /** Characters, as many as a comment has. */
 const LONGEST_TEXT = 16_384;
@@ -39,7 +40,7 @@ export function feedbackBug(given: FeedbackReport, sender: ErrorSender): { repor
     address: sender.address,
     description,
     environment,
-    app_version: short(given.app_version),
+    app_version: short(given.app_version === null ? null : versionName(given.app_version)),
     client_ref: id,
     // The same words of the same person are one bug. When its event comes, it is led to that one's item, so feedback
     // about another event is never counted in it.

@@ -3,7 +3,7 @@
  * its own turn of the event loop, because cutting a hundred large reports in one turn would block all other requests.
  * It is recorded as a whole, or large ones in parts: what is counted together is also stored in one turn.
  */
-import { inject, injectable, PORT, type Logger } from '../../kernel/contract.js';
+import { inject, injectable, PORT, type Clock, type Logger } from '../../kernel/contract.js';
 import { denied, ServiceError } from '../../kernel/errors.js';
 import { BUGS, type BugsApi, type ListedReport, type Recorded } from '../../ports/domain/bugs.js';
 import type {
@@ -50,6 +50,7 @@ export class ErrorReportIntake implements ErrorIntake {
   constructor(
     @inject(BUGS) private readonly bugs: BugsApi,
     @inject(MinifiedTraces) private readonly minified: MinifiedTraces,
+    @inject(PORT.clock) private readonly clock: Clock,
     @inject(PORT.log) private readonly log: Logger,
   ) {}
 
@@ -77,7 +78,7 @@ export class ErrorReportIntake implements ErrorIntake {
 
   /** Every intake ends here (ports/domain/errors.ts). */
   async record(body: ErrorBody | ErrorReport, sender: ErrorSender, stated?: () => ErrorDetails): Promise<IntakeAnswer> {
-    const { report, details, truncated } = reportOf(body, sender, stated);
+    const { report, details, truncated } = reportOf(body, sender, this.clock.now(), stated);
     return shown(await this.bugs.record(report, { details }), sender, truncated);
   }
 
@@ -126,7 +127,8 @@ export class ErrorReportIntake implements ErrorIntake {
     try {
       const sender = senderOf(given.body, caller);
       const readable = this.minified.readable(given.body);
-      return { ...reportOf(readable === null ? given.body : await readable, sender), sender };
+      const body = readable === null ? given.body : await readable;
+      return { ...reportOf(body, sender, this.clock.now()), sender };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return this.#refusal(error);

@@ -1,5 +1,6 @@
 /** Turns a validated body into a report for the bug tracker, cut to its limits (contract 21, intake). Pure. */
 import { invalid } from '../../kernel/errors.js';
+import { correctSenderTime } from '../../lib/clocks/sender-clock.js';
 import { urgencyOf } from '../../lib/urgency.js';
 import type { Details, Report } from '../../ports/domain/bugs.js';
 import type { ErrorDetails, ErrorReport, ErrorSender } from '../../ports/domain/errors.js';
@@ -8,6 +9,7 @@ import type { ErrorBody } from './body.js';
 import { cutHead, cutNewest, cutObject, cutStack } from './limits/cut.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { titleOf } from '../../lib/text/error-title.js';
+import { versionName } from '../../lib/version-names.js';
 
 /** Characters, elements. */
 export const LIMITS = {
@@ -70,7 +72,7 @@ const NO_DETAILS: Details = { context: null, breadcrumbs: null };
 const noDetails = (): Details => NO_DETAILS;
 
 /** What only plugins state of a report. */
-type Stated = Pick<ErrorReport, 'message_template' | 'function'>;
+type Stated = Pick<ErrorReport, 'message_template' | 'function' | 'build_number'>;
 
 /** A body's details are cut at once, because the answer names what was cut; others when they are called for. */
 function detailsOf(
@@ -98,10 +100,16 @@ export interface ReadReport {
 }
 
 /**
+ * @param received milliseconds
  * @param details what a plugin states beside the body, in place of the body's own
  * @throws ServiceError validation_failed when message and class are both empty
  */
-export function reportOf(body: ErrorBody & Stated, sender: ErrorSender, details?: () => ErrorDetails): ReadReport {
+export function reportOf(
+  body: ErrorBody & Stated,
+  sender: ErrorSender,
+  received: number,
+  details?: () => ErrorDetails,
+): ReadReport {
   const cutter = new Cutter();
   const message = cutter.text('error_message', body.error_message, LIMITS.error_message);
   const exceptionClass = cutter.text('exception_class', body.exception_class, LIMITS.exception_class);
@@ -131,12 +139,13 @@ export function reportOf(body: ErrorBody & Stated, sender: ErrorSender, details?
     line_no: body.line ?? body.line_no ?? null,
     stack_trace: cutter.text('stack_trace', body.stack_trace, LIMITS.stack_trace, cutStack),
     environment,
-    app_version: cutter.text(version, versionText, LIMITS.short),
+    app_version: cutter.text(version, versionText === null ? null : versionName(versionText), LIMITS.short),
+    build_number: body.build_number ?? null,
     commit_sha: cutter.text('commit_sha', body.commit_sha, LIMITS.short),
     repo_url: cutter.text('repo_url', body.repo_url, LIMITS.path),
     host: cutter.text('host', body.host, LIMITS.short),
     user: cutter.text('user', body.user?.id?.toString(), LIMITS.short),
-    occurred_at: body.occurred_at ?? null,
+    occurred_at: correctSenderTime(body.occurred_at ?? null, body.sent_at ?? null, received),
     client_ref: body.client_ref ?? null,
     tags: cutter.list('tags', body.tags, LIMITS.tags, LIMITS.tag),
     fingerprint: fingerprint.length > 0 ? fingerprint : null,

@@ -11,6 +11,7 @@ import type {
   VersionHealth,
 } from '../../ports/domain/release-health.js';
 import type { Collection, Filter } from '../../ports/store.js';
+import { versionName } from '../../lib/version-names.js';
 import { hourOf, minuteOf, versionKey, type HourDoc } from './model.js';
 
 /** Documents read at a time: between two pages other requests have their turn. */
@@ -76,10 +77,12 @@ export class Figures implements ReleaseHealth {
 const NOTHING: SessionCounts = { started: 0, errored: 0, crashed: 0, abnormal: 0 };
 
 function add(sums: Map<string, Sum>, doc: HourDoc): void {
-  let sum = sums.get(doc.version_key);
+  // An hour may have been stored under another spelling.
+  const key = versionKey(doc.version);
+  let sum = sums.get(key);
   if (sum === undefined) {
-    sum = { version: doc.version, people: null, crashed_people: null, hours: new Map() };
-    sums.set(doc.version_key, sum);
+    sum = { version: versionName(doc.version), people: null, crashed_people: null, hours: new Map() };
+    sums.set(key, sum);
   }
   sum.people = joined(sum.people, doc.people ?? null);
   sum.crashed_people = joined(sum.crashed_people, doc.crashed_people ?? null);

@@ -1,5 +1,5 @@
 /** What the plugin keeps, and its collections (contract 21, release health). */
-import { canonicalVersion, isVersion } from '../../lib/versions.js';
+import { versionIdentity } from '../../lib/version-names.js';
 import { HOUR_MS, isoOf } from '../../lib/time.js';
 import type { SessionCounts, SessionOutcome } from '../../ports/domain/release-health.js';
 import type { CollectionSpec, Doc } from '../../ports/store.js';
@@ -40,11 +40,8 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
   { name: 'troubled', indexes: [{ fields: ['at'] }] },
 ];
 
-/** `1.2` and `1.2.0` are one version; other text stays as it is, as an item keeps its build. */
-export function versionKey(given: string): string {
-  const text = given.trim();
-  return isVersion(text) ? canonicalVersion(text) : text;
-}
+/** `1.2` and `v1.2.0` are one version; other text stays as it is, as an item keeps its build. */
+export const versionKey = versionIdentity;
 
 /** The beginning of the hour of an instant. */
 export const hourOf = (ms: number): string => isoOf(Math.floor(ms / HOUR_MS) * HOUR_MS);

@@ -14,6 +14,7 @@ import { isRust, rustFrames } from './rust.js';
 import { stackOf } from './stack.js';
 import { instant } from './time.js';
 import { userOf } from './user.js';
+import { readVersion } from '../../lib/version-names.js';
 import { line, list, record, records, shallow, text, type Loose } from './values.js';
 
 /** One more than the intake keeps, so that the intake sees the excess and notes the cut. */
@@ -40,14 +41,15 @@ export function levelOf(level: unknown): ErrorLevel {
   return Object.hasOwn(LEVELS, name) ? (LEVELS[name] ?? 'error') : 'error';
 }
 
-/** The version in a release: `1.4.2` of `shop@1.4.2+b7`; null when there is none. */
+/** The version in a release: `1.4.2` of `shop@v1.4.2+b7`; null when there is none. */
 export function versionOf(release: unknown): string | null {
-  const given = line(release)?.trim();
-  if (given === undefined) return null;
-  const version = given.slice(given.lastIndexOf('@') + 1);
-  const plus = version.indexOf('+');
-  return text(plus < 0 ? version : version.slice(0, plus));
+  const { name } = readVersion(line(release) ?? '');
+  const plus = name.indexOf('+');
+  return text(plus < 0 ? name : name.slice(0, plus));
 }
+
+/** `388` of `shop@1.4.2+388`: mobile applications number the builds of one version. */
+const buildNumberOf = (release: unknown): string | null => readVersion(line(release) ?? '').number;
 
 /** An event's id as Sentry shows it: without dashes, in lower case; null when it is missing or too long. */
 export function eventIdOf(value: unknown): string | null {
@@ -69,6 +71,8 @@ export interface AboutEvent {
   project: string;
   /** Where it came from; absent: not known. */
   address?: string;
+  /** When its envelope was sent, by the sender's clock; absent: not stated. */
+  sent_at?: string | null;
   /** What the answer names. */
   id: string;
   /** Source maps that its frames would need. */
@@ -98,10 +102,12 @@ export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
     stack_trace: stack?.text ?? null,
     environment: line(event['environment']),
     app_version: version,
+    build_number: buildNumberOf(event['release']),
     commit_sha: version !== null && COMMIT.test(version) ? version : null,
     host: line(event['server_name']),
     user: userOf(event['user'], about.address ?? null),
     occurred_at: instant(event['timestamp']),
+    sent_at: about.sent_at ?? null,
     client_ref: about.id,
     tags: tagsOf(event['tags']),
     fingerprint: fingerprintOf(event['fingerprint']),

@@ -8,12 +8,14 @@ import type { TokenPrincipal } from '../../ports/http.js';
 import { isCheckIn } from './check-in.js';
 import { CheckIns } from './check-ins.js';
 import type { Envelope } from './envelope.js';
-import { eventIdOf, reportOf } from './event.js';
+import { eventIdOf, reportOf, type AboutEvent } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
 import { scriptFramesOf, statesDebugIds } from './scripts.js';
 import { isSession } from './session.js';
+import type { AboutSessions } from './session.js';
 import { SessionCounting } from './session-counting.js';
+import { instant } from './time.js';
 import { record, type Loose } from './values.js';
 
 /** Who sent a request, and where from. */
@@ -56,6 +58,7 @@ export class SentryIntake {
    */
   async envelope(number: number, { header, items }: Envelope, caller: SentryCaller): Promise<string | null> {
     const project = await this.#project(number, caller.principal);
+    const sent_at = instant(header['sent_at']);
     let id = eventIdOf(header['event_id']);
     const refusals: unknown[] = [];
     let first = true;
@@ -67,7 +70,7 @@ export class SentryIntake {
         const own = eventIdOf(event['event_id']) ?? (first ? id : null) ?? this.#newId();
         if (first) id = own;
         first = false;
-        await this.#record(event, project, own, caller);
+        await this.#record(event, { project, id: own, address: caller.address, sent_at }, caller);
       } catch (error) {
         refusals.push(error);
       }
@@ -92,18 +95,18 @@ export class SentryIntake {
       }
     }
     const sessions = items.filter(({ type }) => isSession(type));
-    if (sessions.length > 0) refusals.push(...(await this.#countSessions(sessions, project, caller)));
+    if (sessions.length > 0) refusals.push(...(await this.#countSessions(sessions, { project, sent_at }, caller)));
     if (refusals.length > 0) throw refusals[0];
     return id;
   }
 
   /** Counts all sessions of the envelope at once, which makes them few writes. @returns what failed */
-  async #countSessions(sessions: Envelope['items'], project: string, caller: SentryCaller): Promise<unknown[]> {
+  async #countSessions(sessions: Envelope['items'], about: AboutSessions, caller: SentryCaller): Promise<unknown[]> {
     if (!this.sessions.taken) return [];
     const { address, intake = false } = senderOf(caller);
     const done = await Promise.allSettled(
       sessions.map(async ({ type, payload }) =>
-        this.sessions.take(type, await eventOf(payload), project, { address, intake }),
+        this.sessions.take(type, await eventOf(payload), about, { address, intake }),
       ),
     );
     return done.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []));
@@ -117,7 +120,9 @@ export class SentryIntake {
     if (event['type'] === 'feedback') {
       const given = feedbackOf('feedback', event, project, () => id);
       if (given !== null) await this.errors.feedback(given, senderOf(caller));
-    } else if (event['type'] !== 'transaction') await this.#record(event, project, id, caller);
+    } else if (event['type'] !== 'transaction') {
+      await this.#record(event, { project, id, address: caller.address }, caller);
+    }
     return id;
   }
 
@@ -130,10 +135,10 @@ export class SentryIntake {
     return found.slug;
   }
 
-  async #record(event: Loose, project: string, id: string, caller: SentryCaller): Promise<void> {
-    const rewriting = this.#rewritten(event, project);
+  async #record(event: Loose, about: AboutEvent, caller: SentryCaller): Promise<void> {
+    const rewriting = this.#rewritten(event, about.project);
     const missing = rewriting === null ? [] : await rewriting;
-    const { report, details } = reportOf(event, { project, id, address: caller.address, missing });
+    const { report, details } = reportOf(event, { ...about, missing });
     await this.errors.record(report, senderOf(caller), details);
   }
 

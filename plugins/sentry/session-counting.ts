@@ -1,7 +1,7 @@
 /** Sessions on their way to whoever counts them, where somebody does: a plugin may be switched off. */
 import { inject, injectable, token } from '../../kernel/contract.js';
 import type { SessionIntake, SessionSender } from '../../ports/domain/release-health.js';
-import { sessionsOf } from './session.js';
+import { sessionsOf, type AboutSessions } from './session.js';
 import type { Loose } from './values.js';
 
 export const FIND_SESSIONS = token<() => SessionIntake | undefined>('sentry.sessions');
@@ -16,8 +16,8 @@ export class SessionCounting {
   }
 
   /** Resolves after the commit. */
-  async take(type: string, payload: Loose, project: string, sender: SessionSender): Promise<void> {
-    const report = sessionsOf(type, payload, project);
+  async take(type: string, payload: Loose, about: AboutSessions, sender: SessionSender): Promise<void> {
+    const report = sessionsOf(type, payload, about);
     if (report !== null) await this.intake()?.take(report, sender);
   }
 }

@@ -34,8 +34,11 @@ const MOST_SESSIONS = 1_000_000;
 /** What the protocol says where an SDK names none. */
 const ENVIRONMENT = 'production';
 
+/** What the envelope says of its sessions. */
+export type AboutSessions = Pick<SessionReport, 'project' | 'sent_at'>;
+
 /** Null when it names no release, or nothing in it can be counted. */
-export function sessionsOf(type: string, payload: Loose, project: string): SessionReport | null {
+export function sessionsOf(type: string, payload: Loose, about: AboutSessions): SessionReport | null {
   const attributes = record(payload['attrs']) ?? {};
   const version = versionOf(attributes['release'])?.trim() ?? null;
   if (version === null || version.length > MOST_CHARACTERS) return null;
@@ -43,7 +46,7 @@ export function sessionsOf(type: string, payload: Loose, project: string): Sessi
   const told =
     type === 'session' ? [updateOf(payload)] : records(payload['aggregates']).slice(0, MOST_ENTRIES).map(totalsOf);
   const entries = newestHours(told.filter((entry) => entry !== null));
-  return entries.length === 0 ? null : { project, version, environment, entries };
+  return entries.length === 0 ? null : { ...about, version, environment, entries };
 }
 
 /** Those of the newest hours: whoever has a public key could else make a row of each hour with every item. */

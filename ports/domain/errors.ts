@@ -22,6 +22,8 @@ export interface ErrorReport {
   stack_trace?: string | null;
   environment?: string | null;
   app_version?: string | null;
+  /** Numeric build metadata that `app_version` does not hold: `388` of `shop@1.4.2+388`. */
+  build_number?: string | null;
   commit_sha?: string | null;
   repo_url?: string | null;
   host?: string | null;
@@ -29,6 +31,8 @@ export interface ErrorReport {
   user?: { id?: string | number | null } | null;
   /** RFC 3339; the receive time when absent or later. */
   occurred_at?: string | null;
+  /** RFC 3339: when the sender sent it, by its own clock. It corrects `occurred_at` where it is over a minute off. */
+  sent_at?: string | null;
   /** Unique per project, at most 200 characters: a repeat counts nothing. */
   client_ref?: string | null;
   tags?: string[] | null;

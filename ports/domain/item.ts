@@ -37,6 +37,8 @@ export interface Report {
   target_agent?: string | null;
   tags?: readonly string[];
   app_version?: string | null;
+  /** Numeric build metadata that `app_version` does not hold; compared where the versions are equal. */
+  build_number?: string | null;
   resolved_in_build?: string | null;
   fingerprint?: readonly string[] | null;
   host?: string | null;

@@ -37,6 +37,8 @@ export interface SessionReport {
   project: string;
   version: string;
   environment: string;
+  /** RFC 3339: when they were sent, by the sender's clock; absent: not stated. */
+  sent_at?: string | null;
   entries: readonly SessionEntry[];
 }
 

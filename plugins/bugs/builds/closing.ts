@@ -8,7 +8,7 @@ import { all } from '../../../lib/paging.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import type { ReleasePublished } from '../../../ports/domain/releases.js';
 import type { DomainEvent } from '../../../ports/events.js';
-import { buildKey, isSeenIn, releaseOf, versionOf, type Published } from '../item/build-names.js';
+import { buildKey, isSeenIn, lastSeenIn, releaseOf, versionOf, type Published } from '../item/build-names.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { KnownBuilds } from './known-builds.js';
 import { Items } from '../store/items.js';
@@ -31,7 +31,7 @@ export class Closing {
     if (build === null || item.build_key === null) return item;
     const published = await this.known.matching(item.project, [build]);
     const release = releaseOf(build, published);
-    if (release === undefined || isSeenIn(release.version, item.last_build)) return item;
+    if (release === undefined || isSeenIn(versionOf(build, published), lastSeenIn(item))) return item;
     return this.#close(item.id, item.build_key, release.publication);
   }
 
@@ -114,8 +114,9 @@ export class Closing {
 }
 
 /** Whether a publish closed the item, or would have: the error was not seen in this version since. */
-function isLeftover({ resolved_in_build: build, last_build }: ItemDoc, published: Published): boolean {
-  return build !== null && !isSeenIn(versionOf(build, published), last_build);
+function isLeftover(item: ItemDoc, published: Published): boolean {
+  const { resolved_in_build: build } = item;
+  return build !== null && !isSeenIn(versionOf(build, published), lastSeenIn(item));
 }
 
 /** The keys whose release is published, by the act of publishing; undefined: the act has no name. */

@@ -9,7 +9,8 @@ import { isoOf } from '../../../lib/time.js';
 import { compareVersions, isVersion } from '../../../lib/versions.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
-import { buildKey, canonical } from '../item/build-names.js';
+import { buildKey } from '../item/build-names.js';
+import { versionIdentity } from '../../../lib/version-names.js';
 import type { BuildDoc } from '../item/model.js';
 
 const PAGE = 500;
@@ -26,7 +27,7 @@ export class KnownBuilds {
    * may have build names of their own, and each name finds the release.
    */
   async add(project: string, { version, build, publication }: PublishedBuild): Promise<void> {
-    const key = canonical(version);
+    const key = versionIdentity(version);
     const act = publication === undefined ? {} : { publication };
     const set = { project, version, version_key: key, build, ...act };
     // The first of several platforms, and the first of an act that is repeated, is when machines could have it.
@@ -44,7 +45,7 @@ export class KnownBuilds {
   }
 
   async remove(project: string, version: string): Promise<void> {
-    const key = canonical(version);
+    const key = versionIdentity(version);
     await this.deps.builds.bulk([{ remove: { project, version_key: key } }, { remove: { id: hashOf(project, key) } }]);
   }
 
@@ -52,7 +53,7 @@ export class KnownBuilds {
   async matching(project: string, builds: readonly (string | null)[]): Promise<BuildDoc[]> {
     const texts = [...new Set(builds.filter((build) => build !== null))];
     if (texts.length === 0) return [];
-    const ids = texts.map((text) => hashOf(project, canonical(text)));
+    const ids = texts.map((text) => hashOf(project, versionIdentity(text)));
     const keys = texts.map((text) => buildKey(project, text));
     const [byVersion, byName] = await Promise.all([
       this.deps.builds.find({ filter: { id: { in: ids } }, limit: ids.length }),
@@ -67,7 +68,7 @@ export class KnownBuilds {
     const page = await this.deps.builds.find({ filter, sort: [['published_at', 'desc']], limit: PAGE });
     const first = new Map<string, Publish>();
     // From the newest on, so that the first time of a version stays.
-    for (const { version, published_at } of page.items) first.set(canonical(version), { version, published_at });
+    for (const { version, published_at } of page.items) first.set(versionIdentity(version), { version, published_at });
     return [...first.values()].toSorted((a, b) => (a.published_at < b.published_at ? 1 : -1));
   }
 

@@ -1,5 +1,5 @@
 /** Whether an occurrence of a resolved or closed item is a regression (contract 20, regression). Pure. */
-import { compareVersions, isVersion } from '../../../lib/versions.js';
+import { compareNamedVersions } from '../../../lib/version-names.js';
 import { versionOf, type Published } from '../item/build-names.js';
 
 /** A fix without a build needs a while to arrive: an occurrence within this time is the old error. */
@@ -14,7 +14,7 @@ export interface Fixed {
 export type RegressionVerdict = 'regression' | 'late' | 'counted';
 
 /**
- * @param version of the occurrence; text outside contract 40's grammar counts as none
+ * @param version of the occurrence; text outside contract 40's grammar equals itself alone
  * @param occurredAt milliseconds, at most the receive time
  */
 export function judge(
@@ -29,8 +29,12 @@ export function judge(
     return occurredAt - fixedAt > GRACE_MS ? 'regression' : 'counted';
   }
   // Nothing says that it came from an installation with the fix.
-  if (version === null || !isVersion(version)) return 'late';
+  if (version === null) return 'late';
+  if (compareNamedVersions(version, build) === 0) return 'regression';
+  const seenIn = versionOf(version, published);
+  if (seenIn === null) return 'late';
   const fixedIn = versionOf(build, published);
-  if (fixedIn === null) return 'counted';
-  return compareVersions(version, fixedIn) >= 0 ? 'regression' : 'late';
+  const order = fixedIn === null ? null : compareNamedVersions(seenIn, fixedIn);
+  if (order === null) return 'counted';
+  return order >= 0 ? 'regression' : 'late';
 }

@@ -14,7 +14,7 @@
 import { createHmac } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { networkOf } from '../../../lib/addresses.js';
-import { isVersion } from '../../../lib/versions.js';
+import { readVersion } from '../../../lib/version-names.js';
 import type { Report, VersionFaults } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
@@ -28,7 +28,7 @@ export class Faults implements VersionFaults {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'clock' | 'faultWatchers' | 'senderKey'>) {}
 
   async count(project: string, version: string, since: string): Promise<number> {
-    if (!isVersion(version)) return 0;
+    if (readVersion(version).version === null) return 0;
     return this.deps.items.count({
       fault_key: buildKey(project, version),
       fault_at: { gte: since },
@@ -40,7 +40,7 @@ export class Faults implements VersionFaults {
   /** Fields of an item whose group this report makes, or brings back; none where it is no error or names no version. */
   begun(item: Pick<ItemDoc, 'id' | 'project' | 'type'>, report: Report): Fault {
     const version = report.app_version?.trim() ?? '';
-    if (item.type !== 'error' || !isVersion(version)) return {};
+    if (item.type !== 'error' || readVersion(version).version === null) return {};
     const key = buildKey(item.project, version);
     return isPublic(report)
       ? { fault_key: undefined, fault_at: undefined, lone_fault: { key, sender: this.#hash(item.id, report) } }

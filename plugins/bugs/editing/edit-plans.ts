@@ -4,7 +4,15 @@ import { severityIn } from '../item/severity.js';
 import type { Json } from '../../../ports/store.js';
 import type { BugCaller } from '../caller.js';
 import { reasonRequired } from '../errors.js';
-import { checkAbove, isSeenIn, storedBuild, versionOf, type Published } from '../item/build-names.js';
+import {
+  checkAbove,
+  firstSeenIn,
+  isSeenIn,
+  lastSeenIn,
+  storedBuild,
+  versionOf,
+  type Published,
+} from '../item/build-names.js';
 import type { ChangeSet } from '../item/change-set.js';
 import { same } from '../item/claim-rule.js';
 import type { Edit } from '../item/edit.js';
@@ -89,8 +97,8 @@ export function buildWarnings(item: ItemDoc, edit: Edit, published: Published): 
   const build = edit.resolved_in_build;
   if (!build || item.type === 'feature') return [];
   const version = versionOf(build, published);
-  checkAbove(version, item.first_build);
-  if (!isSeenIn(version, item.last_build)) return [];
+  checkAbove(version, firstSeenIn(item));
+  if (!isSeenIn(version, lastSeenIn(item))) return [];
   return [`It was still seen in ${item.last_build}, so build ${build} does not close it by itself.`];
 }
 

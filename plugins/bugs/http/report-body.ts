@@ -1,5 +1,5 @@
 /** A body of `POST /report` as a report for the intake (contract 20, endpoints). Pure. */
-import { isVersion } from '../../../lib/versions.js';
+import { versionName } from '../../../lib/version-names.js';
 import type { ErrorLevel, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { checkAbove, storedBuild } from '../item/build-names.js';
@@ -55,9 +55,9 @@ export function reportOf(body: ReportBody, caller: BugCaller): { report: Report;
   };
   const fix = some(body.resolved_in_build);
   const resolved_in_build = fix === null ? null : storedBuild(fix);
-  const app_version = some(body.app_version) ?? some(body.build) ?? some(body.release);
-  if (body.type !== 'feature' && resolved_in_build !== null && isVersion(resolved_in_build))
-    checkAbove(resolved_in_build, app_version);
+  const given_version = some(body.app_version) ?? some(body.build) ?? some(body.release);
+  const app_version = given_version === null ? null : some(versionName(given_version));
+  if (body.type !== 'feature' && resolved_in_build !== null) checkAbove(resolved_in_build, app_version);
   const report: Report = {
     type: body.type ?? 'bug',
     project: body.project,

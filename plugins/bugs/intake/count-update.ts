@@ -2,6 +2,7 @@
 import { isoOf } from '../../../lib/time.js';
 import type { Update } from '../../../ports/store.js';
 import { notes, type IncomingReport } from './incoming-report.js';
+import { statedVersion } from '../item/build-names.js';
 import { hourKey, minuteKey } from '../item/rate.js';
 
 /**
@@ -21,6 +22,7 @@ export function countUpdate(incoming: IncomingReport, stamp: string, late = fals
   if (incoming.flooded) update.inc = { ...update.inc, flooded: 1 };
   if (late) update.inc = { ...update.inc, late_count: 1 };
   if (typeof report.app_version === 'string') update.set = { last_build: report.app_version };
+  if (report.build_number) update.set = { ...update.set, last_numbered: statedVersion(report) };
   if (notes(ref)) update.set = { ...update.set, [`inflight.${ref.id}`]: 1 };
   return update;
 }

@@ -29,7 +29,9 @@ export class CountingSeen {
 
   /** Null when the item changed meanwhile. */
   async count(item: ItemDoc, incoming: IncomingReport): Promise<Counted | null> {
-    const published = await this.known.matching(item.project, [item.resolved_in_build]);
+    const { app_version = null } = incoming.report;
+    const builds = item.resolved_in_build === null ? [] : [item.resolved_in_build, app_version];
+    const published = await this.known.matching(item.project, builds);
     return this.watermark.write(item.id, async (stamp) => {
       const change = new ChangeSet(item, 'system', stamp, this.deps.ids);
       const { late, regression } = planOccurrence(change, incoming, published);

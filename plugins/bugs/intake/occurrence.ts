@@ -2,7 +2,7 @@
  * Effects of an occurrence on an item beside the count: reopen, mute, unmute (contract 20, regression; 21, rules).
  * Pure.
  */
-import type { Published } from '../item/build-names.js';
+import { statedVersion, type Published } from '../item/build-names.js';
 import type { ChangeSet } from '../item/change-set.js';
 import type { IncomingReport } from './incoming-report.js';
 import { judge } from '../builds/regression.js';
@@ -23,11 +23,10 @@ export function planOccurrence(
   let late = false;
   let regression = false;
   if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) {
-    const version = incoming.report.app_version ?? null;
-    const verdict = judge(item, version, incoming.occurred, published);
+    const verdict = judge(item, statedVersion(incoming.report), incoming.occurred, published);
     late = verdict === 'late';
     regression = verdict === 'regression';
-    if (regression) planRegression(change, version);
+    if (regression) planRegression(change, incoming.report.app_version ?? null);
   }
   const { next } = change;
   if (!next.muted && !next.sent.created) change.emit(next.type === 'feature' ? 'feature.created' : 'bug.created');

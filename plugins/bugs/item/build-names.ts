@@ -4,30 +4,35 @@
  * An index finds the items that a publish closes, so equal versions need one text: `1.2` and `1.2.0` both become `1.2`.
  */
 import { invalid } from '../../../kernel/errors.js';
-import { canonicalVersion, compareVersions, isVersion } from '../../../lib/versions.js';
+import type { Report } from '../../../ports/domain/bugs.js';
+import type { ItemDoc } from './model.js';
+import { compareNamedVersions, readVersion, versionIdentity, versionName } from '../../../lib/version-names.js';
+import { isVersion } from '../../../lib/versions.js';
+
+type StatedVersion = Pick<Report, 'app_version' | 'build_number'>;
 
 /** Releases of one project that are offered. */
 export type Published = readonly { version: string; build: string | null; publication?: string }[];
 
-/** The one spelling of a version (no leading zeros, no trailing zero segments); other text stays as it is. */
-export function canonical(build: string): string {
-  const text = build.trim();
-  return isVersion(text) ? canonicalVersion(text) : text;
-}
-
 /** The key by which the index finds items that wait for a build. */
-export const buildKey = (project: string, build: string): string => `${project} ${canonical(build)}`;
+export const buildKey = (project: string, build: string): string => `${project} ${versionIdentity(build)}`;
 
-/** The version that a `resolved_in_build` names: its own, or that of the release with this build name; else null. */
+/**
+ * The version that a `resolved_in_build` names: its own, with its build number, or that of the release with this build
+ * name; else null.
+ */
 export function versionOf(build: string, published: Published): string | null {
-  if (isVersion(build.trim())) return build.trim();
-  return published.find((release) => release.build === build)?.version ?? null;
+  const { name, version } = readVersion(build);
+  if (version !== null) return name;
+  return published.find((release) => release.build !== null && versionName(release.build) === name)?.version ?? null;
 }
 
 /** The release whose version equals the build, or that was published under this build name; undefined: none. */
 export function releaseOf(build: string, published: Published): Published[number] | undefined {
-  const wanted = canonical(build);
-  return published.find((r) => canonical(r.version) === wanted || (r.build !== null && canonical(r.build) === wanted));
+  const wanted = versionIdentity(build);
+  return published.find(
+    (r) => versionIdentity(r.version) === wanted || (r.build !== null && versionIdentity(r.build) === wanted),
+  );
 }
 
 /** A release's build name, as `resolved_in_build` may give it. */
@@ -38,8 +43,7 @@ const BUILD_NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
  * @throws ServiceError validation_failed for what names neither a version nor a build
  */
 export function storedBuild(given: string): string {
-  const text = given.trim().replace(/^.*@/s, '');
-  const build = text.replace(/^[vV](?=\d)/, '');
+  const build = versionName(given);
   if (isVersion(build) || BUILD_NAME.test(build)) return build;
   throw invalid({
     resolved_in_build: 'must be a version such as 1.4.0, or a build name of letters, digits and . _ + - (at most 64)',
@@ -47,8 +51,27 @@ export function storedBuild(given: string): string {
 }
 
 /** Whether a version is at or below the one in which the error was seen; false where they cannot be compared. */
-export const isSeenIn = (version: string | null, seen: string | null): boolean =>
-  version !== null && seen !== null && isVersion(seen.trim()) && compareVersions(version, seen.trim()) <= 0;
+export function isSeenIn(version: string | null, seen: string | null): boolean {
+  if (version === null || seen === null) return false;
+  const order = compareNamedVersions(version, seen);
+  if (order !== 0) return order !== null && order < 0;
+  // Only the fix names its build: the error may have been seen in an earlier one of the same version.
+  return readVersion(version).number === null || readVersion(seen).number !== null;
+}
+
+type SeenBuilds = Pick<ItemDoc, 'first_build' | 'first_numbered' | 'last_build' | 'last_numbered'>;
+
+/** The builds in which an item was seen first and last, with their numbers. */
+export const firstSeenIn = (item: SeenBuilds): string | null => withNumber(item.first_build, item.first_numbered);
+export const lastSeenIn = (item: SeenBuilds): string | null => withNumber(item.last_build, item.last_numbered);
+
+/** @param numbered the last version whose reporter stated its build number apart */
+const withNumber = (version: string | null, numbered: string | undefined): string | null =>
+  version !== null && numbered?.startsWith(`${version}+`) === true ? numbered : version;
+
+/** What a reporter states of its version, in one text; null: nothing. */
+export const statedVersion = ({ app_version, build_number }: StatedVersion): string | null =>
+  app_version && build_number ? `${app_version}+${build_number}` : (app_version ?? null);
 
 /** @param version that a fix names @param first in which the error was seen. @throws ServiceError validation_failed */
 export function checkAbove(version: string | null, first: string | null): void {

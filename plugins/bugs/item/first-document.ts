@@ -5,6 +5,7 @@ import type { Details, Report } from '../../../ports/domain/bugs.js';
 import { searchText, transactionIn, wordsText } from '../text/search-text.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
+import { statedVersion } from './build-names.js';
 import { hourKey, minuteKey } from './rate.js';
 import { firstMarks } from './place-marks.js';
 import { rankOf } from './severity.js';
@@ -26,6 +27,11 @@ export const levelRank = (report: Report): number =>
 
 const searchedIn = ({ title, error_message, exception_class, file_path }: Report, context: unknown): string =>
   searchText({ title, error_message, exception_class, file_path, transaction: transactionIn(context) });
+
+function numbersOf(report: Report): Pick<ItemDoc, 'first_numbered' | 'last_numbered'> {
+  const numbered = statedVersion(report) ?? undefined;
+  return { first_numbered: numbered, last_numbered: numbered };
+}
 
 /** The item's first document. Fields without a reported value are null. @param context of the report, for `q` */
 export function firstDocument(
@@ -73,6 +79,7 @@ export function firstDocument(
     last_seen_at: occurred,
     first_build: version,
     last_build: version,
+    ...(report.build_number && numbersOf(report)),
     regression: false,
     regression_count: 0,
     regressed_at: null,

@@ -173,6 +173,9 @@ export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
   split_from?: string;
   /** Occurrences of unknown keys that the flood rule led here; missing: none. */
   flooded?: number;
+  /** `first_build` and `last_build` with the build number that their reporter stated apart. */
+  first_numbered?: string;
+  last_numbered?: string;
   /**
    * `<project> <version>` (`buildKey`) of the new group or regression that counts, and the time since when
    * (version-faults.ts).

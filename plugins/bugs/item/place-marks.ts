@@ -9,7 +9,7 @@
 import { hash } from 'node:crypto';
 import { RecentMap } from '../../../lib/recent-map.js';
 import type { Update } from '../../../ports/store.js';
-import { canonical } from './build-names.js';
+import { versionIdentity } from '../../../lib/version-names.js';
 
 export interface PlaceMarks {
   /** The newest versions, newest last; missing in items from before this field. */
@@ -36,7 +36,8 @@ function known(marks: RecentMap<string>, text: string, make: (text: string) => s
   return mark;
 }
 
-export const versionMark = (version: string): string => known(versions, version, (text) => markOf(canonical(text)));
+export const versionMark = (version: string): string =>
+  known(versions, version, (text) => markOf(versionIdentity(text)));
 export const hostMark = (host: string): string => known(hosts, host, (text) => markOf(text.trim()));
 
 /** Where an occurrence was. */

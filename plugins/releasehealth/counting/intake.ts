@@ -2,6 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
 import { networkOf } from '../../../lib/addresses.js';
+import { correctSenderTime } from '../../../lib/clocks/sender-clock.js';
+import { versionName } from '../../../lib/version-names.js';
 import { printOf, type Print } from '../../../lib/text/distinct-sketch.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { PROJECTS, type ProjectDirectory } from '../../../ports/domain/projects.js';
@@ -42,11 +44,11 @@ export class HourIntake implements SessionIntake {
     await this.projects.accepting(report.project, 'reports');
     const adding = new Map<string, { series: HourSeries; delta: Delta }>();
     for (const entry of report.entries) {
-      const began = this.#began(entry);
+      const began = this.#began(entry, report.sent_at ?? null);
       if (began === null) continue;
       const series = await this.series.of({
         project: report.project,
-        version: report.version.trim(),
+        version: versionName(report.version),
         version_key: versionKey(report.version),
         environment: report.environment,
         hour: hourOf(began),
@@ -65,9 +67,10 @@ export class HourIntake implements SessionIntake {
   }
 
   /** Milliseconds; null: it does not count. A clock that is ahead is wrong. */
-  #began({ started_at }: SessionEntry): number | null {
+  #began({ started_at }: SessionEntry, sentAt: string | null): number | null {
     const now = this.clock.now();
-    const began = started_at === null ? now : Math.min(Date.parse(started_at), now);
+    const corrected = correctSenderTime(started_at, sentAt, now);
+    const began = corrected === null ? now : Math.min(Date.parse(corrected), now);
     return began < now - OLDEST_MS ? null : began;
   }
 

@@ -1,7 +1,7 @@
 /** Which versions the machines of a project run, by what their heartbeats say. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedReadings } from '../../../lib/shared-reading.js';
-import { canonicalVersion, isVersion } from '../../../lib/versions.js';
+import { versionIdentity } from '../../../lib/version-names.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
@@ -59,7 +59,5 @@ export function adoptionOf(all: Counts, up: Counts): VersionAdoption[] {
 }
 
 function sameOf(key: Scalar): string | null {
-  if (key === null) return null;
-  const text = String(key);
-  return isVersion(text) ? canonicalVersion(text) : text;
+  return key === null ? null : versionIdentity(String(key));
 }

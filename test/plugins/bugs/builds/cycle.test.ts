@@ -85,7 +85,7 @@ describe('bugs: an item that was fixed', () => {
   it('(c) with a build, and the occurrence names none: counted, late, and no regression', async () => {
     const id = await fixed({ status: 'closed', resolved_in_build: '2.0' });
     fixture.clock.advance(HOUR);
-    for (const app_version of [null, 'v2', 'main-4f2a', ''])
+    for (const app_version of [null, 'v1.9', 'main-4f2a', ''])
       expect(await again({ app_version })).to.include({ regression: false });
     expect(await shown(fixture, id)).to.include({ status: 'closed', late_count: 4, hit_count: 5 });
   });

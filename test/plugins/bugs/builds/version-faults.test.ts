@@ -48,14 +48,14 @@ for (const engine of ENGINES) {
       await send(group({ app_version: '1.2.0' }));
       await send(group({ app_version: '1.2.1' }));
       await send(group({ project: 'beta' }));
-      for (const app_version of [null, '', 'v1.2', 'main']) await send(group({ app_version }));
+      for (const app_version of [null, '', 'v1.2', '1.2+388', 'main']) await send(group({ app_version }));
       await send(group({ type: 'bug' }));
-      expect(await count()).to.equal(2);
-      expect(await count('01.2.0.0')).to.equal(2);
+      expect(await count()).to.equal(4);
+      expect(await count('01.2.0.0')).to.equal(4);
       expect(await count('1.2.1')).to.equal(1);
       expect(await count('1.2', 'beta')).to.equal(1);
       expect(await count('no version')).to.equal(0);
-      expect(counted).to.deep.equal(['alpha 1.2', 'alpha 1.2', 'alpha 1.2.1', 'beta 1.2']);
+      expect(counted).to.have.members([...Array<string>(4).fill('alpha 1.2'), 'alpha 1.2.1', 'beta 1.2']);
     });
 
     it('further occurrences of a group, of whatever version, count nothing', async () => {

@@ -1,0 +1,46 @@
+import { expect } from 'chai';
+import { compareNamedVersions, readVersion, versionIdentity } from '../../lib/version-names.js';
+
+describe('version names', () => {
+  for (const [given, name, version, number] of [
+    ['1.4.2', '1.4.2', '1.4.2', null],
+    ['v1.4.2', '1.4.2', '1.4.2', null],
+    ['V1.4.2', '1.4.2', '1.4.2', null],
+    [' shop@v1.4.2 ', '1.4.2', '1.4.2', null],
+    ['@acme/shop@1.4.2-rc.1', '1.4.2-rc.1', '1.4.2-rc.1', null],
+    ['com.acme.shop@1.4.2+388', '1.4.2+388', '1.4.2', '388'],
+    ['1.4.2+388.1', '1.4.2+388.1', '1.4.2', '388.1'],
+    ['1.4.2+b7', '1.4.2+b7', '1.4.2', null],
+    ['1.4.2+', '1.4.2+', null, null],
+    ['shop@9fceb02d0ae598e9', '9fceb02d0ae598e9', null, null],
+    ['vanilla-7', 'vanilla-7', null, null],
+    ['2026.11_rc+1', '2026.11_rc+1', null, null],
+    ['shop@', '', null, null],
+  ] as const)
+    it(`reads ${given}`, () => expect(readVersion(given)).to.deep.equal({ name, version, number }));
+
+  for (const [a, order, b] of [
+    ['v1.4.2', 0, '1.4.2'],
+    ['shop@v1.4', 0, '1.4.0'],
+    ['v1.4.3', 1, 'shop@1.4.2'],
+    ['v1.4.1', -1, '1.4.2'],
+    ['1.4.2+388', -1, '1.4.2+389'],
+    ['1.4.2+1000', 1, '1.4.2+389'],
+    ['1.4.2+388', 0, '1.4.2'],
+    ['1.4.2+388', 0, '1.4.2+b7'],
+    ['1.4.1+999', -1, '1.4.2+1'],
+    ['9fceb02', 0, 'shop@9fceb02'],
+    ['9fceb02', null, 'a94a8fe'],
+    ['9fceb02', null, '1.4.2'],
+  ] as const)
+    it(`${a} against ${b} is ${order}`, () => {
+      expect(compareNamedVersions(a, b)).to.equal(order);
+      expect(compareNamedVersions(b, a)).to.equal(order === null ? null : order === 0 ? 0 : -order);
+    });
+
+  it('has one identity for equal versions, and keeps other text', () => {
+    const same = ['1.4', 'v1.4.0', 'shop@1.4.0+388', '01.4'].map(versionIdentity);
+    expect(new Set(same)).to.deep.equal(new Set(['1.4']));
+    expect(versionIdentity('shop@9fceb02')).to.equal('9fceb02');
+  });
+});
