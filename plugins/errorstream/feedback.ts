@@ -10,7 +10,7 @@ import { cutObject } from './limits/cut.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { LIMITS } from './report.js';
 import { titleOf } from '../../lib/text/error-title.js';
-import { versionName } from '../../lib/version-names.js';
+import { versionName } from '../../lib/versions.js';
 
 /** Characters, as many as a comment has. */
 const LONGEST_TEXT = 16_384;

@@ -9,7 +9,7 @@ import type { ErrorBody } from './body.js';
 import { cutHead, cutNewest, cutObject, cutStack } from './limits/cut.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { titleOf } from '../../lib/text/error-title.js';
-import { versionName } from '../../lib/version-names.js';
+import { versionName } from '../../lib/versions.js';
 
 /** Characters, elements. */
 export const LIMITS = {

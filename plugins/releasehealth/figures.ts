@@ -11,7 +11,7 @@ import type {
   VersionHealth,
 } from '../../ports/domain/release-health.js';
 import type { Collection, Filter } from '../../ports/store.js';
-import { versionName } from '../../lib/version-names.js';
+import { versionName } from '../../lib/versions.js';
 import { hourOf, minuteOf, versionKey, type HourDoc } from './model.js';
 
 /** Documents read at a time: between two pages other requests have their turn. */

@@ -1,5 +1,5 @@
 /** What the plugin keeps, and its collections (contract 21, release health). */
-import { versionIdentity } from '../../lib/version-names.js';
+import { versionIdentity } from '../../lib/versions.js';
 import { HOUR_MS, isoOf } from '../../lib/time.js';
 import type { SessionCounts, SessionOutcome } from '../../ports/domain/release-health.js';
 import type { CollectionSpec, Doc } from '../../ports/store.js';

@@ -14,7 +14,7 @@ import { isRust, rustFrames } from './rust.js';
 import { stackOf } from './stack.js';
 import { instant } from './time.js';
 import { userOf } from './user.js';
-import { readVersion } from '../../lib/version-names.js';
+import { readVersion } from '../../lib/versions.js';
 import { line, list, record, records, shallow, text, type Loose } from './values.js';
 
 /** One more than the intake keeps, so that the intake sees the excess and notes the cut. */

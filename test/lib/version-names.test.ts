@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compareNamedVersions, readVersion, versionIdentity } from '../../lib/version-names.js';
+import { compareNamedVersions, readVersion, versionIdentity } from '../../lib/versions.js';
 
 describe('version names', () => {
   for (const [given, name, version, number] of [

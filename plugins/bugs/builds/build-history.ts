@@ -5,7 +5,7 @@
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { BuildCommit, BuildCommits, BuildHistory } from '../../../ports/domain/releases.js';
 import { DEPS, type BugDeps } from '../deps.js';
-import { versionIdentity } from '../../../lib/version-names.js';
+import { versionIdentity } from '../../../lib/versions.js';
 import { hashOf } from '../item/document-ids.js';
 import { scrubText } from '../text/scrub-text.js';
 

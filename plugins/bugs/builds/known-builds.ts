@@ -6,11 +6,10 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
 import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import { compareVersions, isVersion } from '../../../lib/versions.js';
+import { compareVersions, isVersion, versionIdentity } from '../../../lib/versions.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { hashOf } from '../item/document-ids.js';
 import { buildKey } from '../item/build-names.js';
-import { versionIdentity } from '../../../lib/version-names.js';
 import type { BuildDoc } from '../item/model.js';
 
 const PAGE = 500;

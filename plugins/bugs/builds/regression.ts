@@ -1,5 +1,5 @@
 /** Whether an occurrence of a resolved or closed item is a regression (contract 20, regression). Pure. */
-import { compareNamedVersions } from '../../../lib/version-names.js';
+import { compareNamedVersions } from '../../../lib/versions.js';
 import { versionOf, type Published } from '../item/build-names.js';
 
 /** A fix without a build needs a while to arrive: an occurrence within this time is the old error. */

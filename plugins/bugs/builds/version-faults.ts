@@ -14,7 +14,7 @@
 import { createHmac } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { networkOf } from '../../../lib/addresses.js';
-import { readVersion } from '../../../lib/version-names.js';
+import { readVersion } from '../../../lib/versions.js';
 import type { Report, VersionFaults } from '../../../ports/domain/bugs.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';

@@ -1,5 +1,5 @@
 /** A body of `POST /report` as a report for the intake (contract 20, endpoints). Pure. */
-import { versionName } from '../../../lib/version-names.js';
+import { versionName } from '../../../lib/versions.js';
 import type { ErrorLevel, ItemType, Report, Severity } from '../../../ports/domain/bugs.js';
 import type { BugCaller } from '../caller.js';
 import { checkAbove, storedBuild } from '../item/build-names.js';

@@ -6,8 +6,7 @@
 import { invalid } from '../../../kernel/errors.js';
 import type { Report } from '../../../ports/domain/bugs.js';
 import type { ItemDoc } from './model.js';
-import { compareNamedVersions, readVersion, versionIdentity, versionName } from '../../../lib/version-names.js';
-import { isVersion } from '../../../lib/versions.js';
+import { compareNamedVersions, isVersion, readVersion, versionIdentity, versionName } from '../../../lib/versions.js';
 
 type StatedVersion = Pick<Report, 'app_version' | 'build_number'>;
 

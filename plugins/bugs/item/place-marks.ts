@@ -9,7 +9,7 @@
 import { hash } from 'node:crypto';
 import { RecentMap } from '../../../lib/recent-map.js';
 import type { Update } from '../../../ports/store.js';
-import { versionIdentity } from '../../../lib/version-names.js';
+import { versionIdentity } from '../../../lib/versions.js';
 
 export interface PlaceMarks {
   /** The newest versions, newest last; missing in items from before this field. */

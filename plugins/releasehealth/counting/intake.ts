@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
 import { networkOf } from '../../../lib/addresses.js';
 import { correctSenderTime } from '../../../lib/clocks/sender-clock.js';
-import { versionName } from '../../../lib/version-names.js';
+import { versionName } from '../../../lib/versions.js';
 import { printOf, type Print } from '../../../lib/text/distinct-sketch.js';
 import { DAY_MS, isoOf } from '../../../lib/time.js';
 import { PROJECTS, type ProjectDirectory } from '../../../ports/domain/projects.js';

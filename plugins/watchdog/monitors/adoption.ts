@@ -1,7 +1,7 @@
 /** Which versions the machines of a project run, by what their heartbeats say. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedReadings } from '../../../lib/shared-reading.js';
-import { versionIdentity } from '../../../lib/version-names.js';
+import { versionIdentity } from '../../../lib/versions.js';
 import type { VersionAdoption } from '../../../ports/domain/watchdog.js';
 import type { Scalar } from '../../../ports/store.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
