@@ -46,6 +46,7 @@ export const codeOf = (error: unknown): string =>
  */
 export function failureOf(error: unknown): AgentFailure {
   if (error instanceof AgentFailure) return error;
+  if (error instanceof Error && error.cause instanceof AgentFailure && error.name === 'AbortError') return error.cause;
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && error.name === 'AbortError')
     return new AgentFailure('cancelled', 'cancelled', { cause: error });

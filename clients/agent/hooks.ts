@@ -11,6 +11,8 @@ export interface Hooks {
   retryMs: readonly number[];
   /** How long an answer of the server may take to begin or to go on. */
   answerMs: number;
+  /** How long a run may take to unwind after an uncaught error. */
+  unwindMs: number;
 }
 
 export const HOOKS: Hooks = {
@@ -18,4 +20,5 @@ export const HOOKS: Hooks = {
   leastRate: { bytesPerSecond: 1024, overMs: 60_000 },
   retryMs: [500, 1_000, 2_000, 4_000, 8_000],
   answerMs: 30_000,
+  unwindMs: 15_000,
 };

@@ -87,6 +87,14 @@ export class Output {
     else this.#progressLine(text);
   }
 
+  /** Printed on every run, also without a terminal: the old content lies somewhere else now. */
+  userFileKept(path: string, keptAs: string): void {
+    const fields = { path, kept_as: keptAs };
+    this.record('user_file_kept', fields);
+    if (this.json) this.#line({ event: 'user_file_kept', ...fields });
+    else this.say(`${printable(path)} was changed on this machine: it is kept as ${printable(keptAs)}`);
+  }
+
   failed(outcome: string, code: number, text: string): void {
     this.record('failed', { outcome, exit_code: code, message: text });
     this.release();

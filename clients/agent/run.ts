@@ -1,5 +1,6 @@
 /** One run of the agent: options, action, exit code. */
 import { dirname } from 'node:path';
+import { rejectAfterCrash, toCrash } from './crash.js';
 import { codeOf, EXIT, failureOf } from './exit.js';
 import { HOOKS, type Hooks } from './hooks.js';
 import { readOptions, type CheckedOptions } from './options.js';
@@ -45,20 +46,18 @@ export async function run(
   let output = new Output(terminal.stdout, terminal.stderr, said);
   const cancel = new AbortController();
   const stop = (): void => cancel.abort();
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  // Of a library, in a callback that no promise waits for: the run unwinds as if it had been cancelled.
+  const crash = (error: unknown): void => cancel.abort(toCrash(error));
+  process.on('SIGINT', stop).on('SIGTERM', stop).on('uncaughtException', crash).on('unhandledRejection', crash);
   try {
     const around = { hooks, signal: cancel.signal, ownFile };
     const started = isChild(env) ? await asChild(env) : await asItself(argv, env, around);
     output = new Output(terminal.stdout, terminal.stderr, started.options.json);
-    try {
-      return await act({ ...around, ...started, output });
-    } finally {
-      await started.network.close();
-    }
+    return await act({ ...around, ...started, output });
   } catch (error) {
     return end(output, error);
   } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
+    process.off('SIGINT', stop).off('SIGTERM', stop).off('uncaughtException', crash).off('unhandledRejection', crash);
   }
 }
 
@@ -103,7 +102,9 @@ async function act(agent: Agent): Promise<number> {
   const owner = options.action === 'install' && !options.dirGiven ? null : await ownerToBecome(options.dir);
   if (owner !== null) return asOwner(owner, agent);
   for (const warning of options.warnings) output.warning(warning);
-  await ACTIONS[options.action](agent);
+  // An update restarts its application before it gives up.
+  const work = ACTIONS[options.action](agent);
+  await (options.action === 'update' ? work : rejectAfterCrash(work, agent));
   output.done();
   return EXIT.done;
 }

@@ -1,9 +1,8 @@
 /**
  * One request to the service, with a body that is streamed. No redirect is followed: it would take the token elsewhere.
- * Proxies come from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY), which node's own `fetch` ignores.
+ * Proxies come from the environment (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY).
  */
-import { Readable } from 'node:stream';
-import type { Dispatcher, request as Request } from 'undici';
+import { sendRequest } from '../../lib/http/send-request.js';
 
 export interface OutgoingRequest {
   method: 'GET' | 'POST';
@@ -23,26 +22,15 @@ export interface HttpAnswer {
 const MAX_ANSWER_BYTES = 64 * 1024 ** 2;
 const BODY_MS = 60_000;
 
-/** Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect on what carries a token. */
-const TLS = { rejectUnauthorized: true };
-let client: Promise<{ request: typeof Request; dispatcher: Dispatcher }> | undefined;
-
-/** Loaded with the first request: `--dry-run` has none. */
-async function clientOf(): Promise<{ request: typeof Request; dispatcher: Dispatcher }> {
-  const { EnvHttpProxyAgent, request } = await import('undici');
-  return { request, dispatcher: new EnvHttpProxyAgent({ connect: TLS, requestTls: TLS, proxyTls: TLS }) };
-}
-
 /** @throws Error when no whole answer came */
 export async function send(url: URL, { method, headers, body, answerMs }: OutgoingRequest): Promise<HttpAnswer> {
-  const { request, dispatcher } = await (client ??= clientOf());
-  const answer = await request(url, {
+  const answer = await sendRequest(url, {
     method,
     headers,
-    dispatcher,
-    headersTimeout: answerMs,
-    bodyTimeout: BODY_MS,
-    ...(body && { body: Readable.from(body, { objectMode: false }) }),
+    ...(body && { body }),
+    env: process.env,
+    responseTimeoutMs: answerMs,
+    bodyTimeoutMs: BODY_MS,
   });
   const parts: Buffer[] = [];
   let size = 0;
@@ -51,10 +39,9 @@ export async function send(url: URL, { method, headers, body, answerMs }: Outgoi
     if (size > MAX_ANSWER_BYTES) throw new Error(`an answer of more than ${MAX_ANSWER_BYTES} bytes`);
     parts.push(part);
   }
-  const { location } = answer.headers;
   return {
-    status: answer.statusCode,
-    location: typeof location === 'string' ? location : null,
+    status: answer.status,
+    location: answer.headers.location ?? null,
     text: Buffer.concat(parts).toString(),
   };
 }

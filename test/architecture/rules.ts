@@ -58,6 +58,14 @@ export const RULES: readonly Rule[] = [
     says: 'lib/folders.ts, files/trusted-file.ts and process/thread-module.ts import node:fs and node:path',
   },
   {
+    // The companions' requests, which go through proxies.
+    layer: 'lib',
+    files: /^lib\/http\/send-request\.ts$/,
+    project: [],
+    packages: [NODE, /^https?-proxy-agent$/],
+    says: 'lib/http/send-request.ts imports node and the libraries that know proxies',
+  },
+  {
     layer: 'lib',
     files: /^lib\//,
     project: [],
@@ -237,20 +245,19 @@ export const RULES: readonly Rule[] = [
     says: 'clients/sdk is published alone: it imports formats, its own folder and node',
   },
   {
-    // fetch ignores proxies; undici is that same client, and knows them.
     layer: 'clients',
     files: /^clients\/agent\//,
     project: [/^formats\//],
-    packages: [NODE, PURE, /^(undici|jsonc-parser|saxes)$/],
-    says: 'clients/agent imports what a client may, and the libraries that know proxies, JSON with comments and XML',
+    packages: [NODE, PURE, /^(jsonc-parser|saxes)$/],
+    says: 'clients/agent imports what a client may, and the libraries that know JSON with comments and XML',
   },
   {
-    // Writes archives, the same bytes everywhere, and publishes them, by a proxy where there is one.
+    // Writes archives, the same bytes everywhere.
     layer: 'clients',
     files: /^clients\/packager\//,
     project: [/^formats\//],
-    packages: [NODE, PURE, /^(tar|pako|undici)$/],
-    says: 'clients/packager imports what a client may, and the libraries that write archives and know proxies',
+    packages: [NODE, PURE, /^(tar|pako)$/],
+    says: 'clients/packager imports what a client may, and the libraries that write archives',
   },
   {
     layer: 'clients',

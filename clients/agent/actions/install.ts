@@ -12,6 +12,7 @@ import { namesSystemDirectory } from '../../../formats/system-names.js';
 import { askText, askYesNo, isInteractive } from '../prompts.js';
 import { missingRuntimes } from '../runtime/check.js';
 import { applySettings, showPost } from '../settings/apply-settings.js';
+import { carrySettingsOver } from '../settings/carry-over.js';
 import { serverOf } from '../net/account.js';
 import { choose, readCatalog } from '../setup/catalog.js';
 import { checkDirectory, makeDirectory, proposedDirectory, unmakeDirectory } from '../setup/directory.js';
@@ -158,13 +159,18 @@ async function bringFiles(installation: Installation, wish: Wish, restart: Resta
     const release = await readOffline(installation, options.package, question, server);
     if (release === null) output.upToDate(question.version ?? '');
     else {
-      await bring(installation, { release, archive: options.package, beforePlan });
+      await bring(installation, { release, archive: options.package, beforePlan, carryOver: carrySettingsOver });
       output.updated(question.version, release.manifest.version);
     }
   } else if (server !== null) {
     const instance = await instanceOf(installation, project);
     const question = { product: project, version: same?.version ?? NONE, channel, platform, instance };
-    const taken = await follow(installation, server, { question, fresh: same === null, beforePlan });
+    const taken = await follow(installation, server, {
+      question,
+      fresh: same === null,
+      beforePlan,
+      carryOver: carrySettingsOver,
+    });
     if (taken === 0 && same === null)
       throw new AgentFailure('error', `the server offers no release of ${project} on ${channel} for ${platform}`);
     if (taken === 0) output.upToDate(question.version);

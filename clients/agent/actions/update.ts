@@ -5,7 +5,9 @@
 import { compareVersions } from '../../../lib/versions.js';
 import { machineIdOf } from '../../../formats/machine-id.js';
 import { machinePlatform } from '../../../formats/machine.js';
+import { hasCrashed, rejectAfterCrash } from '../crash.js';
 import { AgentFailure, failureOf } from '../exit.js';
+import { carrySettingsOver } from '../settings/carry-over.js';
 import { machineInstance } from '../system/machine.js';
 import { bring } from '../update/bring.js';
 import { follow } from '../update/follow.js';
@@ -14,13 +16,14 @@ import { readOffline } from '../update/offline.js';
 import { Restart } from '../update/restart.js';
 import { UpdateServer, type UpdateQuestion } from '../update/server.js';
 import { waitForProcess } from '../update/wait.js';
-import { reportRecovery } from './recover.js';
+import { reportRecovery, rollBackOpenUpdate } from './recover.js';
 
 export async function update(agent: Agent): Promise<void> {
   const restart = new Restart(agent);
   try {
-    await underLock(agent, restart);
+    await rejectAfterCrash(underLock(agent, restart), agent);
   } catch (error) {
+    if (hasCrashed(agent)) await rollBackOpenUpdate(agent);
     // The application comes back whatever happened; the first failure is the one that counts.
     await restart.start().catch((late: unknown) => agent.output.warning(failureOf(late).message));
     throw error;
@@ -56,7 +59,12 @@ async function fromServer(installation: Installation, server: UpdateServer | nul
     instance: await instanceOf(installation, product),
   };
   const beforePlan = (): Promise<void> => quiet(agent, restart);
-  const taken = await follow(installation, server, { question, fresh: false, beforePlan });
+  const taken = await follow(installation, server, {
+    question,
+    fresh: false,
+    beforePlan,
+    carryOver: carrySettingsOver,
+  });
   if (taken === 0) agent.output.upToDate(version);
 }
 
@@ -73,7 +81,12 @@ async function fromFile(
     agent.output.upToDate(question.version ?? '');
     return;
   }
-  await bring(installation, { release, archive, beforePlan: () => quiet(agent, restart) });
+  await bring(installation, {
+    release,
+    archive,
+    beforePlan: () => quiet(agent, restart),
+    carryOver: carrySettingsOver,
+  });
   agent.output.updated(question.version, release.manifest.version);
 }
 

@@ -41,6 +41,7 @@ export async function apply(transaction: Transaction, journal: Journal, signal: 
   for (const file of files)
     await step(file.old === null ? 'create' : 'replace', file.path, () => place(transaction, file));
   for (const folder of touched(transaction)) await syncDirectory(folder);
+  signal.throwIfAborted();
 }
 
 /** Committed is exactly when the staged manifest is gone. */

@@ -32,6 +32,8 @@ export interface FileStep {
   old: OldEntry | null;
   /** Null: the file goes, because only the previous manifest lists it. */
   new: { sha256: string; mode: string } | null;
+  /** Where the old file is kept after the commit, because it is not the installed version's: `app.ini.local`. */
+  keptAs?: string;
 }
 
 export interface DirectoryStep {
@@ -137,7 +139,10 @@ function isHead(head: Head): boolean {
     HEX.test(manifest_sha256) &&
     typeof links === 'boolean' &&
     [...removals, ...files].every(
-      (step) => allowed(step.path) && (step.found === undefined || allowed(step.found)) && isOld(step.old),
+      (step) =>
+        allowed(step.path) &&
+        [step.found, step.keptAs].every((other) => other === undefined || allowed(other)) &&
+        isOld(step.old),
     ) &&
     emptied.every(({ path, mode }) => allowed(path) && MODE.test(mode)) &&
     directories.every(allowed)

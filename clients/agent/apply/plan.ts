@@ -4,17 +4,25 @@
  * first rename.
  */
 import type { Stats } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { access, readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path/posix';
 import { globMatcher } from '../../../formats/globs.js';
 import type { ReleaseManifest, ManifestFile } from '../../../formats/manifest.js';
-import { nameKey } from '../../../formats/path-policy.js';
+import { nameKey, refusedPath } from '../../../formats/path-policy.js';
 import { AgentFailure } from '../exit.js';
 import { hashOf, look } from '../system/files.js';
 import { OWN_FOLDER, type Layout } from '../layout.js';
 import type { DirectoryStep, FileStep, OldEntry, ApplyPlan } from './journal.js';
 import type { Parents } from '../system/parents.js';
 import type { FileSystem } from './probe.js';
+
+/** What of this machine's settings goes into the new version. Paths of the manifest. */
+export interface Carried {
+  /** Files with settings whose packaged bytes did not change: they stay. */
+  untouched: Set<string>;
+  /** Staged files that hold this machine's values, and so are not the package's bytes. */
+  merged: Map<string, { sha256: string; mode: string }>;
+}
 
 export interface PlanInput {
   layout: Layout;
@@ -25,7 +33,11 @@ export interface PlanInput {
   next: ReleaseManifest;
   /** The path of the running agent in the installation; null: it lies elsewhere. */
   own: string | null;
+  /** The files are of a version that only `--current-version` names: nothing tells which of them the user changed. */
+  isForeign: boolean;
   signal: AbortSignal;
+  carried: Carried;
+  warn: (text: string) => void;
 }
 
 export const planUpdate = (input: PlanInput): Promise<ApplyPlan> => new Planner(input).plan();
@@ -55,15 +67,20 @@ class Planner {
   /** Directories that the new version has files in. */
   readonly #needed: Set<string>;
   readonly #preserved: (path: string) => boolean;
+  /** What the installed version has at a path: SHA-256. */
+  readonly #installed: ReadonlyMap<string, string>;
   /** Names in the directories of a file system that folds. */
   readonly #names = new Map<string, string[]>();
 
   constructor(private readonly input: PlanInput) {
-    const { system, next } = input;
+    const { system, next, previous } = input;
     const folds = system.folds || next.platform.startsWith('win-');
     this.#key = folds ? (path) => path.split('/').map(nameKey).join('/') : (path) => path;
     this.#needed = new Set(next.files.flatMap(({ path }) => parentsOf(path)).map(this.#key));
-    this.#preserved = preserves(next);
+    // What either version preserves stays: a publisher who forgets the patterns once overwrites nothing.
+    const matchers = [next, ...(previous === null ? [] : [previous])].map(isPreservedBy);
+    this.#preserved = (path) => matchers.some((matches) => matches(path));
+    this.#installed = new Map(previous?.files.map(({ path, sha256 }) => [this.#key(path), sha256]));
   }
 
   async plan(): Promise<ApplyPlan> {
@@ -88,10 +105,9 @@ class Planner {
     const { previous, next, layout, parents } = this.input;
     if (previous === null) return;
     const stays = new Set(next.files.map(({ path }) => this.#key(path)));
-    const preservedBefore = preserves(previous);
     for (const { path } of previous.files) {
       this.input.signal.throwIfAborted();
-      if (stays.has(this.#key(path)) || preservedBefore(path) || this.#preserved(path)) continue;
+      if (stays.has(this.#key(path)) || this.#preserved(path)) continue;
       if ((await parents.of(path)) !== 'directory') continue;
       const stats = await look(layout.at(path));
       if (stats === null || stats.isDirectory()) continue;
@@ -105,16 +121,18 @@ class Planner {
   }
 
   async #planFile(file: ManifestFile): Promise<void> {
-    const { layout, parents } = this.input;
-    const { path, sha256, mode } = file;
+    const { layout, parents, carried } = this.input;
+    const { path } = file;
+    const { sha256, mode } = carried.merged.get(path) ?? file;
     const step: FileStep = { path, old: null, new: { sha256, mode } };
+    if (this.#preserved(path) && (await this.#isOutOfReach(path))) return;
     if ((await parents.of(path)) !== 'directory') {
       await this.#makeParents(path);
       this.#files.push(step);
       return;
     }
     const stats = await look(layout.at(path));
-    if (stats !== null && this.#preserved(path)) return;
+    if (stats !== null && (this.#preserved(path) || carried.untouched.has(path))) return;
     if (stats === null) this.#files.push(step);
     else if (stats.isDirectory()) {
       await this.#planDirectoryInPlace(path);
@@ -123,8 +141,42 @@ class Planner {
       const old = await this.#old(path, stats);
       const found = await this.#found(path);
       const same = old.kind === 'file' && old.sha256 === sha256 && old.mode === mode && found.found === undefined;
-      if (!same) this.#files.push({ ...step, ...found, old });
+      if (!same) this.#files.push({ ...step, ...found, ...(await this.#keptAs(path, old, sha256)), old });
     }
+  }
+
+  /** A preserved file below a volume, a link or a directory of somebody else: it is not looked into, nor written. */
+  async #isOutOfReach(path: string): Promise<boolean> {
+    const { layout, parents, warn } = this.input;
+    try {
+      await parents.of(path);
+      return false;
+    } catch (error) {
+      if (!(error instanceof AgentFailure)) throw error;
+      const exists = await access(layout.at(path)).then(
+        () => true,
+        () => false,
+      );
+      if (!exists)
+        warn(`${path} is preserved and was not created: ${error.message.replace('; nothing was changed', '')}`);
+      return true;
+    }
+  }
+
+  /** A file of the user, or one that the user changed, is kept next to the new one. */
+  async #keptAs(path: string, old: OldEntry, sha256: string): Promise<{ keptAs?: string }> {
+    const { layout, next, own, isForeign } = this.input;
+    if (isForeign || (own !== null && this.#key(path) === this.#key(own))) return {};
+    if (old.kind !== 'file' || old.sha256 === sha256 || this.#installed.get(this.#key(path)) === old.sha256) return {};
+    for (let n = 1; ; n++) {
+      const name = `${path}.local${n === 1 ? '' : `.${n}`}`;
+      if (refusedPath(name, next.platform) !== null) return {};
+      if ((await look(layout.at(name))) === null && !this.#isShipped(name)) return { keptAs: name };
+    }
+  }
+
+  #isShipped(path: string): boolean {
+    return this.input.next.files.some((file) => this.#key(file.path) === this.#key(path));
   }
 
   /** The parents that are missing, or that are files which go. */
@@ -193,7 +245,7 @@ class Planner {
 }
 
 /** Whether a manifest wants a file that lies there left as it is. */
-function preserves({ files, preserve_patterns }: ReleaseManifest): (path: string) => boolean {
+export function isPreservedBy({ files, preserve_patterns }: ReleaseManifest): (path: string) => boolean {
   const marked = new Set(files.filter(({ preserve }) => preserve).map(({ path }) => path));
   const matches = globMatcher(preserve_patterns);
   return (path) => marked.has(path) || matches(path);

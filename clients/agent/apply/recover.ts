@@ -3,10 +3,11 @@
  * recovery may itself be killed"). A failed update takes itself back the same way. The order at the end is what makes
  * it so: the journal goes before the staging, else the lost staged manifest would look like a commit.
  */
-import { appendFile, mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { appendFile, mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { AgentFailure } from '../exit.js';
-import { hashOf, look, syncDirectory } from '../system/files.js';
+import type { Output } from '../output.js';
+import { hashOf, look, syncDirectory, whileHeld } from '../system/files.js';
 import type { Hooks } from '../hooks.js';
 import type { Layout } from '../layout.js';
 import { undo, type Transaction } from './apply.js';
@@ -69,6 +70,7 @@ export async function finish({ layout, head, hooks }: Transaction, own: string |
       `${layout.manifest} is not the one of the update; the backup is kept in ${layout.backup(head.tx)}`,
     );
   await syncDirectory(layout.root);
+  await keepUserFiles({ layout, head, hooks });
   hooks.at('before cleaning', '');
   await removeBackup(layout, head.tx, own);
   hooks.at('backup gone', '');
@@ -76,6 +78,21 @@ export async function finish({ layout, head, hooks }: Transaction, own: string |
   await syncDirectory(layout.own);
   hooks.at('journal gone', '');
   for (const path of [layout.stagings, layout.reserve]) await rm(path, { recursive: true, force: true });
+}
+
+/** What the user had in the place of new files goes from the backup to its name next to them. */
+async function keepUserFiles({ layout, head, hooks }: Transaction): Promise<void> {
+  for (const { path, keptAs } of head.plan.files) {
+    if (keptAs === undefined || (await look(layout.backedUp(head.tx, path))) === null) continue;
+    await whileHeld(!head.links, () => rename(layout.backedUp(head.tx, path), layout.at(keptAs)));
+    await syncDirectory(dirname(layout.at(keptAs)));
+    hooks.at('user file kept', path);
+  }
+}
+
+/** Names the files of the user that an update moved aside. */
+export function reportKept(output: Output, { plan }: Head): void {
+  for (const { path, keptAs } of plan.files) if (keptAs !== undefined) output.userFileKept(path, keptAs);
 }
 
 /**

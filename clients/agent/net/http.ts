@@ -1,12 +1,11 @@
 /**
  * The agent's requests (contract 90, what it sends): no redirect below `/api/`, five for packages, never from https to
- * http, credentials only to the origin of `--server`. Proxies come from the environment, which `fetch` ignores on the
- * Node versions we run on; undici is that same client with its proxy agent. What a server sends is capped and has to
- * come at a least rate.
+ * http, credentials only to the origin of `--server`. What a server sends is capped and has to come at a least rate.
  */
 import { readFile } from 'node:fs/promises';
 import { rootCertificates } from 'node:tls';
-import type { Dispatcher, request as Request } from 'undici';
+import { InvalidProxy } from '../../../lib/http/proxy.js';
+import { sendRequest, type ReceivedResponse } from '../../../lib/http/send-request.js';
 import { codeOf, AgentFailure } from '../exit.js';
 import type { Hooks } from '../hooks.js';
 import { refusedAddress } from '../options/address.js';
@@ -29,7 +28,7 @@ export interface StreamedAnswer {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** Has to be read or `drop`ped. */
   content: AsyncIterable<Buffer>;
-  drop: () => Promise<void>;
+  drop: () => void | Promise<void>;
 }
 
 export interface HttpSettings {
@@ -41,13 +40,8 @@ export interface HttpSettings {
   caFile: string | null;
 }
 
-interface Client {
-  request: typeof Request;
-  dispatcher: Dispatcher;
-}
-
 /** What `--ca-file` holds is trusted beside the authorities that Node brings. */
-async function authorities(file: string | null): Promise<{ ca?: string[] }> {
+async function readAuthorities(file: string | null): Promise<{ ca?: string[] }> {
   if (file === null) return {};
   const pem = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new AgentFailure('usage', `--ca-file ${file} cannot be read: ${codeOf(error)}`, { cause: error });
@@ -57,25 +51,8 @@ async function authorities(file: string | null): Promise<{ ca?: string[] }> {
   return { ca: [...rootCertificates, pem] };
 }
 
-async function clientOf({ env, caFile }: HttpSettings): Promise<Client> {
-  const { EnvHttpProxyAgent, request } = await import('undici');
-  const of = (name: string): string => env[name.toLowerCase()] ?? env[name] ?? '';
-  // Said outright, so that NODE_TLS_REJECT_UNAUTHORIZED has no effect.
-  const tls = { rejectUnauthorized: true, ...(await authorities(caFile)) };
-  const dispatcher = new EnvHttpProxyAgent({
-    httpProxy: of('HTTP_PROXY'),
-    httpsProxy: of('HTTPS_PROXY'),
-    noProxy: of('NO_PROXY'),
-    connect: tls,
-    requestTls: tls,
-    proxyTls: tls,
-  });
-  return { request, dispatcher };
-}
-
 export class Http {
-  /** Loaded with the first request: recovery and offline updates start without it. */
-  #client: Promise<Client> | null = null;
+  #authorities: Promise<{ ca?: string[] }> | null = null;
 
   constructor(private readonly settings: HttpSettings) {}
 
@@ -99,42 +76,32 @@ export class Http {
     let at = url;
     for (let hop = 0; ; hop++) {
       const own: Headers = at.origin === url.origin && authorization !== null ? { authorization } : {};
-      const { statusCode, headers: answered, body } = await this.#request(at, { ...headers, ...own });
-      const drop = (): Promise<void> => body.dump().catch(() => undefined);
-      if (!REDIRECTS.has(statusCode))
-        return { status: statusCode, headers: answered, content: this.#watched(body), drop };
-      await drop();
+      const { status, headers: answered, body } = await this.#request(at, { ...headers, ...own });
+      const drop = (): void => void body.destroy();
+      if (!REDIRECTS.has(status)) return { status, headers: answered, content: this.#watched(body), drop };
+      drop();
       if (hop === MOST_REDIRECTS)
         throw new AgentFailure('error', `the package is redirected more than ${MOST_REDIRECTS} times`);
       at = this.#next(at, answered.location);
     }
   }
 
-  async close(): Promise<void> {
-    if (this.#client !== null) await (await this.#client).dispatcher.destroy();
-  }
-
   /** @param definite not transient, whatever its class */
-  async #answer(
-    url: URL,
-    { statusCode, body }: Dispatcher.ResponseData,
-    most: number,
-    definite?: number,
-  ): Promise<JsonAnswer> {
-    if (REDIRECTS.has(statusCode)) {
-      await body.dump();
+  async #answer(url: URL, { status, body }: ReceivedResponse, most: number, definite?: number): Promise<JsonAnswer> {
+    if (REDIRECTS.has(status)) {
+      body.destroy();
       throw new AgentFailure('error', `${url.origin} redirects ${url.pathname}, which is not followed: check --server`);
     }
-    if (isTransient(statusCode) && statusCode !== definite) {
-      await body.dump();
-      throw new AgentFailure('transient', `${url.origin} answered ${statusCode}: try again later`);
+    if (isTransient(status) && status !== definite) {
+      body.destroy();
+      throw new AgentFailure('transient', `${url.origin} answered ${status}: try again later`);
     }
     const bytes = await this.#all(this.#watched(body), most, url);
-    return { status: statusCode, body: objectOf(bytes) };
+    return { status, body: objectOf(bytes) };
   }
 
-  #next(from: URL, location: string | string[] | undefined): URL {
-    if (typeof location !== 'string' || !URL.canParse(location, from.href))
+  #next(from: URL, location: string | undefined): URL {
+    if (location === undefined || !URL.canParse(location, from.href))
       throw new AgentFailure('error', `${from.origin} redirects the package to no address`);
     const to = new URL(location, from);
     if (from.protocol === 'https:' && to.protocol !== 'https:')
@@ -144,26 +111,28 @@ export class Http {
     return to;
   }
 
-  async #request(url: URL, headers: Headers, content?: string): Promise<Dispatcher.ResponseData> {
-    this.settings.signal.throwIfAborted();
-    const { answerMs } = this.settings.hooks;
-    const { request, dispatcher } = await (this.#client ??= clientOf(this.settings));
+  async #request(url: URL, headers: Headers, content?: string): Promise<ReceivedResponse> {
+    const { hooks, signal, env, caFile } = this.settings;
+    signal.throwIfAborted();
+    const authorities = await (this.#authorities ??= readAuthorities(caFile));
     try {
-      return await request(url, {
-        dispatcher,
+      return await sendRequest(url, {
         ...(content === undefined ? {} : { method: 'POST', body: content }),
         headers: { 'user-agent': 'aos-update-agent', ...headers },
-        headersTimeout: answerMs,
-        bodyTimeout: answerMs,
-        signal: this.settings.signal,
+        env,
+        ...authorities,
+        responseTimeoutMs: hooks.answerMs,
+        bodyTimeoutMs: hooks.answerMs,
+        signal,
       });
     } catch (error) {
-      throw networkFailure(error, url, this.settings.signal);
+      if (error instanceof InvalidProxy) throw new AgentFailure('usage', error.message, { cause: error });
+      throw networkFailure(error, url, signal);
     }
   }
 
   /** Bytes that come too slowly end it (slow retrieval): a server could else hold the agent, and its lock, for ever. */
-  async *#watched(body: Dispatcher.ResponseData['body']): AsyncGenerator<Buffer> {
+  async *#watched(body: ReceivedResponse['body']): AsyncGenerator<Buffer> {
     const { bytesPerSecond, overMs } = this.settings.hooks.leastRate;
     let began = performance.now();
     let bytes = 0;
@@ -243,6 +212,7 @@ const clockSaid = (error: unknown): string =>
 /** What breaks a connection is exit 8; the user's own cancelling is not the network's fault. */
 function networkFailure(error: unknown, url: URL | null, signal: AbortSignal): unknown {
   if (error instanceof AgentFailure) return error;
+  if (signal.reason instanceof AgentFailure) return signal.reason;
   if (signal.aborted) return new AgentFailure('cancelled', 'cancelled', { cause: error });
   const text = error instanceof Error ? error.message || error.name : String(error);
   const cause = error instanceof AggregateError ? error.errors.map(String).join(', ') : text;

@@ -29,7 +29,6 @@ export interface Network {
   open(url: URL, headers: Readonly<Record<string, string>>): Promise<Package>;
   /** Logs in at the first call. Null: there is no account, and nobody to ask for one. */
   login(server: URL): Promise<SetupPath | null>;
-  close(): Promise<void>;
 }
 
 export class DirectNetwork implements Network {
@@ -73,9 +72,5 @@ export class DirectNetwork implements Network {
     this.#account ??= await accountOf(this.options, this.signal);
     this.#credentials = null;
     return this.#account === null ? null : SetupSession.login(this.#http, server, this.#account);
-  }
-
-  close(): Promise<void> {
-    return this.#http.close();
   }
 }

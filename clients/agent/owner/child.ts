@@ -107,7 +107,4 @@ export class ParentsNetwork implements Network, SetupPath {
   async post(route: string, content: object, most: number): Promise<Record<string, unknown>> {
     return (await this.parent.wish({ call: 'post', route, content, most })) as Record<string, unknown>;
   }
-
-  /** Its parent closes it. */
-  async close(): Promise<void> {}
 }

@@ -27,6 +27,12 @@ async function processFields(pid: number): Promise<string[] | null> {
   return text === null ? null : text.slice(text.lastIndexOf(')') + 2).split(' ');
 }
 
+/** Whether a mark of `processSpace` names another boot than the present one. False where the system names no boots. */
+export function isFromEarlierBoot(before: string, now: string): boolean {
+  const [boot = '', present = ''] = [before, now].map((space) => space.split(' ')[0] ?? '');
+  return boot !== '' && present !== '' && boot !== present;
+}
+
 /** Which processes can be looked up from here: those of the same boot and the same container. */
 export async function processSpace(): Promise<string> {
   const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => '');

@@ -7,10 +7,11 @@ import { rm } from 'node:fs/promises';
 import { apply, commit, type Transaction } from '../apply/apply.js';
 import { Journal, type Head } from '../apply/journal.js';
 import { keepCopy } from '../apply/own-file.js';
-import { planUpdate } from '../apply/plan.js';
+import { planUpdate, type Carried } from '../apply/plan.js';
 import { probe } from '../apply/probe.js';
-import { finish, rollBack } from '../apply/recover.js';
+import { finish, reportKept, rollBack } from '../apply/recover.js';
 import { stage } from '../apply/staging.js';
+import type { ReleaseManifest } from '../../../formats/manifest.js';
 import { AgentFailure, failureOf } from '../exit.js';
 import { look } from '../system/files.js';
 import { sha256Of, type VerifiedRelease } from '../trust/verified.js';
@@ -23,9 +24,16 @@ export interface Goal {
   archive: string;
   /** Called when all is verified, and before the plan is made: waits for the application, and stops its service. */
   beforePlan: () => Promise<void>;
+  carryOver: CarryOver;
 }
 
-export async function bring(installation: Installation, { release, archive, beforePlan }: Goal): Promise<void> {
+/** Puts this machine's settings into the staged files of a transaction. */
+export type CarryOver = (installation: Installation, next: ReleaseManifest, tx: string) => Promise<Carried>;
+
+export async function bring(
+  installation: Installation,
+  { release, archive, beforePlan, carryOver }: Goal,
+): Promise<void> {
   const { agent, layout } = installation;
   const { hooks, output, signal } = agent;
   const { manifest } = release;
@@ -38,7 +46,7 @@ export async function bring(installation: Installation, { release, archive, befo
     await stage({ layout, tx, archive, release, signal, onProgress });
     hooks.at('staged', '');
     await beforePlan();
-    await carryOut(installation, release, tx);
+    await carryOut(installation, release, tx, await carryOver(installation, manifest, tx));
   } catch (error) {
     if ((await look(layout.journal)) === null)
       for (const path of [layout.staging(tx), layout.reserve]) await rm(path, { recursive: true, force: true });
@@ -48,13 +56,22 @@ export async function bring(installation: Installation, { release, archive, befo
 }
 
 /** From the plan to the commit; a failure in between is taken back. */
-async function carryOut(installation: Installation, release: VerifiedRelease, tx: string): Promise<void> {
+async function carryOut(
+  installation: Installation,
+  release: VerifiedRelease,
+  tx: string,
+  carried: Carried,
+): Promise<void> {
   const { agent, layout, own, parents } = installation;
   const { hooks, output, signal } = agent;
   const { manifest, bytes } = release;
   const system = await probe(layout);
   const previous = installation.manifest;
-  const plan = await planUpdate({ layout, parents: await parents(), system, previous, next: manifest, own, signal });
+  const warn = (text: string): void => output.warning(text);
+  const folders = await parents();
+  const isForeign = previous === null && agent.options.currentVersion !== null;
+  const input = { layout, parents: folders, system, previous, next: manifest, own, isForeign, signal, carried, warn };
+  const plan = await planUpdate(input);
   const head: Head = {
     schema: 1,
     tx,
@@ -86,6 +103,7 @@ async function carryOut(installation: Installation, release: VerifiedRelease, tx
   await journal.close();
   installation.manifest = manifest;
   await finish(transaction, own);
+  reportKept(output, head);
 }
 
 /** Exit 4, or 11 where somebody cancelled; 5 from the rollback itself. */

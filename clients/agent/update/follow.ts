@@ -7,7 +7,7 @@ import { MAX_MANIFEST_BYTES } from '../../../formats/manifest.js';
 import { printable } from '../../../formats/texts.js';
 import { below } from '../options/address.js';
 import { download, OtherBytes, readSmall } from '../net/download.js';
-import { bring } from './bring.js';
+import { bring, type CarryOver } from './bring.js';
 import type { Installation } from './installation.js';
 import { ask, type FoundRelease } from './question.js';
 import type { ManifestPlace, UpdateQuestion, UpdateServer } from './server.js';
@@ -23,13 +23,14 @@ export interface Way {
   /** Nothing is installed: the version of the question is none. */
   fresh: boolean;
   beforePlan: () => Promise<void>;
+  carryOver: CarryOver;
 }
 
 /** @returns how many releases were brought, each of them reported */
 export async function follow(
   installation: Installation,
   server: UpdateServer,
-  { question, fresh, beforePlan }: Way,
+  { question, fresh, beforePlan, carryOver }: Way,
 ): Promise<number> {
   const { output } = installation.agent;
   let { version } = question;
@@ -41,7 +42,7 @@ export async function follow(
     if (fetched === null) return step;
     const { found, archive } = fetched;
     const { manifest } = found.release;
-    await bring(installation, { release: found.release, archive, beforePlan });
+    await bring(installation, { release: found.release, archive, beforePlan, carryOver });
     await rm(archive, { force: true });
     output.updated(fresh && step === 0 ? null : version, manifest.version);
     version = manifest.version;

@@ -7,10 +7,11 @@
  * one's lock), and a library (those on offer judge by the age of a file alone).
  */
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { codeOf, AgentFailure } from '../exit.js';
-import { beginOf, isRunning, processSpace } from '../system/processes.js';
+import { beginOf, isFromEarlierBoot, isRunning, processSpace } from '../system/processes.js';
 
 interface Owner {
   pid: number;
@@ -18,6 +19,8 @@ interface Owner {
   began: string | null;
   /** Processes with other marks cannot be looked up from here: another boot, another container. */
   space: string;
+  /** The host's name; absent in locks of earlier agents. */
+  host?: string;
 }
 
 const TOUCH_MS = 10_000;
@@ -93,14 +96,17 @@ async function anyAlive(folder: string, held: readonly number[], touchMs: number
 }
 
 async function self(): Promise<Owner> {
-  return { pid: process.pid, began: await beginOf(process.pid), space: await processSpace() };
+  return { pid: process.pid, began: await beginOf(process.pid), space: await processSpace(), host: hostname() };
 }
 
 async function isAlive(path: string, touchMs: number): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const owner = ownerOf(text);
   if (owner === null) return false;
-  if (owner.space === (await processSpace())) return isRunning(owner.pid) && owner.began === (await beginOf(owner.pid));
+  const space = await processSpace();
+  if (owner.space === space) return isRunning(owner.pid) && owner.began === (await beginOf(owner.pid));
+  // Of this machine before its last start. Another machine may share the directory.
+  if ((owner.host ?? hostname()) === hostname() && isFromEarlierBoot(owner.space, space)) return false;
   const touched = await touchedAt(path);
   const age = Date.now() - touched;
   if (age >= -touchMs) return age < SILENT_MS;
@@ -119,7 +125,9 @@ function ownerOf(text: string): Owner | null {
   try {
     const value = JSON.parse(text) as Partial<Owner> | null;
     if (typeof value?.pid !== 'number' || typeof value.space !== 'string') return null;
-    return { pid: value.pid, began: typeof value.began === 'string' ? value.began : null, space: value.space };
+    const { pid, space, host } = value;
+    const began = typeof value.began === 'string' ? value.began : null;
+    return { pid, began, space, ...(typeof host === 'string' && { host }) };
   } catch {
     return null; // Released, or cut off while it was written: nobody's.
   }

@@ -1,7 +1,7 @@
 /** The lock of an installation where a clock was put back (contract 90). */
 import { expect } from 'chai';
 import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentFailure } from '../../../clients/agent/exit.js';
 import { takeLock } from '../../../clients/agent/update/lock.js';
@@ -11,10 +11,26 @@ describe('agent: the lock of another boot or container', () => {
   const AHEAD = new Date(Date.now() + 365 * 86_400_000);
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-lock-'));
-    await writeFile(join(folder, '7'), JSON.stringify({ pid: 1, began: '1', space: 'another boot' }));
+    await writeOwner({ host: 'another-machine' });
     await utimes(join(folder, '7'), AHEAD, AHEAD);
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  const writeOwner = (owner: { host?: string }): Promise<void> =>
+    writeFile(join(folder, '7'), JSON.stringify({ pid: 1, began: '1', space: 'another boot', ...owner }));
+
+  it('is dead immediately where its owner ran on this machine before its last start', async () => {
+    for (const owner of [{ host: hostname() }, {}]) {
+      await writeOwner(owner);
+      await (await takeLock(folder)).release();
+    }
+  });
+
+  it('is held where another machine shares the directory', async () => {
+    await writeOwner({ host: 'another-machine' });
+    const failure = await takeLock(folder).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(AgentFailure).and.include({ outcome: 'busy' });
+  });
 
   it('is taken over where it was touched by a clock that is put back since', async () => {
     await (await takeLock(folder, 20)).release();

@@ -3,9 +3,10 @@
  * lives and its memory stays flat (contract 00, envelope). The seed is in every failure's message.
  */
 import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { request as ask } from 'undici';
+import { sendRequest } from '../../../lib/http/send-request.js';
 import { times } from '../../support/budget.js';
 import { SHARED_KEY, TestService } from '../../support/service.js';
 import { requests, type Description, type FuzzRequest } from '../../fuzz/requests.js';
@@ -105,19 +106,22 @@ describe(`fuzz: every route from its own schema (seed ${SEED})`, function () {
     // Dots in a path lead elsewhere before it is sent.
     const address = new URL(service.url + request.path);
     const { pathname } = address;
-    const authorization = credential === null ? {} : { authorization: `Bearer ${credential}` };
-    const { statusCode: status, body } = await ask(address, {
+    const authorization: Record<string, string> = credential === null ? {} : { authorization: `Bearer ${credential}` };
+    const { status, body } = await sendRequest(address, {
       method: request.method,
       headers: { accept: '*/*', ...request.headers, ...authorization },
-      body: hasBody ? Buffer.from(request.body as string) : null,
+      ...(hasBody ? { body: request.body as string } : {}),
+      env: {},
+      responseTimeoutMs: 60_000,
+      bodyTimeoutMs: 60_000,
     });
-    const text = await body.text();
+    const content = await text(body);
     const shown = (): string =>
-      `seed ${SEED}, request ${turn}: ${JSON.stringify(request).slice(0, 2000)} → ${status} ${text.slice(0, 500)}`;
+      `seed ${SEED}, request ${turn}: ${JSON.stringify(request).slice(0, 2000)} → ${status} ${content.slice(0, 500)}`;
     const unhealthy = status === 503 && request.path.startsWith('/api/health');
     if (status >= 500 && !unhealthy) throw new Error(shown());
     if (status >= 400 && pathname.startsWith('/api/') && !unhealthy) {
-      const envelope = jsonOf(text) as { status?: unknown; message?: unknown; error?: { code?: unknown } } | null;
+      const envelope = jsonOf(content) as { status?: unknown; message?: unknown; error?: { code?: unknown } } | null;
       const good = BARE.test(pathname)
         ? typeof envelope?.status === 'string' && envelope.error === undefined && typeof envelope.message === 'string'
         : envelope?.status === 'error' && typeof envelope.error?.code === 'string';

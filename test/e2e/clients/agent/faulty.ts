@@ -1,5 +1,6 @@
 /**
  * The agent with hooks, for tests alone: `FAULT_AT=n` kills it at the n-th point, `FAULT_COUNT=<file>` lists the points,
+ * `FAULT_THROW=<name>` throws an error that no promise waits for at the points of that name,
  * `FAULT_FILL='n <file>'` fills the disk at the n-th, and `FAULT_COPY='<folder> <to>'` copies a folder, as it is at the
  * n-th, to `<to>/<n>`.
  */
@@ -9,7 +10,7 @@ import { join } from 'node:path';
 import { HOOKS, type Hooks } from '../../../../clients/agent/hooks.js';
 import { run } from '../../../../clients/agent/run.js';
 
-const { FAULT_AT, FAULT_COUNT, FAULT_FILL, FAULT_COPY } = process.env;
+const { FAULT_AT, FAULT_COUNT, FAULT_FILL, FAULT_COPY, FAULT_THROW } = process.env;
 const [fillAt, ballast] = (FAULT_FILL ?? '').split(' ');
 const [copied, copies] = (FAULT_COPY ?? '').split(' ');
 let point = 0;
@@ -31,6 +32,10 @@ const hooks: Hooks = {
     // With owners, modes, links and second names.
     if (copied && copies && existsSync(copied)) execFileSync('cp', ['-a', copied, join(copies, String(point))]);
     if (point === Number(fillAt) && ballast !== undefined) fill(ballast);
+    if (name === FAULT_THROW)
+      setImmediate(() => {
+        throw new Error('of a library');
+      });
     if (point === Number(FAULT_AT)) process.kill(process.pid, 'SIGKILL');
   },
 };

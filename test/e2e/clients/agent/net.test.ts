@@ -286,9 +286,13 @@ describe('update-agent: the network', function () {
       proxy.close();
     });
 
-    for (const name of ['HTTP_PROXY', 'http_proxy'])
-      it(`${name} is used`, async () => {
-        const ran = await go([], { [name]: address });
+    for (const [name, prefix] of [
+      ['HTTP_PROXY', ''],
+      ['http_proxy', ''],
+      ['HTTP_PROXY', 'http://'],
+    ] as const)
+      it(`${name} is used ${prefix === '' ? 'with' : 'without'} a scheme`, async () => {
+        const ran = await go([], { [name]: address.slice(prefix.length) });
         expect(ran.code, ran.stderr).to.equal(0);
         expect(seen.length).to.be.greaterThan(0);
       });
@@ -302,6 +306,12 @@ describe('update-agent: the network', function () {
     it('NO_PROXY goes around it', async () => {
       expect((await go([], { HTTP_PROXY: address, NO_PROXY: '127.0.0.1' })).code).to.equal(0);
       expect(seen).to.deep.equal([]);
+    });
+
+    it('a proxy that is no address is exit 64 and names the variable', async () => {
+      const ran = await go([], { HTTP_PROXY: 'socks5://127.0.0.1:1' });
+      expect(ran.code).to.equal(64);
+      expect(ran.stderr).to.include('HTTP_PROXY must be host:port');
     });
 
     it('a proxy that cannot be reached is exit 8', async () => {

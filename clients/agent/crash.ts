@@ -1,0 +1,29 @@
+/**
+ * Uncaught errors (contract 90, amendments). One in a callback that no promise waits for aborts the run's signal with
+ * its failure, so that the run unwinds as if it had been cancelled.
+ */
+import { AgentFailure } from './exit.js';
+import type { Hooks } from './hooks.js';
+
+type Run = { signal: AbortSignal; hooks: Hooks };
+
+export const toCrash = (error: unknown): AgentFailure =>
+  new AgentFailure('error', `unexpected error: ${error instanceof Error ? error.message.trim() : String(error)}`);
+
+export const hasCrashed = ({ signal }: Pick<Run, 'signal'>): boolean => signal.reason instanceof AgentFailure;
+
+/**
+ * Resolves as `work` does. After a crash it rejects with the crash's failure when `work` has not ended within
+ * `hooks.unwindMs`: what waits for the broken part may wait for ever.
+ */
+export function rejectAfterCrash(work: Promise<void>, { signal, hooks }: Run): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const crashed = new Promise<never>((_resolve, reject) => {
+    const onAbort = (): void => {
+      if (hasCrashed({ signal })) timer = setTimeout(() => reject(signal.reason as AgentFailure), hooks.unwindMs);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  return Promise.race([work, crashed]).finally(() => clearTimeout(timer));
+}
