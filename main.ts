@@ -26,7 +26,7 @@ import { processMetrics } from './adapters/node/process-metrics.js';
 import { HostProcesses } from './adapters/node/processes.js';
 import { StoreFaultLog } from './adapters/node/store-fault-log.js';
 import { UnlistedProxies } from './adapters/node/unlisted-proxies.js';
-import { ThreadSourceMaps } from './adapters/sourcemaps/source-maps.js';
+import { ChildProcessSourceMaps } from './adapters/sourcemaps/source-maps.js';
 import { refuseHalfImported } from './adapters/archive/moving/import.js';
 import { Announcement } from './composition/announcement.js';
 import { backupsOf } from './composition/backups.js';
@@ -161,7 +161,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const metrics = new PrometheusMetrics();
   if (mode === 'serve') processMetrics(metrics, Date.now() - process.uptime() * 1000);
   const hasher = new ThreadHasher({ cost: given.passwordCost });
-  const sourceMaps = new ThreadSourceMaps();
+  const sourceMaps = new ChildProcessSourceMaps();
   let giveUp = (): void => undefined;
   const lost = new Promise<void>((resolve) => (giveUp = resolve));
   const ears = shared ? connectionEars(lines, metrics, clock, giveUp) : {};

@@ -1,27 +1,28 @@
 /**
  * The functions of a minified script, and where the names are that people gave them: a map says what the name at a
- * place was, and only the script's syntax says which name belongs to the function around a position. Parsed by acorn;
- * walked without recursion, since whoever sends a script chooses how deep it is. Pure.
+ * place was, and only the script's syntax says which name belongs to the function around a position. Parsed by acorn,
+ * whose tree would take eighty times the script: each node is forgotten once what it says of functions is noted. Pure.
  */
-import { parse, type Node, type Options } from 'acorn';
+import { Parser, type Node, type Options } from 'acorn';
+import { MapRefused } from '../../ports/source-maps/reader.js';
+import { LIMITS } from './limits.js';
+import type { Spend } from './spend.js';
 
 /** Where a name stands in the script, and the text there where it is a member's, which no minifier changes. */
-interface NamePlace {
+export interface NamePlace {
   offset: number;
   text: string | null;
 }
 
 export interface ScriptFunction {
-  /** UTF-16 units from the beginning of the script. */
-  start: number;
-  end: number;
   name: NamePlace | null;
   /** Of a method: its class. */
   owner: NamePlace | null;
   constructs: boolean;
 }
 
-type Loose = Node & Readonly<Record<string, unknown>>;
+/** `weight`: the nodes that it holds, itself among them. */
+type Loose = Node & Record<string, unknown> & { weight?: number };
 
 const isNode = (value: unknown): value is Loose =>
   value !== null && typeof value === 'object' && typeof (value as { type?: unknown }).type === 'string';
@@ -34,54 +35,84 @@ const OPTIONS: Options = {
   allowReturnOutsideFunction: true,
   allowSuperOutsideMethod: true,
 };
+const SPEND_EVERY = 4_096;
+const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
+const CLASSES = new Set(['ClassDeclaration', 'ClassExpression']);
+const MEMBERS = new Set(['Property', 'MethodDefinition', 'PropertyDefinition']);
+const NOTHING = { type: 'EmptyStatement', start: 0, end: 0 } as unknown as Loose;
 
-/** In the order of their starts; null: the script is none that can be read. */
-export function functionsOf(script: string): ScriptFunction[] | null {
+/** Null: the script is none that can be read within its bounds. */
+export function functionsOf(script: string, spend: Spend): ScriptFunctions | null {
   for (const sourceType of ['module', 'script'] as const) {
+    const found = new FunctionNotes(spend);
     try {
-      return collected(parse(script, { ...OPTIONS, sourceType }));
+      parserWith(found).parse(script, { ...OPTIONS, sourceType });
+      return new ScriptFunctions(found);
     } catch (error) {
-      // The syntax of the one is not the other's. A stack that is too deep is no other's either.
+      // The syntax of the one is not the other's. A stack that is too deep, and a bound, are no other's either.
       if (!(error instanceof SyntaxError)) return null;
     }
   }
   return null;
 }
 
-interface Visit {
-  node: Loose;
-  name: NamePlace | null;
-  owner: NamePlace | null;
-}
+/** What nodes say of functions; the fields of a function stand at its number in each list. */
+class FunctionNotes {
+  readonly starts: number[] = [];
+  readonly ends: number[] = [];
+  readonly names: (NamePlace | null)[] = [];
+  readonly owners: (NamePlace | null)[] = [];
+  #nodes = 0;
+  #held = 0;
 
-function collected(root: Node): ScriptFunction[] {
-  const found: ScriptFunction[] = [];
-  const rest: Visit[] = [{ node: root as Loose, name: null, owner: null }];
-  for (let visit = rest.pop(); visit !== undefined; visit = rest.pop()) {
-    const { node, name, owner } = visit;
-    if (FUNCTIONS.has(node.type)) {
-      const own = isNode(node['id']) ? identifier(node['id']) : name;
-      found.push({
-        start: node.start,
-        end: node.end,
-        name: own,
-        owner,
-        constructs: owner !== null && isConstructor(own),
-      });
+  constructor(private readonly spend: Spend) {}
+
+  /** Notes what a node says that is complete, and forgets what is below it. */
+  finish(node: Loose): void {
+    if (++this.#nodes % SPEND_EVERY === 0) this.spend();
+    if (this.#held > LIMITS.heldNodes) throw new MapRefused('has a script with lists that are too long');
+    const { type } = node;
+    if (FUNCTIONS.has(type)) this.#function(node);
+    else if (type === 'VariableDeclarator') this.#name(node['init'], identifier(node['id']));
+    else if (type === 'AssignmentExpression') this.#name(node['right'], assigned(node['left']));
+    else if (MEMBERS.has(type)) this.#name(node['value'], member(node['key'], node['computed']));
+    else if (type === 'ClassBody') node['methods'] = methodsOf(node['body']);
+    else if (CLASSES.has(type)) {
+      node['methods'] = isNode(node['body']) ? node['body']['methods'] : [];
+      if (isNode(node['id'])) this.#own(node, identifier(node['id']));
     }
-    for (const [key, value] of Object.entries(node)) {
-      if (Array.isArray(value)) for (const each of value) push(rest, visit, key, each);
-      else push(rest, visit, key, value);
-    }
+    this.#held += 1 - forget(node);
   }
-  return found.sort((a, b) => a.start - b.start);
+
+  #function(node: Loose): void {
+    if (this.starts.length === LIMITS.functions) throw new MapRefused('has a script with too many functions');
+    node['number'] = this.starts.length;
+    this.starts.push(node.start);
+    this.ends.push(node.end);
+    this.names.push(identifier(node['id']));
+    this.owners.push(null);
+  }
+
+  /** The parent names a function or a class. */
+  #name(child: unknown, name: NamePlace | null): void {
+    if (!isNode(child) || name === null) return;
+    const number = child['number'];
+    if (typeof number === 'number') this.names[number] ??= name;
+    else if (CLASSES.has(child.type) && !isNode(child['id'])) this.#own(child, name);
+  }
+
+  #own({ methods }: Loose, owner: NamePlace | null): void {
+    for (const number of methods as number[]) this.owners[number] = owner;
+  }
 }
 
-const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
-const CLASSES = new Set(['ClassDeclaration', 'ClassExpression']);
-const isConstructor = (name: NamePlace | null): boolean => name?.text === 'constructor';
+const identifier = (node: unknown): NamePlace | null =>
+  isNode(node) && node.type === 'Identifier' ? { offset: node.start, text: null } : null;
 
-const identifier = (node: Loose): NamePlace => ({ offset: node.start, text: null });
+function assigned(left: unknown): NamePlace | null {
+  if (!isNode(left)) return null;
+  return left.type === 'MemberExpression' ? member(left['property'], left['computed']) : identifier(left);
+}
 
 /** The name of a member; null where it is computed. */
 function member(key: unknown, computed: unknown): NamePlace | null {
@@ -91,37 +122,150 @@ function member(key: unknown, computed: unknown): NamePlace | null {
   return { offset: key.start, text: key.type === 'PrivateIdentifier' ? `#${name}` : name };
 }
 
-/** What the parent calls the child. */
-function push(rest: Visit[], { node, name, owner }: Visit, key: string, child: unknown): void {
-  if (!isNode(child)) return;
-  let given: NamePlace | null = null;
-  let of: NamePlace | null = null;
-  if (node.type === 'VariableDeclarator' && key === 'init' && isNode(node['id'])) {
-    given = node['id'].type === 'Identifier' ? identifier(node['id']) : null;
-  } else if (node.type === 'AssignmentExpression' && key === 'right' && isNode(node['left'])) {
-    const left = node['left'];
-    if (left.type === 'Identifier') given = identifier(left);
-    else if (left.type === 'MemberExpression') given = member(left['property'], left['computed']);
-  } else if (key === 'value' && MEMBERS.has(node.type)) {
-    given = member(node['key'], node['computed']);
-    // What surrounds a member of a class body is the class.
-    of = node.type === 'Property' ? null : owner;
-  } else if (key === 'body' && CLASSES.has(node.type)) {
-    of = isNode(node['id']) ? identifier(node['id']) : name;
-  } else if (node.type === 'ClassBody') {
-    of = owner;
+/** Numbers of the functions that are members of a class body. */
+const methodsOf = (body: unknown): number[] =>
+  (body as Loose[]).flatMap((element) => {
+    const number = MEMBERS.has(element.type) && isNode(element['value']) ? element['value']['number'] : null;
+    return typeof number === 'number' ? [number] : [];
+  });
+
+/** Fields that the parser looks at again once their node is complete, or that name what comes above. */
+const KEPT: Readonly<Record<string, readonly string[]>> = {
+  AssignmentExpression: ['left'],
+  AssignmentPattern: ['left'],
+  ArrayPattern: ['elements'],
+  ChainExpression: ['expression'],
+  ClassExpression: ['id'],
+  ExportSpecifier: ['local', 'exported'],
+  // A setter has one.
+  FunctionExpression: ['params'],
+  ImportSpecifier: ['local', 'imported'],
+  MemberExpression: ['property'],
+  MethodDefinition: ['key', 'value'],
+  ObjectPattern: ['properties'],
+  Property: ['key', 'value'],
+  PropertyDefinition: ['key', 'value'],
+  RestElement: ['argument'],
+  SpreadElement: ['argument'],
+  VariableDeclaration: ['declarations'],
+  VariableDeclarator: ['id'],
+};
+
+/** @returns how many nodes below are held no longer */
+function forget(node: Loose): number {
+  const kept = KEPT[node.type] ?? [];
+  let gone = 0;
+  node.weight = 1;
+  for (const name in node) {
+    const value = node[name];
+    if (value === null || typeof value !== 'object' || name === 'methods') continue;
+    const held = Array.isArray(value) ? sumOf(value) : weightOf(value);
+    // A directive at the beginning of a function is looked at again.
+    if (kept.includes(name) || (node.type === 'ExpressionStatement' && isLiteral(value))) node.weight += held;
+    else {
+      gone += held;
+      // The members of what may turn out to be a pattern are checked already.
+      if (Array.isArray(value)) node[name] = [];
+      else if (isNode(value)) node[name] = NOTHING;
+    }
   }
-  rest.push({ node: child, name: given, owner: of });
+  return gone;
 }
 
-const MEMBERS = new Set(['Property', 'MethodDefinition', 'PropertyDefinition']);
+const isLiteral = (value: unknown): boolean => isNode(value) && value.type === 'Literal';
+const weightOf = (value: unknown): number => (isNode(value) && value !== NOTHING ? (value.weight ?? 1) : 0);
+const sumOf = (values: readonly unknown[]): number => values.reduce<number>((sum, value) => sum + weightOf(value), 0);
 
-/** The innermost function around an offset. */
-export function functionAt(functions: readonly ScriptFunction[], offset: number): ScriptFunction | null {
-  let found: ScriptFunction | null = null;
-  for (const each of functions) {
-    if (each.start > offset) break;
-    if (offset < each.end) found = each;
+/** What acorn's plugins override; its types do not show it. */
+interface Internals {
+  parse(): Node;
+  finishNode(node: Node, type: string): Node;
+  finishNodeAt(node: Node, type: string, end: number, loc: unknown): Node;
+  parseStatement(context: string | null, topLevel?: boolean, exports?: unknown): Node;
+}
+
+function parserWith(notes: FunctionNotes): typeof Parser {
+  return Parser.extend((base) => {
+    const Base = base as unknown as new (...args: unknown[]) => Internals;
+    class NotingParser extends Base {
+      override finishNode(node: Node, type: string): Node {
+        const made = super.finishNode(node, type);
+        notes.finish(made as Loose);
+        return made;
+      }
+
+      override finishNodeAt(node: Node, type: string, end: number, loc: unknown): Node {
+        const made = super.finishNodeAt(node, type, end, loc);
+        notes.finish(made as Loose);
+        return made;
+      }
+
+      /** Lists of statements hold one node for all that are complete, but for the directives before them. */
+      override parseStatement(context: string | null, topLevel?: boolean, exports?: unknown): Node {
+        const made = super.parseStatement(context, topLevel, exports) as Loose;
+        const isDirective = made.type === 'ExpressionStatement' && made['expression'] !== NOTHING;
+        return isDirective ? made : NOTHING;
+      }
+
+      /** Exported variables and classes are looked at again. */
+      parseExportDeclaration(): Node {
+        return super.parseStatement(null);
+      }
+
+      // Whether a script declares a name twice, or exports one that it has not, is the engine's to say; the parser
+      // compares every name with every other.
+      declareName(): void {}
+      checkExport(): void {}
+      checkVariableExport(): void {}
+      checkLocalExport(): void {}
+      validateRegExpFlags(): void {}
+      validateRegExpPattern(): void {}
+    }
+    return NotingParser as unknown as typeof Parser;
+  });
+}
+
+/** Functions in the order of their starts, looked up by position. */
+export class ScriptFunctions {
+  readonly #starts: Int32Array;
+  readonly #ends: Int32Array;
+  /** The function around each; -1: none. */
+  readonly #around: Int32Array;
+  readonly #functions: readonly ScriptFunction[];
+
+  constructor({ starts, ends, names, owners }: FunctionNotes) {
+    const order = starts.map((_, i) => i).sort((a, b) => (starts[a] ?? 0) - (starts[b] ?? 0));
+    this.#starts = Int32Array.from(order, (i) => starts[i] ?? 0);
+    this.#ends = Int32Array.from(order, (i) => ends[i] ?? 0);
+    this.#functions = order.map((i) => {
+      const [name = null, owner = null] = [names[i], owners[i]];
+      return { name, owner, constructs: owner !== null && name?.text === 'constructor' };
+    });
+    this.#around = new Int32Array(order.length);
+    let open = -1;
+    for (let i = 0; i < order.length; i++) {
+      while (open >= 0 && (this.#ends[open] ?? 0) <= (this.#starts[i] ?? 0)) open = this.#around[open] ?? -1;
+      this.#around[i] = open;
+      open = i;
+    }
   }
-  return found;
+
+  /** About; names are shared with nobody. */
+  get bytes(): number {
+    return this.#functions.length * 200;
+  }
+
+  /** The innermost function around an offset. */
+  at(offset: number): ScriptFunction | null {
+    let low = 0;
+    let high = this.#starts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#starts[middle] ?? 0) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    let found = low - 1;
+    while (found >= 0 && offset >= (this.#ends[found] ?? 0)) found = this.#around[found] ?? -1;
+    return this.#functions[found] ?? null;
+  }
 }

@@ -4,19 +4,35 @@ export const LIMITS = {
   files: 10_000,
   directory: 4 * 1024 * 1024,
   manifest: 8 * 1024 * 1024,
+  manifestValues: 300_000,
   /** Of a map, unpacked. The maps of the largest applications have some 30 MiB. */
   map: 48 * 1024 * 1024,
-  /** Of a script whose functions are read: its syntax tree takes some eighty times as much. */
-  script: 3 * 1024 * 1024,
-  /** Maps, unpacked, that stay at hand. */
+  /** In a map: texts, numbers, lists and objects; lists within lists; and elements of its lists. */
+  values: 2_500_000,
+  depth: 64,
+  sources: 100_000,
+  names: 1_000_000,
+  /** Of a name, and of a source's address. */
+  name: 16_384,
+  sections: 10_000,
+  /** Of a script whose functions are read. */
+  script: 16 * 1024 * 1024,
+  functions: 500_000,
+  /** Nodes of its syntax that are held at a time. */
+  heldNodes: 400_000,
+  lines: 1_000_000,
+  /** What maps hold that stay at hand. */
   cached: 64 * 1024 * 1024,
-  /** One question, from its start in the thread. */
-  runMs: 5_000,
-  /** Of an owner, in each minute. */
+  /** Processor time of one job; of it, for the functions of the script. */
+  jobMs: 20_000,
+  scriptMs: 10_000,
+  /** Processor time of an owner, in each minute. */
   shareMs: 20_000,
+  /** The reader is ended when it does not answer at all. */
+  silentMs: 60_000,
   /** Questions of one owner that wait. */
   waiting: 200,
-  /** Heap of the thread, in MiB. */
-  heapMb: 640,
+  /** Heap of the reader, in MiB. */
+  heapMb: 160,
   idleMs: 60_000,
 } as const;

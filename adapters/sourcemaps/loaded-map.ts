@@ -1,10 +1,14 @@
 /**
- * A source map that has been read, with the functions of its script. Mappings are decoded by
- * `@jridgewell/trace-mapping`; every number that it gives is looked up as one that may lead nowhere. Pure.
+ * A source map that has been read, with the functions of its script. It holds the bytes of the map, and builds what a
+ * look-up asks for; every number of a map is looked up as one that may lead nowhere. Pure.
  */
-import { AnyMap, originalPositionFor, sourceContentFor, type TraceMap } from '@jridgewell/trace-mapping';
-import { MapRefused, type ScriptPosition, type SourcePosition } from '../../ports/source-maps/reader.js';
-import { functionAt, functionsOf, type ScriptFunction } from './functions.js';
+import { isAscii } from 'node:buffer';
+import type { ScriptPosition, SourcePosition } from '../../ports/source-maps/reader.js';
+import { functionsOf, type NamePlace, type ScriptFunction, type ScriptFunctions } from './functions.js';
+import { LIMITS } from './limits.js';
+import { outlineOf, type MapSection, type PlainMap } from './map-outline.js';
+import { MappingIndex } from './mapping-index.js';
+import { spendUpTo, type Spend } from './spend.js';
 
 /** Lines of source on each side (contract 21, Beyond the specification: what JavaScript and releases need). */
 const AROUND = 5;
@@ -17,10 +21,17 @@ const NAME = /^#?[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]{0,199}/u;
 const SCHEME = /^[a-z][a-z0-9+.-]{0,30}:\/{0,3}/i;
 
 interface Place {
-  source: string;
+  map: PlainMap;
+  /** Its number among the sources of the map. */
+  source: number;
+  file: string;
   line: number;
   column: number;
   name: string | null;
+}
+
+interface IndexedSection extends MapSection {
+  index: MappingIndex;
 }
 
 /** `src/cart.ts` of `webpack://shop/./src/cart.ts?4f2a` and of `../../src/cart.ts`. */
@@ -32,23 +43,35 @@ export function fileOf(source: string): string {
 }
 
 export class LoadedMap {
-  readonly #map: TraceMap;
-  readonly #lines: readonly number[];
-  readonly #functions: readonly ScriptFunction[] | null;
+  readonly #sections: readonly IndexedSection[];
+  readonly #script: LoadedScript | null;
+  /** About what it holds. */
+  readonly bytes: number;
 
   /** @throws MapRefused */
-  constructor(map: string, script: string | null) {
-    this.#map = traced(map);
-    this.#lines = script === null ? [] : lineStarts(script);
-    this.#functions = script === null ? null : functionsOf(script);
+  constructor(map: Buffer, script: Buffer | null, spend: Spend) {
+    this.#sections = outlineOf(map).map((section) => {
+      spend();
+      return { ...section, index: new MappingIndex(section.map.mappings, spend) };
+    });
+    this.#script = script === null ? null : new LoadedScript(script);
+    this.bytes =
+      map.length +
+      (this.#script?.bytes ?? 0) +
+      this.#sections.reduce(
+        (sum, { index, map: { sources, contents, names } }) =>
+          sum + 1_000 + index.bytes + sources.bytes + contents.bytes + names.bytes,
+        0,
+      );
   }
 
   /** Null: the map knows nothing of the place. */
-  locate({ line, column }: ScriptPosition): SourcePosition | null {
+  locate({ line, column }: ScriptPosition, spend: Spend): SourcePosition | null {
+    spend();
     const place = this.#place(line, column - 1);
     if (place === null) return null;
     return {
-      file: fileOf(place.source),
+      file: fileOf(place.file),
       line: place.line,
       column: place.column + 1,
       function: this.#functionAround(line, column - 1),
@@ -58,66 +81,84 @@ export class LoadedMap {
 
   #place(line: number, column: number): Place | null {
     if (line < 1 || column < 0) return null;
-    const found = originalPositionFor(this.#map, { line, column });
-    if (typeof found.source !== 'string' || !Number.isSafeInteger(found.line) || found.line < 1) return null;
-    return { source: found.source, line: found.line, column: found.column, name: found.name };
+    const section = this.#sections.findLast(
+      (one) => one.line < line - 1 || (one.line === line - 1 && one.column <= column),
+    );
+    if (section === undefined) return null;
+    const { map, index } = section;
+    const found = index.find(line - 1 - section.line, section.line === line - 1 ? column - section.column : column);
+    const source = found === null ? null : map.sources.at(found.source);
+    if (found === null || source === null || found.line < 0 || found.column < 0) return null;
+    const file = map.sourceRoot ? `${map.sourceRoot.replace(/\/$/, '')}/${source}` : source;
+    const name = found.name < 0 ? null : map.names.at(found.name);
+    return { map, source: found.source, file, line: found.line + 1, column: found.column, name };
   }
 
-  #around({ source, line }: Place): SourcePosition['source'] {
-    const content = sourceContentFor(this.#map, source);
-    if (typeof content !== 'string') return null;
-    const lines = linesOf(content, Math.max(1, line - AROUND), line + AROUND);
-    const at = Math.min(AROUND, line - 1);
-    const own = lines[at];
-    return own === undefined ? null : { before: lines.slice(0, at), line: own, after: lines.slice(at + 1) };
+  #around({ map, source, line }: Place): SourcePosition['source'] {
+    const text = map.contents.textAt(source);
+    const own = text?.line(line, 0, LONGEST_LINE) ?? null;
+    if (text === null || own === null) return null;
+    const lines = (from: number, to: number): string[] =>
+      Array.from({ length: to - from }, (_, i) => text.line(from + i, 0, LONGEST_LINE)).filter((one) => one !== null);
+    return { before: lines(Math.max(1, line - AROUND), line), line: own, after: lines(line + 1, line + 1 + AROUND) };
   }
 
   #functionAround(line: number, column: number): string | null {
-    const start = this.#lines[line - 1];
-    if (this.#functions === null || start === undefined) return null;
-    const found = functionAt(this.#functions, start + column);
-    if (found === null) return null;
-    const owner = found.owner === null ? null : this.#nameAt(found.owner);
+    const script = this.#script;
+    const found = script?.functionAt(line, column) ?? null;
+    if (script === null || found === null) return null;
+    const nameAt = (place: NamePlace): string | null => this.#nameAt(place, script);
+    const owner = found.owner === null ? null : nameAt(found.owner);
     if (found.constructs) return owner === null ? 'constructor' : `new ${owner}`;
-    const name = found.name === null ? null : this.#nameAt(found.name);
+    const name = found.name === null ? null : nameAt(found.name);
     return name === null || owner === null ? name : `${owner}.${name}`;
   }
 
   /** As it was written: by the map's names, else by the word that the source has there. */
-  #nameAt({ offset, text }: { offset: number; text: string | null }): string | null {
-    const line = lineAt(this.#lines, offset);
-    const place = this.#place(line, offset - (this.#lines[line - 1] ?? 0));
+  #nameAt({ offset, text }: NamePlace, script: LoadedScript): string | null {
+    const { line, column } = script.positionOf(offset);
+    const place = this.#place(line, column);
     if (place?.name) return place.name.slice(0, LONGEST_NAME);
     if (text !== null) return text.slice(0, LONGEST_NAME);
-    if (place === null) return null;
-    const content = sourceContentFor(this.#map, place.source);
-    if (typeof content !== 'string') return null;
-    const [written = ''] = linesOf(content, place.line, place.line, Infinity);
-    return NAME.exec(written.slice(place.column, place.column + LONGEST_NAME))?.[0] ?? null;
+    const written = place?.map.contents.textAt(place.source)?.line(place.line, place.column, LONGEST_NAME);
+    return NAME.exec(written ?? '')?.[0] ?? null;
   }
 }
 
-/** @throws MapRefused */
-function traced(text: string): TraceMap {
-  let map: unknown;
-  try {
-    map = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
-  } catch {
-    throw new MapRefused('is no JSON');
+/** The functions of a script by line, from 1, and column, from 0. */
+class LoadedScript {
+  readonly #lines: readonly number[] | null;
+  readonly #functions: ScriptFunctions | null;
+  readonly bytes: number;
+
+  constructor(bytes: Buffer) {
+    // ASCII takes a byte for each letter.
+    const text = isAscii(bytes) ? bytes.toString('latin1') : bytes.toString('utf8');
+    this.#lines = lineStarts(text);
+    this.#functions = this.#lines === null ? null : functionsOf(text, spendUpTo(LIMITS.scriptMs));
+    // Names are parts of the text, which stays for them.
+    this.bytes = bytes.length + 8 * (this.#lines?.length ?? 0) + (this.#functions?.bytes ?? 0);
   }
-  if (map === null || typeof map !== 'object' || !('mappings' in map || 'sections' in map)) {
-    throw new MapRefused('is no source map');
+
+  functionAt(line: number, column: number): ScriptFunction | null {
+    const start = this.#lines?.[line - 1];
+    return start === undefined ? null : (this.#functions?.at(start + column) ?? null);
   }
-  try {
-    return new AnyMap(map as ConstructorParameters<typeof AnyMap>[0]);
-  } catch {
-    throw new MapRefused('is damaged');
+
+  positionOf(offset: number): { line: number; column: number } {
+    const lines = this.#lines ?? [0];
+    const line = lineAt(lines, offset);
+    return { line, column: offset - (lines[line - 1] ?? 0) };
   }
 }
 
-function lineStarts(text: string): number[] {
+/** Null: there are too many. */
+function lineStarts(text: string): number[] | null {
   const starts = [0];
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
+    if (starts.length === LIMITS.lines) return null;
+    starts.push(at + 1);
+  }
   return starts;
 }
 
@@ -131,17 +172,4 @@ function lineAt(starts: readonly number[], offset: number): number {
     else high = middle;
   }
   return low + 1;
-}
-
-/** The lines from `first` to `last`, those that there are. */
-function linesOf(text: string, first: number, last: number, longest = LONGEST_LINE): string[] {
-  const lines: string[] = [];
-  let at = 0;
-  for (let line = 1; line <= last && at <= text.length; line++) {
-    const end = text.indexOf('\n', at);
-    const to = end < 0 ? text.length : end;
-    if (line >= first) lines.push(text.slice(at, Math.min(to, at + longest)).replace(/\r$/, ''));
-    at = to + 1;
-  }
-  return lines;
 }

@@ -25,19 +25,20 @@ export class OwnerTurns {
     private readonly shareMs: number = LIMITS.shareMs,
   ) {}
 
-  /** Runs `work` alone. @throws MapRefused where the owner's share is used up, and what `work` throws */
-  async take<T>(name: string, work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `work` alone, which says what processor time it has cost. @throws MapRefused where the owner's share is used
+   * up, and what `work` throws
+   */
+  async take<T>(name: string, work: (charge: (usedMs: number) => void) => Promise<T>): Promise<T> {
     const owner = this.#owner(name);
     if (owner.usedMs >= this.shareMs || owner.waiting.length >= LIMITS.waiting) {
       throw new MapRefused('is one of too many that its project asks for', false);
     }
     if (this.#busy) await new Promise<void>((resolve) => owner.waiting.push(resolve));
     this.#busy = true;
-    const from = this.now();
     try {
-      return await work();
+      return await work((usedMs) => (owner.usedMs += usedMs));
     } finally {
-      owner.usedMs += this.now() - from;
       this.#next();
     }
   }

@@ -1,52 +1,96 @@
-/** Source maps and artifact bundles, read in a thread (ports/source-maps/reader.ts). */
+/** Source maps and artifact bundles, read in a process of their own (ports/source-maps/reader.ts). */
 import {
   MapRefused,
   type BundledFile,
   type MapQuestion,
+  type PackedUpload,
   type SourceMaps,
   type SourcePosition,
   type UploadedBytes,
 } from '../../ports/source-maps/reader.js';
-import { MapThread, type ThreadBounds } from './map-thread.js';
+import { LIMITS } from './limits.js';
+import { MapProcess, type ProcessBounds } from './map-process.js';
 import { OwnerTurns } from './owner-turns.js';
+import type { MapAnswer, MapJob } from './worker.js';
 import { directoryOf, TAIL } from './zip.js';
 
-export class ThreadSourceMaps implements SourceMaps {
-  readonly #thread: MapThread;
+/** Sent at a time. */
+const PART = 1024 * 1024;
+
+type Run = (job: MapJob) => Promise<MapAnswer>;
+
+export class ChildProcessSourceMaps implements SourceMaps {
+  readonly #process: MapProcess;
   readonly #turns: OwnerTurns;
 
-  constructor({ bounds, shareMs }: { bounds?: ThreadBounds; shareMs?: number } = {}) {
-    this.#thread = new MapThread(bounds);
+  constructor({ bounds, shareMs }: { bounds?: ProcessBounds; shareMs?: number } = {}) {
+    this.#process = new MapProcess(bounds);
     this.#turns = new OwnerTurns(() => performance.now(), shareMs);
+  }
+
+  /** Id of the process that reads; null: none runs. */
+  get pid(): number | null {
+    return this.#process.pid;
   }
 
   async unpack(owner: string, bundle: UploadedBytes): Promise<BundledFile[]> {
     const tail = await bundle.read(Math.max(0, bundle.size - TAIL), bundle.size);
     const directory = directoryOf(Buffer.from(tail), bundle.size);
     const bytes = await bundle.read(directory.start, directory.start + directory.bytes);
-    return this.#turns.take(owner, async () => {
-      const found = await this.#thread.run({ kind: 'manifest', directory, bytes });
+    return this.#take(owner, async (run) => {
+      const found = await run({ kind: 'manifest', directory, bytes });
       if (!('manifest' in found)) throw new MapRefused('is damaged');
       const { manifest: file } = found;
       const manifest = { file, bytes: await bundle.read(file.offset, file.offset + file.length) };
-      const answer = await this.#thread.run({ kind: 'files', directory, bytes, manifest });
+      const answer = await run({ kind: 'files', directory, bytes, manifest });
       return 'files' in answer ? answer.files : [];
     });
   }
 
-  locate(question: MapQuestion): Promise<(SourcePosition | null)[]> {
-    const { owner, id, positions } = question;
-    return this.#turns.take(owner, async () => {
-      const known = await this.#thread.run({ kind: 'locate', id, positions, files: null });
-      const answer =
-        'wanted' in known
-          ? await this.#thread.run({ kind: 'locate', id, positions, files: await question.load() })
-          : known;
+  locate({ owner, id, positions, load }: MapQuestion): Promise<(SourcePosition | null)[]> {
+    return this.#take(owner, async (run) => {
+      let answer = await run({ kind: 'locate', id, positions });
+      if ('wanted' in answer) {
+        const { map, script: given } = await load();
+        const fits = ({ file }: PackedUpload, most: number): boolean => file.size <= most && file.packed <= most;
+        if (!fits(map, LIMITS.map)) throw new MapRefused(`is larger than ${LIMITS.map} bytes`);
+        const script = given !== null && fits(given, LIMITS.script) ? given : null;
+        await run({ kind: 'open', id, map: map.file, script: script?.file ?? null });
+        await send(run, 'map', map);
+        if (script !== null) await send(run, 'script', script);
+        await run({ kind: 'load' });
+        answer = await run({ kind: 'locate', id, positions });
+      }
       return 'places' in answer ? answer.places : [];
     });
   }
 
   close(): Promise<void> {
-    return this.#thread.close();
+    return this.#process.close();
   }
+
+  /** Jobs of one turn. @throws MapRefused */
+  #take<T>(owner: string, work: (run: Run) => Promise<T>): Promise<T> {
+    return this.#turns.take(owner, (charge) =>
+      work(async (job) => {
+        try {
+          const answer = await this.#process.run(job);
+          charge(answer.usedMs);
+          if ('refused' in answer) throw new MapRefused(answer.refused, answer.lasting);
+          return answer;
+        } catch (error) {
+          // Whoever sent what ended the process pays for all that it may have cost.
+          if (error instanceof MapRefused && !error.lasting) charge(LIMITS.jobMs);
+          throw error;
+        }
+      }),
+    );
+  }
+}
+
+/** Sends a file piece by piece: neither process holds a packed one whole. */
+async function send(run: Run, of: 'map' | 'script', { file, bytes }: PackedUpload): Promise<void> {
+  const end = file.offset + file.length;
+  for (let at = file.offset; at < end; at += PART)
+    await run({ kind: 'part', of, bytes: await bytes.read(at, Math.min(end, at + PART)) });
 }

@@ -1,5 +1,7 @@
-/** The thread that reads maps and bundles: one job at a time. It ends with the first job that costs too much. */
-import { parentPort } from 'node:worker_threads';
+/**
+ * The process that reads maps and bundles: one job at a time. A map's file and its script's come in parts, the next
+ * when the last one is taken, so neither process holds a packed and an unpacked one at once.
+ */
 import {
   MapRefused,
   type BundledFile,
@@ -8,93 +10,136 @@ import {
   type ScriptPosition,
   type SourcePosition,
 } from '../../ports/source-maps/reader.js';
+import { JsonScanner } from './json-scanner.js';
 import { LIMITS } from './limits.js';
 import { LoadedMap } from './loaded-map.js';
 import { filesOf } from './manifest.js';
+import { spendUpTo, usedMs } from './spend.js';
+import { Unpacking } from './unpacking.js';
 import { entriesOf, unpacked, type ZipDirectory } from './zip.js';
 
 export type MapJob =
   | { kind: 'manifest'; directory: ZipDirectory; bytes: Uint8Array }
   | { kind: 'files'; directory: ZipDirectory; bytes: Uint8Array; manifest: PackedBytes }
-  | {
-      kind: 'locate';
-      id: string;
-      positions: readonly ScriptPosition[];
-      files: { map: PackedBytes; script: PackedBytes | null } | null;
-    };
+  | { kind: 'locate'; id: string; positions: readonly ScriptPosition[] }
+  /** Begins a map that was wanted; its parts follow, then those of its script. */
+  | { kind: 'open'; id: string; map: PackedFile; script: PackedFile | null }
+  | { kind: 'part'; of: 'map' | 'script'; bytes: Uint8Array }
+  | { kind: 'load' };
 
-export type MapAnswer =
-  | { refused: string }
+export type MapAnswer = {
+  /** Processor time of the job. */
+  usedMs: number;
+} & (
+  | { refused: string; lasting: boolean }
   | { manifest: PackedFile }
   | { files: BundledFile[] }
-  /** The map is not at hand: ask again, with its files. */
+  /** The map is not at hand: send its files. */
   | { wanted: true }
-  | { places: (SourcePosition | null)[] };
+  | { taken: true }
+  | { places: (SourcePosition | null)[] }
+);
+
+type Answer = MapAnswer extends infer A ? (A extends { usedMs: number } ? Omit<A, 'usedMs'> : never) : never;
 
 const MANIFEST = 'manifest.json';
 
-const loaded = new Map<string, { map: LoadedMap; size: number }>();
+const loaded = new Map<string, LoadedMap>();
 let held = 0;
+let opened: { id: string; map: Unpacking; script: Unpacking | null } | null = null;
 
-function keep(id: string, map: LoadedMap, size: number): void {
-  loaded.set(id, { map, size });
-  held += size;
-  for (const [oldest, entry] of loaded) {
-    if (held <= LIMITS.cached || oldest === id) break;
+/** Lets the oldest go until there is room. */
+function makeRoom(bytes: number): void {
+  for (const [oldest, { bytes: freed }] of loaded) {
+    if (held + bytes <= LIMITS.cached) return;
     loaded.delete(oldest);
-    held -= entry.size;
+    held -= freed;
   }
 }
 
-function mapOf({ id, files }: Extract<MapJob, { kind: 'locate' }>): LoadedMap | null {
-  const found = loaded.get(id);
-  if (found !== undefined) {
-    // The last one used is the last to go.
-    loaded.delete(id);
-    loaded.set(id, found);
-    return found.map;
-  }
-  if (files === null) return null;
-  const text = unpacked(files.map, LIMITS.map);
-  const map = new LoadedMap(text.toString('utf8'), scriptOf(files.script));
-  keep(id, map, text.length);
-  return map;
+async function load(): Promise<Answer> {
+  const given = opened;
+  opened = null;
+  if (given === null) throw new MapRefused('was not sent', false);
+  const map = await given.map.end();
+  // A script that is too large, or damaged, costs the names of functions and nothing else.
+  const script = await given.script?.end().catch(() => null);
+  const made = new LoadedMap(map, script ?? null, spendUpTo(LIMITS.jobMs));
+  makeRoom(made.bytes);
+  loaded.set(given.id, made);
+  held += made.bytes;
+  return { taken: true };
 }
 
-/** A script that is too large, or damaged, costs the names of functions and nothing else. */
-function scriptOf(script: PackedBytes | null): string | null {
-  if (script === null) return null;
+function locate({ id, positions }: Extract<MapJob, { kind: 'locate' }>): Answer {
+  const map = loaded.get(id);
+  if (map === undefined) return { wanted: true };
+  // The last one used is the last to go.
+  loaded.delete(id);
+  loaded.set(id, map);
+  const spend = spendUpTo(LIMITS.jobMs);
   try {
-    return unpacked(script, LIMITS.script).toString('utf8');
+    return { places: positions.map((position) => map.locate(position, spend)) };
   } catch (error) {
-    if (error instanceof MapRefused) return null;
+    // Whoever asks chose the positions: the map is none the worse for it.
+    if (error instanceof MapRefused) throw new MapRefused(error.why, false);
     throw error;
   }
 }
 
-function work(job: MapJob): MapAnswer {
-  if (job.kind === 'locate') {
-    const map = mapOf(job);
-    return map === null ? { wanted: true } : { places: job.positions.map((position) => map.locate(position)) };
-  }
-  const entries = entriesOf(Buffer.from(job.bytes), job.directory);
-  if (job.kind === 'files')
-    return { files: filesOf(unpacked(job.manifest, LIMITS.manifest).toString('utf8'), entries) };
-  const manifest = entries.get(MANIFEST);
-  if (manifest === undefined) throw new MapRefused(`has no ${MANIFEST}`);
-  return { manifest };
-}
-
-function answerTo(job: MapJob): MapAnswer {
+function readManifest({ bytes, directory, manifest }: Extract<MapJob, { kind: 'files' }>): BundledFile[] {
+  const text = unpacked(manifest, LIMITS.manifest);
   try {
-    return work(job);
+    new JsonScanner(text, { values: LIMITS.manifestValues, depth: LIMITS.depth }).skip();
   } catch (error) {
-    // Too deep a nesting is the upload's fault, and the thread is none the worse for it.
-    if (error instanceof MapRefused) return { refused: error.why };
-    return { refused: error instanceof RangeError ? 'is nested too deeply' : 'is damaged' };
+    throw error instanceof MapRefused ? new MapRefused(`has a manifest that ${error.why}`) : error;
+  }
+  return filesOf(text.toString('utf8'), entriesOf(Buffer.from(bytes), directory));
+}
+
+async function work(job: MapJob): Promise<Answer> {
+  switch (job.kind) {
+    case 'locate':
+      return locate(job);
+    case 'open': {
+      const { id, map, script } = job;
+      makeRoom(map.size + (script?.size ?? 0));
+      opened = {
+        id,
+        map: new Unpacking(map, LIMITS.map),
+        script: script === null ? null : new Unpacking(script, LIMITS.script),
+      };
+      return { taken: true };
+    }
+    case 'part':
+      await opened?.[job.of]?.add(Buffer.from(job.bytes.buffer, job.bytes.byteOffset, job.bytes.length));
+      return { taken: true };
+    case 'load':
+      return load();
+    case 'files':
+      return { files: readManifest(job) };
+    case 'manifest': {
+      const manifest = entriesOf(Buffer.from(job.bytes), job.directory).get(MANIFEST);
+      if (manifest === undefined) throw new MapRefused(`has no ${MANIFEST}`);
+      if (manifest.packed > LIMITS.manifest) throw new MapRefused(`has a manifest of more than ${LIMITS.manifest} bytes`);
+      return { manifest };
+    }
   }
 }
 
-const port = parentPort;
-if (!port) throw new Error('this module is a worker thread');
-port.on('message', (job: MapJob) => port.postMessage(answerTo(job), []));
+async function answerTo(job: MapJob): Promise<Answer> {
+  try {
+    return await work(job);
+  } catch (error) {
+    if (error instanceof MapRefused) return { refused: error.why, lasting: error.lasting };
+    return { refused: error instanceof RangeError ? 'is nested too deeply' : 'is damaged', lasting: true };
+  }
+}
+
+process.on('message', (job: MapJob) => {
+  const before = usedMs();
+  void answerTo(job).then((answer) => process.send?.({ ...answer, usedMs: usedMs() - before }));
+});
+process.on('disconnect', () => process.exit(0));
+// A signal to the whole group of processes is the service's, which ends its work in order.
+process.on('SIGINT', () => undefined);

@@ -69,14 +69,20 @@ export function entriesOf(directory: Buffer, { start, count, shift }: ZipDirecto
   return entries;
 }
 
+/** Bytes before a file itself, at whose entry `given` begins; null: it is damaged. */
+export function headerBytes(given: Buffer): number | null {
+  if (given.length < LOCAL_BYTES || given.readUInt32LE(0) !== LOCAL) return null;
+  return LOCAL_BYTES + given.readUInt16LE(26) + given.readUInt16LE(28);
+}
+
 /** The file itself. @param most bytes, unpacked @throws MapRefused */
 export function unpacked({ file, bytes }: PackedBytes, most: number): Buffer {
   const { packed, size, form } = file;
   if (size > most) throw new MapRefused(`is larger than ${most} bytes`);
   const given = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (form === 'plain') return given;
-  if (given.length < LOCAL_BYTES || given.readUInt32LE(0) !== LOCAL) throw new MapRefused('is damaged');
-  const begin = LOCAL_BYTES + given.readUInt16LE(26) + given.readUInt16LE(28);
+  const begin = headerBytes(given);
+  if (begin === null) throw new MapRefused('is damaged');
   const body = given.subarray(begin, begin + packed);
   if (body.length !== packed) throw new MapRefused('is damaged');
   return form === 'stored' ? body : inflated(body, most);

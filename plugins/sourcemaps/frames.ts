@@ -12,7 +12,7 @@ import type {
   RewrittenFrames,
   ScriptFrame,
 } from '../../ports/domain/frames.js';
-import { MapRefused, type PackedBytes, type SourceMaps, type SourcePosition } from '../../ports/source-maps/reader.js';
+import { MapRefused, type PackedUpload, type SourceMaps, type SourcePosition } from '../../ports/source-maps/reader.js';
 import { Artifacts, type MapPair } from './artifacts.js';
 import { Bundles } from './bundles.js';
 import type { Artifact } from './model.js';
@@ -24,8 +24,6 @@ const MOST_PLACES = 4_000;
 /** Scripts of one report that are looked at. */
 const MOST_SCRIPTS = 20;
 const MOST_MISSING = 5;
-/** Bytes of a packed map or script: the unpacked ones have smaller bounds of their own. */
-const MOST_PACKED = 64 * 1024 * 1024;
 const DAY = 10;
 
 interface Place {
@@ -141,9 +139,9 @@ export class Frames implements FrameRewriter {
   }
 
   #ask(owner: string, { map, script }: MapPair, positions: readonly ScriptFrame[]): Promise<(SourcePosition | null)[]> {
-    const load = async (): Promise<{ map: PackedBytes; script: PackedBytes | null }> => ({
-      map: await this.#bytes(map),
-      script: script === null || script.file.length > MOST_PACKED ? null : await this.#bytes(script),
+    const load = async (): Promise<{ map: PackedUpload; script: PackedUpload | null }> => ({
+      map: this.#uploaded(map),
+      script: script === null ? null : this.#uploaded(script),
     });
     return this.maps.locate({
       owner,
@@ -153,11 +151,8 @@ export class Frames implements FrameRewriter {
     });
   }
 
-  async #bytes({ bundle, file }: Artifact): Promise<PackedBytes> {
-    if (file.length > MOST_PACKED) throw new MapRefused(`is larger than ${MOST_PACKED} bytes`);
-    const { offset, length } = file;
-    const bytes = await this.bundles.bytesOf({ id: bundle, size: offset + length }).read(offset, offset + length);
-    return { file, bytes };
+  #uploaded({ bundle, file }: Artifact): PackedUpload {
+    return { file, bytes: this.bundles.bytesOf({ id: bundle, size: file.offset + file.length }) };
   }
 
   /** Once a day for each bundle: what is used stays. */

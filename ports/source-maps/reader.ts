@@ -35,6 +35,12 @@ export interface UploadedBytes {
   read(start: number, end: number): Promise<Uint8Array>;
 }
 
+/** A packed file within an upload. */
+export interface PackedUpload {
+  file: PackedFile;
+  bytes: UploadedBytes;
+}
+
 /** Bytes that hold one packed file. */
 export interface PackedBytes {
   file: PackedFile;
@@ -66,7 +72,7 @@ export interface MapQuestion {
   id: string;
   positions: readonly ScriptPosition[];
   /** Asked where the map is not at hand. The script gives the names of functions. */
-  load(): Promise<{ map: PackedBytes; script: PackedBytes | null }>;
+  load(): Promise<{ map: PackedUpload; script: PackedUpload | null }>;
 }
 
 export interface SourceMaps {
@@ -90,7 +96,10 @@ export class MapRefused extends Error {
   constructor(
     /** A clause about the upload: `has more than 10000 files`. */
     readonly why: string,
-    /** False: the owner's share of time is used up; the same question may be answered later. */
+    /**
+     * Only what is in the bytes themselves lasts. False: the owner's share of time is used up, or the machine had none;
+     * the same question may be answered later.
+     */
     readonly lasting = true,
   ) {
     super(why);

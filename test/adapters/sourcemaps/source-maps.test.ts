@@ -1,12 +1,12 @@
-/** Maps and bundles from anybody, read in a thread (ports/source-maps/reader.ts): hostile ones cost their owner alone. */
+/** Maps and bundles from anybody, read in a process (ports/source-maps/reader.ts): hostile ones cost their owner alone. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { build } from 'esbuild-wasm';
-import { ThreadSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
+import { ChildProcessSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
 import { fileOf } from '../../../adapters/sourcemaps/loaded-map.js';
 import {
   MapRefused,
-  type PackedBytes,
+  type PackedUpload,
   type ScriptPosition,
   type SourcePosition,
 } from '../../../ports/source-maps/reader.js';
@@ -14,11 +14,16 @@ import { archive, bundle, bytesOf } from './archives.js';
 
 const SLOW_MS = 60_000;
 
-const plain = (text: string | Buffer): PackedBytes => {
+const plain = (text: string | Buffer): PackedUpload => {
   const bytes = Buffer.from(text);
   const size = bytes.length;
-  return { file: { offset: 0, length: size, packed: size, size, form: 'plain' }, bytes };
+  return { file: { offset: 0, length: size, packed: size, size, form: 'plain' }, bytes: bytesOf(bytes) };
 };
+
+const mapOf = (over: object): string =>
+  JSON.stringify({ version: 3, sources: ['../src/a.ts'], names: [], mappings: 'AAAA', ...over });
+const FIRST = [{ line: 1, column: 1 }];
+const BOUNDS = { silentMs: 60_000, idleMs: 1_000, heapMb: 160 };
 
 async function why(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
@@ -29,12 +34,12 @@ async function why(work: Promise<unknown>): Promise<string> {
   return error.why;
 }
 
-describe('source maps in a thread', function () {
+describe('source maps in a process of their own', function () {
   this.timeout(SLOW_MS);
-  let maps: ThreadSourceMaps;
+  let maps: ChildProcessSourceMaps;
   let asked = 0;
   before(() => {
-    maps = new ThreadSourceMaps();
+    maps = new ChildProcessSourceMaps();
   });
   after(() => maps.close());
 
@@ -50,10 +55,6 @@ describe('source maps in a thread', function () {
       positions,
       load: async () => ({ map: plain(map), script: script === null ? null : plain(script) }),
     });
-
-  const mapOf = (over: object): string =>
-    JSON.stringify({ version: 3, sources: ['../src/a.ts'], names: [], mappings: 'AAAA', ...over });
-  const FIRST = [{ line: 1, column: 1 }];
 
   it('gives file, line, function and five lines of source, whatever way a function got its name', async () => {
     const source = [
@@ -121,7 +122,7 @@ describe('source maps in a thread', function () {
   it('knows nothing of places outside of a map, and of numbers that lead nowhere', async () => {
     expect(await locate(mapOf({}), null, [{ line: 9_000_000, column: 7 }, ...FIRST])).to.deep.include(null);
     // Source 1000, line -1, and a line far beyond the source.
-    for (const mappings of ['Aw+BAA', 'AADA', 'AAggggB']) {
+    for (const mappings of ['Aw+BAA', 'AADA', 'AAggggBA']) {
       const found = await locate(mapOf({ mappings, sourcesContent: ['one line'] }), 'x()', FIRST);
       expect(found[0]?.source ?? null, mappings).to.equal(null);
     }
@@ -136,8 +137,14 @@ describe('source maps in a thread', function () {
       'sections within sections',
       () =>
         '{"version":3,"sections":[{"offset":{"line":0,"column":0},"map":'.repeat(20_000) + '1' + '}]}'.repeat(20_000),
-      /^is (?:damaged|nested too deeply)$/,
+      /^has sections within sections$/,
     ],
+    ['names that are objects', () => mapOf({ names: [{}] }), /^has names that are no texts$/],
+    ['more names than are read', () => mapOf({ names: Array.from({ length: 1_000_001 }, () => '') }), /^has more than 1000000 names$/],
+    ['more sources than are read', () => mapOf({ sources: Array.from({ length: 100_001 }, () => 'a') }), /^has more than 100000 sources$/],
+    ['more values than are counted', () => mapOf({ x: Array.from({ length: 2_500_000 }, () => 1) }), /^has more than 2500000 values$/],
+    ['lists within lists', () => `{"mappings":"","x":${'['.repeat(100)}${']'.repeat(100)}}`, /^is nested too deeply$/],
+    ['mappings that are none', () => mapOf({ mappings: 'AA=A' }), /^has damaged mappings$/],
     ['a larger size than is read', () => Buffer.alloc(49 * 1024 * 1024, ' '), /^is larger than \d+ bytes$/],
   ];
   for (const [name, map, says] of hostile) {
@@ -208,8 +215,10 @@ describe('source maps in a thread', function () {
     const whole = bundle([{ path: 'm', type: 'source_map', url: '~/m', text: mapOf({}) }]);
     const [file] = await maps.unpack('shop', bytesOf(whole));
     if (file === undefined) throw new Error('nothing was found');
-    const bytes = whole.subarray(file.offset, file.offset + file.length);
-    const load = async (): Promise<{ map: PackedBytes; script: null }> => ({ map: { file, bytes }, script: null });
+    const load = async (): Promise<{ map: PackedUpload; script: null }> => ({
+      map: { file, bytes: bytesOf(whole) },
+      script: null,
+    });
     expect(await maps.locate({ owner: 'shop', id: 'in a bundle', positions: FIRST, load })).to.have.length(1);
     // A bomb: it says that it is small.
     const bomb = archive([{ name: 'm', bytes: Buffer.alloc(200 * 1024 * 1024), says: { size: 10 } }], Buffer.alloc(0));
@@ -220,8 +229,8 @@ describe('source maps in a thread', function () {
       size: 10,
       form: 'deflated',
     } as const;
-    const explode = async (): Promise<{ map: PackedBytes; script: null }> => ({
-      map: { file: small, bytes: bomb },
+    const explode = async (): Promise<{ map: PackedUpload; script: null }> => ({
+      map: { file: small, bytes: bytesOf(bomb) },
       script: null,
     });
     expect(await why(maps.locate({ owner: 'shop', id: 'bomb', positions: FIRST, load: explode }))).to.match(
@@ -285,25 +294,60 @@ describe('source maps in a thread', function () {
 
 describe('source maps that cost too much', function () {
   this.timeout(SLOW_MS);
+  const good = mapOf({});
 
-  it('ends a question that takes too long, answers the next, and gives its owner no more than a share', async () => {
-    const maps = new ThreadSourceMaps({ bounds: { runMs: 300, idleMs: 1_000, heapMb: 256 }, shareMs: 250 });
-    // Millions of sections are read one by one.
-    const section = '{"offset":{"line":0,"column":0},"map":{"version":3,"sources":["a"],"names":[],"mappings":"AAAA"}}';
-    const slow = `{"version":3,"sections":[${Array.from({ length: 400_000 }, () => section).join(',')}]}`;
-    const ask = (owner: string, map: string): Promise<unknown> =>
-      maps.locate({
-        owner,
-        id: `${owner}:${map.length}`,
-        positions: [{ line: 1, column: 1 }],
-        load: async () => ({ map: plain(map), script: null }),
-      });
+  const ask = (maps: ChildProcessSourceMaps, owner: string, map: string): Promise<unknown> =>
+    maps.locate({
+      owner,
+      id: `${owner}:${map.length}`,
+      positions: FIRST,
+      load: async () => ({ map: plain(map), script: null }),
+    });
+  const refusal = async (work: Promise<unknown>): Promise<MapRefused> => {
+    const error = await work.catch((reason: unknown) => reason);
+    if (!(error instanceof MapRefused)) throw new Error('was not refused', { cause: error });
+    return error;
+  };
+
+  it('gives an owner no more than a share of processor time, and others theirs', async () => {
+    const maps = new ChildProcessSourceMaps({ bounds: BOUNDS, shareMs: 1 });
     try {
-      expect(await why(ask('hostile', slow))).to.match(/^takes (?:longer|more memory) than a map may$/);
-      const refused = await ask('hostile', '{}').catch((error: unknown) => error);
-      expect(refused).to.be.instanceOf(MapRefused);
-      expect((refused as MapRefused).lasting).to.equal(false);
-      expect(await ask('other', '{"version":3,"sources":["a"],"names":[],"mappings":"AAAA"}')).to.have.length(1);
+      expect(await ask(maps, 'hostile', mapOf({ mappings: 'AAAA,'.repeat(2_000_000) }))).to.have.length(1);
+      expect(await refusal(ask(maps, 'hostile', good))).to.include({ lasting: false });
+      expect(await ask(maps, 'other', good)).to.have.length(1);
+    } finally {
+      await maps.close();
+    }
+  });
+
+  it('blames no map for a reader that was killed, and starts another one', async () => {
+    const maps = new ChildProcessSourceMaps({ bounds: BOUNDS });
+    try {
+      await ask(maps, 'shop', good);
+      const { pid } = maps;
+      const asked = refusal(
+        maps.locate({
+          owner: 'shop',
+          id: 'killed',
+          positions: FIRST,
+          load: async () => {
+            process.kill(pid ?? 0, 'SIGKILL');
+            return { map: plain(good), script: null };
+          },
+        }),
+      );
+      expect(await asked).to.include({ lasting: false });
+      expect(await ask(maps, 'other', good)).to.have.length(1);
+      expect(maps.pid).not.to.equal(pid);
+    } finally {
+      await maps.close();
+    }
+  });
+
+  it('ends a reader that does not answer', async () => {
+    const maps = new ChildProcessSourceMaps({ bounds: { ...BOUNDS, silentMs: 1 } });
+    try {
+      expect(await refusal(ask(maps, 'shop', good))).to.include({ why: 'was not read in time', lasting: false });
     } finally {
       await maps.close();
     }

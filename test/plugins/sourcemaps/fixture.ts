@@ -1,6 +1,6 @@
 /** The kernel with bugs, errorstream, sentry and source maps, behind the real HTTP adapter, with a real reader of maps. */
 import { createHash } from 'node:crypto';
-import { ThreadSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
+import { ChildProcessSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
 import { ServiceError } from '../../../kernel/errors.js';
 import bugs from '../../../plugins/bugs/plugin.js';
 import errorstream from '../../../plugins/errorstream/plugin.js';
@@ -102,11 +102,11 @@ export class Fixture {
   private constructor(
     readonly service: Harness,
     readonly server: TestServer,
-    private readonly maps: ThreadSourceMaps,
+    private readonly maps: ChildProcessSourceMaps,
   ) {}
 
   static async create({ store, errors = {} }: { store?: DocumentStore; errors?: object } = {}): Promise<Fixture> {
-    const maps = new ThreadSourceMaps();
+    const maps = new ChildProcessSourceMaps();
     const service = await boot([fakeAccess, projects, bugs, errorstream, sentry, sourcemaps], {
       ...(store !== undefined && { store }),
       sections: { errors },

@@ -1,0 +1,153 @@
+/**
+ * Where the parts of a source map stand in its bytes. Nothing is built of them until somebody asks for one, so a map
+ * takes its own size and a few bytes for each name. What it may hold is counted before it is remembered. Pure.
+ */
+import { MapRefused } from '../../ports/source-maps/reader.js';
+import { JsonScanner, type JsonText } from './json-scanner.js';
+import { LIMITS } from './limits.js';
+import { SourceText } from './source-text.js';
+
+const BACKSLASH = 0x5c;
+
+/** Offsets of the elements of a list of texts, growing without a copy of every element. */
+class TextList {
+  #offsets = new Uint32Array(16);
+  length = 0;
+
+  constructor(private readonly scanner: JsonScanner) {}
+
+  /** Reads the list at the scanner; what is no text is none. @throws MapRefused */
+  read(most: number, what: string): this {
+    const { scanner } = this;
+    if (!scanner.isList()) {
+      scanner.skip();
+      return this;
+    }
+    scanner.list(() => {
+      if (this.length === most) throw new MapRefused(`has more than ${most} ${what}`);
+      if (scanner.isObject() || scanner.isList()) throw new MapRefused(`has ${what} that are no texts`);
+      if (this.length === this.#offsets.length) {
+        const more = new Uint32Array(this.length * 2);
+        more.set(this.#offsets);
+        this.#offsets = more;
+      }
+      // No text begins at 0: the list is before it.
+      this.#offsets[this.length++] = scanner.isText() ? scanner.text().start : (scanner.skip(), 0);
+    });
+    return this;
+  }
+
+  /** Null where there is none, or one that is no name. */
+  at(index: number): string | null {
+    const found = this.#find(index);
+    return found === null || found.end - found.start > LIMITS.name ? null : this.scanner.decode(found);
+  }
+
+  textAt(index: number): SourceText | null {
+    const found = this.#find(index);
+    return found === null ? null : new SourceText(this.scanner.bytes, found);
+  }
+
+  #find(index: number): JsonText | null {
+    const start = index < this.length ? this.#offsets[index] : 0;
+    if (!start) return null;
+    const reader = new JsonScanner(this.scanner.bytes, { values: 1, depth: 1 });
+    reader.at = start;
+    return reader.text();
+  }
+
+  get bytes(): number {
+    return this.#offsets.byteLength;
+  }
+}
+
+/** A map without sections. */
+export interface PlainMap {
+  /** The text of `mappings`, without quotes. */
+  mappings: Buffer;
+  sourceRoot: string | null;
+  sources: TextList;
+  contents: TextList;
+  names: TextList;
+}
+
+/** A part of the script, from a line and column that count from 0, and its map. */
+export interface MapSection {
+  line: number;
+  column: number;
+  map: PlainMap;
+}
+
+/** The sections of a map in their order; a plain map is one. @throws MapRefused */
+export function outlineOf(bytes: Buffer): MapSection[] {
+  const scanner = new JsonScanner(bytes, { values: LIMITS.values, depth: LIMITS.depth });
+  if (!scanner.isObject() && !scanner.isList()) throw new MapRefused('is no JSON');
+  const sections = scanner.isObject() ? mapAt(scanner, true) : [];
+  if (sections.length === 0) throw new MapRefused('is no source map');
+  return sections.toSorted((a, b) => a.line - b.line || a.column - b.column);
+}
+
+function mapAt(scanner: JsonScanner, mayHaveSections: boolean): MapSection[] {
+  const map: PlainMap = {
+    mappings: Buffer.alloc(0),
+    sourceRoot: null,
+    sources: new TextList(scanner),
+    contents: new TextList(scanner),
+    names: new TextList(scanner),
+  };
+  let sections: MapSection[] | null = null;
+  let isMap = false;
+  scanner.object((key) => {
+    if (key === 'mappings' && scanner.isText()) {
+      map.mappings = mappingsAt(scanner);
+      isMap = true;
+    } else if (key === 'sourceRoot' && scanner.isText()) map.sourceRoot = scanner.word();
+    else if (key === 'sources') map.sources = new TextList(scanner).read(LIMITS.sources, 'sources');
+    else if (key === 'sourcesContent') map.contents = new TextList(scanner).read(LIMITS.sources, 'sources');
+    else if (key === 'names') map.names = new TextList(scanner).read(LIMITS.names, 'names');
+    else if (key === 'sections' && scanner.isList()) {
+      if (!mayHaveSections) throw new MapRefused('has sections within sections');
+      sections = sectionsAt(scanner);
+    } else scanner.skip();
+  });
+  return sections ?? (isMap ? [{ line: 0, column: 0, map }] : []);
+}
+
+function mappingsAt(scanner: JsonScanner): Buffer {
+  const { start, end } = scanner.text();
+  const text = scanner.bytes.subarray(start + 1, end - 1);
+  // Some writers escape the slash, which is a digit here: what follows moves up.
+  let length = text.indexOf(BACKSLASH);
+  if (length < 0) return text;
+  for (let at = length; at < text.length; at++) {
+    const byte = text[at] ?? 0;
+    if (byte !== BACKSLASH) text[length++] = byte;
+  }
+  return text.subarray(0, length);
+}
+
+function sectionsAt(scanner: JsonScanner): MapSection[] {
+  const sections: MapSection[] = [];
+  scanner.list(() => {
+    let offset = { line: 0, column: 0 };
+    let inner: MapSection[] = [];
+    if (!scanner.isObject()) return scanner.skip();
+    scanner.object((key) => {
+      if (key === 'offset' && scanner.isObject()) offset = offsetAt(scanner);
+      else if (key === 'map' && scanner.isObject()) inner = mapAt(scanner, false);
+      else scanner.skip();
+    });
+    if (sections.length === LIMITS.sections) throw new MapRefused(`has more than ${LIMITS.sections} sections`);
+    for (const { map } of inner) sections.push({ ...offset, map });
+  });
+  return sections;
+}
+
+function offsetAt(scanner: JsonScanner): { line: number; column: number } {
+  const offset = { line: 0, column: 0 };
+  scanner.object((key) => {
+    if (key === 'line' || key === 'column') offset[key] = scanner.number() ?? 0;
+    else scanner.skip();
+  });
+  return offset;
+}

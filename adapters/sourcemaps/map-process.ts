@@ -1,0 +1,99 @@
+/**
+ * The process that reads maps: started with the first job, ended after a while without one. A thread is no boundary for
+ * memory: V8 aborts the whole process where one allocation passes a thread's limit, and `terminate()` waits for a
+ * native call. So hostile bytes are read in a process of their own, with a heap of its own, that is killed when it does
+ * not answer and started again with the next job.
+ */
+import { fork, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { MapRefused } from '../../ports/source-maps/reader.js';
+import { LIMITS } from './limits.js';
+import type { MapAnswer, MapJob } from './worker.js';
+
+export interface ProcessBounds {
+  silentMs: number;
+  idleMs: number;
+  heapMb: number;
+}
+
+const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url));
+
+export class MapProcess {
+  #child: ChildProcess | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(private readonly bounds: ProcessBounds = LIMITS) {}
+
+  /** Id of the process; null: none runs. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** One job; the caller waits for it before it gives the next. @throws MapRefused */
+  run(job: MapJob): Promise<MapAnswer> {
+    if (this.#closed) return Promise.reject(new MapRefused('is not read while the service stops', false));
+    clearTimeout(this.#idle);
+    const child = (this.#child ??= this.#start());
+    child.ref();
+    child.channel?.ref();
+    return new Promise<MapAnswer>((resolve, reject) => {
+      const settle = (): void => {
+        clearTimeout(limit);
+        child.off('message', answered).off('error', ended).off('exit', ended);
+      };
+      const give = (why: string): void => {
+        settle();
+        this.#drop(child);
+        // The machine may be busy or short of memory: that says nothing of the map.
+        reject(new MapRefused(why, false));
+      };
+      const answered = (message: unknown): void => {
+        settle();
+        this.#rest(child);
+        resolve(message as MapAnswer);
+      };
+      const ended = (): void => give('was not read: the process that reads maps ended');
+      const limit = setTimeout(() => give('was not read in time'), this.bounds.silentMs);
+      child.on('message', answered).on('error', ended).on('exit', ended);
+      child.send(job, (error) => error && ended());
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#idle);
+    const child = this.#child;
+    if (child === null) return;
+    this.#child = null;
+    const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.ref();
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  #start(): ChildProcess {
+    const child = fork(WORKER, [], {
+      execArgv: [`--max-old-space-size=${this.bounds.heapMb}`, '--max-semi-space-size=4'],
+      // No setting or secret of the service is there to be read.
+      env: { SystemRoot: process.env['SystemRoot'] },
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    child.on('error', () => this.#drop(child)).on('exit', () => this.#drop(child));
+    return child;
+  }
+
+  #rest(child: ChildProcess): void {
+    child.unref();
+    child.channel?.unref();
+    this.#idle = setTimeout(() => this.#drop(child), this.bounds.idleMs).unref();
+  }
+
+  #drop(child: ChildProcess): void {
+    if (this.#child === child) this.#child = null;
+    child.unref();
+    child.channel?.unref();
+    child.kill('SIGKILL');
+  }
+}

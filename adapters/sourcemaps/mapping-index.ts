@@ -1,0 +1,175 @@
+/**
+ * Looks places up in the `mappings` of a source map, without decoding them into memory: the state of the differences is
+ * noted every few kilobytes, and a look-up reads on from the note before its place. A library that decodes all of them
+ * (`@jridgewell/trace-mapping`) takes some eighty bytes for each mapping, of which a map of 44 MiB may have nine
+ * million. Pure.
+ */
+import { MapRefused } from '../../ports/source-maps/reader.js';
+import type { Spend } from './spend.js';
+
+/** What a mapping says of a place; line and column count from 0. */
+export interface MappedPlace {
+  source: number;
+  line: number;
+  column: number;
+  /** -1: none. */
+  name: number;
+}
+
+const NOTE_EVERY = 4_096;
+const COMMA = 0x2c;
+const SEMICOLON = 0x3b;
+const NO_DIGIT = 64;
+/** Longer numbers than 32 bits are none. */
+const MOST_DIGITS = 7;
+
+const DIGITS = new Uint8Array(256).fill(NO_DIGIT);
+[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].forEach((digit, i) => {
+  DIGITS[digit.charCodeAt(0)] = i;
+});
+
+const damaged = (): MapRefused => new MapRefused('has damaged mappings');
+
+/** Reads one mapping after the other. */
+class Cursor {
+  at = 0;
+  line = 0;
+  column = 0;
+  source = 0;
+  sourceLine = 0;
+  sourceColumn = 0;
+  name = 0;
+  /** Fields of the mapping that was read: 1, 4 or 5. */
+  fields = 0;
+
+  constructor(readonly bytes: Buffer) {}
+
+  /** Goes to the next mapping; false at the end. @throws MapRefused */
+  next(): boolean {
+    const { bytes } = this;
+    for (;;) {
+      if (this.at >= bytes.length) return false;
+      const byte = bytes[this.at];
+      if (byte === SEMICOLON) {
+        this.line++;
+        this.column = 0;
+      } else if (byte !== COMMA) break;
+      this.at++;
+    }
+    this.column += this.#number();
+    this.fields = 1;
+    if (this.#ends()) return true;
+    this.source += this.#number();
+    this.sourceLine += this.#number();
+    this.sourceColumn += this.#number();
+    this.fields = 4;
+    if (this.#ends()) return true;
+    this.name += this.#number();
+    this.fields = 5;
+    while (!this.#ends()) this.#number();
+    return true;
+  }
+
+  #ends(): boolean {
+    const byte = this.bytes[this.at];
+    return byte === COMMA || byte === SEMICOLON || byte === undefined;
+  }
+
+  #number(): number {
+    let value = 0;
+    for (let n = 0; n < MOST_DIGITS; n++) {
+      const digit = DIGITS[this.bytes[this.at++] ?? 0] ?? NO_DIGIT;
+      if (digit === NO_DIGIT) break;
+      value |= (digit & 31) << (5 * n);
+      if (digit < 32) return value & 1 ? -(value >>> 1) : value >>> 1;
+    }
+    throw damaged();
+  }
+}
+
+/** Numbers of a note: the state of a cursor. */
+const NOTE = ['at', 'line', 'column', 'source', 'sourceLine', 'sourceColumn', 'name', 'fields'] as const;
+
+export class MappingIndex {
+  readonly #notes: Int32Array;
+  readonly #count: number;
+  /** The columns of each line ascend, as nearly all tools write them. */
+  readonly #isSorted: boolean;
+
+  /** @throws MapRefused */
+  constructor(
+    private readonly mappings: Buffer,
+    spend: Spend,
+  ) {
+    const notes = new Int32Array((Math.ceil(mappings.length / NOTE_EVERY) + 1) * NOTE.length);
+    const cursor = new Cursor(mappings);
+    let count = 0;
+    let isSorted = true;
+    let before = { line: 0, column: -1 };
+    const note = (): void => {
+      for (const [i, field] of NOTE.entries()) notes[count * NOTE.length + i] = cursor[field];
+      count++;
+      spend();
+    };
+    note();
+    for (let due = NOTE_EVERY; cursor.next();) {
+      if (cursor.line === before.line && cursor.column < before.column) isSorted = false;
+      before.line = cursor.line;
+      before.column = cursor.column;
+      if (cursor.at < due) continue;
+      note();
+      due = cursor.at + NOTE_EVERY;
+    }
+    this.#notes = notes;
+    this.#count = count;
+    this.#isSorted = isSorted;
+  }
+
+  get bytes(): number {
+    return this.#notes.byteLength;
+  }
+
+  /** The mapping at a place of the script, else the last one before it in its line; null: none. */
+  find(line: number, column: number): MappedPlace | null {
+    const cursor = this.#cursorBefore(line, this.#isSorted ? column : -1);
+    let found: MappedPlace | null = null;
+    let at = -1;
+    // The note's own mapping may be the one; at the beginning there is none yet.
+    for (let has = cursor.fields > 0 || cursor.next(); has && cursor.line <= line; has = cursor.next()) {
+      if (cursor.line < line) continue;
+      if (cursor.column > column) {
+        if (this.#isSorted) break;
+        continue;
+      }
+      // Of several at the place itself the first counts.
+      if (cursor.column < at || (cursor.column === at && at === column)) continue;
+      at = cursor.column;
+      found = cursor.fields === 1 ? null : placeOf(cursor);
+    }
+    return found;
+  }
+
+  /** At the last note whose mapping comes before the place. */
+  #cursorBefore(line: number, column: number): Cursor {
+    const notes = this.#notes;
+    let low = 0;
+    let high = this.#count;
+    while (low + 1 < high) {
+      const middle = (low + high) >> 1;
+      const noted = middle * NOTE.length;
+      const isBefore = (notes[noted + 1] ?? 0) < line || (notes[noted + 1] === line && (notes[noted + 2] ?? 0) < column);
+      if (isBefore) low = middle;
+      else high = middle;
+    }
+    const cursor = new Cursor(this.mappings);
+    for (const [i, field] of NOTE.entries()) cursor[field] = notes[low * NOTE.length + i] ?? 0;
+    return cursor;
+  }
+}
+
+const placeOf = ({ source, sourceLine, sourceColumn, name, fields }: Cursor): MappedPlace => ({
+  source,
+  line: sourceLine,
+  column: sourceColumn,
+  name: fields === 5 ? name : -1,
+});

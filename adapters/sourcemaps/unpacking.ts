@@ -1,0 +1,77 @@
+/** A file that comes in parts, unpacked into the room that it says it takes, and no further. */
+import { createInflateRaw, type InflateRaw } from 'node:zlib';
+import { MapRefused, type PackedFile } from '../../ports/source-maps/reader.js';
+import { headerBytes } from './zip.js';
+
+const CHUNK = 256 * 1024;
+
+export class Unpacking {
+  readonly #target: Buffer;
+  readonly #inflate: InflateRaw | null;
+  #failure: MapRefused | null = null;
+  #length = 0;
+  /** Bytes of the packed file that have not come yet; -1: its header has not. */
+  #left: number;
+
+  constructor(
+    { form, size, packed }: PackedFile,
+    private readonly most: number,
+  ) {
+    const fits = size <= most && packed <= most;
+    if (!fits) this.#failure = new MapRefused(`is larger than ${most} bytes`);
+    this.#target = Buffer.allocUnsafeSlow(fits ? size : 0);
+    this.#packed = packed;
+    this.#left = form === 'plain' ? packed : -1;
+    this.#inflate = form === 'deflated' && fits ? createInflateRaw({ chunkSize: CHUNK }) : null;
+    this.#inflate?.on('data', (bytes: Buffer) => this.#put(bytes)).on('error', () => this.#fail('is damaged'));
+  }
+
+  readonly #packed: number;
+
+  /** Resolves once the part is taken. */
+  async add(given: Buffer): Promise<void> {
+    if (this.#failure !== null) return;
+    let part = given;
+    if (this.#left < 0) {
+      const header = headerBytes(part);
+      if (header === null) return this.#fail('is damaged');
+      part = part.subarray(header);
+      this.#left = this.#packed;
+    }
+    part = part.subarray(0, this.#left);
+    this.#left -= part.length;
+    const inflate = this.#inflate;
+    if (inflate === null) return this.#put(part);
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        inflate.off('close', done);
+        resolve();
+      };
+      inflate.on('close', done).write(part, done);
+    });
+  }
+
+  /** The whole file. @throws MapRefused */
+  async end(): Promise<Buffer> {
+    if (this.#failure === null && this.#left !== 0) this.#fail('is damaged');
+    const inflate = this.#inflate;
+    if (this.#failure === null && inflate !== null) {
+      await new Promise<void>((resolve) => {
+        inflate.on('close', resolve).on('end', resolve).end();
+      });
+    }
+    if (this.#failure !== null) throw this.#failure;
+    return this.#target.subarray(0, this.#length);
+  }
+
+  #put(bytes: Buffer): void {
+    if (this.#length + bytes.length > this.#target.length) return this.#fail(`is larger than it says, or than ${this.most} bytes`);
+    bytes.copy(this.#target, this.#length);
+    this.#length += bytes.length;
+  }
+
+  #fail(why: string): void {
+    this.#failure ??= new MapRefused(why);
+    this.#inflate?.destroy();
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Attacks on the reader of source maps (contract 21, source maps), against the real program: a token of one project
+ * uploads maps, and the public key of the project sends the errors that need them.
+ */
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { expect } from 'chai';
+import { bundle } from '../../../adapters/sourcemaps/archives.js';
+import { TestService } from '../../../support/service.js';
+
+const MANY_MS = 300_000;
+const PIECE = 262_144;
+const MOST_GROWTH = 200 * 1024 * 1024;
+const sha1 = (bytes: Buffer): string => createHash('sha1').update(bytes).digest('hex');
+const debugIdOf = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+
+/** Resident bytes of a process and its children. */
+async function residentBytes(pid: number): Promise<number> {
+  const pids = [pid];
+  for (const task of await readdir(`/proc/${pid}/task`)) {
+    const children = await readFile(`/proc/${pid}/task/${task}/children`, 'utf8').catch(() => '');
+    pids.push(...children.split(' ').filter(Boolean).map(Number));
+  }
+  const sizes = pids.map(async (one) => {
+    const status = await readFile(`/proc/${one}/status`, 'utf8').catch(() => '');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+  });
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+const mapOf = (over: object): string =>
+  JSON.stringify({ version: 3, sources: ['../src/a.ts'], names: [], mappings: 'AAAA', ...over });
+const withNames = (names: string): string => mapOf({ names: 0 }).replace('"names":0', () => `"names":[${names}]`);
+
+interface Pair {
+  map: string;
+  script?: string;
+}
+const alone = (maps: readonly string[]): Pair[] => maps.map((map) => ({ map }));
+
+const ATTACKS: readonly [name: string, files: () => Pair[]][] = [
+  [
+    'eight maps with a million empty objects for names, and one with 23 million numbers',
+    () =>
+      alone([
+        ...Array.from({ length: 8 }, () => withNames(`${'{},'.repeat(999_999)}{}`)),
+        withNames(`${'1,'.repeat(22_999_999)}1`),
+      ]),
+  ],
+  [
+    'maps of empty lists, nested lists, empty lines, short mappings, and one long source',
+    () =>
+      alone([
+        mapOf({ x: 0 }).replace('"x":0', () => `"x":[${'[],'.repeat(15_000_000)}[]]`),
+        mapOf({ x: 0 }).replace('"x":0', () => `"x":${'['.repeat(20_000_000)}${']'.repeat(20_000_000)}`),
+        mapOf({ mappings: ';'.repeat(46_000_000) }),
+        mapOf({ mappings: 'AAAA,'.repeat(9_000_000) }),
+        mapOf({ sources: Array.from({ length: 9_000_000 }, () => '') }),
+        mapOf({ sourcesContent: ['\n'.repeat(22_000_000)] }),
+        mapOf({ sourcesContent: ['\u00fc'.repeat(22_000_000)] }),
+      ]),
+  ],
+  [
+    'scripts of empty lists, functions, variables, statements, parentheses, and one long text',
+    () =>
+      [
+        `x=[${'[],'.repeat(5_000_000)}]`,
+        `x=[${'()=>0,'.repeat(2_500_000)}]`,
+        'var a;'.repeat(2_600_000),
+        ';'.repeat(16_000_000),
+        'a,'.repeat(7_900_000),
+        `${'{'.repeat(7_900_000)}${'}'.repeat(7_900_000)}`,
+        `x="${'\u20ac'.repeat(5_000_000)}"`,
+      ].map((script) => ({ map: mapOf({}), script })),
+  ],
+];
+
+describe('hostile source maps', function () {
+  this.timeout(MANY_MS);
+  let service: TestService;
+  let manager: string;
+  let shop: { token: string; url: string; key: string };
+
+  beforeEach(async function () {
+    // The memory of other processes is read from /proc.
+    if (process.platform !== 'linux') this.skip();
+    TestService.asUsersRunIt = true;
+    service = await TestService.started();
+    manager = await service.token('bugtracker:manage,projects:manage');
+    const projects = '/api/projects/v1/projects';
+    const { body } = await service.request('POST', projects, manager, { slug: 'shop' });
+    const key = await service.request('POST', `${projects}/shop/intake-keys`, manager, {});
+    const dsn = new URL(String(key.body['dsn']));
+    const token = await service.token('bugtracker:manage', 'shop');
+    shop = { token, url: `/api${dsn.pathname}/envelope/`, key: dsn.username };
+    expect(body['project']).to.be.an('object');
+  });
+  afterEach(async () => {
+    TestService.asUsersRunIt = false;
+    await service.dispose();
+  });
+
+  async function upload(files: readonly Pair[]): Promise<number> {
+    const bytes = bundle(
+      files.flatMap(({ map, script = 'throw 1' }, n) => {
+        const headers = { 'debug-id': debugIdOf(n) };
+        return [
+          { path: `${n}.js`, type: 'minified_source', url: `~/${n}.js`, headers, text: script },
+          { path: `${n}.js.map`, type: 'source_map', url: `~/${n}.js.map`, headers, text: map },
+        ];
+      }),
+    );
+    const pieces = Array.from({ length: Math.ceil(bytes.length / PIECE) }, (_, i) =>
+      bytes.subarray(i * PIECE, (i + 1) * PIECE),
+    );
+    const form = new FormData();
+    for (const piece of pieces) form.append('file', new Blob([new Uint8Array(piece)]), sha1(piece));
+    const headers = { authorization: `Bearer ${shop.token}` };
+    const url = `${service.url}/api/0/organizations/acme`;
+    const sent = await fetch(`${url}/chunk-upload/`, { method: 'POST', headers, body: form });
+    expect(sent.status).to.equal(200);
+    const asked = { checksum: sha1(bytes), chunks: pieces.map(sha1), projects: ['shop'] };
+    const path = '/api/0/organizations/acme/artifactbundle/assemble/';
+    expect((await service.request('POST', path, shop.token, asked)).body).to.include({ state: 'ok' });
+    return bytes.length;
+  }
+
+  async function report(n: number, id: number): Promise<number> {
+    const file = `https://shop.example/${n}.js`;
+    const event = {
+      event_id: id.toString(16).padStart(32, '0'),
+      platform: 'javascript',
+      exception: {
+        values: [{ type: 'Error', value: `no ${n}`, stacktrace: { frames: [{ filename: file, lineno: 1, colno: 1 }] } }],
+      },
+      debug_meta: { images: [{ type: 'sourcemap', code_file: file, debug_id: debugIdOf(n) }] },
+    };
+    const payload = JSON.stringify(event);
+    const body = `{"event_id":"${event.event_id}"}\n{"type":"event"}\n${payload}\n`;
+    const headers = { 'x-sentry-auth': `Sentry sentry_key=${shop.key}` };
+    return (await fetch(service.url + shop.url, { method: 'POST', headers, body })).status;
+  }
+
+  for (const [name, files] of ATTACKS) {
+    it(`keeps the service alive and its memory below +200 MiB with ${name}`, async () => {
+      const pid = service.child?.pid ?? 0;
+      const given = files();
+      const bytes = await upload(given);
+      const before = await residentBytes(pid);
+      let most = before;
+      let isDone = false;
+      const watching = (async () => {
+        while (!isDone) {
+          most = Math.max(most, await residentBytes(pid));
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      })();
+      const count = given.length;
+      const answers = await Promise.all(Array.from({ length: count }, (_, n) => report(n, n + 1)));
+      expect(answers).to.deep.equal(answers.map(() => 200));
+      // What comes after is answered too, by the same process.
+      expect(await report(0, count + 1)).to.equal(200);
+      isDone = true;
+      await watching;
+      expect(service.child?.exitCode).to.equal(null);
+      const growth = most - before;
+      if (process.env['AOS_SHOW_FIGURES'] !== undefined) console.log(`${bytes} bytes: ${before >> 20} MiB, +${growth >> 20} MiB`);
+      expect(growth).to.be.below(MOST_GROWTH);
+    });
+  }
+});
