@@ -50,9 +50,9 @@ export class LoadedMap {
 
   /** @throws MapRefused */
   constructor(map: Buffer, script: Buffer | null, spend: Spend) {
-    this.#sections = outlineOf(map).map((section) => {
+    this.#sections = outlineOf(map).map(({ line, column, map: part }) => {
       spend();
-      return { ...section, index: new MappingIndex(section.map.mappings, spend) };
+      return { line, column, map: part, index: new MappingIndex(part.mappings, spend) };
     });
     this.#script = script === null ? null : new LoadedScript(script);
     this.bytes =

@@ -24,8 +24,8 @@ const NO_DIGIT = 64;
 const MOST_DIGITS = 7;
 
 const DIGITS = new Uint8Array(256).fill(NO_DIGIT);
-[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].forEach((digit, i) => {
-  DIGITS[digit.charCodeAt(0)] = i;
+Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/').forEach((digit, i) => {
+  DIGITS[digit] = i;
 });
 
 const damaged = (): MapRefused => new MapRefused('has damaged mappings');
@@ -157,7 +157,8 @@ export class MappingIndex {
     while (low + 1 < high) {
       const middle = (low + high) >> 1;
       const noted = middle * NOTE.length;
-      const isBefore = (notes[noted + 1] ?? 0) < line || (notes[noted + 1] === line && (notes[noted + 2] ?? 0) < column);
+      const isBefore =
+        (notes[noted + 1] ?? 0) < line || (notes[noted + 1] === line && (notes[noted + 2] ?? 0) < column);
       if (isBefore) low = middle;
       else high = middle;
     }

@@ -47,11 +47,12 @@ export class ChildProcessSourceMaps implements SourceMaps {
     });
   }
 
-  locate({ owner, id, positions, load }: MapQuestion): Promise<(SourcePosition | null)[]> {
+  locate(question: MapQuestion): Promise<(SourcePosition | null)[]> {
+    const { owner, id, positions } = question;
     return this.#take(owner, async (run) => {
       let answer = await run({ kind: 'locate', id, positions });
       if ('wanted' in answer) {
-        const { map, script: given } = await load();
+        const { map, script: given } = await question.load();
         const fits = ({ file }: PackedUpload, most: number): boolean => file.size <= most && file.packed <= most;
         if (!fits(map, LIMITS.map)) throw new MapRefused(`is larger than ${LIMITS.map} bytes`);
         const script = given !== null && fits(given, LIMITS.script) ? given : null;

@@ -65,7 +65,8 @@ export class Unpacking {
   }
 
   #put(bytes: Buffer): void {
-    if (this.#length + bytes.length > this.#target.length) return this.#fail(`is larger than it says, or than ${this.most} bytes`);
+    if (this.#length + bytes.length > this.#target.length)
+      return this.#fail(`is larger than it says, or than ${this.most} bytes`);
     bytes.copy(this.#target, this.#length);
     this.#length += bytes.length;
   }

@@ -97,6 +97,13 @@ function readManifest({ bytes, directory, manifest }: Extract<MapJob, { kind: 'f
   return filesOf(text.toString('utf8'), entriesOf(Buffer.from(bytes), directory));
 }
 
+function findManifest({ bytes, directory }: Extract<MapJob, { kind: 'manifest' }>): Answer {
+  const manifest = entriesOf(Buffer.from(bytes), directory).get(MANIFEST);
+  if (manifest === undefined) throw new MapRefused(`has no ${MANIFEST}`);
+  if (manifest.packed > LIMITS.manifest) throw new MapRefused(`has a manifest of more than ${LIMITS.manifest} bytes`);
+  return { manifest };
+}
+
 async function work(job: MapJob): Promise<Answer> {
   switch (job.kind) {
     case 'locate':
@@ -118,12 +125,10 @@ async function work(job: MapJob): Promise<Answer> {
       return load();
     case 'files':
       return { files: readManifest(job) };
-    case 'manifest': {
-      const manifest = entriesOf(Buffer.from(job.bytes), job.directory).get(MANIFEST);
-      if (manifest === undefined) throw new MapRefused(`has no ${MANIFEST}`);
-      if (manifest.packed > LIMITS.manifest) throw new MapRefused(`has a manifest of more than ${LIMITS.manifest} bytes`);
-      return { manifest };
-    }
+    case 'manifest':
+      return findManifest(job);
+    default:
+      throw new MapRefused('was asked for in a way that nobody knows', false);
   }
 }
 

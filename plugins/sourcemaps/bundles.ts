@@ -111,6 +111,14 @@ export class Bundles {
     }
   }
 
+  /** It was uploaded again: maps that were refused are read again. */
+  async retry(id: string): Promise<void> {
+    const filter = { id: { prefix: `${id}:` }, fault: { ne: null } };
+    while (
+      (await this.artifacts.changeMany(filter, { set: { fault: null } }, ARTIFACTS_AT_ONCE)) === ARTIFACTS_AT_ONCE
+    );
+  }
+
   /** The upload of a bundle, read piece by piece. */
   bytesOf({ id, size }: Pick<Bundle, 'id' | 'size'>): UploadedBytes {
     return {

@@ -3,18 +3,23 @@
  * `sentry-cli` and the bundler plugins, and turns frames of minified scripts into those of the sources. Without this
  * folder frames stay as they are.
  */
-import { definePlugin, extend } from '../../kernel/contract.js';
+import { definePlugin, extend, type Collection } from '../../kernel/contract.js';
 import { FRAME_REWRITER } from '../../ports/domain/frames.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { Bundles } from './bundles.js';
 import { sourceMapConfig, type SourceMapConfig } from './config.js';
 import { Frames } from './frames.js';
-import { COLLECTIONS } from './model.js';
+import { COLLECTIONS, type Artifact } from './model.js';
 import { Retention } from './retention.js';
 import { routes } from './routes.js';
 import { CONFIG, MapUploads } from './uploads.js';
 
 const CLEAN_MS = 3_600_000;
+const AT_ONCE = 500;
+
+async function tryAgain(artifacts: Collection<Artifact>): Promise<void> {
+  while ((await artifacts.changeMany({ fault: { ne: null } }, { set: { fault: null } }, AT_ONCE)) === AT_ONCE);
+}
 
 export default definePlugin<SourceMapConfig>({
   id: 'sourcemaps',
@@ -27,6 +32,10 @@ export default definePlugin<SourceMapConfig>({
   extends: [PROJECT_BELONGINGS.point],
   tags: { 0: 'What `sentry-cli` and the bundler plugins upload: source maps.' },
   config: sourceMapConfig,
+  migrations: [
+    // Refusals of before were also of moments in which the machine was busy.
+    { number: 1, name: 'try-maps-again', run: (ctx) => tryAgain(ctx.collection('artifacts')) },
+  ],
   collections: COLLECTIONS,
   setup(ctx) {
     ctx.bind(CONFIG, ctx.config);

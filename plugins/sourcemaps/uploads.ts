@@ -66,7 +66,10 @@ export class MapUploads {
     const found = await Promise.all(
       projects.map((project) => this.bundles.known(Bundles.idOf({ project, checksum, release, dist }))),
     );
-    if (found.every((bundle) => bundle?.state === 'ready')) return answer('ok');
+    if (found.every((bundle) => bundle?.state === 'ready')) {
+      for (const [i, project] of projects.entries()) await this.#retry(project, found[i]?.id);
+      return answer('ok');
+    }
     const space = spaceOf(principal.project);
     const missingChunks = await this.inbox.missing(space, chunks);
     if (missingChunks.length > 0) return { state: 'not_found', missingChunks, detail: null };
@@ -95,27 +98,26 @@ export class MapUploads {
     const { release, dist, url, bytes } = given;
     const [project = ''] = await this.#projects(principal, [given.project]);
     const sha1 = createHash('sha1').update(bytes).digest('hex');
-    const about = { offset: 0, length: bytes.length, packed: bytes.length, size: bytes.length, form: 'plain' } as const;
+    const whole = { offset: 0, length: bytes.length, packed: bytes.length, size: bytes.length, form: 'plain' } as const;
     const isMap = /\.map(?:[?#]|$)/i.test(url);
     const file: BundledFile = {
-      ...about,
+      ...whole,
       kind: isMap ? 'map' : 'script',
       url,
       debugId: null,
       mapUrl: isMap ? null : (given.mapUrl ?? namedMap(bytes)),
     };
+    // The same bytes may have several addresses.
+    const about = { project, checksum: createHash('sha1').update(`${sha1}\n${url}`).digest('hex'), release, dist };
     const made = await this.#make({
-      project,
-      // The same bytes may have several addresses.
-      checksum: createHash('sha1').update(`${sha1}\n${url}`).digest('hex'),
-      release,
-      dist,
+      ...about,
       size: bytes.length,
       by: principal.name,
       piece: async (n) => bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES).toString('base64'),
       files: async () => [file],
     });
-    if (made !== 'ok' && made !== 'assembling') throw new ServiceError('payload_too_large', `The file ${made}.`);
+    if (made === 'assembling') await this.#retry(project, Bundles.idOf(about));
+    else if (made !== 'ok') throw new ServiceError('payload_too_large', `The file ${made}.`);
     return { sha1 };
   }
 
@@ -123,6 +125,13 @@ export class MapUploads {
   async forget(project: string): Promise<void> {
     await this.inbox.clear(spaceOf(project));
     await this.bundles.forget(project);
+    this.frames.changed(project);
+  }
+
+  /** What is uploaded again is tried again: a refusal may have been of another version of this service. */
+  async #retry(project: string, bundle: string | undefined): Promise<void> {
+    if (bundle === undefined) return;
+    await this.bundles.retry(bundle);
     this.frames.changed(project);
   }
 

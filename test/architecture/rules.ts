@@ -36,7 +36,7 @@ const DRIVERS: Readonly<Record<string, RegExp>> = {
   // The queue reckons with luxon.
   agenda: /^(agenda|luxon)$/,
   // Maps are decoded by the one, names of functions found by the other.
-  sourcemaps: /^(@jridgewell\/trace-mapping|acorn)$/,
+  sourcemaps: /^acorn$/,
   node: /^(bcryptjs|hash-wasm|pino|pino-pretty|prom-client|ipaddr\.js)$/,
 };
 

@@ -44,7 +44,7 @@ const segment: fc.Arbitrary<Segment> = fc.oneof(
   fc.tuple(fc.nat(60)),
   fc.tuple(fc.nat(60), fc.nat(2), fc.nat(50), fc.nat(80)),
   fc.tuple(fc.nat(60), fc.nat(2), fc.nat(50), fc.nat(80), fc.nat(3)),
-) as fc.Arbitrary<Segment>;
+);
 const lines = fc.array(fc.array(segment, { maxLength: 12 }), { maxLength: 12 });
 
 /** What the library says of a place, as we say it. */
@@ -59,7 +59,9 @@ describe('look-ups in mappings', () => {
       { line, column: column + 1 },
       noLimit,
     );
-    expect(found === null ? null : [found.file, found.line, found.column]).to.deep.equal(expected(new AnyMap(map as never), line, column));
+    expect(found === null ? null : [found.file, found.line, found.column]).to.deep.equal(
+      expected(new AnyMap(map as never), line, column),
+    );
   };
   const names = ['a', 'b', 'c', 'd'];
   const sources = ['src/a.ts', 'src/b.ts', 'src/c.ts'];
@@ -96,7 +98,15 @@ describe('look-ups in mappings', () => {
       { offset: { line: 1, column: 5 }, map: { ...part, sources: ['b.ts'] } },
     ];
     const map = { version: 3, mappings: '', sections };
-    for (const [line, column] of [[1, 0], [1, 3], [2, 2], [2, 5], [2, 8], [3, 0], [9, 0]] as const)
+    for (const [line, column] of [
+      [1, 0],
+      [1, 3],
+      [2, 2],
+      [2, 5],
+      [2, 8],
+      [3, 0],
+      [9, 0],
+    ] as const)
       check(map, line, column);
   });
 });

@@ -173,11 +173,23 @@ describe('uploads of source maps', function () {
     const [found] = await fixture.items();
     expect(found?.item).to.include({ ...RAW, hit_count: 2 });
     const [missing] = (found?.context['missing_source_maps'] ?? []) as unknown as Loose[];
-    expect(missing?.['problem']).to.equal(`The source map with the debug id ${DEBUG_ID} is no JSON.`);
+    expect(missing?.['problem']).to.equal(`The source map with the debug id ${DEBUG_ID} is nested too deeply.`);
     const { items } = await fixture.service.store
       .collection<{ id: string; fault: string | null }>('sourcemaps_artifacts')
       .find();
-    expect(items.map(({ fault }) => fault)).to.have.members([null, 'is no JSON']);
+    expect(items.map(({ fault }) => fault)).to.have.members([null, 'is nested too deeply']);
+  });
+
+  it('reads a map again that was refused once its bundle is uploaded again', async () => {
+    await fixture.upload(filesOf(app, DEBUG_ID));
+    const artifacts = fixture.service.store.collection<{ id: string; fault: string | null }>('sourcemaps_artifacts');
+    await artifacts.changeMany({}, { set: { fault: 'takes longer than a map may' } });
+    await fixture.report(app, debugMeta);
+    expect((await fixture.items()).map(({ item }) => item['file_path'])).to.deep.equal([RAW.file_path]);
+    expect((await fixture.upload(filesOf(app, DEBUG_ID))).body).to.include({ state: 'ok' });
+    await fixture.report(app, { ...debugMeta, exception: undefined, message: 'another' });
+    await fixture.report(app, debugMeta);
+    expect((await fixture.items()).map(({ item }) => item['file_path'])).to.include('src/cart.js');
   });
 
   it('answers what tools ask beside, and needs a credential', async () => {
