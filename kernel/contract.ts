@@ -89,7 +89,7 @@ export {
   MapRefused,
   type BundledFile,
   type MapQuestion,
-  type PackedBytes,
+  type PackedUpload,
   type PackedFile,
   type ScriptPosition,
   type SourceMaps,

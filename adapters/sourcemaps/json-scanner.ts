@@ -15,7 +15,7 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /** Where a text stands, with its quotes. */
-export interface JsonText {
+export interface TextRange {
   start: number;
   end: number;
 }
@@ -83,7 +83,7 @@ export class JsonScanner {
   }
 
   /** Passes a text. */
-  text(): JsonText {
+  text(): TextRange {
     this.#count();
     const { bytes } = this;
     const start = this.at;
@@ -132,7 +132,7 @@ export class JsonScanner {
   }
 
   /** @throws MapRefused */
-  decode({ start, end }: JsonText): string {
+  decode({ start, end }: TextRange): string {
     try {
       return JSON.parse(this.bytes.toString('utf8', start, end)) as string;
     } catch {

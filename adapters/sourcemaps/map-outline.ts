@@ -3,7 +3,7 @@
  * takes its own size and a few bytes for each name. What it may hold is counted before it is remembered. Pure.
  */
 import { MapRefused } from '../../ports/source-maps/reader.js';
-import { JsonScanner, type JsonText } from './json-scanner.js';
+import { JsonScanner, type TextRange } from './json-scanner.js';
 import { LIMITS } from './limits.js';
 import { SourceText } from './source-text.js';
 
@@ -48,7 +48,7 @@ class TextList {
     return found === null ? null : new SourceText(this.scanner.bytes, found);
   }
 
-  #find(index: number): JsonText | null {
+  #find(index: number): TextRange | null {
     const start = index < this.length ? this.#offsets[index] : 0;
     if (!start) return null;
     const reader = new JsonScanner(this.scanner.bytes, { values: 1, depth: 1 });

@@ -76,7 +76,7 @@ export class MapProcess {
     const child = fork(WORKER, [], {
       execArgv: [`--max-old-space-size=${this.bounds.heapMb}`, '--max-semi-space-size=4'],
       // No setting or secret of the service is there to be read.
-      env: { SystemRoot: process.env['SystemRoot'] },
+      env: {},
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });

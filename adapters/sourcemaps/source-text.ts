@@ -2,7 +2,7 @@
  * Lines of a source within the JSON of a map: found in its bytes, so that of a source of megabytes a few lines are
  * built. Pure.
  */
-import type { JsonText } from './json-scanner.js';
+import type { TextRange } from './json-scanner.js';
 
 const BACKSLASH = 0x5c;
 const NEWLINE = 0x6e;
@@ -15,7 +15,7 @@ export class SourceText {
 
   constructor(
     private readonly bytes: Buffer,
-    private readonly text: JsonText,
+    private readonly text: TextRange,
   ) {
     this.#at = text.start + 1;
   }
