@@ -43,6 +43,8 @@ export interface EchoRequest {
 }
 
 export interface Reach {
+  /** Why this host may not be connected to, before any name is resolved; null: it may, or it is a name. */
+  judge(host: string, policy: EgressPolicy): string | null;
   /** Connects, and closes again. @throws OutboundError */
   connect(request: ConnectRequest): Promise<Connected>;
   /** What DNS says now, each record as one text; none: an empty list. @throws OutboundError `dns`, `timeout` */

@@ -155,7 +155,12 @@ export const fakeOutbound: Outbound = {
 const unreached = async (): Promise<never> => {
   throw new OutboundError('connect', 'nobody answers');
 };
-export const fakeReach: Reach = { connect: unreached, lookup: unreached, echo: unreached };
+export const fakeReach: Reach = {
+  judge: () => null,
+  connect: unreached,
+  lookup: unreached,
+  echo: unreached,
+};
 
 /** Nothing was ever uploaded that could be read. */
 export const fakeSourceMaps: SourceMaps = {

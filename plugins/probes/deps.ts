@@ -28,7 +28,7 @@ export interface ProbesDeps {
   outbound: Pick<Outbound, 'request' | 'judge'>;
   reach: Reach;
   processes: Processes;
-  watchdog: Pick<WatchdogApi, 'observe'>;
+  watchdog: Pick<WatchdogApi, 'observe' | 'find'>;
   policy: EgressPolicy;
   version: string;
 }

@@ -12,8 +12,8 @@ export function nameOfCaller(principal: Principal): string {
 }
 
 /**
- * Whether the caller may say which host shows a page: such a host shows nothing else, the log-in of the service too, so
- * a wrong name shuts others out. Members, and tokens of one project, may not.
+ * Whether the caller may say which host shows a page, beyond those of `statuspages.hosts`: such a host shows nothing
+ * else, the login of the service included, so a wrong name shuts others out of it.
  */
 export const mayNameHost = (principal: Principal): boolean =>
-  principal.kind === 'session' ? principal.role === 'admin' : ownProject(principal) === null;
+  principal.kind === 'session' && principal.role === 'admin';

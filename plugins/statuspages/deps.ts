@@ -13,6 +13,9 @@ export interface LogoDoc extends Doc {
   data: string;
 }
 
+/** A type and not an interface, so that a list of plugins takes it for a plain record. */
+export type StatusPagesConfig = { hosts: string[] };
+
 export interface StatusPagesDeps {
   pages: Collection<StatusPageDoc>;
   announcements: Collection<AnnouncementDoc>;
@@ -27,6 +30,8 @@ export interface StatusPagesDeps {
   audit: Pick<AuditLog, 'record'>;
   /** `server.base_url` without a slash at its end; with a free port it is known only once the server listens. */
   baseUrl: () => string;
+  /** `statuspages.hosts`: names that a page may take without an administrator. */
+  hosts: readonly string[];
   /** `app.timezone`. */
   timezone: string;
 }

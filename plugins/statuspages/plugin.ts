@@ -3,23 +3,34 @@
  * texts that people write, a feed, and a host of their own. Nothing depends on this folder, and it sees the watchdog
  * through one narrow question: who deletes it has the watchdog as it was.
  */
+import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { AUDIT, AUDIT_TARGETS } from '../../ports/domain/audit.js';
 import { PROJECT_USAGE, PROJECTS, SELLER_BRANDS } from '../../ports/domain/projects.js';
 import { WATCHDOG } from '../../ports/domain/watchdog.js';
-import type { StatusPagesDeps } from './deps.js';
+import type { StatusPagesConfig, StatusPagesDeps } from './deps.js';
 import { routes } from './http/routes.js';
+import { HOST } from './model/page.js';
 import { adminPages } from './pages/admin.js';
 import { visitorPages } from './pages/visitors.js';
 import { buildServices } from './services.js';
 
-export default definePlugin({
+const config = joi.object({
+  hosts: joi
+    .array()
+    .items(joi.string().lowercase().pattern(HOST).message('must be a name such as status.example.org, without a port'))
+    .default([])
+    .description('Names that a status page may take as its `host`; administrators may set any other in the web UI'),
+});
+
+export default definePlugin<StatusPagesConfig>({
   id: 'statuspages',
   version: '1.0.0',
   api: 1,
   title: 'Status pages',
   needs: [AUDIT, PROJECTS, SELLER_BRANDS, WATCHDOG].map(({ name }) => name),
   extends: [AUDIT_TARGETS.point, PROJECT_USAGE.point],
+  config,
   collections: [
     {
       name: 'pages',
@@ -45,6 +56,7 @@ export default definePlugin({
       audit: ctx.resolve(AUDIT),
       baseUrl: () => app.base_url.replace(/\/$/, ''),
       timezone: app.timezone,
+      hosts: ctx.config.hosts,
     };
     const services = buildServices(ctx, deps);
     return {

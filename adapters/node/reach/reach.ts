@@ -7,7 +7,7 @@ import type { LookupAddress } from 'node:dns';
 import { OutboundError, type EgressPolicy } from '../../../ports/outbound.js';
 import type { Connected, ConnectRequest, EchoRequest, LookupRequest, Reach } from '../../../ports/reach.js';
 import { Deadlines } from '../deadlines.js';
-import { judgeAddress } from '../egress.js';
+import { judgeAddress, judgeUrl } from '../egress.js';
 import { Names } from '../names.js';
 import { connection } from './connection.js';
 import { echo } from './echo.js';
@@ -36,6 +36,13 @@ export class NodeReach implements Reach {
     const names = new Names();
     this.#resolve = options.resolve ?? ((hostname) => names.resolve(hostname));
     this.#records = new Records(options.servers);
+  }
+
+  /** Reads a host as URLs do, so that `0xa9fea9fe` and `169.254.43518` are the addresses that they lead to. */
+  judge(host: string, policy: EgressPolicy): string | null {
+    const bare = host.replace(/^\[|\]$/g, '');
+    const verdict = judgeUrl(`http://${bare.includes(':') ? `[${bare}]` : bare}/`, policy);
+    return verdict instanceof URL || verdict.fault !== 'blocked' ? null : verdict.reason;
   }
 
   connect({ host, port, tls = false, timeoutMs = TIMEOUT_MS, policy }: ConnectRequest): Promise<Connected> {

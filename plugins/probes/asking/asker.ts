@@ -1,7 +1,7 @@
 /** Asks once, as a probe says, and tells what was seen. Never throws because of who was asked. */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
-import { OutboundError } from '../../../ports/outbound.js';
+import { OutboundError, type EgressPolicy } from '../../../ports/outbound.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
 import {
   targetOf,
@@ -17,6 +17,7 @@ import { HttpAsker } from './http-asker.js';
 
 const MOST_RECORDS = 20;
 const MAX_MESSAGE = 300;
+const PUBLIC_ONLY: EgressPolicy = { mode: 'public-only', allow: [] };
 
 @injectable()
 export class Asker {
@@ -64,12 +65,17 @@ export class Asker {
   async #lookup({ host, record_type: type, expected_record, timeout_ms: timeoutMs }: DnsProbe): Promise<ProbeResult> {
     const { records, duration_ms } = await this.deps.reach.lookup({ name: host, type, timeoutMs });
     const shown = records.slice(0, MOST_RECORDS).join(', ');
-    const seen = { ...NOTHING, response_ms: duration_ms, excerpt: shown || null };
+    const reach = this.deps.reach;
+    // A record that names an address of the own network tells of it, as an answer from there would.
+    const open = [...records, host].every((text) => reach.judge(text, PUBLIC_ONLY) === null);
+    const seen = { ...NOTHING, response_ms: duration_ms, excerpt: shown || null, public: open };
     if (records.length === 0) return { ...seen, ok: false, message: `${host} has no record of type ${type}` };
     if (expected_record !== null && !records.some((record) => record.includes(expected_record))) {
-      return { ...seen, ok: false, message: `No record of ${host} holds ${expected_record}: ${shown}` };
+      const bare_message = `No record of ${host} holds ${expected_record}`;
+      return { ...seen, ok: false, message: `${bare_message}: ${shown}`, bare_message };
     }
-    return { ...seen, ok: true, message: `${host}: ${shown}` };
+    const bare_message = `${host} has ${records.length === 1 ? 'a record' : `${records.length} records`} of type ${type}`;
+    return { ...seen, ok: true, message: `${host}: ${shown}`, bare_message };
   }
 
   async #echo({ host, timeout_ms: timeoutMs }: IcmpProbe): Promise<ProbeResult> {

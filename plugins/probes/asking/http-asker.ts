@@ -31,14 +31,16 @@ export class HttpAsker {
     const followed: string[] = [];
     let url = probe.url;
     let allowed: EgressPolicy = policy;
+    let open = true;
     for (;;) {
       const left = probe.timeout_ms - (clock.monotonic() - started);
       if (left <= 0) throw new OutboundError('timeout', `no complete answer within ${probe.timeout_ms} ms`);
       const response = await this.#request(probe, url, allowed, Math.ceil(left));
+      open &&= response.public;
       const next = this.#redirect(probe, url, response);
       if (next === null || followed.length >= probe.redirects) {
         const ms = Math.round(clock.monotonic() - started);
-        return { ...this.#judged(probe, response, ms), redirects: followed };
+        return { ...this.#judged(probe, response, ms), public: open, redirects: followed };
       }
       followed.push(next);
       url = next;
@@ -69,13 +71,14 @@ export class HttpAsker {
     return new URL(to, from).href;
   }
 
-  #judged(probe: AskedHttp, response: OutboundResponse, ms: number): Omit<ProbeResult, 'redirects'> {
+  #judged(probe: AskedHttp, response: OutboundResponse, ms: number): Omit<ProbeResult, 'redirects' | 'public'> {
     const { status, body, certificate = null, truncated } = response;
     const text = body.toString('utf8');
     const seen = { ...NOTHING, response_ms: ms, certificate, status, excerpt: text.slice(0, MAX_EXCERPT) || null };
-    const fault =
-      faultOfStatus(probe, status) ?? faultOfText(probe, text, truncated) ?? faultOfJson(probe, text, truncated);
-    return { ...seen, ok: fault === null, message: fault ?? `HTTP ${status} in ${ms} ms` };
+    const found = faultOfStatus(probe, status) ?? faultOfText(probe, text, truncated);
+    const fault = found === null ? faultOfJson(probe, text, truncated) : { says: found };
+    if (fault === null) return { ...seen, ok: true, message: `HTTP ${status} in ${ms} ms` };
+    return { ...seen, ok: false, message: fault.says, ...(fault.bare !== undefined && { bare_message: fault.bare }) };
   }
 }
 
@@ -89,21 +92,27 @@ function faultOfText({ contains }: HttpProbe, text: string, truncated: boolean):
   return `The answer does not hold ${short(contains)}${within(truncated)}`;
 }
 
-function faultOfJson({ json_path, json_value }: HttpProbe, text: string, truncated: boolean): string | null {
+/** What is wrong, and the same without the value that was found. */
+interface JsonFault {
+  says: string;
+  bare?: string;
+}
+
+function faultOfJson({ json_path, json_value }: HttpProbe, text: string, truncated: boolean): JsonFault | null {
   if (json_path === null || !isJsonPath(json_path)) return null;
-  if (truncated) return `The answer is longer than ${MAX_BODY / 1024} KiB, so its JSON is not read`;
+  if (truncated) return { says: `The answer is longer than ${MAX_BODY / 1024} KiB, so its JSON is not read` };
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return 'The answer is no JSON';
+    return { says: 'The answer is no JSON' };
   }
   const value = valueAt(json, json_path);
-  if (value === undefined) return `The answer has no ${json_path}`;
+  if (value === undefined) return { says: `The answer has no ${json_path}` };
   const is = typeof value === 'string' ? value : JSON.stringify(value);
-  return json_value === null || is === json_value
-    ? null
-    : `${json_path} is ${short(is)}, where ${short(json_value)} was expected`;
+  if (json_value === null || is === json_value) return null;
+  const expected = `where ${short(json_value)} was expected`;
+  return { says: `${json_path} is ${short(is)}, ${expected}`, bare: `${json_path} is another value, ${expected}` };
 }
 
 const short = (text: string): string => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);

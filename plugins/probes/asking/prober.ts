@@ -13,7 +13,7 @@ import { isoOf } from '../../../lib/time.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import { DEPS, type ProbesDeps } from '../deps.js';
 import type { ProbeDoc } from '../model/probe.js';
-import { observationOf } from '../model/seen.js';
+import { observationOf, seenBy, type ProbeResult } from '../model/seen.js';
 import { nextTime, Timetable } from '../model/timetable.js';
 import { Probes } from '../store/probes.js';
 import { Asker } from './asker.js';
@@ -171,7 +171,7 @@ export class Prober {
   async #ask(name: string): Promise<void> {
     const doc = await this.probes.find(name);
     if (doc === null) return this.#forget(name);
-    const seen = await this.asker.ask(this.probes.open(doc));
+    const seen = await this.#redacted(name, await this.asker.ask(this.probes.open(doc)));
     const failures = seen.ok ? 0 : (this.#failures.get(name) ?? 0) + 1;
     const now = this.deps.clock.now();
     const observation = observationOf(name, doc.probe, seen, failures, now);
@@ -181,6 +181,13 @@ export class Prober {
       return this.#forget(name);
     }
     this.#again(doc, failures);
+  }
+
+  /** Those who read the monitor of a project see nothing of what private addresses answer. */
+  async #redacted(name: string, seen: ProbeResult): Promise<ProbeResult> {
+    if (seen.public || seen.bare_message === undefined) return seen;
+    const monitor = await this.deps.watchdog.find(name);
+    return monitor === null || monitor.project === null ? seen : seenBy(seen, 'public');
   }
 
   #again({ id, probe }: ProbeDoc, failures: number): void {

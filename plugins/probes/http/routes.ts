@@ -3,7 +3,7 @@ import joi from 'joi';
 import { named, whole, type Clock, type RouteSpec } from '../../../kernel/contract.js';
 import type { Asker } from '../asking/asker.js';
 import { anyProbe, unknownOf } from '../model/schema.js';
-import { daysLeft, type ProbeResult } from '../model/seen.js';
+import { daysLeft, seenBy, type ProbeResult, type ProbeSight } from '../model/seen.js';
 import type { Probes } from '../store/probes.js';
 
 export interface TryServices {
@@ -14,11 +14,11 @@ export interface TryServices {
 
 const text = joi.string().allow(null);
 
-/** What was asked once, for whoever asked. @param shows the answer itself is told, which may be of the own network */
-export function trialOf({ certificate, ...seen }: ProbeResult, now: number, shows: boolean): object {
+/** What was asked once, as far as whoever asked may see it. */
+export function trialOf(result: ProbeResult, now: number, sight: ProbeSight): object {
+  const { certificate, public: _public, bare_message: _bare, ...seen } = seenBy(result, sight);
   return {
     ...seen,
-    excerpt: shows ? seen.excerpt : null,
     certificate: certificate && { ...certificate, days_left: daysLeft(certificate, now) },
   };
 }
@@ -30,7 +30,8 @@ export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
     operationId: 'tryProbe',
     summary: 'Ask once, and tell what was seen; nothing is stored',
     description:
-      'The answer is 200 also where nobody answered: `ok` says how it went. Its `excerpt` is the beginning of an HTTP answer, or the records of a name.',
+      'The answer is 200 also where nobody answered: `ok` says how it went. Its `excerpt` is the beginning of an HTTP answer, or the records of a name; ' +
+      'for a token of one project it is null, and `message` quotes nothing, where that came from a private address.',
     access: { scope: 'watchdog:manage' },
     limits: { rate: 'bulk' },
     input: { body: named('ProbeTrial', joi.object({ probe: anyProbe.required() })) },
@@ -56,10 +57,12 @@ export const routes = ({ probes, asker, clock }: TryServices): RouteSpec[] => [
         ),
       }),
     ),
-    handle: async ({ body }) => {
+    handle: async ({ body, principal }) => {
       const given = (body as { probe: unknown }).probe;
       const probe = await probes.opened(given, null);
-      const seen = trialOf(await asker.ask(probe), clock.now(), true);
+      // What addresses of the own network answer is for administrators and tokens of the whole service.
+      const sight = principal.kind === 'token' && principal.project === null ? 'all' : 'public';
+      const seen = trialOf(await asker.ask(probe), clock.now(), sight);
       const warnings = unknownOf(given);
       return { seen, ...(warnings.length > 0 && { warnings }) };
     },

@@ -18,6 +18,20 @@ export interface ProbeResult {
   redirects: string[];
   /** The beginning of an HTTP answer, or the records of a name. */
   excerpt: string | null;
+  /** Everything that was read came from globally reachable addresses, or names them. */
+  public: boolean;
+  /** The message without what was read, where it quotes that. */
+  bare_message?: string;
+}
+
+/** How much of an answer its reader may see: all of it, that of public addresses alone, or nothing. */
+export type ProbeSight = 'all' | 'public' | 'none';
+
+/** As the reader may see it: a probe is asked from inside the network, and its reader may be outside. */
+export function seenBy(seen: ProbeResult, sight: ProbeSight): ProbeResult {
+  if (sight === 'all' || (sight === 'public' && seen.public)) return seen;
+  const message = seen.public ? seen.message : (seen.bare_message ?? seen.message);
+  return { ...seen, excerpt: null, message, redirects: seen.public ? seen.redirects : [] };
 }
 
 export const NOTHING: Omit<ProbeResult, 'ok' | 'message'> = {
@@ -26,6 +40,7 @@ export const NOTHING: Omit<ProbeResult, 'ok' | 'message'> = {
   status: null,
   redirects: [],
   excerpt: null,
+  public: false,
 };
 
 /** Whole days; negative: it has expired. */

@@ -116,7 +116,8 @@ export function pages({ probes, asker, clock, watchdog, audit }: ProbePages): Pa
         const seen = await asker.ask(probe);
         const { principal } = request;
         const shows = principal.kind === 'session' && principal.role === 'admin';
-        return editor(request, known, { seen: trialOf(seen, clock.now(), shows || probe.kind === 'dns') });
+        const sight = shows || probe.kind === 'dns' ? 'all' : 'none';
+        return editor(request, known, { seen: trialOf(seen, clock.now(), sight) });
       },
       async (request, problem) => editor(request, await knownOf(request), { problem }),
     ),

@@ -14,7 +14,8 @@ export type CheckedProbe = Omit<ProbeDoc, 'id' | 'updated_at'> | null;
 @injectable()
 export class Probes {
   constructor(
-    @inject(DEPS) private readonly deps: Pick<ProbesDeps, 'probes' | 'cipher' | 'clock' | 'outbound' | 'policy'>,
+    @inject(DEPS)
+    private readonly deps: Pick<ProbesDeps, 'probes' | 'cipher' | 'clock' | 'outbound' | 'reach' | 'policy'>,
   ) {}
 
   find(source: string): Promise<ProbeDoc | null> {
@@ -66,9 +67,10 @@ export class Probes {
   /** @throws ServiceError validation_failed */
   judged(given: unknown): OpenProbe {
     const open = probeOf(given);
-    if (open.kind !== 'http') return open;
-    const reason = this.deps.outbound.judge(open.url, this.deps.policy);
-    if (reason !== null) throw invalid({ 'probe.url': reason });
+    const { outbound, policy, reach } = this.deps;
+    const [field, reason] =
+      open.kind === 'http' ? ['url', outbound.judge(open.url, policy)] : ['host', reach.judge(open.host, policy)];
+    if (reason !== null) throw invalid({ [`probe.${field}`]: reason });
     return open;
   }
 

@@ -77,7 +77,7 @@ export interface PageFields {
 
 const sourceText = joi.string().pattern(MONITOR_SOURCE).message('is not the source of a monitor');
 const optional = (most: number): joi.StringSchema => joi.string().max(most).allow(null, '');
-const HOST = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
+export const HOST = /^(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/;
 
 export const componentBody = named(
   'StatusPageComponentFields',
@@ -109,7 +109,9 @@ const fields = {
     .message('must be a name such as status.example.org, without a port')
     .allow(null)
     .empty('')
-    .description('A name that shows this page and nothing else of the service'),
+    .description(
+      'A name that shows this page and nothing else of the service: one of `statuspages.hosts`, or set by an administrator',
+    ),
   project: joi.string().max(64).allow(null).empty('').description('Only monitors of this project count'),
   components: joi.array().items(componentBody).max(MOST_COMPONENTS).description('In the order of the page'),
 };

@@ -156,8 +156,11 @@ export class StatusPages {
     if (!isZone(timezone)) throw invalid({ timezone: 'is not the name of a time zone' });
     const { host: known, ...page } = before;
     const own = host === undefined ? known : (host ?? undefined);
-    if (own !== known && !mayNameHost(principal))
-      throw denied('The host of a status page is for administrators, and tokens of all projects, to say.');
+    if (own !== known && !mayNameHost(principal)) {
+      const unlisted = [known, own].find((name) => name !== undefined && !this.deps.hosts.includes(name));
+      if (unlisted !== undefined)
+        throw denied(`The host ${unlisted} is not in \`statuspages.hosts\`; an administrator may set any host.`);
+    }
     if (own !== undefined && own === hostOf(this.deps.baseUrl()))
       throw invalid({ host: 'is the address of the service itself' });
     const after: StatusPageDoc = {

@@ -54,6 +54,7 @@ export function probesOn(
       dead: async (owner) => owner.pid === pid,
     },
     watchdog: {
+      find: async () => null,
       observe: async (observation) => {
         if (gone.has(observation.source)) return false;
         told.push(observation);

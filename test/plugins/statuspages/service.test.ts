@@ -14,6 +14,8 @@ import { WebSession } from '../../pages/web-session.js';
 
 const PAGES = '/api/watchdog/v1/status-pages';
 const HOST = 'status.example.org';
+/** Another name of the service, of which it does not know. */
+const STOLEN = 'aos-2.example.org';
 const SECRETS = ['web-1', 'db-9', 'Database nine', 'connection to 10.0.0.7 refused', 'Intern web'];
 /** One pixel. */
 const PNG = Buffer.from(
@@ -52,7 +54,7 @@ for (const engine of engines) {
       const found = await engine.settings();
       if (found === null) this.skip();
       settings = found;
-      service = await TestService.here(settings);
+      service = await TestService.here({ ...settings, SVC_STATUSPAGES__HOSTS: JSON.stringify([HOST]) });
       token = await service.token('watchdog:manage,watchdog:read,watchdog:ping');
       const beat = (source: string, more: object = {}) =>
         service.request('POST', '/api/watchdog/v1/ping', token, { source, interval: 3_600, ...more });
@@ -208,20 +210,26 @@ for (const engine of engines) {
       const at = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
         get(service.url, { host: HOST, ...headers }, method, path);
       expect((await at('/login')).status).to.equal(200);
-      // A host that shows a page shows nothing else: nobody shuts others out with a token of one project.
+      // A host that shows a page shows nothing else: nobody takes over another name of the service with a token.
       await service.project('mine');
       const bound = await service.token('watchdog:manage', 'mine');
       const own = { slug: 'mine', title: 'Mine' };
-      const refused = await service.request('POST', PAGES, bound, { ...own, host: HOST });
+      const refused = await service.request('POST', PAGES, bound, { ...own, host: STOLEN });
       expect([refused.status, (refused.body['error'] as { code: string }).code]).to.deep.equal([
         403,
         'insufficient_scope',
       ]);
       expect((await service.request('POST', PAGES, bound, own)).status).to.equal(201);
-      expect((await service.request('PATCH', `${PAGES}/mine`, bound, { host: HOST })).status).to.equal(403);
+      expect((await service.request('PATCH', `${PAGES}/mine`, bound, { host: STOLEN })).status).to.equal(403);
       expect((await service.request('PATCH', `${PAGES}/mine`, bound, { title: 'Ours', host: null })).status).to.equal(
         200,
       );
+      const stolen = await api('PATCH', '/shop', { host: STOLEN });
+      expect([stolen.status, (stolen.body['error'] as { code: string }).code]).to.deep.equal([
+        403,
+        'insufficient_scope',
+      ]);
+      expect((await get(service.url, { host: STOLEN }, 'GET', '/login')).status).to.equal(200);
       expect((await api('PATCH', '/shop', { host: 'localhost' })).status).to.equal(422);
       expect((await api('PATCH', '/shop', { host: HOST })).status).to.equal(200);
       await until('the host shows the page', async () => (await at('/')).text.includes('Web shop'), 5_000);
@@ -288,7 +296,12 @@ for (const engine of engines) {
     it('is made and published on pages, its logo by a form', async () => {
       const admin = new WebSession(service.url);
       expect(await admin.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
-      const made = await admin.post('/status-pages/new', { title: 'By hand', slug: 'hand', timezone: 'Europe/Zurich' });
+      const made = await admin.post('/status-pages/new', {
+        title: 'By hand',
+        slug: 'hand',
+        timezone: 'Europe/Zurich',
+        host: 'hand.example.org',
+      });
       expect(made.status).to.equal(303);
       const at = made.location ?? '';
       const refused = await admin.post(`${at}/components`, { name: 'All', sources: 'nothing-1' }, at);
@@ -299,6 +312,9 @@ for (const engine of engines) {
       ).to.equal(303);
       expect((await admin.post(`${at}/publish`, {}, at)).status).to.equal(303);
       expect((await get(`${service.url}/status-page/hand`)).text).to.include('By hand');
+      // An administrator names a host that is in no list.
+      const byHost = () => get(service.url, { host: 'hand.example.org' }, 'GET', '/');
+      await until('its host shows it', async () => (await byHost()).text.includes('By hand'), 5_000);
       const detail = (await admin.get(at)).text;
       expect(detail).to.include('/feed.xml').and.include('Withdraw');
       expect((await admin.post(`${at}/withdraw`, {}, at)).status).to.equal(303);

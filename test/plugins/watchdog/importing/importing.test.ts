@@ -150,6 +150,31 @@ describe('importing monitors', () => {
     expect(report.notes.map(({ note }) => note)).to.include('Monitors of type docker: none are asked here.');
   });
 
+  it('sends the password of NTLM, OAuth or a certificate by no other scheme, in clear least of all', () => {
+    const basic = Buffer.from('corp:hunter2').toString('base64');
+    for (const [scheme, sent] of [
+      [{ authMethod: 'ntlm' }, false],
+      [{ auth_method: 'ntlm' }, false],
+      [{ authMethod: 'NTLM' }, false],
+      [{ authMethod: 'oauth2-cc' }, false],
+      [{ authMethod: 'mtls' }, false],
+      [{ authMethod: 'basic' }, true],
+      // As Uptime Kuma wrote it before it had other schemes.
+      [{ authMethod: null }, true],
+      [{}, true],
+    ] as const) {
+      const monitor = { id: 1, name: 'a', type: 'http', url: 'https://a.test/', ...scheme };
+      const secrets = { basic_auth_user: 'corp', basic_auth_pass: 'hunter2', headers: '{"X-Key":"k"}' };
+      const [one] = monitorsOf(JSON.stringify({ monitorList: [{ ...monitor, ...secrets }] }));
+      const headers = { 'X-Key': 'k', ...(sent && { Authorization: `Basic ${basic}` }) };
+      expect(one?.probe).to.deep.include({ headers });
+      expect(
+        one?.notes.some((note) => note.startsWith('Its credentials for')),
+        JSON.stringify(scheme),
+      ).to.equal(!sent);
+    }
+  });
+
   it('addresses go with their monitor', async () => {
     await fixture.importer.take(monitorsOf(BACKUP));
     expect(await fixture.addresses.sourceOf(PUSH)).to.equal('cron');
