@@ -9,7 +9,8 @@ const ROOT = join(import.meta.dirname, '..');
 const [tier, ...args] = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith('-'));
 /** Files of this tier mostly wait for their programs. */
-if (tier === 'e2e') options.unshift(`--jobs=${3 * availableParallelism()}`);
+if (tier === 'e2e' && !options.some((option) => option.startsWith('--jobs=')))
+  options.push(`--jobs=${3 * availableParallelism()}`);
 /** Paths may be given as in the sources or as compiled. */
 const words = args
   .filter((arg) => !arg.startsWith('-'))

@@ -12,7 +12,6 @@ const MOST_FILES = 25;
 const PLANTED = join(ROOT, 'test', 'fixtures', 'violations');
 
 describe('architecture', function () {
-  this.timeout(60_000);
   let whole: Judgement;
   let planted: Judgement;
   before(async () => {

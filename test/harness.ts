@@ -95,12 +95,14 @@ export async function rejection(promise: Promise<unknown>): Promise<Error> {
 
 /** For a condition that itself waits for an answer. */
 const UNANSWERED_MS = 60_000;
+/** Only what hangs reaches it: the machine may be busy. */
+const HANG_MS = 60_000;
 
 /**
  * Resolves when `condition` holds; asks again every few milliseconds, and less often the longer it takes: what is waited
  * for may need the processor. @throws after `ms`
  */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
+export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = HANG_MS): Promise<void> {
   const began = Date.now();
   while (!(await within(what, ms + UNANSWERED_MS, Promise.resolve(condition())))) {
     const waited = Date.now() - began;

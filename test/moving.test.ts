@@ -15,7 +15,6 @@ import { PASSWORD_COST, prepare } from './support/prepared.js';
 import { serviceEnv, type Finished } from './support/service.js';
 
 describe('commands that copy and move a store', function () {
-  this.timeout(120_000);
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-parts-'));

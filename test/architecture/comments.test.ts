@@ -14,7 +14,6 @@ async function programs(folder: string): Promise<string[]> {
 }
 
 describe('comments', function () {
-  this.timeout(60_000);
   const found = new Map<string, number[]>();
 
   before(async () => {

@@ -13,7 +13,6 @@ const MOST_SERVICES = 8;
 const ROOT = projectRoot();
 
 describe('sizes and names', function () {
-  this.timeout(60_000);
   const texts = new Map<string, string>();
   const declared = new Map<string, Declared>();
 

@@ -14,7 +14,6 @@ const HOMES: Readonly<Record<string, RegExp>> = {
 };
 
 describe('what is written once', function () {
-  this.timeout(60_000);
   const texts = new Map<string, string>();
 
   before(async () => {

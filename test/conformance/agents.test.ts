@@ -10,7 +10,6 @@ const errorOf = (answer: Wire): Record<string, unknown> => answer.json['error'] 
 const newsOf = (answer: Wire): Record<string, unknown>[] => answer.json['news'] as Record<string, unknown>[];
 
 describe('conformance: agents', function () {
-  this.timeout(120_000);
   let tracker: Tracker;
   before(async () => {
     tracker = await Tracker.started();

@@ -19,7 +19,6 @@ interface Parameter {
 }
 
 describe('days that do not exist', function () {
-  this.timeout(60_000);
   let service: TestService;
   let token: string;
   before(async () => {

@@ -62,7 +62,6 @@ interface Made {
 }
 
 describe('conformance: an object of another project', function () {
-  this.timeout(120_000);
   let service: TestService;
   let master = '';
   let bound = '';

@@ -8,7 +8,6 @@ interface Dashboard {
 }
 
 describe('docs/grafana/aos.json', function () {
-  this.timeout(120_000);
   it('asks only for numbers that are there, and for the age of every queue', async () => {
     const file = new URL('../../../docs/grafana/aos.json', import.meta.url);
     const { panels } = JSON.parse(await readFile(file, 'utf8')) as Dashboard;

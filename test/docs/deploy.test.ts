@@ -74,7 +74,6 @@ describe('deploy/', () => {
 
   it('is a configuration that Caddy takes', function () {
     if (spawnSync('caddy', ['version'], { stdio: 'ignore' }).error !== undefined) this.skip();
-    this.timeout(30_000);
     const file = join(DEPLOY, 'Caddyfile');
     const { status, stderr } = spawnSync('caddy', ['validate', '--config', file, '--adapter', 'caddyfile']);
     expect(status, String(stderr)).to.equal(0);
@@ -82,7 +81,6 @@ describe('deploy/', () => {
 
   it('is a configuration that nginx takes (with nginx)', async function () {
     if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined) this.skip();
-    this.timeout(30_000);
     const folder = await mkdtemp(join(tmpdir(), 'aos-nginx-'));
     try {
       // nginx looks the names of the processes up when it starts.
@@ -97,7 +95,6 @@ describe('deploy/', () => {
 
   it('is what Kubernetes takes (with kubernetes-validate)', function () {
     if (spawnSync('kubernetes-validate', ['--help'], { stdio: 'ignore' }).error !== undefined) this.skip();
-    this.timeout(60_000);
     const files = ['aos', 'migrate', 'secrets.example'].map((name) => join(DEPLOY, 'kubernetes', `${name}.yaml`));
     const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', ...files], { encoding: 'utf8' });
     expect(status, stdout + stderr).to.equal(0);

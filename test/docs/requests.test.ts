@@ -47,7 +47,6 @@ function requestsOf(name: string, page: string): Documented[] {
 }
 
 describe('requests in the guides', function () {
-  this.timeout(60_000);
   let description: Description;
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   (formats as unknown as (on: Ajv2020) => void)(ajv);

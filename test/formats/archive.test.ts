@@ -30,7 +30,6 @@ describe('strict reading of packages', () => {
   describe('refuses, and names the entry', () => {
     for (const { what, entry, why, only, slow, limits, bytes } of HOSTILE_ARCHIVES) {
       it(what, async function () {
-        if (slow === true) this.timeout(120_000);
         const archive = bytes();
         const bound = only ?? (slow === true ? ['any'] : PLATFORMS);
         for (const platform of bound) {

@@ -35,8 +35,6 @@ const signed = (key: KeyObject, alg: string, text: string): string =>
   sign(alg === 'ed25519' ? null : 'sha256', Buffer.from(text), key).toString('base64');
 
 describe('clients: license files', function () {
-  this.timeout(60_000);
-
   for (const { name, license_key, kid, alg, public_key, file: text } of vectors) {
     describe(name, () => {
       const check = (changed: string, more: object = {}) =>

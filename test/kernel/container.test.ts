@@ -110,7 +110,7 @@ describe('kernel/container', () => {
 
     it('takes keys that fit their parameters', async () => {
       expect(await compile('fits')).to.equal('');
-    }).timeout(60_000);
+    });
 
     it('refuses a class, a token and a part of one that do not, each at its parameter', async () => {
       const told = await compile('mismatches');
@@ -120,6 +120,6 @@ describe('kernel/container', () => {
       expect(places, told).to.deep.equal(marked);
       expect(marked).to.have.length(3);
       expect(told).to.match(/the key gives/);
-    }).timeout(60_000);
+    });
   });
 });

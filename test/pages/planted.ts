@@ -282,16 +282,12 @@ export class PlantedService {
       severity: 'critical',
     });
     let delivery: string | undefined;
-    await until(
-      'a delivery',
-      async () => {
-        const { body } = await this.service.request('GET', `/api/webhooks/v1/webhooks/${id}/deliveries`, this.token);
-        const tried = (body['items'] as { id: string; attempt_count: number }[]).find((one) => one.attempt_count > 0);
-        delivery = tried?.id;
-        return delivery !== undefined;
-      },
-      20_000,
-    );
+    await until('a delivery', async () => {
+      const { body } = await this.service.request('GET', `/api/webhooks/v1/webhooks/${id}/deliveries`, this.token);
+      const tried = (body['items'] as { id: string; attempt_count: number }[]).find((one) => one.attempt_count > 0);
+      delivery = tried?.id;
+      return delivery !== undefined;
+    });
     this.addresses['/webhooks/{id}'] = `/webhooks/${id}`;
     this.addresses['/webhooks/{id}/edit'] = `/webhooks/${id}/edit`;
     this.addresses['/webhooks/{id}/deliveries/{delivery}'] = `/webhooks/${id}/deliveries/${delivery}`;

@@ -9,8 +9,6 @@ import { HttpFixture } from './access/http-fixture.js';
 import { ensured, errorReport, itemIn, MANAGER, settled, fixtureOn, type Fixture } from './bugs/fixture.js';
 
 describe('declared indexes', function () {
-  this.timeout(20_000);
-
   it('serve what access and projects ask', async () => {
     const store = new WatchedStore();
     const http = await HttpFixture.open({ store });

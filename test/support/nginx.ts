@@ -29,7 +29,7 @@ export async function nginxServer(inside: string): Promise<Nginx | null> {
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const gone = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  await until('nginx listens', () => answers(port), 10_000);
+  await until('nginx listens', () => answers(port));
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM');
     await gone;

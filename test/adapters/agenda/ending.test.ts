@@ -32,7 +32,6 @@ class SlowEnds extends MemoryStore {
 }
 
 describe('jobs: the end of a run', function () {
-  this.timeout(30_000);
   let looks = 0;
   const original = Object.getOwnPropertyDescriptor(Job.prototype, 'isExpired') ?? {};
   before(() => {

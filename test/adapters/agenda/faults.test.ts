@@ -51,8 +51,6 @@ class Lines implements Logger {
 }
 
 describe('jobs: a store that is away', function () {
-  this.timeout(30_000);
-
   it('is told once a minute with how many lines were left out, and so is its coming back', async () => {
     const store = new AwayStore();
     await store.ensure(COLLECTIONS);

@@ -143,7 +143,6 @@ describe('archives', () => {
   });
 
   it('is refused as packages are: links, devices, paths that lead out, sparse files, several members', async function () {
-    this.timeout(60_000);
     for (const { what, bytes, slow, only, limits } of HOSTILE_ARCHIVES) {
       if (slow === true || only !== undefined || limits !== undefined) continue;
       await writeFile(path, bytes());

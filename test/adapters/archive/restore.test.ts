@@ -23,7 +23,6 @@ const STORE = `SQLite format 3\0${'s'.repeat(5_000)}`;
 const PLACE = { product: 'shop', channel: 'beta', version: '1.0', platform: 'any' };
 
 describe('restoring', function () {
-  this.timeout(60_000);
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-restore-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));

@@ -16,7 +16,6 @@ const TEXTS = { manifest: '{}', signature: 'eA==' };
 const LIMITS = { bytes: 1 << 26, keepFree: 0 };
 
 describe('the release store on the file system', function () {
-  this.timeout(60_000);
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-releases-'));

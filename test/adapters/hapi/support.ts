@@ -257,7 +257,7 @@ export class RawConnection {
   }
 
   /** Polls until it holds. @throws after `ms` with what came so far */
-  async until(holds: (connection: this) => boolean, ms = 5_000): Promise<void> {
+  async until(holds: (connection: this) => boolean, ms = 60_000): Promise<void> {
     const end = Date.now() + ms;
     while (!holds(this)) {
       if (Date.now() > end) throw new Error(`it never held; received: ${this.received.slice(0, 2_000)}`);

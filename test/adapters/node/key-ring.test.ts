@@ -19,7 +19,6 @@ const pem = (): string =>
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
 describe('keys that sign', function () {
-  this.timeout(60_000);
   let folder: string;
   let store: MemoryStore;
   let clock: ManualClock;

@@ -71,7 +71,6 @@ function answer(type: number, address: string, ttl: number): Buffer {
 }
 
 describe('Names', function () {
-  this.timeout(20_000);
   let folder: string;
   let dns: Dns;
   const open = async (records: Records, more: { hosts?: string; resolv?: string; timeoutMs?: number } = {}) => {

@@ -12,8 +12,6 @@ import {
 } from '../../../ports/source-maps/reader.js';
 import { archive, bundle, bytesOf } from './archives.js';
 
-const SLOW_MS = 60_000;
-
 const plain = (text: string | Buffer): PackedUpload => {
   const bytes = Buffer.from(text);
   const size = bytes.length;
@@ -35,7 +33,6 @@ async function why(work: Promise<unknown>): Promise<string> {
 }
 
 describe('source maps in a process of their own', function () {
-  this.timeout(SLOW_MS);
   let maps: ChildProcessSourceMaps;
   let asked = 0;
   before(() => {
@@ -305,7 +302,6 @@ describe('source maps in a process of their own', function () {
 });
 
 describe('source maps that cost too much', function () {
-  this.timeout(SLOW_MS);
   const good = mapOf({});
 
   const ask = (maps: ChildProcessSourceMaps, owner: string, map: string): Promise<unknown> =>

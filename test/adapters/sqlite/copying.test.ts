@@ -15,7 +15,6 @@ interface Row {
 }
 
 describe('a copy of the embedded store', function () {
-  this.timeout(60_000);
   let folder: string;
   let store: SqliteStore;
   beforeEach(async () => {

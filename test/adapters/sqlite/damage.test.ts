@@ -4,13 +4,13 @@ import { mkdtemp, open, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
-import { CATCH_UP_MS } from '../../../adapters/sqlite/indexing/catch-up.js';
 import { SqliteStore } from '../../../adapters/sqlite/store.js';
 import { each } from '../../../lib/paging.js';
 import { findRendered } from '../../../ports/rendering.js';
 import { StoreDamaged, type Collection, type CollectionSpec, type Doc } from '../../../ports/store.js';
 import { rejection } from '../../../testing/contracts/fixture.js';
 import { RENDERED } from '../../../testing/contracts/rendered.js';
+import { until } from '../../harness.js';
 
 interface Row extends Doc {
   n: number;
@@ -27,7 +27,6 @@ const SPEC: CollectionSpec = {
 };
 
 describe('sqlite, damage', function () {
-  this.timeout(30_000);
   let folder = '';
   let path = '';
   let store: SqliteStore;
@@ -55,9 +54,7 @@ describe('sqlite, damage', function () {
   const caughtUp = async (): Promise<void> => {
     const beside = new Connection({ path, durability: 'full' });
     const marked = (): unknown => beside.prepare('SELECT count(*) FROM rows WHERE "~" IS NOT NULL').get([])?.[0];
-    const until = Date.now() + 20 * CATCH_UP_MS;
-    while (Date.now() < until && marked() !== 0) await new Promise((done) => setTimeout(done, 20));
-    expect(marked()).to.equal(0);
+    await until('all rows are in their indexes', () => marked() === 0);
     beside.close();
   };
   const harm = (sql: string): void => {

@@ -92,6 +92,7 @@ export class TestBrowser {
   async newContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
     const context = await within('browser.newContext', limits.step, this.browser.newContext(options));
     limitSteps(context);
+    context.setDefaultTimeout(limits.step);
     this.#contexts.push(context);
     return context;
   }

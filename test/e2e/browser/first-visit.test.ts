@@ -11,7 +11,6 @@ const MOST_BYTES = 60_000;
 const ITEMS = 12;
 
 describe('web: the weight of a first visit', function () {
-  this.timeout(60_000);
   let service: TestService;
   let browser: TestBrowser;
   before(async function () {

@@ -7,7 +7,6 @@ import { ADMIN, TestService } from '../../support/service.js';
 import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 describe('web: forms in a real browser', function () {
-  this.timeout(120_000);
   let service: TestService;
   let browser: TestBrowser;
   let token: string;

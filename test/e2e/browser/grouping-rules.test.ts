@@ -9,7 +9,6 @@ import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 const SHOTS = process.env['SVC_TEST_SHOTS'];
 
 describe('web: grouping rules in a real browser', function () {
-  this.timeout(120_000);
   let service: TestService;
   let browser: TestBrowser;
   let token: string;

@@ -38,7 +38,6 @@ const REPORT = {
 };
 
 describe('web: the page of an item', function () {
-  this.timeout(120_000);
   let service: TestService;
   let browser: TestBrowser;
   let token: string;

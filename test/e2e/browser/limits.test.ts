@@ -7,7 +7,6 @@ import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 import { limits } from './limits.js';
 
 describe('web: limits of the browser’s steps', function () {
-  this.timeout(120_000);
   let browser: TestBrowser;
   let site: Server;
   let origin: string;

@@ -5,7 +5,6 @@ import { ADMIN, TestService } from '../../support/service.js';
 import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 describe('web: lists in a real browser', function () {
-  this.timeout(120_000);
   let service: TestService;
   let browser: TestBrowser;
   let tab: Tab;

@@ -7,7 +7,6 @@ import { ADMIN, TestService } from '../../support/service.js';
 import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 
 describe('web: the bar at the side, and the audit log', function () {
-  this.timeout(120_000);
   let service: TestService;
   let browser: TestBrowser;
   let tab: Tab;

@@ -69,15 +69,11 @@ describe('web: on call, with a phone', function () {
       body: packageWith('app/start.sh', '#!/bin/sh\n'),
     });
     expect(published.status, await published.text()).to.equal(201);
-    await until(
-      'the monitor is down',
-      async () => {
-        await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
-        const { body } = await service.request('GET', '/api/watchdog/v1/status', SHARED_KEY);
-        return (body['counts'] as { down: number }).down === 1;
-      },
-      20_000,
-    );
+    await until('the monitor is down', async () => {
+      await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
+      const { body } = await service.request('GET', '/api/watchdog/v1/status', SHARED_KEY);
+      return (body['counts'] as { down: number }).down === 1;
+    });
     browser = await launch(CHROMIUM);
     const context = await browser.newContext({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
     page = await context.newPage();

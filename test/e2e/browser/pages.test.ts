@@ -65,7 +65,6 @@ const beginning = <T>(all: readonly T[], one: T | undefined): readonly T[] =>
 const PAGES = (await everyPage()).filter(({ method, path }) => method === 'GET' && !NO_PAGES.has(path));
 
 describe('web: every page in a real browser', function () {
-  this.timeout(120_000);
   let planted: PlantedService;
   let browser: TestBrowser;
   let axe: string;

@@ -23,7 +23,6 @@ const LISTS = [
 ];
 
 describe('web: the home of a project', function () {
-  this.timeout(120_000);
   let service: TestService;
   let browser: TestBrowser;
   let tab: Tab;

@@ -11,7 +11,6 @@ import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
 const GROUPS = 3;
 
 describe('web: the form of a row', function () {
-  this.timeout(120_000);
   let service: TestService;
   let browser: TestBrowser;
   let tab: Tab;

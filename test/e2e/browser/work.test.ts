@@ -18,7 +18,6 @@ const STACK = [
 const HOSTILE = '<script>document.title = "owned"</script><img src=x onerror=alert(1)>';
 
 describe('web: work on errors and bugs in a real browser', function () {
-  this.timeout(120_000);
   let service: TestService;
   let browser: TestBrowser;
   let token: string;

@@ -18,7 +18,6 @@ const blocks = (language: string): string[] =>
   [...guide.matchAll(new RegExp('^```' + language + '\\n([\\s\\S]*?)^```', 'gm'))].map(([, code = '']) => code);
 
 describe('docs: the guide of the small clients', function () {
-  this.timeout(120_000);
   let service: TestService;
   let dir: string;
   let env: NodeJS.ProcessEnv;

@@ -7,7 +7,6 @@ const NO_LIMITS = { SVC_LIMITS__INTAKE_PER_MINUTE: '0', SVC_LIMITS__API_PER_MINU
 
 for (const engine of engines) {
   describe(`parallel callers on ${engine.name}`, function () {
-    this.timeout(120_000);
     const services: TestService[] = [];
     let token: string;
     const nth = (i: number): TestService => services[i % services.length] as TestService;

@@ -18,7 +18,6 @@ const PACKAGE = '/releases/large/stable/2.0/any/package.tar.gz';
 const READERS = 400;
 
 describe('faults: slow downloads', function () {
-  this.timeout(120_000);
   let service: TestService;
   const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
   const archive = archiveOf([{ path: 'noise', content: randomBytes(8 * MIB).toString('hex') }]);

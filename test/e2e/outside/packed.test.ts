@@ -173,7 +173,7 @@ describe('the packed service', function () {
     const item = async (): Promise<string> =>
       (await fetch(`${url}/api/bugtracker/v1/bugs/${String(ref)}`, { headers })).text();
     // The report is answered when it is stored; who listens to its event comes after that.
-    await until('the comment', async () => (await item()).includes('Ada is on call until'), 30_000);
+    await until('the comment', async () => (await item()).includes('Ada is on call until'));
     expect(await item()).to.include('plugin:oncall');
     expect(JSON.parse(await aos('oncall', 'now', '--json'))).to.include({ person: 'Ada' });
     await stop(running);

@@ -18,7 +18,6 @@ export const plainCode = async (file: string): Promise<string> => {
 const STARTED = new Set(['../call', 'a', 'bugs']);
 
 describe('aos plugin new', function () {
-  this.timeout(120_000);
   const folders: string[] = [];
   /** Not in `dist`, which other tests walk through and copy meanwhile. */
   const inCheckout = join(projectRoot(), 'build');

@@ -102,16 +102,12 @@ describe('AOS ships itself', function () {
   /** The address of the installed service, once it takes requests. */
   async function listening(): Promise<string> {
     let url = '';
-    await until(
-      'the installed service',
-      async () => {
-        const text = await readFile(join(data(), 'server.json'), 'utf8').catch(() => '{}');
-        ({ url = '' } = JSON.parse(text) as { url?: string });
-        const ready = await fetch(`${url}/api/health/ready`).catch(() => null);
-        return ready?.status === 200;
-      },
-      60_000,
-    );
+    await until('the installed service', async () => {
+      const text = await readFile(join(data(), 'server.json'), 'utf8').catch(() => '{}');
+      ({ url = '' } = JSON.parse(text) as { url?: string });
+      const ready = await fetch(`${url}/api/health/ready`).catch(() => null);
+      return ready?.status === 200;
+    });
     return url;
   }
 

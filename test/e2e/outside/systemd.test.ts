@@ -15,7 +15,6 @@ const DROP_INS = { 'aos.service.d/recover.conf': 'aos-recover.conf' };
 const MOST_EXPOSED = 20;
 
 describe('the units of systemd', function () {
-  this.timeout(60_000);
   let dir: string;
 
   before(async function () {

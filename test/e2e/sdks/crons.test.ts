@@ -14,7 +14,6 @@ const PROGRAMS = [
 ];
 
 describe('sentry sdks: check-ins', function () {
-  this.timeout(120_000);
   let service: TestService;
   let token: string;
   before(async () => {

@@ -76,7 +76,7 @@ describe('a rollout and the sessions of a real SDK', function () {
     dsn.host = by;
     const before = (await health(slug, version)).started;
     await run(process.execPath, [SHOP, String(started), String(crashed), dsn.href, `${slug}@${version}`]);
-    await until(`${started} sessions`, async () => (await health(slug, version)).started >= before + started, 20_000);
+    await until(`${started} sessions`, async () => (await health(slug, version)).started >= before + started);
   }
   async function health(slug: string, version: string): Promise<{ started: number; crashed: number }> {
     const { body } = await service.request('GET', `/api/errors/v1/health?project=${slug}&version=${version}`, token);

@@ -10,7 +10,6 @@ import { aosHere } from '../../support/aos-here.js';
 import { aos, serviceEnv, type Finished } from '../../support/service.js';
 
 describe('start: a bad configuration', function () {
-  this.timeout(60_000);
   let folder: string;
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-bad-'))));
   afterEach(() => rm(folder, { recursive: true, force: true }));

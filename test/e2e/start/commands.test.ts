@@ -14,7 +14,6 @@ import { projectRoot } from '../../architecture/tree.js';
 import { aos, CLI, serviceEnv } from '../../support/service.js';
 
 describe('the table of commands', function () {
-  this.timeout(60_000);
   let folder: string;
 
   before(async () => (folder = await mkdtemp(join(tmpdir(), 'aos-commands-'))));

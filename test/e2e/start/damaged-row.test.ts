@@ -17,7 +17,6 @@ const LIST = '/api/bugtracker/v1/bugs';
 const SHARED_KEY = 'a-key-between-two-servers';
 
 describe('a damaged row', function () {
-  this.timeout(60_000);
   let service: TestService;
   let token = '';
   before(async () => {
@@ -96,7 +95,6 @@ describe('a damaged row', function () {
 });
 
 describe('a damaged row holds up no other', function () {
-  this.timeout(60_000);
   let service: TestService;
   before(async () => {
     service = await TestService.started({ SVC_SHARED_KEY: SHARED_KEY });

@@ -98,7 +98,6 @@ const PAGES: readonly { path: string; page: string; fields: (text: string) => Re
 ];
 
 describe('start: texts with a live token', function () {
-  this.timeout(120_000);
   let service: TestService;
   let token: string;
   before(async () => {

@@ -18,7 +18,6 @@ const LATER = {
 };
 
 describe('a start', function () {
-  this.timeout(120_000);
   let seen: string;
   let service: TestService;
 

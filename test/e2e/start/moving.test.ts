@@ -157,7 +157,7 @@ describe('backup, restore, export and import', function () {
         else return;
       }
     })();
-    await until('some are there', () => reports > 20, 60_000);
+    await until('some are there', () => reports > 20);
     const before = reports;
     const written = await aosJson<{ path: string; verified: boolean }>(first.env, [
       'backup',

@@ -92,7 +92,7 @@ describe('packages in MongoDB, by the real program', function () {
 
   it('serves from each process what the other has published, with ranges, and to nobody without a credential', async () => {
     expect(await publish(one, '1.0', content)).to.include({ status: 201 });
-    await until('the other offers it', async () => (await offered(two))?.version === '1.0', 10_000);
+    await until('the other offers it', async () => (await offered(two))?.version === '1.0');
     const { package_url, package_sha256 } = await offered(two);
     expect(package_sha256).to.equal(sha256(content));
     for (const { url } of [one, two]) {
@@ -158,7 +158,7 @@ describe('packages in MongoDB, by the real program', function () {
     // The process is killed under it.
     sending.on('error', () => undefined);
     sending.write(content.subarray(0, 2 * MIB));
-    await until('pieces have arrived', async () => (await chunks.countDocuments()) > before, 20_000);
+    await until('pieces have arrived', async () => (await chunks.countDocuments()) > before);
     await one.end('SIGKILL');
     sending.destroy();
     await one.start();
@@ -195,7 +195,7 @@ describe('packages in MongoDB, by the real program', function () {
     try {
       expect(await aosJson(moved.env, ['import', back])).to.include({ packages: 2 });
       await moved.startHere();
-      await until('it is offered', async () => (await offered(moved))?.version === '2.0', 10_000);
+      await until('it is offered', async () => (await offered(moved))?.version === '2.0');
       expect(sha256((await curl(`${moved.url}/${path}`, ...LOGIN)).body)).to.equal(sha256(content));
       const small = join(folder, 'small.aos');
       expect(await aosJsonHere(moved.env, ['export', small, '--without-releases'])).to.not.equal(null);

@@ -8,7 +8,6 @@ const PROCESSES = 3;
 const LIMIT = 30;
 
 describe('three processes of one store', function () {
-  this.timeout(120_000);
   const services: TestService[] = [];
   before(async function () {
     const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
@@ -33,7 +32,7 @@ describe('three processes of one store', function () {
   it('divide a limit, and the rest takes over the part of one that stopped', async () => {
     const [first] = services;
     const token = (await first?.token('bugtracker:read')) ?? '';
-    await until('each knows of the others', () => all(PROCESSES), 30_000);
+    await until('each knows of the others', () => all(PROCESSES));
     const statuses = await Promise.all(
       Array.from({ length: 3 * LIMIT }, async (_, i) => {
         const service = services[i % PROCESSES];
@@ -45,6 +44,6 @@ describe('three processes of one store', function () {
     expect(passed).to.be.within(LIMIT, LIMIT + PROCESSES * 5);
     expect(statuses.filter((status) => status !== 200 && status !== 429)).to.deep.equal([]);
     await services[0]?.end();
-    await until('the others know that it stopped', () => all(PROCESSES - 1), 30_000);
+    await until('the others know that it stopped', () => all(PROCESSES - 1));
   });
 });

@@ -52,7 +52,6 @@ describe('a supervisor', () => {
     after(() => (folder === undefined ? undefined : rm(folder, { recursive: true })));
 
     it('ready, alive, stopping', async function () {
-      this.timeout(120_000);
       const socket = join(folder, 'notify');
       const listener = spawn('python3', ['-c', LISTENER, socket], { stdio: ['ignore', 'pipe', 'inherit'] });
       children.push(listener);

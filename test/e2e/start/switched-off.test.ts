@@ -93,7 +93,6 @@ class Visitor {
 }
 
 describe('start: plugins switched off', function () {
-  this.timeout(120_000);
   let service: TestService | undefined;
   afterEach(async () => {
     await service?.dispose();

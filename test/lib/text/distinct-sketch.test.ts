@@ -57,7 +57,7 @@ describe('a sketch of different things', () => {
       const lean = errors.reduce((sum, error) => sum + error, 0) / rounds;
       if (rounds >= 60) expect(Math.abs(lean), `${n}: mean error`).to.be.below(0.02);
     }
-  }).timeout(60_000);
+  });
 
   it('is the same text whatever the order, and the very same sketch where all is known', () => {
     fc.assert(

@@ -9,8 +9,6 @@ const PROVISION = '/api/tokens/v1/provision';
 const SELF = '/api/tokens/v1/self';
 
 describe('access: HTTP', function () {
-  this.timeout(20_000);
-
   let fixture: HttpFixture;
 
   beforeEach(async () => {

@@ -10,8 +10,6 @@ import { passwordProblem } from '../../../plugins/access/model/password.js';
 import { looksLikeToken, PREFIXES } from '../../../plugins/access/model/token.js';
 
 describe('access: pure parts', function () {
-  this.timeout(20_000);
-
   it('never leads to another host after the login', () => {
     const home = new URL('https://aos.test/');
     fc.assert(

@@ -15,7 +15,6 @@ const HOUR = 3_600_000;
 
 for (const { name, open } of ENGINES)
   describe(`bugs: writes of an earlier version on ${name}`, function () {
-    this.timeout(60_000);
     let fixture: Fixture;
     let close: (() => Promise<void>) | null = null;
     beforeEach(async function () {

@@ -60,7 +60,6 @@ const untouched = { status: 'success', resolved: [], commented: [], linked: [], 
 
 for (const engine of new PluginStores('forges', []).all) {
   describe(`forges: deliveries (${engine.name})`, function () {
-    this.timeout(60_000);
     let opened: OpenedStore;
     let fixture: ForgesFixture;
 
@@ -243,7 +242,6 @@ for (const engine of new PluginStores('forges', []).all) {
 }
 
 describe('forges: whom it believes', function () {
-  this.timeout(20_000);
   let fixture: ForgesFixture;
   before(async () => {
     fixture = await ForgesFixture.open();
@@ -319,7 +317,6 @@ describe('forges: whom it believes', function () {
 });
 
 describe('forges: the secret', function () {
-  this.timeout(20_000);
   let fixture: ForgesFixture;
   before(async () => {
     fixture = await ForgesFixture.open();

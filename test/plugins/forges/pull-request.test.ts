@@ -47,7 +47,6 @@ const STEPS = [
 const words = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
 
 describe('forges: the state of a pull request by its address', function () {
-  this.timeout(60_000);
   let service: TestService;
   let token: string;
   let secret: string;

@@ -5,7 +5,6 @@ import { SHARED_KEY, TestService } from '../../support/service.js';
 import { isAvailable } from '../../support/required.js';
 
 describe('metrics of the service', function () {
-  this.timeout(120_000);
   let service: TestService;
   before(async () => {
     service = await TestService.here();

@@ -59,8 +59,6 @@ describe('health: room for intakes', () => {
 });
 
 describe('intakes without room', function () {
-  this.timeout(60_000);
-
   it('answer 507, while everything else goes on', async () => {
     const service = await TestService.here({ SVC_HEALTH__MIN_FREE_BYTES: String(2 ** 52) });
     try {

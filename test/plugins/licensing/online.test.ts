@@ -375,7 +375,6 @@ describe('licensing: files', () => {
 
 for (const engine of STORES) {
   describe(`licensing: machines at once (${engine.name})`, function () {
-    this.timeout(60_000);
     let opened: Awaited<ReturnType<typeof engine.open>>;
     before(async function () {
       opened = await engine.open(() => this.skip());

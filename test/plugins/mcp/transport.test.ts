@@ -32,7 +32,6 @@ const request = (method: string, params?: object, id: number | string = 7): obje
 });
 
 describe('mcp: the transport', function () {
-  this.timeout(60_000);
   let service: TestService;
   let token: string;
 

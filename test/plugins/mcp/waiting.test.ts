@@ -8,7 +8,6 @@ import { ALL } from './fixture.js';
 const SOON_MS = 15_000;
 
 describe('mcp: waiting for work', function () {
-  this.timeout(60_000);
   let service: TestService;
   let token: string;
   before(async () => {

@@ -6,7 +6,6 @@ import { TestService } from '../../support/service.js';
 const MONITORS = '/api/watchdog/v1/monitors';
 
 describe('probes of a running service', function () {
-  this.timeout(90_000);
   let service: TestService;
   let token: string;
   before(async () => {
@@ -20,7 +19,7 @@ describe('probes of a running service', function () {
     return body['monitor'] as Record<string, unknown>;
   };
   const becomes = (state: string): Promise<unknown> =>
-    until(`it is ${state}`, async () => (await monitor())['state'] === state, 30_000);
+    until(`it is ${state}`, async () => (await monitor())['state'] === state);
 
   it('asks what it is told to, and its monitor follows', async () => {
     const probe = { kind: 'http', url: `${service.url}/login`, headers: { 'X-Key': 'hush-hush' }, retries: 0 };
@@ -49,7 +48,7 @@ describe('probes of a running service', function () {
       const { body } = await service.request('GET', '/api/watchdog/v1/incidents?open=true', token);
       return body['items'] as { source: string; note: string }[];
     };
-    await until('its incident is open', async () => (await open()).length > 0, 30_000);
+    await until('its incident is open', async () => (await open()).length > 0);
     expect((await open())[0]).to.include({
       source: 'self',
       note: 'HTTP 200, where 204 was expected',

@@ -16,8 +16,6 @@ interface Shown {
 }
 
 describe('projects', function () {
-  this.timeout(20_000);
-
   let fixture: HttpFixture;
   let manage: string;
 

@@ -56,7 +56,6 @@ const totals = (ok: number, crashed = 0, started_at: string | null = null): Sess
 
 for (const engine of stores.all) {
   describe(`releasehealth: counting on ${engine.name}`, function () {
-    this.timeout(60_000);
     let store: DocumentStore;
     let close: () => Promise<void>;
     let clock: ManualClock;
@@ -129,8 +128,6 @@ for (const engine of stores.all) {
 }
 
 describe('releasehealth: bounds of notes', function () {
-  this.timeout(60_000);
-
   it('beyond the bound of an hour errors are counted once all the same, without a note', async () => {
     const { store, close } = await (stores.embedded[0] as (typeof stores.embedded)[number]).open();
     const { take, figures, troubled } = processOn(store, new ManualClock());

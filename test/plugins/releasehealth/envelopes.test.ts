@@ -10,7 +10,6 @@ import { HttpFixture, type Answer } from '../access/http-fixture.js';
 const HOUR = 3_600_000;
 
 describe('releasehealth: envelopes', function () {
-  this.timeout(30_000);
   let fixture: HttpFixture;
   let key: string;
   let number: number;

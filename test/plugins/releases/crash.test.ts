@@ -144,7 +144,6 @@ async function agree(one: Fixture, where: string): Promise<void> {
 }
 
 describe('releases: kill -9 at every write', function () {
-  this.timeout(120_000);
   for (const { name, before, run, offers, channel, events } of SCENES) {
     for (const what of ['documents', 'store'] as const) {
       for (const when of ['before', 'after', 'halfway'] as const) {

@@ -6,8 +6,6 @@ import { unserved, WatchedStore } from '../../support/watched.js';
 import { CI, ensured, fixtureOn } from './fixture.js';
 
 describe('declared indexes of releases', function () {
-  this.timeout(20_000);
-
   it('serve what they ask', async () => {
     const store = new WatchedStore();
     const f = fixtureOn(await ensured(store));

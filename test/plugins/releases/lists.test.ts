@@ -9,8 +9,6 @@ import { ManualClock } from '../access/fixture.js';
 import { CI, ensured, fixtureOn, memoryFixture } from './fixture.js';
 
 describe('releases: the list of changes', function () {
-  this.timeout(20_000);
-
   it('hides none when the clock is put back, and is what it was once the clock was there again', async () => {
     let deps!: ReleaseDeps;
     const f = await memoryFixture((made) => (deps = made));

@@ -218,7 +218,6 @@ describe('releases: publishing', () => {
   });
 
   it('names the entry of a package that it rejects', async function () {
-    this.timeout(60_000);
     const one = await memoryFixture();
     for (const { entry, slow, only, bytes } of HOSTILE_ARCHIVES) {
       if (slow === true || entry.endsWith('…')) continue;

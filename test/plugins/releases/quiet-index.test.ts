@@ -5,8 +5,6 @@ import { WatchedStore } from '../../support/watched.js';
 import { ensured, fixtureOn, memoryPackages } from './fixture.js';
 
 describe('the index of releases that nobody asks', function () {
-  this.timeout(20_000);
-
   it('answers the first question from a look of its own, and the next from memory', async () => {
     const [store, packages] = [await ensured(new MemoryStore()), memoryPackages()];
     const maker = fixtureOn(store, packages);

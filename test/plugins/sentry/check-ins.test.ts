@@ -12,7 +12,6 @@ const BASE = '/api/watchdog/v1';
 const MINUTE = 60_000;
 
 describe('sentry: check-ins', function () {
-  this.timeout(30_000);
   let fixture: HttpFixture;
   let store: MemoryStore;
   let key: string;

@@ -43,8 +43,6 @@ const releases = definePlugin({
 const GRANTED = ['bugtracker:report', 'updateservice:publish', 'watchdog:manage'];
 
 describe('setup', function () {
-  this.timeout(20_000);
-
   let fixture: HttpFixture;
 
   const outcome = ({ status, json }: Answer): [number, string | undefined] => [status, json.error?.code];

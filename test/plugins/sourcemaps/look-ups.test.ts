@@ -5,7 +5,6 @@ import type { Collection, Doc } from '../../../ports/store.js';
 import { Frames } from '../../../plugins/sourcemaps/frames.js';
 import { built, debugMeta, DEBUG_ID, filesOf, Fixture, type Built } from './fixture.js';
 
-const SLOW_MS = 60_000;
 const BOUND_MS = 5_000;
 const REPORT = 'master:bugtracker:report';
 const REWRITTEN = 'src/cart.js';
@@ -31,7 +30,6 @@ class CountedStore extends MemoryStore {
 }
 
 describe('source maps: what reports without them cost', function () {
-  this.timeout(SLOW_MS);
   let app: Built;
   let store: CountedStore;
   let fixture: Fixture;

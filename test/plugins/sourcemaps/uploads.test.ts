@@ -15,12 +15,10 @@ import {
   type Built,
 } from './fixture.js';
 
-const SLOW_MS = 60_000;
 const REWRITTEN = { file_path: 'src/cart.js', line_no: 3 };
 const RAW = { file_path: SCRIPT, line_no: 1 };
 
 describe('uploads of source maps', function () {
-  this.timeout(SLOW_MS);
   let app: Built;
   let fixture: Fixture;
   before(() => void (app = built()));
@@ -213,7 +211,6 @@ describe('uploads of source maps', function () {
 });
 
 describe('what is kept of source maps', function () {
-  this.timeout(SLOW_MS);
   const DAY_MS = 86_400_000;
   let app: Built;
   let fixture: Fixture;

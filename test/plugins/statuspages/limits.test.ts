@@ -12,7 +12,6 @@ const PAGES = '/api/watchdog/v1/status-pages';
 const LEFT_OUT = 'some of it is left out';
 
 describe('status pages of many monitors', function () {
-  this.timeout(60_000);
   let fixture: HttpFixture;
   let manage: string;
 

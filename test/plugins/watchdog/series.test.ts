@@ -10,7 +10,6 @@ import { HttpFixture } from '../access/http-fixture.js';
 import { Receiver, status } from '../webhooks/receiver.js';
 
 describe('numbers of watchdog and webhooks', function () {
-  this.timeout(20_000);
   let fixture: HttpFixture;
   let metrics: PrometheusMetrics;
   let to: Receiver;

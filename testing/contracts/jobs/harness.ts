@@ -34,13 +34,13 @@ export const RUNS = { name: 'runs', indexes: [] };
 export const COLLECTIONS = [JOBS_COLLECTION, RUNS];
 export const FAST: AgendaJobsOptions = { pollMs: 50, marginMs: 200, retryBaseMs: 20 };
 /** A process that stands still for so long loses its jobs to others: only for what waits for that. */
-export const SHORT_LOCKS: AgendaJobsOptions = { lockMs: 900 };
+export const SHORT_LOCKS: AgendaJobsOptions = { lockMs: 6_000 };
 
 /** Waits until `read` answers something; the condition, not the time, ends it. */
 export async function until<T>(
   what: string,
   read: () => Promise<T | null | undefined | false>,
-  timeoutMs = 15_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const began = Date.now();
   for (;;) {

@@ -38,7 +38,7 @@ export function repeatingJobs(world: JobsWorld): void {
     const specs = names.map((name): JobSpec => ({
       name,
       everyMs: name === 'a.three' ? 60 : 30,
-      timeoutMs: name === 'a.two' ? 5_000 : 60_000,
+      timeoutMs: name === 'a.two' ? 60_000 : 120_000,
       run: async () => {
         running.set(name, (running.get(name) ?? 0) + 1);
         most = Math.max(most, running.get(name) ?? 0);

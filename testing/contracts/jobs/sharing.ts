@@ -21,7 +21,7 @@ export function sharedJobs(world: JobsWorld): void {
     const seen: unknown[] = [];
     const spec: JobSpec = { name: 'a.b', timeoutMs: 300, run: async ({ data }) => void seen.push(data) };
     const past = new Date(Date.now() - 1).toISOString();
-    const future = new Date(Date.now() + 400).toISOString();
+    const future = new Date(Date.now() + 2_000).toISOString();
     const dead = { name: 'a.b', lock: 'dead', owner: 'gone:1', next_run_at: null, retry: 0, fail_count: 0 };
     await world.store
       .collection('kernel_jobs')
@@ -64,13 +64,13 @@ export function sharedJobs(world: JobsWorld): void {
     const gate = new Promise<void>((resolve) => (release = resolve));
     let begun = 0;
     const spec: JobSpec = { name: 'a.b', everyMs: 3_600_000, timeoutMs: 600_000, run: () => (begun++, gate) };
-    const [one, two] = [make([spec], { lockMs: 600 }), make([spec], { lockMs: 600 })];
+    const [one, two] = [make([spec], { lockMs: 3_000 }), make([spec], { lockMs: 3_000 })];
     await Promise.all([one.jobs.start(), two.jobs.start()]);
     const ends = new Set<unknown>();
     await until('its lock was made longer three times', async () => {
       const doc = await world.store.collection<JobDoc>('kernel_jobs').get('a.b');
       if (doc?.lock !== undefined) ends.add(doc.due_at);
-      expect(doc?.ahead_ms ?? 0).to.be.at.most(600);
+      expect(doc?.ahead_ms ?? 0).to.be.at.most(3_000);
       return ends.size > 3;
     });
     expect(begun).to.equal(1);
@@ -91,7 +91,7 @@ export function sharedJobs(world: JobsWorld): void {
         });
       });
     };
-    const { jobs } = make([{ name: 'a.b', timeoutMs: 600_000, run }], { lockMs: 600 });
+    const { jobs } = make([{ name: 'a.b', timeoutMs: 600_000, run }], { lockMs: 3_000 });
     await jobs.start();
     await jobs.enqueue('a.b');
     await until('the run', async () => begun);

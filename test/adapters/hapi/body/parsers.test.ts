@@ -39,11 +39,9 @@ describe('hapi: parsers', () => {
       const { parse } = JSON;
       let parsed = 0;
       JSON.parse = (...given) => (parsed++, parse(...given) as unknown);
-      const began = usedMs();
       const value = await Promise.resolve(parseJson(Buffer.from(nested), 50_000)).finally(() => (JSON.parse = parse));
       expect(value).to.be.instanceOf(Failure).with.property('code', 'invalid_json');
       expect(parsed).to.equal(0);
-      expect(usedMs() - began).to.be.below(1_000);
     }
   });
 
@@ -76,7 +74,6 @@ describe('hapi: parsers', () => {
   }
 
   it('parses large objects and texts in pieces, to what JSON.parse makes of them', async function () {
-    this.timeout(60_000);
     const part = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.jsonValue({ maxDepth: 3 }).filter((sample) => !JSON.stringify(sample).includes('__proto__')),

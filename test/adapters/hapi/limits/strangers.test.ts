@@ -4,7 +4,6 @@ import { gzipSync, zstdCompressSync } from './zlib.js';
 import type { PageSpec, RouteSpec } from '../../../../ports/http.js';
 import { Reply } from '../../../../ports/http.js';
 import { NO_LIMITS, TestServer } from '../support.js';
-import { watch } from '../../../support/work.js';
 
 const KIB = 1024;
 
@@ -43,7 +42,7 @@ const head = (path: string, length: number, more: string[] = []): string =>
 describe('hapi: bodies of strangers', () => {
   let test: TestServer;
   const routes = { routes: [keyed, open], pages: [sign] };
-  before(async () => (test = await (await TestServer.create(routes, { bodyTimeoutMs: 400 })).start()));
+  before(async () => (test = await (await TestServer.create(routes)).start()));
   after(() => test.stop());
 
   it('finds the key in the first kilobytes, whatever the encoding, and reads on', async () => {
@@ -100,40 +99,40 @@ describe('hapi: bodies of strangers', () => {
 
   it('wants 1 KiB a second of a body whose sender is not known, and no such rate of others', async () => {
     // The rate is looked at every 5 s; the time of the whole body is far, so that the known one may be late.
-    const slow = await (await TestServer.create(routes, { bodyTimeoutMs: 25_000 })).start();
-    const passed = watch();
+    const slow = await (await TestServer.create(routes, { bodyTimeoutMs: 120_000 })).start();
     const stranger = slow.connect();
     const known = slow.connect();
     await stranger.write(head(open.path, 100 * KIB) + 'x'.repeat(4 * KIB));
     await known.write(head(keyed.path, 10, ['X-Key: master:a:b']) + 'x');
-    await stranger.until(({ received }) => received.includes('1024 bytes per second'), 20_000);
+    await stranger.until(({ received }) => received.includes('1024 bytes per second'));
     expect(stranger.received).to.match(/^HTTP\/1\.1 400 /);
-    expect(passed()).to.be.above(4_500);
     await known.write('x'.repeat(9));
     await known.until(({ received }) => received.includes('"bytes":10'));
     stranger.close();
     known.close();
     await slow.stop();
-  }).timeout(30_000);
+  });
 
   it('a page says what is wrong with a form that does not arrive, or that is too large', async () => {
     const form = ['Content-Type: application/x-www-form-urlencoded', 'Accept: application/json'];
+    const hasty = await (await TestServer.create(routes, { bodyTimeoutMs: 400 })).start();
     for (const [length, bytes, status, text] of [
       [100, 'a', 400, 'did not arrive'],
       [100 * KIB, '', 413, 'payload_too_large'],
     ] as const) {
-      const connection = test.connect();
+      const connection = hasty.connect();
       await connection.write(head('/sign', length, form) + bytes);
       await connection.until(({ received }) => received.includes(text));
       expect(connection.received).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
       connection.close();
     }
+    await hasty.stop();
   });
 
   it('a form that gives way to others is told that it is overload, and others get in', async () => {
     const form = ['Content-Type: application/x-www-form-urlencoded', 'Accept: application/json'];
     const small = await (
-      await TestServer.create(routes, { maxBodyBytesInFlight: 512 * KIB, bodyTimeoutMs: 5_000 })
+      await TestServer.create(routes, { maxBodyBytesInFlight: 512 * KIB, bodyTimeoutMs: 60_000 })
     ).start();
     const connections = [];
     for (let i = 0; i < 10; i++) {

@@ -48,7 +48,6 @@ function ask(url: string, headers: Record<string, string> = {}, method = 'GET', 
 }
 
 describe('hapi: long answers', function () {
-  this.timeout(60_000);
   let test: TestServer;
   const sockets: Socket[] = [];
   before(async () => {
@@ -137,7 +136,7 @@ describe('hapi: long answers', function () {
       for (let i = 0; i < 8; i++) await stuck(path, '127.0.0.2');
       const got = await asked('127.0.0.3');
       expect([got.status, got.bytes.length >= 16 * MIB]).to.deep.equal([200, true]);
-      await until('the first connection is cut', () => isCut(first), 45_000);
+      await until('the first connection is cut', () => isCut(first));
       // The same address too, whose share its stuck answers have used up.
       expect((await asked('127.0.0.2')).bytes.length).to.be.at.least(16 * MIB);
     });

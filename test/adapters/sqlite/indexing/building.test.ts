@@ -28,7 +28,6 @@ interface Row extends Doc {
 }
 
 describe('sqlite, columns of a large table', function () {
-  this.timeout(60_000);
   let folder = '';
   let path = '';
   beforeEach(async () => {

@@ -8,10 +8,10 @@ import { performRead } from '../../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../../adapters/sqlite/writing/ensure.js';
 import { BackgroundWork } from '../../../../adapters/sqlite/writing/background.js';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
-import { CATCH_UP_MS } from '../../../../adapters/sqlite/indexing/catch-up.js';
 import { performWrite } from '../../../../adapters/sqlite/writing/perform.js';
 import type { CollectionSpec, Doc } from '../../../../ports/store.js';
 import { requestOf } from '../support/request.js';
+import { until } from '../../../harness.js';
 
 const SPEC: CollectionSpec = {
   name: 'rows',
@@ -115,9 +115,8 @@ describe('sqlite, columns that are indexed later', () => {
       (await rows.find({ filter: { kind: 'a' }, sort: [['at', 'desc']] })).items.map(({ id }) => id);
     expect(await newest()).to.deep.equal(['a', 'b']);
     const other = new Connection({ path, durability: 'normal' });
-    const until = Date.now() + 20 * CATCH_UP_MS;
     const marked = (): boolean => JSON.stringify(columns(other)).includes(',1]');
-    while (Date.now() < until && marked()) await new Promise((done) => setTimeout(done, 20));
+    await until('the rows are in their indexes', () => !marked());
     expect(columns(other)).to.deep.equal([
       ['a', 3, null],
       ['b', 2, null],

@@ -194,7 +194,6 @@ describe('sqlite, inserts that are indexed later', () => {
   });
 
   it('a large one begins while it is in use: an index is there until its successor is', function () {
-    this.timeout(60_000);
     declare(AT_ONCE);
     connection.transaction(() => {
       for (let i = 0; i < LARGE; i++)

@@ -40,7 +40,6 @@ const BY_AT: Sort = [['at', 'desc']];
 const BY_MADE: Sort = [['made', 'desc']];
 
 describe('sqlite, look-ups', function () {
-  this.timeout(120_000);
   let folder = '';
   let path = '';
   beforeEach(async () => {

@@ -6,7 +6,6 @@ import { Pool } from '../../../../adapters/sqlite/threads/pool.js';
 const SLOW_MS = 3_000;
 
 describe('sqlite pool', function () {
-  this.timeout(20_000);
   const opened = async (threads: number, idleMs?: number): Promise<Pool> => {
     const module = new URL('../support/slow-worker.js', import.meta.url);
     const pool = new Pool({ module, connection: { path: '', durability: 'full' }, threads, send: 'one', idleMs });

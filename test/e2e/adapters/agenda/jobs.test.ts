@@ -1,4 +1,4 @@
-/** The jobs contract on every engine. */
+/** The jobs contract on stores that several processes share; test/adapters/agenda has those of one process. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MongoClient } from 'mongodb';
-import { MemoryStore } from '../../../../adapters/memory/store.js';
 import { MongoStore } from '../../../../adapters/mongodb/store.js';
 import { SqliteStore } from '../../../../adapters/sqlite/store.js';
 import { jobsContract } from '../../../../testing/contracts/jobs.js';
@@ -39,19 +38,6 @@ async function end(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit');
   child.kill('SIGKILL');
   await exit;
-}
-
-function memory(): JobsEngine {
-  let store = new MemoryStore();
-  return {
-    async open() {
-      store = new MemoryStore();
-      await store.ensure(COLLECTIONS);
-      return store;
-    },
-    runner: null,
-    close: () => store.close(),
-  };
 }
 
 function sqlite(): JobsEngine {
@@ -101,9 +87,8 @@ function mongodb(base: string): JobsEngine {
   };
 }
 
-jobsContract('memory', memory());
-jobsContract('sqlite', sqlite());
+jobsContract('sqlite in several processes', sqlite());
 
 const url = await mongoUrl();
 if (url === null) it(`jobs on mongodb: ${NO_MONGODB}`);
-else jobsContract('mongodb', mongodb(url));
+else jobsContract('mongodb in several processes', mongodb(url));

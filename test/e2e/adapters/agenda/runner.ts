@@ -31,7 +31,7 @@ const hang = (name: string, timeoutMs: number): JobSpec => ({
     await new Promise(() => undefined);
   },
 });
-const specs = [countJob(store), hang('test.hang', 500), hang('test.long', 600_000)];
+const specs = [countJob(store), hang('test.hang', 4_000), hang('test.long', 600_000)];
 const { jobs } = makeJobs(store, specs, place.options);
 await jobs.start();
 console.log('ready');

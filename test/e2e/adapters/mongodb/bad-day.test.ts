@@ -74,7 +74,7 @@ describe('mongodb: a bad day', function () {
     const writers = Array.from({ length: WRITERS }, (_, i) => write(i));
     const allWrite = async (): Promise<void> => {
       const before = [...done];
-      await until('each writer writes', () => done.every((n, i) => n > (before[i] ?? 0)), 30_000);
+      await until('each writer writes', () => done.every((n, i) => n > (before[i] ?? 0)));
     };
     const bad = [() => proxy.cut(), () => proxy.hold(), () => proxy.refuse(), () => proxy.delay(20)];
     for (let round = 0; round < ROUNDS; round++) {
@@ -83,7 +83,7 @@ describe('mongodb: a bad day', function () {
       bad[kind]?.();
       // What is held or refused is seen by a deadline, or is over before: both are tried. What is late is served all the same.
       if (kind === 3) await allWrite();
-      else if (kind > 0 && round % 8 < 4) await until('it is noticed', () => states.at(-1) === 'away', 30_000);
+      else if (kind > 0 && round % 8 < 4) await until('it is noticed', () => states.at(-1) === 'away');
       proxy.heal();
     }
     await allWrite();
@@ -123,10 +123,10 @@ describe('mongodb: a bad day', function () {
       (thrown: unknown) => thrown,
     );
     expect(error).to.be.instanceOf(StoreUnavailable);
-    await until('it is lost', () => states.includes('lost'), 30_000);
+    await until('it is lost', () => states.includes('lost'));
     expect([...new Set(states)]).to.deep.equal(['away', 'replaced', 'lost']);
     proxy.heal();
-    await until('it is back', () => states.at(-1) === 'connected', 30_000);
+    await until('it is back', () => states.at(-1) === 'connected');
   });
 
   it('gives up what has no deadline of its own when no ping is answered beside it', async () => {

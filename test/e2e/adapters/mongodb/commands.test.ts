@@ -13,7 +13,6 @@ interface Row {
 }
 
 describe('the commands that MongoDB gets', function () {
-  this.timeout(60_000);
   let server: string;
   let counter: CommandCounter;
   let store: MongoStore;

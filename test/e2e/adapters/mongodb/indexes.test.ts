@@ -22,8 +22,6 @@ const SPEC: CollectionSpec = {
 };
 
 describe('mongodb, indexes', function () {
-  this.timeout(60_000);
-
   it('of combinations are none, and those of few share one', () => {
     const { own, shared, instead } = indexesOf(SPEC);
     expect(own.map(({ name }) => name)).to.deep.equal(['ref', 'kind,_id', '~text']);

@@ -23,7 +23,6 @@ const SPEC: CollectionSpec = {
 const KNOWN = { texts: ['text'], leading: new Set(['_id', 'at', 'ref', '~text', 'tags']) };
 
 describe('mongodb, look-ups', function () {
-  this.timeout(60_000);
   let url = '';
   let client: MongoClient;
   let driver: Driver<Stored>;

@@ -33,7 +33,6 @@ storeContract('mongodb', contract);
 
 describe('a MongoDB store that is closed', () => {
   it('begins no write: a promise that nobody waits for would end the process', async function () {
-    this.timeout(30_000);
     const server = (await mongoUrl()) ?? this.skip();
     const path = new URL(server);
     path.pathname = `/aos_closed_${process.pid}`;

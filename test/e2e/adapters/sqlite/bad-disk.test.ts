@@ -21,7 +21,6 @@ interface Row extends Doc {
 }
 
 describe('sqlite, a bad disk', function () {
-  this.timeout(60_000);
   let folder = '';
   let disk = '';
   before(function () {

@@ -22,7 +22,6 @@ interface Row extends Doc {
 }
 
 describe('sqlite processes', function () {
-  this.timeout(30_000);
   let path = '';
   beforeEach(async () => {
     path = join(await mkdtemp(join(tmpdir(), 'aos-processes-')), 'aos.db');

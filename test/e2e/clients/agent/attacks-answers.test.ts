@@ -15,7 +15,6 @@ const without = (body: Record<string, unknown>, field: string): Record<string, u
   Object.fromEntries(Object.entries(body).filter(([name]) => name !== field));
 
 describe('update-agent: attacks on each answer', function () {
-  this.timeout(60_000);
   let server: ReleaseServer;
   let dir: string;
   const go = (...args: string[]): Promise<Ran> =>

@@ -20,7 +20,6 @@ const lying =
   (body: Body): Body => ({ ...body, release: body.release && { ...body.release, ...fields } });
 
 describe('update-agent: attacks', function () {
-  this.timeout(60_000);
   let server: ReleaseServer;
   let dir: string;
   const go = (...args: string[]): Promise<Ran> =>

@@ -48,7 +48,7 @@ describe('update-agent: the executable', function () {
     agent = join(dir, 'agent', 'update-agent');
     service = await TestService.started({ SVC_SETUP__BUILT_AGENTS: BUILT });
     const offered = async (): Promise<boolean> => (await fetch(`${service.url}/installer/installer.json`)).ok;
-    await until('the agents are in place', offered, 60_000);
+    await until('the agents are in place', offered);
   });
   after(async () => {
     await service?.dispose();

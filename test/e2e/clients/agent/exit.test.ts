@@ -12,7 +12,6 @@ import { install, MAIN, offlinePackage, remove, runAgent, runHere, scratch, type
 const keys = newKeys();
 
 describe('update-agent: exit codes', function () {
-  this.timeout(60_000);
   let server: ReleaseServer;
   let dir: string;
   let base: string[];
@@ -117,11 +116,15 @@ describe('update-agent: exit codes', function () {
       code: 'busy',
       when: 'another agent is at work',
       run: async () => {
-        const first = runAgent([...base, '--wait-for-pid', String(process.pid), '--wait-seconds', '4']);
+        let end = (): void => undefined;
+        const first = runAgent([...base, '--wait-for-pid', String(process.pid)], {
+          started: (_pid, kill) => (end = () => kill('SIGKILL')),
+        });
         const lock = join(dir, '.update-agent', 'lock', '1');
         while ((await readFile(lock, 'utf8').catch(() => '')) === '')
           await new Promise((resolve) => setTimeout(resolve, 20));
         const second = await runHere(base);
+        end();
         await first;
         return second;
       },

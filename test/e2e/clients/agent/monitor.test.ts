@@ -26,7 +26,6 @@ exec cat >"$here/text"
 `;
 
 describe('update-agent: monitor', function () {
-  this.timeout(120_000);
   let service: TestService;
   let read: string;
   let home: string;

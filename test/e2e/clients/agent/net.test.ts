@@ -16,7 +16,6 @@ const basic = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
 
 describe('update-agent: the network', function () {
-  this.timeout(60_000);
   let server: ReleaseServer;
   let other: ReleaseServer;
   let dir: string;

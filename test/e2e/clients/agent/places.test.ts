@@ -43,7 +43,6 @@ function ran(program: string, ...args: string[]): boolean {
 }
 
 describe('update-agent: places', function () {
-  this.timeout(120_000);
   const server = new ReleaseServer(keys);
   let work: string;
   let dir: string;

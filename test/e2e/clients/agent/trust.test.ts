@@ -54,7 +54,6 @@ interface Settings {
 
 for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
   describe(`update-agent: whom it believes, ${name}`, function () {
-    this.timeout(120_000);
     let honest: ReleaseServer;
     let evil: ReleaseServer;
     let work: string;
@@ -319,16 +318,11 @@ for (const [name, [command, ...first]] of Object.entries(PROGRAMS))
       });
       try {
         let child = '';
-        await until(
-          'the child is at work',
-          async () => {
-            child =
-              (await readFile(`/proc/${root}/task/${root}/children`, 'utf8').catch(() => '')).trim().split(' ')[0] ??
-              '';
-            return child !== '' && existsSync(join(dir, '.update-agent', 'staging'));
-          },
-          30_000,
-        );
+        await until('the child is at work', async () => {
+          child =
+            (await readFile(`/proc/${root}/task/${root}/children`, 'utf8').catch(() => '')).trim().split(' ')[0] ?? '';
+          return child !== '' && existsSync(join(dir, '.update-agent', 'staging'));
+        });
         const environ = (await readFile(`/proc/${child}/environ`, 'utf8')).split('\0').filter((one) => one !== '');
         const names = environ.map((one) => one.split('=')[0]);
         expect(

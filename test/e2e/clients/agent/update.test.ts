@@ -24,7 +24,6 @@ const NEW: SourceFile[] = [
 ];
 
 describe('update-agent: update', function () {
-  this.timeout(60_000);
   let server: ReleaseServer;
   let dir: string;
   let old: Release;

@@ -12,7 +12,6 @@ const run = promisify(execFile);
 type Loose = Record<string, unknown>;
 
 describe('packager: commits of a release', function () {
-  this.timeout(120_000);
   let service: TestService;
   let root: string;
   let token: string;

@@ -103,7 +103,6 @@ describe('the version of the main assembly', () => {
   });
 
   it('is null, and no exception, for programs that are broken', async function () {
-    this.timeout(60_000);
     const whole = await readFile(join(FIXTURES, 'App.dll'));
     const file = join(dir, 'broken.dll');
     expect(await peVersion(join(FIXTURES, 'App.dll'))).to.equal('4.5.6-beta.2');

@@ -22,7 +22,6 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 describe('packager', function () {
-  this.timeout(60_000);
   let root: string;
   let dir: string;
   let service: FakeService;

@@ -9,7 +9,6 @@ import { TestService } from '../../../support/service.js';
 import { COMPILED, startPackager, writeTree, type Finished } from './harness.js';
 
 describe('packager and service', function () {
-  this.timeout(120_000);
   let service: TestService;
   let root: string;
   let token: string;

@@ -6,8 +6,6 @@ import { projectRoot } from '../../../architecture/tree.js';
 import { done } from '../../../support/programs.js';
 
 describe('the SDK’s API report', function () {
-  this.timeout(30_000);
-
   it('says what the code says: run `node scripts/plugin-api.mjs` after a change of the surface', async () => {
     const text = await done(process.execPath, ['scripts/plugin-api.mjs', '--print', 'sdk-api'], { cwd: projectRoot() });
     expect(text).to.equal(await readFile(join(projectRoot(), 'docs', 'sdk-api.md'), 'utf8'));

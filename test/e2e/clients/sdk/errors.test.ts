@@ -7,13 +7,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient, type Client } from '../../../../clients/sdk/index.js';
 import { FakeServer, folder, json, page, removeFolder } from '../../../clients/sdk/server.js';
-import { watch } from '../../../support/work.js';
 
 const SDK = new URL('../../../../clients/sdk/index.js', import.meta.url).href;
 const TAKEN = { status: 'success', id: 'i-1', ref: 'shop-1', created: true, ignored: false };
 
 describe('sdk: errors', function () {
-  this.timeout(60_000);
   let server: FakeServer;
   let dir: string;
   let client: Client;
@@ -28,7 +26,8 @@ describe('sdk: errors', function () {
       project: 'shop',
       token: 't-1',
       cacheDir: dir,
-      timeoutMs: 30_000,
+      // Longer than a test may take: nothing of it waits for that.
+      timeoutMs: 600_000,
     });
     await writeFile(
       file,
@@ -362,9 +361,7 @@ describe('sdk: errors', function () {
     await client.reportError({ error_message: 'waits' });
     await server.start(Number(new URL(server.url).port));
     server.reply = () => undefined;
-    const passed = watch();
     expect(await program(`setTimeout(() => undefined, 300);`)).to.deep.equal({ code: 0, signal: null, stderr: '' });
     expect(server.asked.length, 'it was under way').to.be.greaterThan(0);
-    expect(passed()).to.be.lessThan(20_000);
   });
 });

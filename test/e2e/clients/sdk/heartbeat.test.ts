@@ -11,7 +11,6 @@ const SDK = new URL('../../../../clients/sdk/index.js', import.meta.url).href;
 const error = (code: string): object => ({ status: 'error', error: { code, message: 'No.' } });
 
 describe('sdk: heartbeats, bugs, tokens', function () {
-  this.timeout(30_000);
   let server: FakeServer;
   let dir: string;
   let client: Client;

@@ -36,7 +36,6 @@ const HOOKS = '/api/webhooks/v1';
 const RULES = '/api/bugtracker/v1/request-rules';
 
 describe('dispatch', function () {
-  this.timeout(120_000);
   let service: TestService;
   let named: Receiver;
   let all: Receiver;

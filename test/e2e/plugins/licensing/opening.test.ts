@@ -132,7 +132,7 @@ describe('what opens the release store', function () {
     const { items } = (await call('', 201, { product: 'shop', count: 20 })) as { items: Made[] };
     expect(items).to.have.length(20);
     for (const { key } of items) {
-      await until('the key opens', async () => (await ofKey(key)).every((status) => status === 200), 30_000);
+      await until('the key opens', async () => (await ofKey(key)).every((status) => status === 200));
     }
   });
 

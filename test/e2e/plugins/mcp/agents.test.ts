@@ -27,7 +27,6 @@ const AGENTS = 32;
 const ITEMS = 40;
 
 describe('mcp: agents', function () {
-  this.timeout(120_000);
   let service: TestService;
   let token: string;
   const open: Agent[] = [];

@@ -31,7 +31,6 @@ function runExample(name: keyof typeof PROGRAMS, env: Record<string, string>): P
 }
 
 describe('docs/examples: agents', function () {
-  this.timeout(60_000);
   let service: TestService;
 
   before(async () => {

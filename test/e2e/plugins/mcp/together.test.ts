@@ -11,7 +11,6 @@ import { Agent, ALL, granted, type Answered } from '../../../plugins/mcp/fixture
 
 for (const engine of engines) {
   describe(`mcp: two agents and a person on ${engine.name}`, function () {
-    this.timeout(120_000);
     const services: TestService[] = [];
     const agents: Agent[] = [];
     let one: Agent;

@@ -131,7 +131,7 @@ describe('notifications: the real program', function () {
     await channel({ name: 'mail', kind: 'email', target: 'one@example.org, two@example.org' });
     await report('Total <b>is</b> wrong & more');
     await report('too low to be told', 'low');
-    await until('the mail', () => mail.raw.length > 0, 20_000);
+    await until('the mail', () => mail.raw.length > 0);
     const [parsed] = await mail.mails();
     expect(parsed?.subject).to.equal('[AOS] shop-1: Total <b>is</b> wrong & more');
     expect(parsed?.from?.address).to.equal('aos@example.org');
@@ -150,7 +150,7 @@ describe('notifications: the real program', function () {
       receiver.got.length = 0;
       const path = await channel({ name: kind, kind, target: `http://127.0.0.1:${receiver.port}${target}` });
       await report(`For ${kind} @everyone`);
-      await until('the post', () => receiver.got.length > 0, 20_000);
+      await until('the post', () => receiver.got.length > 0);
       const shown = check(JSON.parse(receiver.got[0]?.body ?? '{}') as Record<string, unknown>);
       expect(shown).to.include(`For ${kind}`);
       if (kind === 'slack') expect(shown).to.not.include('@everyone');
@@ -171,14 +171,14 @@ describe('notifications: the real program', function () {
       receiver.got.length = 0;
       const path = await channel({ name: kind, kind, target: `http://127.0.0.1:${receiver.port}${target}` });
       await report(`${title} for ${kind}`);
-      await until('the post', () => receiver.got.length > 0, 20_000);
+      await until('the post', () => receiver.got.length > 0);
       const body = receiver.got[0]?.body ?? '';
       expect(body, kind).to.include('Sign in').and.include('https://aos.example/bugs/shop-');
       expect(body.replaceAll('\\', ''), kind).to.not.match(/\]\(http:\/\/evil|http:\/\/evil|www\.evil|@channel/);
       if (kind === 'slack') expect(body).to.not.include('<');
       await admin.post(`${path}/delete`, path, {});
     }
-    await until('the mail', () => mail.raw.length > 0, 20_000);
+    await until('the mail', () => mail.raw.length > 0);
     for (const { subject, text, html } of await mail.mails())
       for (const part of [subject, text, html]) expect(part).to.not.match(/:\/\/evil|www\.evil|@channel/);
   });
@@ -220,18 +220,14 @@ describe('notifications: the real program', function () {
       const beat = (state: string): ReturnType<TestService['request']> =>
         service.request('POST', '/api/watchdog/v1/ping', watchdog, { source: 'web-1', interval: 600, status: state });
       const heard = (text: string): Promise<void> =>
-        until(text, () => hook.got.some(({ body }) => body.includes(text)), 30_000);
+        until(text, () => hook.got.some(({ body }) => body.includes(text)));
       expect((await beat('ok')).status).to.equal(201);
       await service.request('POST', '/api/watchdog/v1/ping', watchdog, { source: 'web-1', interval: 1, status: 'ok' });
-      await until(
-        'it is down',
-        async () => {
-          await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
-          const { body } = await service.request('GET', '/api/watchdog/v1/monitors/web-1', watchdog);
-          return (body['monitor'] as { state: string }).state === 'down';
-        },
-        60_000,
-      );
+      await until('it is down', async () => {
+        await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
+        const { body } = await service.request('GET', '/api/watchdog/v1/monitors/web-1', watchdog);
+        return (body['monitor'] as { state: string }).state === 'down';
+      });
       await heard('web-1 is down');
       const { body } = await service.request('GET', '/api/watchdog/v1/incidents?source=web-1', watchdog);
       const [{ id } = { id: '' }] = body['items'] as { id: string }[];

@@ -8,7 +8,6 @@ import { probesOn } from '../../../plugins/probes/fixture.js';
 import { nameServer, type NameServer } from './name-server.js';
 
 describe('probes of names (with dnsmasq)', function () {
-  this.timeout(30_000);
   let server: NameServer;
 
   before(async function () {

@@ -12,7 +12,6 @@ import { probesOn, type ProbeFixture } from '../../../plugins/probes/fixture.js'
 import { isAvailable } from '../../../support/required.js';
 
 describe('probes of certificates (with openssl)', function () {
-  this.timeout(30_000);
   const servers: tls.Server[] = [];
   const sockets = new Set<Socket>();
   let made: TestCertificates;

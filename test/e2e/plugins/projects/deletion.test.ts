@@ -36,7 +36,6 @@ const GO = [
 
 for (const engine of engines) {
   describe(`deleting a project, on ${engine.name}`, function () {
-    this.timeout(120_000);
     let service: TestService;
     let admin: string;
     before(async function () {
@@ -139,7 +138,6 @@ for (const engine of engines) {
 }
 
 describe('a deletion that is interrupted', function () {
-  this.timeout(20_000);
   let fixture: HttpFixture;
   let manage: string;
   let broken: 'clear' | 'detach' | null;

@@ -11,8 +11,6 @@ import { TestService } from '../../../support/service.js';
 const CHECK = '/api/updateservice/v1/check?product=shop&version=1.0';
 
 describe('releases in two processes', function () {
-  this.timeout(120_000);
-
   it('shows in the other process what was published and withdrawn', async function () {
     const settings = await engines.find(({ name }) => name === 'mongodb')?.settings();
     if (settings === null || settings === undefined) this.skip();

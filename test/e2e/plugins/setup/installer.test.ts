@@ -71,8 +71,6 @@ const wire = (url: string, headers: Record<string, string> = {}): Promise<Got> =
   });
 
 describe('setup: installers', function () {
-  this.timeout(60_000);
-
   let service: TestService;
   let proxy: Server;
   /** Bytes of the agent after which the proxy cuts the connection; null: it does not. */

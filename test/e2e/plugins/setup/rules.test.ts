@@ -104,7 +104,6 @@ describe('setup: rules', () => {
 
   for (const shell of ['dash', 'bash', 'busybox sh']) {
     it(`reports numbers with a point under a German locale, with the token in no argument (${shell})`, async function () {
-      this.timeout(20_000);
       const [program = '', ...first] = shell.split(' ');
       if (!(await run('sh', ['-c', `command -v ${program}`]).catch(() => null))) this.skip();
       const received: { token: string | undefined; body: string }[] = [];

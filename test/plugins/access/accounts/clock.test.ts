@@ -6,7 +6,6 @@ import { ADMIN, TestService } from '../../../support/service.js';
 const MEMBER = { username: 'mia', password: 'quiet-lantern-harbour' };
 
 describe('the clock of a person', function () {
-  this.timeout(60_000);
   let service: TestService;
   let admin: WebSession;
   let member: WebSession;

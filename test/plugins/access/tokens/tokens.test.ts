@@ -263,7 +263,6 @@ describe('access: tokens', () => {
     });
 
     it('keeps at most 1,000 live sub-tokens, also of calls in parallel; ended ones do not count', async function () {
-      this.timeout(60_000);
       const own = await principal(s, (await master()).token);
       const one = () => provision(s, own, { name: 'a', expires_in_seconds: 60 });
       for (let i = 0; i < 990; i++) await one();

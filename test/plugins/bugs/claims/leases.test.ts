@@ -210,8 +210,6 @@ describe('bugs: leases', () => {
 
 for (const engine of STORES) {
   describe(`bugs: parallel claims on ${engine.name}`, function () {
-    this.timeout(30_000);
-
     it('64 parallel action=next of two processes over 40 items: 40 winners, each item once', async () => {
       const { store, close } = await engine.open();
       const clock = new ManualClock();

@@ -22,7 +22,6 @@ async function refused(run: Promise<unknown>): Promise<{ code: string } & Record
 
 for (const { name, open } of ENGINES)
   describe(`bugs: agents and a person on ${name}`, function () {
-    this.timeout(60_000);
     let fixture: Fixture;
     let close: (() => Promise<void>) | undefined;
     before(async function () {

@@ -38,7 +38,6 @@ const titled = (i: number): string =>
 
 for (const engine of ENGINES) {
   describe(`bugs: bulk on ${engine.name}`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let close: () => Promise<void>;
     let ask: Ask;

@@ -33,7 +33,6 @@ const historyOf = async (fixture: Fixture, id: string): Promise<string[]> => {
 
 for (const engine of ENGINES) {
   describe(`bugs: merge and split on ${engine.name}`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let other: Fixture;
     let close: () => Promise<void>;

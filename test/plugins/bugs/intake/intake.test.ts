@@ -8,7 +8,6 @@ import { codeOf, errorReport, MANAGER, report, settled, shown, STORES, fixtureOn
 
 for (const engine of STORES) {
   describe(`bugs: intake on ${engine.name}`, function () {
-    this.timeout(60_000);
     let store: DocumentStore;
     let close: () => Promise<void>;
     let fixtures: Fixture[];

@@ -9,7 +9,6 @@ const named = (from: number, to: number, more: Partial<Report> = {}): { report: 
 
 for (const engine of ENGINES) {
   describe(`bugs: people affected on ${engine.name}`, function () {
-    this.timeout(60_000);
     let fixture: Fixture;
     let other: Fixture;
     let close: () => Promise<void>;

@@ -75,7 +75,6 @@ interface Case {
 
 for (const engine of ENGINES) {
   describe(`bugs: every transition over HTTP on ${engine.name}`, function () {
-    this.timeout(60_000);
     let fixture: Fixture;
     let close: () => Promise<void>;
     let ask: Ask;

@@ -46,7 +46,6 @@ const historyOf = async (fixture: Fixture, id: string): Promise<string[]> => {
 
 for (const engine of ENGINES)
   describe(`bugs: links on ${engine.name}`, function () {
-    this.timeout(60_000);
     let fixture: Fixture;
     let other: Fixture;
     let close: (() => Promise<void>) | undefined;

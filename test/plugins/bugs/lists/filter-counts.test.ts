@@ -4,7 +4,6 @@ import { ENGINES, fixtureOn, report, type Fixture } from '../fixture.js';
 
 for (const engine of ENGINES) {
   describe(`bugs: counts beside filters on ${engine.name}`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let close: () => Promise<void>;
     before(async function () {

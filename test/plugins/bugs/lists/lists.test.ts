@@ -201,8 +201,6 @@ describe('bugs: lists', () => {
 
 for (const engine of STORES) {
   describe(`bugs: delta query on ${engine.name}`, function () {
-    this.timeout(60_000);
-
     it('misses nothing while two processes write, one slow and one with a lagging clock', async () => {
       const { store, close } = await engine.open();
       const writer = fixtureOn(store);

@@ -9,7 +9,6 @@ const ROOT: Viewer = { id: 'user:root', name: 'root', admin: true };
 
 for (const engine of ENGINES) {
   describe(`bugs: saved views on ${engine.name}`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let close: () => Promise<void>;
     beforeEach(async function () {

@@ -14,7 +14,6 @@ const HANNA: BugCaller = { id: 'hanna', name: 'hanna', project: null, manage: tr
 
 for (const engine of ENGINES) {
   describe(`bugs: q on ${engine.name}`, function () {
-    this.timeout(60_000);
     let fixture: Fixture;
     let close: () => Promise<void>;
 

@@ -50,7 +50,6 @@ describe('spread', () => {
 
   for (const engine of ENGINES)
     describe(engine.name, function () {
-      this.timeout(20_000);
       let fixture: Fixture;
       let close: () => Promise<void>;
       beforeEach(async function () {

@@ -30,7 +30,6 @@ const dayOf = (days: readonly StatsDay[], date: string): Omit<StatsDay, 'date'> 
 
 for (const engine of ENGINES) {
   describe(`bugs: stats on ${engine.name}`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let close: () => Promise<void>;
     beforeEach(async function () {

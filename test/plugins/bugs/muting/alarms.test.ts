@@ -96,7 +96,7 @@ describe('bugs: the rate of a muted group', () => {
       }),
       { numRuns: 60 },
     );
-  }).timeout(60_000);
+  });
 
   for (const { name, open } of STORES) {
     describe(`on ${name}`, () => {

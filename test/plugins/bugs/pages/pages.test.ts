@@ -726,7 +726,7 @@ describe('bugs: pages', () => {
     expect(await detail(ref))
       .to.include('Occurrences per day, last 30 days')
       .and.include(': 24</title>');
-  }).timeout(20_000);
+  });
 
   describe('the dashboard’s card', () => {
     const load = async (): Promise<string | null> => {
@@ -771,7 +771,7 @@ describe('bugs: pages', () => {
       expect(total).to.equal(621);
       expect(concerns[0]).to.deep.include({ hits: 4, alike: 1 });
       expect(concerns[0]?.item.ref).to.equal(old.ref);
-    }).timeout(60_000);
+    });
 
     it('finds what is critical, old and quiet behind more than are looked at of other classes', async () => {
       const old = await fixture.bugs.record(report({ title: 'Old and quiet', severity: 'critical' }));
@@ -786,7 +786,7 @@ describe('bugs: pages', () => {
       const { concerns, total } = await fixture.board.attention(8);
       expect(total).to.equal(1_011);
       expect(concerns.map(({ item }) => item.ref)).to.include(old.ref);
-    }).timeout(60_000);
+    });
   });
 
   it('an action of the history that no page knows is shown by its name', () => {

@@ -4,7 +4,6 @@ import { ADMIN, TestService } from '../../../support/service.js';
 import { ask, Browser } from '../../../conformance/wire.js';
 
 describe('bugs: unseen characters in titles', function () {
-  this.timeout(60_000);
   let service: TestService;
   before(async () => {
     service = await TestService.here();

@@ -44,7 +44,6 @@ const STAGING = { by: { field: 'environment', values: ['staging'] } } as const;
 
 for (const engine of ENGINES) {
   describe(`bugs: split by occurrence on ${engine.name}`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let other: Fixture;
     let close: () => Promise<void>;

@@ -168,6 +168,7 @@ describe('bugs: scrubbing text', () => {
   it('finds every secret between any two words', () => {
     fc.assert(
       fc.property(fc.constantFrom(...SECRETS), fc.lorem({ maxCount: 3 }), ([text, secret], words) => {
+        fc.pre(!words.includes(secret));
         expect(scrubText(`${words}\n${text}\n${words}`)).not.to.include(secret);
       }),
     );
@@ -223,7 +224,6 @@ describe('bugs: scrubbing text', () => {
   });
 
   it('takes linear time on hostile text', function () {
-    this.timeout(120_000);
     const bits = [
       'eyJ',
       'password',

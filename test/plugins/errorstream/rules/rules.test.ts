@@ -215,7 +215,7 @@ for (const { name, open } of STORES) {
       await fixture.registry.change(MEMBER, rule.id, { enabled: false });
       expect((await fixture.registry.muted(rule.id, 1)).items).to.deep.equal([]);
       expect(await codeOf(fixture.registry.apply(MEMBER, rule.id, {}))).to.equal('conflict');
-    }).timeout(60_000);
+    });
 
     it('an apply that was cut off is taken up by another process, from where it was', async () => {
       await Promise.all(
@@ -264,7 +264,7 @@ for (const { name, open } of STORES) {
         skipped: 450,
       });
       expect(victim.audited.map(({ action }) => action)).to.deep.equal(['ignore_rule.applied']);
-    }).timeout(60_000);
+    });
 
     it('a rule that is disabled under an apply stops it', async () => {
       await Promise.all(
@@ -277,7 +277,7 @@ for (const { name, open } of STORES) {
       fixture.clock.advance(10_000);
       await fixture.tick();
       expect((await fixture.registry.muted(rule.id, 1)).items).to.deep.equal([]);
-    }).timeout(60_000);
+    });
 
     it('what a process dies over while it unmutes, the job of another one does', async () => {
       const rule = await fixture.rule();

@@ -15,7 +15,6 @@ const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1
 
 for (const engine of engines)
   describe(`brands of projects on ${engine.name}`, function () {
-    this.timeout(60_000);
     let service: TestService;
     let token: string;
     let admin: WebSession;

@@ -10,7 +10,6 @@ import { rejection } from '../../../harness.js';
 import { KEY, nameOf, OTHER_KEY, StoreFixture } from '../store-fixture.js';
 
 describe('access files of the release store', function () {
-  this.timeout(120_000);
   let fixture: StoreFixture;
   beforeEach(async () => {
     fixture = await StoreFixture.open();

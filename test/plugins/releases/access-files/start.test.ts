@@ -10,7 +10,6 @@ const PACKAGE = '/releases/shop/stable/1.0/any/package.tar.gz';
 const AS_ADMIN = { headers: { authorization: basic('admin', PASSWORD) } };
 
 describe('the release store after a start', function () {
-  this.timeout(120_000);
   let fixture: StoreFixture;
   const open = (folder: string): Promise<StoreFixture> =>
     StoreFixture.open({ folder, store: new SqliteStore({ path: join(folder, 'aos.db'), durability: 'normal' }) });

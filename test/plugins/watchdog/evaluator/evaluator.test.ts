@@ -8,7 +8,6 @@ import { ANYONE, HOUR, MINUTE, over, STORES, fixtureOn, type Fixture } from '../
 
 for (const engine of STORES) {
   describe(`watchdog evaluator (${engine.name})`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let store: DocumentStore;
     let close = async (): Promise<void> => undefined;

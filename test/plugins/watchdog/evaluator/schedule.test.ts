@@ -5,7 +5,6 @@ import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixtur
 
 for (const engine of STORES) {
   describe(`watchdog schedules (${engine.name})`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let close = async (): Promise<void> => undefined;
 

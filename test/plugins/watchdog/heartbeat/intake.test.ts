@@ -92,7 +92,6 @@ describe('watchdog heartbeat (pure)', () => {
 
 for (const engine of STORES) {
   describe(`watchdog intake (${engine.name})`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let store: DocumentStore;
     let close = async (): Promise<void> => undefined;

@@ -10,7 +10,6 @@ import { HttpFixture, type Answer } from '../../access/http-fixture.js';
 const BASE = '/api/watchdog/v1';
 
 describe('watchdog ping URLs', function () {
-  this.timeout(20_000);
   let fixture: HttpFixture;
   let read: string;
   let source = '';

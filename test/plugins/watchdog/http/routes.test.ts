@@ -8,7 +8,6 @@ import { HttpFixture, type Answer } from '../../access/http-fixture.js';
 const BASE = '/api/watchdog/v1';
 
 describe('watchdog routes', function () {
-  this.timeout(20_000);
   let fixture: HttpFixture;
   let manage: string;
   let read: string;

@@ -12,7 +12,6 @@ const BASE = '/api/watchdog/v1';
 type Shown = Record<string, unknown> & { source: string };
 
 describe('watchdog status', function () {
-  this.timeout(30_000);
   let fixture: HttpFixture;
   let read: string;
 

@@ -12,7 +12,6 @@ const DAY = 24 * HOUR;
 
 for (const engine of STORES) {
   describe(`incidents (${engine.name})`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let close = async (): Promise<void> => undefined;
 

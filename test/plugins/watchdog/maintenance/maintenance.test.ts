@@ -10,7 +10,6 @@ import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixtur
 
 for (const engine of STORES) {
   describe(`maintenance windows (${engine.name})`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let store: DocumentStore;
     let close = async (): Promise<void> => undefined;

@@ -8,7 +8,6 @@ const BASE = '/api/watchdog/v1';
 const later = (fixture: HttpFixture, ms: number): string => new Date(fixture.clock.now() + ms).toISOString();
 
 describe('maintenance over HTTP', function () {
-  this.timeout(30_000);
   let fixture: HttpFixture;
   let token: string;
 

@@ -80,7 +80,6 @@ describe('watchdog metric history', () => {
 
   /** Eight days at ten minutes, with one spike. */
   before(async function () {
-    this.timeout(30_000);
     fixture = await memoryFixture();
     for (let i = 0; i < 8 * 144; i++) {
       const value = i === 1100 ? 999 : 50 + 10 * Math.sin(i / 20);
@@ -147,7 +146,6 @@ describe('watchdog metric history', () => {
   });
 
   it('counts every hour once when daylight saving ends and begins', async function () {
-    this.timeout(30_000);
     for (const change of ['2026-10-25T01:00:00.000Z', '2027-03-28T01:00:00.000Z']) {
       const clock = Date.parse(change) - 3 * HOUR;
       const spring = await memoryFixture();

@@ -6,7 +6,6 @@ import { ANYONE, fixtureOn, STORES, type Fixture } from '../fixture.js';
 
 for (const engine of STORES) {
   describe(`conditions of monitors (${engine.name})`, function () {
-    this.timeout(30_000);
     let fixture: Fixture;
     let close = async (): Promise<void> => undefined;
 

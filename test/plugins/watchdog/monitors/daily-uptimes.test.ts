@@ -17,7 +17,6 @@ interface Told {
 
 for (const engine of STORES) {
   describe(`uptime of days in the status (${engine.name})`, function () {
-    this.timeout(60_000);
     let fixture: Fixture;
     let close = async (): Promise<void> => undefined;
 

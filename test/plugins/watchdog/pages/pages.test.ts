@@ -12,7 +12,6 @@ import { HOUR, MINUTE } from '../fixture.js';
 const BASE = '/api/watchdog/v1';
 
 describe('watchdog pages', function () {
-  this.timeout(30_000);
   let fixture: HttpFixture;
   let ping: string;
 

@@ -9,7 +9,6 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 const FIRST_MS = 12_001;
 
 describe('webhook retries and a clock that steps', function () {
-  this.timeout(30_000);
   let fixture: Fixture;
   let to: Receiver;
   beforeEach(async () => {

@@ -17,7 +17,6 @@ interface Shown {
 }
 
 describe('webhooks: API', function () {
-  this.timeout(20_000);
   let fixture: HttpFixture;
   let store: MemoryStore;
   let manage: string;

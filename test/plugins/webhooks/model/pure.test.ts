@@ -105,7 +105,6 @@ describe('the retry schedule', () => {
 });
 
 describe('payloads', function () {
-  this.timeout(20_000);
   const event = { id: 'evt_1', event: 'bug.created', timestamp: '2026-11-20T08:15:30.123Z', project_slug: null };
 
   it('hold the members of the contract, in order', () => {

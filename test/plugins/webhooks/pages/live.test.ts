@@ -8,7 +8,6 @@ import { ADMIN, fixtureOn, type Fixture } from '../fixture.js';
 import { Receiver, status } from '../receiver.js';
 
 describe('webhooks: live topics', function () {
-  this.timeout(20_000);
   let here: Fixture;
   let there: Fixture;
   let to: Receiver;

@@ -13,7 +13,6 @@ import { PASSWORD } from '../../access/fixture.js';
 import { Receiver, status } from '../receiver.js';
 
 describe('webhooks: pages', function () {
-  this.timeout(20_000);
   let fixture: HttpFixture;
   let store: MemoryStore;
   let browser: Browser;

@@ -6,7 +6,6 @@ import { ADMIN, memoryFixture, type Fixture } from '../fixture.js';
 const DAY_MS = 24 * 3_600_000;
 
 describe('webhooks that disable themselves', function () {
-  this.timeout(30_000);
   let fixture: Fixture;
   let to: Receiver;
 

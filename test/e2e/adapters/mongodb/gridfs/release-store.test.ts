@@ -19,7 +19,6 @@ const LIMITS = { bytes: 1 << 30, keepFree: 1 };
 const MIB = 1024 * 1024;
 
 describe('the release store in MongoDB', function () {
-  this.timeout(120_000);
   let server: string;
   let db: Db;
   let client: MongoClient;

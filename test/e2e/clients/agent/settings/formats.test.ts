@@ -316,7 +316,6 @@ describe('update-agent: files of settings', () => {
     });
 
   describe('properties', function () {
-    this.timeout(120_000);
     const eol = fc.constantFrom('\n', '\r\n');
     const word = fc.stringMatching(/^[a-z]{1,6}$/);
     const anyValue = fc.oneof(

@@ -20,8 +20,6 @@ const one = (members: object): object => ({ schema: 1, values: [{ name: 'a', tar
 const read = (setup: object): ReturnType<typeof readDescription> => readDescription(setup as Record<string, unknown>);
 
 describe('update-agent: setup.json', function () {
-  this.timeout(30_000);
-
   describe('names what is wrong', () => {
     const wrong: [setup: object, says: RegExp][] = [
       [{ schema: 2, values: [] }, /schema is not 1/],

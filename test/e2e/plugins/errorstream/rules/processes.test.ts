@@ -102,7 +102,7 @@ describe('ignore rules in the real program', function () {
         expect(item['hit_count']).to.be.within(acknowledged + 1, asked + 1);
         expect(acknowledged).to.be.greaterThan(THRESHOLD);
         // At the latest by the outbox's second look, 30 s after the start.
-        await until('the event', async () => (await exceeded(service, token, id)).length > 0, 60_000);
+        await until('the event', async () => (await exceeded(service, token, id)).length > 0);
         await service.end('SIGTERM');
         await service.start();
         await report(service);

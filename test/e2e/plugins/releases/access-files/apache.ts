@@ -65,7 +65,7 @@ export class Apache {
         () => false,
       );
     };
-    await until('Apache answers', answers, 60_000);
+    await until('Apache answers', answers);
     return new Apache(base, child);
   }
 

@@ -27,7 +27,6 @@ const shell = (line: string): Promise<Ran> =>
 
 for (const engine of engines) {
   describe(`clients of Healthchecks and Uptime Kuma on ${engine.name}`, function () {
-    this.timeout(120_000);
     let service: TestService;
     let ping: string;
     let push: string;

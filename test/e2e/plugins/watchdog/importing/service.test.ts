@@ -8,7 +8,6 @@ const UUID = '803f680d-e89b-492b-82ef-2be7b774a92d';
 const PUSH = 'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dF';
 
 describe('aos import healthchecks | kuma', function () {
-  this.timeout(60_000);
   let service: TestService;
   before(async () => (service = await TestService.started({ SVC_LOG_LEVEL: 'debug' })));
   after(() => service.dispose());

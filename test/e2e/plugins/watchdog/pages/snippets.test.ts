@@ -8,7 +8,6 @@ import { fromSchedulers, reporting } from '../../../../../plugins/watchdog/pages
 const TOKEN = `wd_live_${'a1'.repeat(21)}b`;
 
 describe('snippets of a monitor', function () {
-  this.timeout(30_000);
   const got: string[] = [];
   const server = http.createServer((request, response) => {
     request.resume();

@@ -17,8 +17,6 @@ function words(command: string): string[] {
 }
 
 describe('bugs: pages: a request as curl', function () {
-  this.timeout(60_000);
-
   it('has method, address, headers and body', () => {
     const request = {
       url: 'https://shop.example/cart?item=7',
