@@ -205,6 +205,8 @@ export interface Observation {
   message: string;
   checks: Record<string, { ok: boolean; message: string }>;
   metrics: Record<string, number>;
+  /** Of a target that shows one; `warn_days`: fewer days are reported, 0: never. */
+  certificate?: { days_left: number; expires_at: string; warn_days: number };
 }
 
 /** Who asks machines, for the monitors that it is told of: what it sees comes back by `WatchdogApi.observe`. */

@@ -81,6 +81,11 @@ export interface RouteSpec {
     cost?: (body: unknown) => number;
     /** Body size in bytes on the wire; default `limits.json_bytes`. */
     bytes?: number;
+    /**
+     * Bytes at the beginning of a raw body that the handler gets, inflated; the body may be of any size and in any
+     * state. What follows is read and dropped, up to 64 MiB. In place of `bytes` and `inflate`.
+     */
+    keptBytes?: number;
     /** Accept gzip, deflate, br and (on Node 22.15 or later) zstd bodies, inflated up to `limits.inflated_bytes`. */
     inflate?: boolean;
     /** Parse JSON whatever the content type says (Sentry SDKs), or hand over the raw bytes as a Buffer. */

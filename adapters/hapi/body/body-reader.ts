@@ -30,6 +30,7 @@ export type Keep = (lease: BodyLease) => void;
 type RouteBody = Pick<RouteSpec, 'limits'> & { optional: boolean };
 type Form = Record<string, string | string[]>;
 
+const EMPTY = Buffer.alloc(0);
 const EMPTY_BODY = new Failure('invalid_json', 'The body is empty; it must be a JSON object.');
 export const NO_ENCODING = new Failure(
   'unsupported_media_type',
@@ -77,6 +78,8 @@ export class BodyReader {
     keep: Keep,
     forms = false,
   ): Promise<ReadBody | Failure> {
+    const { keptBytes } = route.limits ?? {};
+    if (keptBytes !== undefined) return this.#beginning(req, keptBytes, sender, keep);
     const wire = this.#open(req, route, sender, keep, forms);
     if (!(wire instanceof WireBody)) return wire;
     return this.#finish(wire, req, route, sender, forms);
@@ -102,6 +105,21 @@ export class BodyReader {
         return this.#finish(wire, req, route, { key: owner, known: true }, false);
       },
     };
+  }
+
+  /**
+   * The inflated beginning of a body of any size. The request counts whatever becomes of its body: one that is
+   * damaged, cut off or in an unknown encoding is an empty one. The rest is read and dropped behind the answer.
+   */
+  async #beginning(req: IncomingMessage, most: number, sender: BodySender, keep: Keep): Promise<ReadBody> {
+    const none: ReadBody = { value: EMPTY, bytes: 0 };
+    if (!hasBody(req)) return none;
+    const wire = this.#wire(req, Infinity, sender, keep);
+    if (wire instanceof Failure) return none;
+    const part = await wire.beginning(most, this.#pace(sender));
+    if (part instanceof Failure) return none;
+    const head = await this.#inflater.head(part, req.headers['content-encoding'], most, sender.key);
+    return head instanceof Failure ? none : { value: head, bytes: head.length };
   }
 
   /** Reads a page's form. */
@@ -192,7 +210,7 @@ export interface HeadOfBody {
 }
 
 function empty(kind: BodyKind, optional: boolean): ReadBody | Failure {
-  if (kind === 'raw') return { value: Buffer.alloc(0), bytes: 0 };
+  if (kind === 'raw') return { value: EMPTY, bytes: 0 };
   return optional ? { value: {}, bytes: 0 } : EMPTY_BODY;
 }
 

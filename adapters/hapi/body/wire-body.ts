@@ -38,6 +38,8 @@ export class WireBody {
   #chunks: Buffer[] = [];
   #bytes = 0;
   #ended = false;
+  /** Bytes that are held; what comes after them is dropped. */
+  #most = Infinity;
   #failure: Failure | null = null;
   #settle: ((failure: Failure | null) => void) | null = null;
 
@@ -66,6 +68,12 @@ export class WireBody {
     const failure = await this.#read(bytes, pace);
     if (failure) return failure;
     return this.#joined();
+  }
+
+  /** The first bytes, at most `bytes`; the rest is dropped. */
+  beginning(bytes: number, pace: Pace): Promise<Buffer | Failure> {
+    this.#most = bytes;
+    return this.head(bytes, pace);
   }
 
   /** The whole body. */
@@ -98,11 +106,7 @@ export class WireBody {
     return new Promise((resolve) => {
       const pacer = this.#pacer(pace);
       const onData = (chunk: Buffer): void => {
-        if (this.#bytes + chunk.length > this.limit) return this.fail(tooLarge(this.limit));
-        if (!this.lease.take(chunk.length)) return this.fail(OVERLOADED);
-        this.#bytes += chunk.length;
-        this.#chunks.push(chunk);
-        if (this.#bytes >= until) this.#settle?.(null);
+        if (this.#add(chunk) && this.#bytes >= until) this.#settle?.(null);
       };
       const onEnd = (): void => {
         this.#ended = true;
@@ -127,13 +131,21 @@ export class WireBody {
   #take(): Failure | null {
     const bytes = (this.req.read() ?? EMPTY) as Buffer;
     this.#ended = true;
-    if (bytes.length > this.limit) this.fail(tooLarge(this.limit));
-    else if (!this.lease.take(bytes.length)) this.fail(OVERLOADED);
-    else {
-      this.#bytes = bytes.length;
-      this.#chunks.push(bytes);
-    }
+    this.#add(bytes);
     return this.#failure;
+  }
+
+  /** False: it does not fit. */
+  #add(arrived: Buffer): boolean {
+    const room = this.#most - this.#bytes;
+    const chunk = arrived.length > room ? arrived.subarray(0, room) : arrived;
+    if (this.#bytes + chunk.length > this.limit) this.fail(tooLarge(this.limit));
+    else if (!this.lease.take(chunk.length)) this.fail(OVERLOADED);
+    else {
+      this.#bytes += chunk.length;
+      this.#chunks.push(chunk);
+    }
+    return this.#failure === null;
   }
 
   /** Ends a body that takes too long, or that falls below the least rate. */

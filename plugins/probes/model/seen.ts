@@ -84,5 +84,9 @@ export function observationOf(
       ...(seen.response_ms !== null && { response_ms: seen.response_ms }),
       ...(left !== null && { cert_days: left }),
     },
+    ...(left !== null &&
+      seen.certificate !== null && {
+        certificate: { days_left: left, expires_at: seen.certificate.valid_until, warn_days: warned },
+      }),
   };
 }

@@ -27,6 +27,7 @@ import { NO_MAINTENANCE } from '../model/monitor.js';
 import { afterMaintenance, isHeld, isLearning, limitsOf, nextCheck } from '../model/timing.js';
 import { Maintenance } from '../maintenance/maintenance.js';
 import { MonitorChangeSet } from '../model/change-set.js';
+import { silenceReason } from '../model/why.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
 /** How long the lease of a run lasts; it is renewed three times as often. */
@@ -205,8 +206,8 @@ export class Evaluator {
   async #page(run: RunDoc, docs: readonly MonitorDoc[], found: Found, now: number): Promise<void> {
     const { monitors, log } = this.deps;
     run.evaluated += docs.length;
-    const going = docs.filter((doc) => isDown(doc, found.outages.gaps, now));
-    await this.ancestry.load(going, found.family);
+    const late = docs.filter((doc) => isLate(doc, found.outages.gaps, now));
+    await this.ancestry.load(late, found.family);
     const { won, errors } = await writeChangeSets(monitors, this.#judged(run, docs, found, now), log);
     run.errors += errors;
     for (const changeSet of won)
@@ -262,13 +263,9 @@ export class Evaluator {
       return { changeSet: by === null ? changeSet.alarm(false) : changeSet.suppress(by.source), credit };
     }
     if (now > warn && resumed.state === 'up') {
-      return {
-        changeSet: changeSet.to(
-          'warning',
-          resumed.schedule ? 'No heartbeat of its due time' : 'No heartbeat beyond two intervals',
-        ),
-        credit,
-      };
+      changeSet.to('warning', resumed.schedule ? 'No heartbeat of its due time' : 'No heartbeat beyond two intervals');
+      if (downAbove(doc, family) === null) changeSet.warn(silenceReason(resumed, now));
+      return { changeSet, credit };
     }
     if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over'), credit };
     // Credited, so due later. While the gap is open the credit grows with every run, and writing it would be for
@@ -285,6 +282,15 @@ function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: num
   if (Number.isNaN(last)) throw new TypeError('the time of the last heartbeat cannot be read');
   const credit = creditSince(gaps, last);
   return { ...limitsOf(doc, last + credit), credit };
+}
+
+function isLate(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
+  if (isDown(doc, gaps, now)) return true;
+  try {
+    return now > (dueOf(afterMaintenance(doc, now), gaps)?.warn ?? Infinity);
+  } catch {
+    return false; // As in `isDown`.
+  }
 }
 
 function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {

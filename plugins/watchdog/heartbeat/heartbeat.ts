@@ -2,7 +2,7 @@
  * One heartbeat, from the body to what it means: status, failed checks, samples within their caps. Pure (contract 30,
  * heartbeat).
  */
-import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { MonitorState, Observation } from '../../../ports/domain/watchdog.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { jsonWithoutOwnTokens, withoutOwnTokens } from '../../../lib/text/own-tokens.js';
 
@@ -17,6 +17,8 @@ const ALIASES: Readonly<Record<string, ReportedStatus>> = {
   critical: 'error',
   down: 'error',
 };
+/** Words for an error whose sender means that the monitor is down. */
+const GRAVE: ReadonlySet<string> = new Set(['fail', 'failed', 'critical', 'down']);
 export const ACCEPTED_STATUSES: readonly string[] = [...STATUSES, ...Object.keys(ALIASES)];
 
 const MAX_METRICS = 64;
@@ -34,12 +36,13 @@ export interface HeartbeatBody {
   metrics?: Record<string, unknown> | null;
   app_version?: string | null;
   os?: string | null;
+  certificate?: Observation['certificate'];
 }
 
 export interface ReceivedHeartbeat {
   source: string;
   status: ReportedStatus;
-  /** An error is down at once, whatever `watchdog.error_status_is_down` says: a program's exit code, `/fail`. */
+  /** An error is down immediately, whatever `watchdog.error_status_is_down` says: an exit code, `/fail`, `critical`. */
   grave: boolean;
   /** A failure that may be none: it never ends a down. */
   unsure?: boolean;
@@ -49,6 +52,9 @@ export interface ReceivedHeartbeat {
   probed?: boolean;
   /** An entry of `checks` says `ok: false`. */
   failed: boolean;
+  /** Those entries in words; empty: none failed. */
+  failures: string;
+  certificate: Observation['certificate'];
   interval: number | null;
   message: string | null;
   app_version: string | null;
@@ -75,13 +81,15 @@ const cut = (text: string | null | undefined, most: number): string | null => {
 export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = false): ReceivedHeartbeat {
   const given = body.status ?? 'ok';
   const warnings: string[] = [];
-  const { failed, text } = checksOf(body.checks ?? {}, warnings);
+  const { failed, failures, text } = checksOf(body.checks ?? {}, warnings);
   const { samples, dropped } = samplesOf(body.metrics ?? {});
   return {
     source: body.source,
     status: ALIASES[given] ?? (given as ReportedStatus),
-    grave,
+    grave: grave || GRAVE.has(given),
     failed,
+    failures,
+    certificate: body.certificate,
     interval: body.interval ?? null,
     message: cut(body.message, longest),
     app_version: cut(body.app_version, MAX_SHORT),
@@ -94,22 +102,29 @@ export function heartbeatOf(body: HeartbeatBody, longest = MAX_MESSAGE, grave = 
   };
 }
 
-function checksOf(checks: Record<string, unknown>, warnings: string[]): { failed: boolean; text: string } {
-  let failed = false;
+function checksOf(
+  checks: Record<string, unknown>,
+  warnings: string[],
+): { failed: boolean; failures: string; text: string } {
+  const failures: string[] = [];
   const found: [string, { ok: boolean | null; message: string | null }][] = [];
   for (const [name, entry] of Object.entries(checks)) {
     const { ok, message } = (entry !== null && typeof entry === 'object' ? entry : {}) as {
       ok?: unknown;
       message?: unknown;
     };
-    if (ok === false) failed = true;
     if (typeof ok !== 'boolean' && warnings.length < MAX_WARNINGS) {
       warnings.push(`checks.${name.slice(0, MAX_SHORT)}: ok is not a boolean; it counts as not failed`);
     }
     const text = typeof message === 'string' ? cut(message, MAX_MESSAGE) : null;
+    if (ok === false) failures.push(text ? `${kept(name)}: ${text}` : kept(name));
     found.push([kept(name), { ok: typeof ok === 'boolean' ? ok : null, message: text }]);
   }
-  return { failed, text: found.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(found)) };
+  return {
+    failed: failures.length > 0,
+    failures: failures.join('; ').slice(0, MAX_SHORT),
+    text: found.length === 0 ? '{}' : JSON.stringify(Object.fromEntries(found)),
+  };
 }
 
 /** As they were sent. Most are numbers with short names, which are not looked through. */

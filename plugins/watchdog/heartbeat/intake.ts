@@ -18,11 +18,14 @@ import { MonitorOutbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
 import { given, paced, type Ping } from './ping.js';
-import { ended, started } from '../model/run-times.js';
+import { endRun, type RunEnd } from './run-end.js';
+import { transitionMessage, warningReason } from './reasons.js';
+import { started } from '../model/run-times.js';
 import { append, indexed } from '../metrics/samples.js';
 import { idOf } from '../model/source.js';
 import { eased, intervalOf, isHeld, limitsOf } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
+import { certificateLevel, certificateReason } from '../model/certificate.js';
 
 export interface HeartbeatResult {
   created: boolean;
@@ -175,7 +178,7 @@ export class HeartbeatIntake {
   ): Promise<HeartbeatResult | null> {
     const now = this.deps.clock.now();
     const { before, alive } = this.#before(doc, heartbeat.source, caller, now, ping !== null);
-    const beat = ending(heartbeat, before, ping?.run ?? null, now);
+    const beat = endRun(heartbeat, before, ping?.run ?? null, now);
     const attempt = await this.#prepare(before, beat, now, alive, ping);
     if (!(await this.#store(doc, alive, caller, attempt))) return null;
     const { changeSet } = attempt;
@@ -203,7 +206,7 @@ export class HeartbeatIntake {
 
   async #prepare(
     before: MonitorDoc,
-    heartbeat: Ending,
+    heartbeat: RunEnd,
     now: number,
     alive: boolean,
     ping: Ping | null,
@@ -214,14 +217,6 @@ export class HeartbeatIntake {
     const was = held ? before.held_state : before.state;
     const stays = heartbeat.unsure === true && was === 'down';
     const state = stays ? 'down' : stateOf(heartbeat, config.error_status_is_down);
-    if (!held && typeof before.maintenance_id === 'string') changeSet.assign(NO_MAINTENANCE);
-    if (held) changeSet.heldAs(state);
-    else if (state === 'down' && before.state !== 'down') {
-      changeSet.down(now, 'Reported an error', heartbeat.message);
-      const by = await this.ancestry.suppressor(before);
-      if (by === null) changeSet.alarm(false, heartbeat);
-      else changeSet.suppress(by);
-    } else changeSet.to(state, messageOf(state, heartbeat, alive));
     const { names, pairs, dropped } = indexed(before.names, heartbeat.samples);
     changeSet.assign({
       last_heartbeat_at: changeSet.at,
@@ -229,6 +224,7 @@ export class HeartbeatIntake {
       last_status: heartbeat.status,
       message: heartbeat.message,
       ...((heartbeat.exit_code ?? null) !== (before.exit_code ?? null) && { exit_code: heartbeat.exit_code ?? null }),
+      ...((heartbeat.probed === true) !== (before.probed === true) && { probed: heartbeat.probed === true }),
       checks: heartbeat.checks,
       metrics_json: heartbeat.metrics_json,
       app_version: heartbeat.app_version ?? before.app_version,
@@ -237,6 +233,15 @@ export class HeartbeatIntake {
       ...(names !== null && { names }),
       ...paced(before, heartbeat, ping, now),
     });
+    if (!held && typeof before.maintenance_id === 'string') changeSet.assign(NO_MAINTENANCE);
+    if (held) changeSet.heldAs(state);
+    else if (state === 'down' && before.state !== 'down') {
+      changeSet.down(now, 'Reported an error', heartbeat.message);
+      const by = await this.ancestry.suppressor(before);
+      if (by === null) changeSet.alarm(false, heartbeat);
+      else changeSet.suppress(by);
+    } else changeSet.to(state, transitionMessage(state, heartbeat, alive));
+    if (!held) await this.#notify(changeSet, heartbeat);
     await append(this.deps, changeSet.next, pairs, now);
     return {
       changeSet,
@@ -244,6 +249,20 @@ export class HeartbeatIntake {
       accepted: pairs.length,
       dropped: [...heartbeat.dropped, ...dropped],
     };
+  }
+
+  /** The events of a warning and of a certificate near its end. */
+  async #notify(changeSet: MonitorChangeSet, { certificate, ...heartbeat }: ReceivedHeartbeat): Promise<void> {
+    const { before, next } = changeSet;
+    const { days_left = 0, expires_at = '', warn_days = 0 } = certificate ?? {};
+    const level = certificate === undefined ? (before.certificate_level ?? 0) : certificateLevel(days_left, warn_days);
+    if (level > (before.certificate_level ?? 0))
+      changeSet.certificate({ days_left, expires_at }, certificateReason(days_left));
+    if (level !== (before.certificate_level ?? 0)) changeSet.assign({ certificate_level: level });
+    // Another try may still succeed, and an expiring certificate has an event of its own.
+    const isReported = heartbeat.unsure === true || (level > 0 && heartbeat.status === 'ok');
+    if (next.state !== 'warning' || before.state === 'warning' || isReported) return;
+    if ((await this.ancestry.suppressor(before)) === null) changeSet.warn(warningReason(heartbeat));
   }
 
   async #insert({ changeSet }: Write): Promise<boolean> {
@@ -262,28 +281,6 @@ export class HeartbeatIntake {
     const [result] = await this.deps.monitors.bulk([{ change: { id, rev, series }, update: written }]);
     return result !== undefined && 'n' in result && result.n === 1;
   }
-}
-
-/** A heartbeat, with the starts that are left when it ends a run. */
-interface Ending extends ReceivedHeartbeat {
-  starts?: string | null;
-}
-
-function ending(heartbeat: ReceivedHeartbeat, before: MonitorDoc, run: string | null, now: number): Ending {
-  if (run === null) return heartbeat;
-  const { starts, duration_ms } = ended(before.starts, run, now);
-  if (duration_ms === null) return heartbeat;
-  // The program's own measure is the better one.
-  if (heartbeat.samples.some(([name]) => name === 'duration_ms')) return { ...heartbeat, starts };
-  const metrics = { ...(JSON.parse(heartbeat.metrics_json) as object), duration_ms };
-  const samples: ReceivedHeartbeat['samples'] = [...heartbeat.samples, ['duration_ms', duration_ms]];
-  return { ...heartbeat, samples, metrics_json: JSON.stringify(metrics), starts };
-}
-
-function messageOf(state: MonitorState, { status, failed }: ReceivedHeartbeat, alive: boolean): string {
-  if (!alive) return 'First heartbeat';
-  if (state === 'warning') return failed && status === 'ok' ? 'A check failed' : `Reported ${status}`;
-  return state === 'up' ? 'Heartbeat' : `Announced ${status}`;
 }
 
 /** A source that comes back before the events of its deletion are out: a new monitor that keeps those events. */

@@ -44,11 +44,11 @@ async function senderOf({ authenticator, addresses }: WatchdogServices, secret: 
   return { source: principal.source, caller: callerOf(principal) };
 }
 
-/** What a POST says, cut to whole characters; null without a body. */
+/** The beginning of the body of a POST, without a character that was cut at its end; null without a body. */
 function messageOf({ body }: HttpRequest): string | null {
   if (!Buffer.isBuffer(body) || body.length === 0) return null;
   const head = body.subarray(0, MAX_MESSAGE).toString('utf8');
-  return cleanText(body.length > MAX_MESSAGE ? head.replace(/\ufffd{1,3}$/, '') : head);
+  return cleanText(body.length >= MAX_MESSAGE ? head.replace(/\ufffd{1,3}$/, '') : head);
 }
 
 const params = { token: joi.string().max(100).required() };
@@ -135,7 +135,7 @@ function pings(services: WatchdogServices): RouteSpec[] {
     return text('OK').header('cache-control', 'no-store');
   };
   const query = joi.object({ rid: rid.description('Pairs the start and the end of one of several runs'), ...pace });
-  const limits = { payload: 'raw' } as const;
+  const limits = { payload: 'raw', keptBytes: MAX_MESSAGE } as const;
   return [
     {
       method: ['GET', 'POST'],
@@ -146,6 +146,7 @@ function pings(services: WatchdogServices): RouteSpec[] {
       description: 'The body of a POST, at most its first 10 KiB, becomes the message.',
       access: 'public',
       input: { params: joi.object(params), query },
+      strictQuery: true,
       limits,
       output: joi.string(),
       handle,
@@ -160,6 +161,7 @@ function pings(services: WatchdogServices): RouteSpec[] {
         '0 is ok; `fail` and any other exit code are `down` at once. `start` changes no state; the time from it to the next end is the metric `duration_ms`. `log` only puts the body on the timeline.',
       access: 'public',
       input: { params: joi.object({ ...params, signal: joi.string().max(10).required() }), query },
+      strictQuery: true,
       limits,
       output: joi.string(),
       handle,
@@ -174,18 +176,19 @@ const push = (services: WatchdogServices): RouteSpec => ({
   tag: 'ping',
   operationId: ['pushByGet', 'push'],
   summary: 'Heartbeat by the push URL of Uptime Kuma',
-  description: '`status=down` is `down` at once. `ping`, in milliseconds, is the metric `ping_ms`.',
+  description: 'Every `status` but `up` is `down` at once. `ping`, in milliseconds, is the metric `ping_ms`.',
   access: 'public',
   input: {
     params: joi.object(params),
     query: joi.object({
-      status: joi.string().valid('up', 'down').empty('').default('up'),
-      msg: joi.string().allow('').max(10_000),
-      ping: joi.string().allow('').max(100),
+      status: joi.string().empty('').default('up').description('`up`; every other word means down'),
+      msg: joi.string().allow(''),
+      ping: joi.string().allow(''),
       ...pace,
     }),
   },
-  limits: { payload: 'raw' },
+  limits: { payload: 'raw', keptBytes: MAX_MESSAGE },
+  strictQuery: true,
   plain: true,
   output: named('Pushed', joi.object({ ok: joi.boolean().required() })),
   handle: async (request) => {
@@ -194,8 +197,9 @@ const push = (services: WatchdogServices): RouteSpec => ({
     // A time that cannot be read never costs the heartbeat.
     const ms = ping ? Number(ping) : NaN;
     const metrics = Number.isFinite(ms) ? { ping_ms: ms } : null;
-    const body = { source: sender.source, status, message: msg || null, metrics };
-    await services.intake.beat(heartbeatOf(body, undefined, true), sender.caller, { run: null, ...paceOf(told) });
+    const isUp = status.trim().toLowerCase() === 'up';
+    const body = { source: sender.source, status: isUp ? 'up' : 'down', message: msg || null, metrics };
+    await services.intake.beat(heartbeatOf(body, MAX_MESSAGE, true), sender.caller, { run: null, ...paceOf(told) });
     services.beats();
     return { ok: true };
   },

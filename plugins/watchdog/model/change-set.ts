@@ -4,10 +4,10 @@
  * written.
  */
 import { isoOf } from '../../../lib/time.js';
-import type { MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
+import type { MonitorCertificateExpiring, MonitorEvent, MonitorState } from '../../../ports/domain/watchdog.js';
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
-import type { Level, MonitorDoc, TimelineOutboxEntry } from './documents.js';
+import type { EventData, Level, MonitorDoc, TimelineOutboxEntry } from './documents.js';
 import { nextCheck } from './timing.js';
 import { recorded } from './uptime.js';
 import { reportReason, silenceReason } from './why.js';
@@ -154,6 +154,20 @@ export class MonitorChangeSet {
     return this.#alarm('monitor.down', 'error', data, message);
   }
 
+  /** `monitor.warning`, when it enters warning from a state other than down. @param reason a sentence */
+  warn(reason: string): this {
+    const { before, next } = this;
+    if (next.state !== 'warning' || before.state === 'warning' || before.state === 'down') return this;
+    const { message } = reportOf(next);
+    const data = { ...this.#about(), state: 'warning', previous_state: before.state, reason, message } as const;
+    return this.#alarm('monitor.warning', 'warning', data, reason);
+  }
+
+  /** `monitor.certificate_expiring`. @param reason a sentence */
+  certificate(expiry: Pick<MonitorCertificateExpiring, 'days_left' | 'expires_at'>, reason: string): this {
+    return this.#alarm('monitor.certificate_expiring', 'warning', { name: this.next.name, ...expiry }, reason);
+  }
+
   /** An ancestor is down, so there is no alarm. */
   suppress(by: string): this {
     this.assign({ alarm: 'suppressed', suppressed_by: by, released_at: null });
@@ -163,8 +177,8 @@ export class MonitorChangeSet {
     });
   }
 
-  #alarm(type: string, level: Level, data: Omit<MonitorEvent, 'source'>, message: string): this {
-    return this.#entry('alarm', type, level, { message, data, to: data.state });
+  #alarm(type: string, level: Level, data: EventData, message: string): this {
+    return this.#entry('alarm', type, level, { message, data, ...('state' in data && { to: data.state }) });
   }
 
   #entry(kind: TimelineOutboxEntry['kind'], type: string, level: Level, more: Partial<TimelineOutboxEntry>): this {

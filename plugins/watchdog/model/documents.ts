@@ -1,6 +1,13 @@
 /** The stored documents of the watchdog (contract 30). */
 import type { LeaseRow } from '../../../lib/lease.js';
-import type { MonitorAlarm, MonitorEvent, MonitorState, RunRecord } from '../../../ports/domain/watchdog.js';
+import type {
+  MonitorAlarm,
+  MonitorCertificateExpiring,
+  MonitorEvent,
+  MonitorState,
+  MonitorWarning,
+  RunRecord,
+} from '../../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { Doc } from '../../../ports/store.js';
 
@@ -91,6 +98,10 @@ export interface MonitorDoc extends Doc {
   /** Exit code that the last heartbeat reported; absent or null: none. */
   exit_code?: number | null;
   app_version: string | null;
+  /** The last heartbeat was a probe of the service: its absence says nothing about the target. */
+  probed?: boolean;
+  /** How many of the certificate's limits (certificate.ts) have been reported. */
+  certificate_level?: number;
   /** Runs that have begun and not ended (run-times.ts). */
   starts: string | null;
   /** JSON text: names from outside never become fields of a document. */
@@ -116,6 +127,10 @@ export interface MonitorDoc extends Doc {
   outbox_at: string | null;
 }
 
+/** Data of an event; the source is the monitor's. */
+export type EventData =
+  Omit<MonitorEvent, 'source'> | Omit<MonitorWarning, 'source'> | Omit<MonitorCertificateExpiring, 'source'>;
+
 /**
  * An entry of the timeline; `alarm` entries are events as well. Members that do not apply are left out: a run writes
  * thousands.
@@ -129,7 +144,7 @@ export interface TimelineOutboxEntry {
   from?: MonitorState;
   to?: MonitorState;
   message: string;
-  data?: Omit<MonitorEvent, 'source'>;
+  data?: EventData;
   suppressed_by?: string;
   /** The incident that it belongs to. */
   incident?: string;

@@ -53,6 +53,9 @@ const FRESH: Omit<IncidentDoc, 'id' | 'source' | 'project' | 'began_at' | 'messa
   acknowledged_at: null,
 };
 
+/** Events that say nothing about an incident that goes on. */
+const NOTICES: ReadonlySet<string> = new Set(['monitor.warning', 'monitor.certificate_expiring']);
+
 /** Writes of one bulk are made in any order; each is of the incident that it names. */
 type Write = Extract<WriteOp<IncidentDoc>, { change: unknown }>;
 
@@ -63,7 +66,7 @@ export function incidentWrites(
 ): Write[] {
   return entries.flatMap((entry): Write[] => {
     const { incident: id } = entry;
-    if (id === undefined) return [];
+    if (id === undefined || NOTICES.has(entry.type)) return [];
     if (entry.kind === 'transition' && entry.to === 'down') {
       const { since = entry.at, message, note = null } = entry;
       const setOnInsert = { ...FRESH, source, project, began_at: since, message, note };
@@ -91,7 +94,8 @@ function changesOf({ kind, type, id, at, to, data, suppressed_by }: TimelineOutb
   if (kind === 'transition') return { ended_at: at, ended_in: to ?? null };
   if (kind === 'suppression') return { suppressed_by: suppressed_by ?? null };
   if (type === 'monitor.recovered') return { recovered_event: id, recovered_at: at };
-  return { alarm_id: data?.alarm_id ?? null, alarm_at: at, alarm_event: id, deferred: data?.deferred === true };
+  const alarm = data !== undefined && 'alarm_id' in data ? data : null;
+  return { alarm_id: alarm?.alarm_id ?? null, alarm_at: at, alarm_event: id, deferred: alarm?.deferred === true };
 }
 
 /** As the interface shows it. @param now in ms */

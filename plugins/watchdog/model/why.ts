@@ -55,7 +55,7 @@ export function reportReason({ exit_code, probed }: { exit_code?: number | null;
 /** Reason of an alarm that no heartbeat reports now: heartbeats are missing, or the report is older than the alarm. */
 export function silenceReason(doc: MonitorDoc, now: number): string {
   if (reported(doc)) return reportReason({ exit_code: doc.exit_code ?? null });
-  return reasonOf(doc, ALONE, now);
+  return reasonOf(doc, { ...ALONE, probed: doc.probed === true }, now);
 }
 
 const ALONE: Around = { parent: null, siblings: 0, together: 0, probed: false };

@@ -113,6 +113,6 @@ export class MonitorOutbox {
 function timelineOf({ source, project }: MonitorDoc, entry: TimelineOutboxEntry): TimelineDoc {
   const { id, kind, type, level, from = null, to = null, message, suppressed_by = null, at } = entry;
   const data = entry.data === undefined ? null : JSON.stringify({ source, ...entry.data });
-  const alarm_id = entry.data?.alarm_id ?? null;
+  const alarm_id = entry.data !== undefined && 'alarm_id' in entry.data ? entry.data.alarm_id : null;
   return { id, source, project, kind, type, level, from, to, message, data, alarm_id, suppressed_by, at };
 }

@@ -9,7 +9,13 @@ import { heartbeatOf, type HeartbeatBody } from '../../../plugins/watchdog/heart
 import type { HeartbeatResult } from '../../../plugins/watchdog/heartbeat/intake.js';
 import { viewOf } from '../../../plugins/watchdog/model/monitor.js';
 import { buildServices, type WatchdogServices } from '../../../plugins/watchdog/services.js';
-import type { MonitorEvent, MonitorView, RunRecord } from '../../../ports/domain/watchdog.js';
+import type {
+  MonitorCertificateExpiring,
+  MonitorEvent,
+  MonitorWarning,
+  MonitorView,
+  RunRecord,
+} from '../../../ports/domain/watchdog.js';
 import type { ProcessOwner } from '../../../ports/processes.js';
 import type { DocumentStore } from '../../../ports/store.js';
 import { nobody, RecordingLog } from '../../../testing/fakes.js';
@@ -19,11 +25,11 @@ import { PluginStores } from '../../support/stores.js';
 
 export const ANYONE: WatchdogCaller = { name: 'tester', token: null, project: null, source: null };
 
-export interface Told {
+export interface Told<T = MonitorEvent> {
   id: string;
   event: string;
   at: string;
-  data: MonitorEvent;
+  data: T;
 }
 
 export interface Fixture extends WatchdogServices {
@@ -31,8 +37,10 @@ export interface Fixture extends WatchdogServices {
   deps: WatchdogDeps;
   clock: ManualClock;
   log: RecordingLog;
-  /** Every event that was emitted, in order. */
+  /** Every alarm and every end of one that was emitted, in order. */
   told: Told[];
+  /** Every other event: warnings, and certificates near their end. */
+  notices: Told<MonitorWarning & Partial<MonitorCertificateExpiring>>[];
   /** Sources whose tokens were revoked. */
   revoked: string[];
   /** Processes that are gone. */
@@ -56,6 +64,7 @@ export function fixtureOn(
   pid = 1,
 ): Fixture {
   const told: Told[] = [];
+  const notices: Fixture['notices'] = [];
   const revoked: string[] = [];
   const dead = new Set<number>();
   const log = new RecordingLog();
@@ -113,7 +122,8 @@ export function fixtureOn(
             },
     },
     emit: async (event, data, { id, timestamp }) => {
-      told.push({ id, event, at: timestamp, data: data as MonitorEvent });
+      const isAlarm = event === 'monitor.down' || event === 'monitor.recovered';
+      (isAlarm ? told : notices).push({ id, event, at: timestamp, data: data as MonitorEvent });
       return true;
     },
   };
@@ -132,6 +142,7 @@ export function fixtureOn(
     clock,
     log,
     told,
+    notices,
     revoked,
     dead,
     beat: (source, more = {}) => services.intake.beat(heartbeatOf({ source, ...more }), ANYONE),

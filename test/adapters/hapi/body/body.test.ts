@@ -41,6 +41,12 @@ describe('hapi: bodies', () => {
             limits: { payload: 'raw', inflate: true, bytes: 4 * KIB },
             handle: ({ body }) => ({ bytes: (body as Buffer).length }),
           }),
+          post('beginning', {
+            input: {},
+            access: 'public',
+            limits: { payload: 'raw', keptBytes: 100 },
+            handle: ({ body }) => ({ text: (body as Buffer).toString() }),
+          }),
           post('bare', { bare: true, access: 'public', input: { body: item } }),
           post('none', { input: {}, handle: ({ body }) => ({ body: body === null }) }),
         ],
@@ -66,6 +72,20 @@ describe('hapi: bodies', () => {
     );
     expect([taken.status, taken.body.body]).to.deep.equal([200, { name: 'x', at: { x: 1 }, kind: 'a' }]);
   });
+
+  for (const [what, payload, headers, text] of [
+    ['a short body', 'short', {}, 'short'],
+    ['a body over every other limit', 'x'.repeat(1_200 * KIB), {}, 'x'.repeat(100)],
+    ['a gzip body', gzipSync('0123456789'), { 'content-encoding': 'gzip' }, '0123456789'],
+    ['a large gzip body', gzipSync(Buffer.alloc(4 << 20, 'y')), { 'content-encoding': 'gzip' }, 'y'.repeat(100)],
+    ['a damaged body', 'no gzip', { 'content-encoding': 'gzip' }, ''],
+    ['a body in an unknown encoding', 'x', { 'content-encoding': 'snappy' }, ''],
+  ] as const)
+    it(`hands over the beginning of ${what} where a route keeps no more`, async () => {
+      const taken = await send('beginning', payload, 'text/plain', headers);
+      expect([taken.status, taken.body['text']]).to.deep.equal([200, text]);
+      expect((await send('beginning', 'next', 'text/plain')).body['text'], 'the connection goes on').to.equal('next');
+    });
 
   it('names every wrong field and takes no number or boolean written as text', async () => {
     const wrong = await send('item', '{"size":"5","on":"true","kind":"c","tags":["a",1],"at":{}}');

@@ -31,12 +31,11 @@ describe('watchdog heartbeat (pure)', () => {
       stateOf(heartbeatOf({ source: 'a', ...(status && { status }), checks: { c: { ok } } }), errorIsDown);
     expect(state(undefined)).to.equal('up');
     for (const up of ['ok', 'up']) expect(state(up)).to.equal('up');
-    for (const warn of ['warning', 'warn', 'error', 'fail', 'failed', 'critical', 'down']) {
-      expect(state(warn), warn).to.equal('warning');
-    }
+    for (const warn of ['warning', 'warn', 'error']) expect(state(warn), warn).to.equal('warning');
+    for (const down of ['fail', 'failed', 'critical', 'down']) expect(state(down), down).to.equal('down');
     expect(state('ok', false)).to.equal('warning');
     expect(state('stopped', false)).to.equal('stopped');
-    expect(state('critical', true, true)).to.equal('down');
+    expect(state('error', true, true)).to.equal('down');
   });
 
   it('counts an entry without a boolean ok as not failed and names it', () => {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../../adapters/memory/store.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
 import { readFile } from 'node:fs/promises';
+import { gzipSync } from 'node:zlib';
 import { NIGHTLY, reporting } from '../../../../plugins/watchdog/pages/snippets.js';
 import { SHARED_KEY } from '../../access/fixture.js';
 import { HttpFixture, type Answer } from '../../access/http-fixture.js';
@@ -142,12 +143,56 @@ describe('watchdog ping URLs', function () {
     expect(await monitor()).to.deep.include({ state: 'down', alarm: 'open', last_status: 'error', message: 'gone' });
     expect((await push('', 'POST')).status).to.equal(200);
     expect(await monitor()).to.include({ state: 'up', message: null });
-    expect((await push('?ping=soon&other=1')).status).to.equal(200);
-    const bad = await push('?status=sideways');
-    expect([bad.status, bad.json.error?.code]).to.deep.equal([400, 'invalid_request']);
+    expect((await push('?ping=soon')).status).to.equal(200);
     const unknown = await fixture.api('GET', `/api/push/wd_live_${'x'.repeat(43)}?status=up`, null);
     expect([unknown.status, unknown.json.error?.code]).to.deep.equal([404, 'not_found']);
   });
+
+  for (const [status, state] of [
+    ['up', 'up'],
+    ['UP', 'up'],
+    ['', 'up'],
+    ['down', 'down'],
+    ['false', 'down'],
+    ['0', 'down'],
+    ['1', 'down'],
+    ['error', 'down'],
+    ['sideways', 'down'],
+  ] as const)
+    it(`takes the status "${status}" at the push address as ${state}`, async () => {
+      const answer = await fixture.api('GET', `/api/push/${secret}?status=${status}&msg=${'m'.repeat(10_300)}`, null);
+      expect([answer.status, answer.json]).to.deep.equal([200, { ok: true }]);
+      expect(await monitor()).to.include({ state, message: 'm'.repeat(10_240) });
+    });
+
+  for (const path of ['?shedule=0%203%20*%20*%20*', '/0?shedule=@daily', '/start?x=1', '/fail?graze=5', '/log?rid2=a'])
+    it(`rejects the unknown parameter of /ping/…${path} by its name`, async () => {
+      const answer = await fixture.api('GET', `/ping/${secret}${path}`, null);
+      const name = /\?(\w+)=/.exec(path)?.[1] ?? '';
+      expect([answer.status, answer.json.error?.code]).to.deep.equal([400, 'invalid_request']);
+      expect(Object.keys(answer.json.error?.fields ?? {})).to.deep.equal([name]);
+    });
+
+  for (const [what, encoding, body] of [
+    ['a body over the limit of JSON', null, Buffer.alloc(3 << 20, 'x')],
+    ['a gzip body', 'gzip', gzipSync('disk full')],
+    ['a large gzip body', 'gzip', gzipSync(Buffer.alloc(3 << 20, 'x'))],
+    ['a damaged gzip body', 'gzip', Buffer.from('no gzip')],
+    ['a body in an unknown encoding', 'snappy', Buffer.from('?')],
+  ] as const)
+    it(`counts a failure with ${what}`, async () => {
+      const answer = await fixture.server.inject({
+        method: 'POST',
+        url: `/ping/${secret}/fail`,
+        payload: body,
+        headers: { 'content-type': 'text/plain', ...(encoding !== null && { 'content-encoding': encoding }) },
+      });
+      expect([answer.statusCode, answer.payload]).to.deep.equal([200, 'OK']);
+      const { state, message } = await monitor();
+      expect(state).to.equal('down');
+      const kept = what.includes('large') || what.includes('limit') ? 'x'.repeat(10_240) : null;
+      expect(message).to.equal(what === 'a gzip body' ? 'disk full' : kept);
+    });
 
   const HOUR = 3_600_000;
   /** A run of a service that was there all the time: a moved clock would be taken for its outage. */
@@ -183,11 +228,11 @@ describe('watchdog ping URLs', function () {
     }
     await hours(2);
     expect(await monitor()).to.include({ state: 'warning' });
-    expect(await alarms()).to.deep.equal([]);
+    expect(await alarms()).to.deep.equal(['monitor.warning']);
     await hours(26);
     expect(await monitor()).to.include({ state: 'down' });
     await ping(await nightly(0));
-    expect(await alarms()).to.deep.equal(['monitor.recovered', 'monitor.down']);
+    expect(await alarms()).to.deep.equal(['monitor.recovered', 'monitor.down', 'monitor.warning']);
     await ping(await nightly(2));
     expect(await monitor()).to.include({ state: 'down', alarm: 'open', message: 'Exit code 2' });
     const line = reporting('https://aos.example', source, secret).find(({ label }) => label.includes('outcome'))?.text;

@@ -1,0 +1,21 @@
+/** What a heartbeat means, in words: for the timeline and for events. Pure. */
+import type { MonitorState } from '../../../ports/domain/watchdog.js';
+import type { ReceivedHeartbeat } from './heartbeat.js';
+
+/** Of the entry in the timeline. */
+export function transitionMessage(state: MonitorState, { status, failed }: ReceivedHeartbeat, alive: boolean): string {
+  if (!alive) return 'First heartbeat';
+  if (state === 'warning') return failed && status === 'ok' ? 'A check failed' : `Reported ${status}`;
+  return state === 'up' ? 'Heartbeat' : `Announced ${status}`;
+}
+
+/** A sentence without its full stop. */
+export function warningReason({
+  status,
+  failures,
+  message,
+}: Pick<ReceivedHeartbeat, 'status' | 'failures' | 'message'>): string {
+  if (failures !== '') return `A check failed: ${failures}`;
+  const reported = status === 'error' ? 'It reported an error' : 'It reported a warning';
+  return message ? `${reported}: ${message.slice(0, 200)}` : reported;
+}

@@ -1,0 +1,20 @@
+/** The end of a run that began with `/start`: how long it took (contract 30, beyond the specification). Pure. */
+import type { MonitorDoc } from '../model/documents.js';
+import { ended } from '../model/run-times.js';
+import type { ReceivedHeartbeat } from './heartbeat.js';
+
+/** A heartbeat, with the starts that are left when it ends a run. */
+export interface RunEnd extends ReceivedHeartbeat {
+  starts?: string | null;
+}
+
+export function endRun(heartbeat: ReceivedHeartbeat, before: MonitorDoc, run: string | null, now: number): RunEnd {
+  if (run === null) return heartbeat;
+  const { starts, duration_ms } = ended(before.starts, run, now);
+  if (duration_ms === null) return heartbeat;
+  // The program's own measure is the better one.
+  if (heartbeat.samples.some(([name]) => name === 'duration_ms')) return { ...heartbeat, starts };
+  const metrics = { ...(JSON.parse(heartbeat.metrics_json) as object), duration_ms };
+  const samples: ReceivedHeartbeat['samples'] = [...heartbeat.samples, ['duration_ms', duration_ms]];
+  return { ...heartbeat, samples, metrics_json: JSON.stringify(metrics), starts };
+}
