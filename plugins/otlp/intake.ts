@@ -5,7 +5,7 @@ import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/do
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
 import { firstText } from './attributes.js';
-import type { LogRecord } from './log-record.js';
+import type { LogRecord, ReadLogs } from './log-record.js';
 import { reportOf, type ReadRecord } from './report.js';
 
 /** Reports of different classes that are recorded at a time. */
@@ -43,12 +43,13 @@ export class LogIntake {
    * @throws what the first failed report met, when that was a fault of the service: the sender repeats the request, and
    *   records with a reference count once
    */
-  async take(records: readonly LogRecord[], { principal, address }: LogCaller): Promise<TakenLogs> {
+  async take({ records, skipped }: ReadLogs, { principal, address }: LogCaller): Promise<TakenLogs> {
     const { id, name, token_kind } = principal;
     const sender: ErrorSender = { id, name, source: 'sdk', address, intake: token_kind === 'intake' };
     const lanes = new Map<string, ReadRecord[]>();
     const reasons = new Set<string>();
-    let rejected = 0;
+    let rejected = skipped;
+    if (skipped > 0) reasons.add('a record is larger than 512 KiB');
     const reject = (why: string): void => {
       rejected++;
       reasons.add(why);

@@ -1,7 +1,7 @@
 /** OTLP's JSON: field names in camel case, ids in hex, large numbers as text. Pure. */
 import type { Json } from '../../ports/store.js';
 import { DEEPEST, MOST_ATTRIBUTES, noAttributes, textOf, type Attributes } from './attributes.js';
-import { MOST_RECORDS, Unreadable, type LogRecord } from './log-record.js';
+import { MOST_RECORDS, Unreadable, type LogRecord, type ReadLogs } from './log-record.js';
 
 type Loose = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? val
 const text = (value: unknown): string | null => (typeof value === 'string' ? textOf(value) : null);
 
 /** @throws Unreadable */
-export function recordsOfJson(body: unknown): LogRecord[] {
+export function recordsOfJson(body: unknown): ReadLogs {
   const given = record(body)?.['resourceLogs'];
   if (record(body) === null || (given !== undefined && !Array.isArray(given))) {
     throw new Unreadable('A request of OTLP is a JSON object with `resourceLogs`, a list.');
@@ -28,7 +28,7 @@ export function recordsOfJson(body: unknown): LogRecord[] {
       }
     }
   }
-  return records;
+  return { records, skipped: 0 };
 }
 
 function recordOf(given: Loose, resource: Attributes, scope: string | null): LogRecord {

@@ -19,6 +19,13 @@ export interface LogRecord {
   spanId: string | null;
 }
 
+/** What a request holds. */
+export interface ReadLogs {
+  records: LogRecord[];
+  /** Records that are too large to be read. */
+  skipped: number;
+}
+
 /** Bodies beyond these are refused as a whole: a batch of an SDK has some hundred records. */
 export const MOST_RECORDS = 5_000;
 export const MOST_VALUES = 50_000;

@@ -1,43 +1,101 @@
 /**
  * OTLP's protobuf, read field by field: of its messages a few fields are of use, and unknown ones are skipped, so that
- * newer versions are read too. The wire format is the library's. Pure.
+ * newer versions are read too. The wire format is the library's. An empty message takes two bytes, so fields are
+ * counted, and between records the event loop runs.
  */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import type { Json } from '../../ports/store.js';
 import { DEEPEST, MOST_ATTRIBUTES, noAttributes, type Attributes } from './attributes.js';
-import { MOST_RECORDS, MOST_VALUES, Unreadable, type LogRecord } from './log-record.js';
+import { MOST_RECORDS, MOST_VALUES, Unreadable, type LogRecord, type ReadLogs } from './log-record.js';
 
 /** Takes the field from the reader; false: it is none of this message's. */
 type Take = (field: number, reader: LogReader) => boolean;
 
+/** The same for a message in which the event loop may run. */
+type TakeInSlices = (field: number, reader: LogReader) => boolean | Promise<boolean>;
+
+/** Fields of a request, those that are skipped included. */
+const MOST_FIELDS = 200_000;
+/** Fields of a record or resource, which is read without a pause; and fields until the next pause. */
+const MOST_FIELDS_OF_ONE = 20_000;
+const SLICE = 2_000;
+/** Of a record: a stack trace and its message have less. */
+const MOST_RECORD_BYTES = 524_288;
+
 /** Bounded by what it has read, whoever wrote it. */
 class LogReader {
   readonly records: LogRecord[] = [];
+  /** Records that are too large to be read. */
+  skipped = 0;
   #values = 0;
+  #fields = 0;
+  #slice = 0;
+  #type: WireType = WireType.Varint;
 
   constructor(readonly wire: BinaryReader) {}
 
   /** The fields up to `end`. */
   fields(end: number, take: Take): void {
-    const { wire } = this;
-    if (end > wire.len) throw new Unreadable('The request breaks off.');
-    while (wire.pos < end) {
-      const [field, type] = wire.tag();
-      if (
-        !take(
-          type === WireType.LengthDelimited || type === WireType.Varint || type === WireType.Bit64 ? field : 0,
-          this,
-        )
-      ) {
-        wire.skip(type, field);
-      }
+    this.#begin(end);
+    while (this.wire.pos < end) {
+      const { field, type } = this.#next();
+      if (!take(type === null ? 0 : field, this)) this.#skip(field);
     }
-    if (wire.pos !== end) throw new Unreadable('A message of the request is longer than it says.');
+    this.#finish(end);
+  }
+
+  /** The same, with pauses. */
+  async slices(end: number, take: TakeInSlices): Promise<void> {
+    this.#begin(end);
+    while (this.wire.pos < end) {
+      if (this.#slice >= SLICE) {
+        this.#slice = 0;
+        await turn();
+      }
+      const { field, type } = this.#next();
+      const taken = take(type === null ? 0 : field, this);
+      if (!(typeof taken === 'boolean' ? taken : await taken)) this.#skip(field);
+    }
+    this.#finish(end);
+  }
+
+  #begin(end: number): void {
+    if (end > this.wire.len) throw new Unreadable('The request breaks off.');
+  }
+
+  #finish(end: number): void {
+    if (this.wire.pos !== end) throw new Unreadable('A message of the request is longer than it says.');
+  }
+
+  /** The next field; its type is null where it can be none of ours. */
+  #next(): { field: number; type: WireType | null } {
+    if (++this.#fields > MOST_FIELDS) throw new Unreadable(`The request has more than ${MOST_FIELDS} fields.`);
+    if (++this.#slice > MOST_FIELDS_OF_ONE)
+      throw new Unreadable(`A record of the request has more than ${MOST_FIELDS_OF_ONE} fields.`);
+    const [field, type] = this.wire.tag();
+    // The library reads a group to its end, whatever is in it. No message of OTLP has one.
+    if (type === WireType.StartGroup || type === WireType.EndGroup) throw new Unreadable('The request has groups.');
+    this.#type = type;
+    return { field, type: type === WireType.Bit32 ? null : type };
+  }
+
+  #skip(field: number): void {
+    this.wire.skip(this.#type, field);
+  }
+
+  /** The end of the message that begins here. */
+  end(): number {
+    const length = this.wire.uint32();
+    return this.wire.pos + length;
   }
 
   message(take: Take): true {
-    const length = this.wire.uint32();
-    this.fields(this.wire.pos + length, take);
+    this.fields(this.end(), take);
+    return true;
+  }
+
+  async messageInSlices(take: TakeInSlices): Promise<true> {
+    await this.slices(this.end(), take);
     return true;
   }
 
@@ -47,19 +105,20 @@ class LogReader {
 }
 
 /** @throws Unreadable */
-export function recordsOfProtobuf(bytes: Uint8Array): LogRecord[] {
+export async function recordsOfProtobuf(bytes: Uint8Array): Promise<ReadLogs> {
   const reader = new LogReader(new BinaryReader(bytes));
   try {
-    reader.fields(bytes.length, (field) => field === 1 && reader.message(resourceLogs()));
+    await reader.slices(bytes.length, (field) => field === 1 && reader.messageInSlices(resourceLogs()));
   } catch (error) {
     if (error instanceof Unreadable) throw error;
     throw new Unreadable('The body is no request of OTLP in protobuf.', { cause: error });
   }
-  return reader.records;
+  const { records, skipped } = reader;
+  return { records, skipped };
 }
 
 /** The resource may stand behind the records that it is of. */
-function resourceLogs(): Take {
+function resourceLogs(): TakeInSlices {
   const resource = noAttributes();
   return (field, reader) => {
     if (field === 1) return reader.message((inner) => inner === 1 && attribute(resource, reader, 0));
@@ -67,10 +126,10 @@ function resourceLogs(): Take {
   };
 }
 
-function scopeLogs(reader: LogReader, resource: Attributes): true {
+async function scopeLogs(reader: LogReader, resource: Attributes): Promise<true> {
   const first = reader.records.length;
   let scope: string | null = null;
-  reader.message((field) => {
+  await reader.messageInSlices((field) => {
     if (field === 1) {
       return reader.message((inner) => {
         if (inner !== 1) return false;
@@ -87,6 +146,12 @@ function scopeLogs(reader: LogReader, resource: Attributes): true {
 function logRecord(reader: LogReader, resource: Attributes): true {
   if (reader.records.length === MOST_RECORDS)
     throw new Unreadable(`The request has more than ${MOST_RECORDS} records.`);
+  const end = reader.end();
+  if (end - reader.wire.pos > MOST_RECORD_BYTES) {
+    reader.skipped++;
+    reader.wire.pos = Math.min(end, reader.wire.len);
+    return true;
+  }
   const { wire } = reader;
   const record: LogRecord = {
     resource,
@@ -100,7 +165,7 @@ function logRecord(reader: LogReader, resource: Attributes): true {
     spanId: null,
   };
   let observed: string | null = null;
-  reader.message((field) => {
+  reader.fields(end, (field) => {
     if (field === 1) record.time = nanoseconds(wire);
     else if (field === 2) record.severity = wire.int32();
     else if (field === 3) record.severityText = wire.string();
@@ -182,3 +247,5 @@ export function protobufAnswer(rejected: number, sentence: string | null): Uint8
   writer.tag(1, WireType.Varint).int64(rejected).tag(2, WireType.LengthDelimited).string(sentence);
   return writer.join().finish();
 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -5,7 +5,7 @@ import { ServiceError } from '../../kernel/errors.js';
 import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
 import type { LogCaller, LogIntake } from './intake.js';
 import { recordsOfJson } from './json-logs.js';
-import { Unreadable, type LogRecord } from './log-record.js';
+import { Unreadable, type LogRecord, type ReadLogs } from './log-record.js';
 import { protobufAnswer, recordsOfProtobuf } from './protobuf-logs.js';
 
 const JSON_TYPE = 'application/json';
@@ -59,9 +59,10 @@ export const routes = (intake: LogIntake): RouteSpec[] => [
     handle: async (request) => {
       const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
       const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const records = await recordsOf(bytes, type);
-      if (isHidden(records, bytes)) throw new ServiceError('invalid_request', 'Names of attributes are not escaped.');
-      const { rejected, sentence } = await intake.take(records, callerOf(request));
+      const logs = await recordsOf(bytes, type);
+      if (isHidden(logs.records, bytes))
+        throw new ServiceError('invalid_request', 'Names of attributes are not escaped.');
+      const { rejected, sentence } = await intake.take(logs, callerOf(request));
       if (type === PROTOBUF_TYPE) return text(Buffer.from(protobufAnswer(rejected, sentence)), PROTOBUF_TYPE);
       return sentence === null
         ? {}
@@ -75,9 +76,9 @@ const isHidden = (records: readonly LogRecord[], bytes: Buffer): boolean =>
   KEYS.some((key) => records.filter(({ attributes }) => key in attributes).length > occurrences(bytes, key));
 
 /** @throws ServiceError invalid_json, invalid_request, unsupported_media_type */
-async function recordsOf(bytes: Buffer, type: string | undefined): Promise<LogRecord[]> {
+async function recordsOf(bytes: Buffer, type: string | undefined): Promise<ReadLogs> {
   try {
-    if (type === PROTOBUF_TYPE) return recordsOfProtobuf(bytes);
+    if (type === PROTOBUF_TYPE) return await recordsOfProtobuf(bytes);
     if (type !== JSON_TYPE) {
       throw new ServiceError('unsupported_media_type', `Logs come as ${JSON_TYPE} or ${PROTOBUF_TYPE}.`);
     }

@@ -31,6 +31,8 @@ export interface BundlePlan {
   /** What the upload holds. */
   files(bytes: UploadedBytes): Promise<BundledFile[]>;
   by: string;
+  /** Checks the credential of who uploads again. @throws ServiceError unauthorized */
+  reauthorize(): Promise<void>;
 }
 
 @injectable()
@@ -75,6 +77,7 @@ export class Bundles {
       await this.#fill(id, plan);
       const files = await plan.files(this.bytesOf({ id, size }));
       await this.#list(about, files);
+      await plan.reauthorize();
       await this.bundles.change({ id, state: 'assembling' }, { set: { state: 'ready', files: files.length } });
       return true;
     } catch (error) {

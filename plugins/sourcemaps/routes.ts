@@ -5,10 +5,9 @@
 import joi from 'joi';
 import { named, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
 import { invalid, ServiceError } from '../../kernel/errors.js';
-import type { TokenPrincipal } from '../../ports/http.js';
 import { MOST_PIECES, PIECE_BYTES } from './model.js';
 import { formOf } from './multipart.js';
-import type { AssembleRequest, MapUploads } from './uploads.js';
+import type { AssembleRequest, MapUploader, MapUploads } from './uploads.js';
 
 const BASE = '/api/0';
 const PIECES_PER_CALL = 16;
@@ -84,8 +83,9 @@ const fileAnswer = named(
   whole({ id: joi.string(), name: joi.string(), sha1: joi.string(), dist: joi.string().allow(null) }),
 );
 
-const callerOf = ({ principal }: HttpRequest): TokenPrincipal => {
-  if (principal.kind === 'token') return principal;
+const callerOf = (request: HttpRequest): MapUploader => {
+  const { principal } = request;
+  if (principal.kind === 'token') return { principal, reauthorize: () => request.reauthorize() };
   throw new ServiceError('unauthorized', 'This needs a token.');
 };
 

@@ -28,6 +28,13 @@ export interface AssembleRequest {
   dist: string | null;
 }
 
+/** Who uploads. */
+export interface MapUploader {
+  principal: TokenPrincipal;
+  /** Checks the credential again. @throws ServiceError unauthorized */
+  reauthorize(this: void): Promise<void>;
+}
+
 export interface SingleFile {
   project: string;
   release: string;
@@ -52,7 +59,10 @@ export class MapUploads {
   ) {}
 
   /** Keeps the pieces of a form. @throws ServiceError as `Inbox.put` */
-  async keep({ project }: TokenPrincipal, pieces: readonly { name: string; bytes: Uint8Array }[]): Promise<void> {
+  async keep(
+    { principal: { project } }: MapUploader,
+    pieces: readonly { name: string; bytes: Uint8Array }[],
+  ): Promise<void> {
     for (const { name, bytes } of pieces) await this.inbox.put(spaceOf(project), name, bytes);
   }
 
@@ -60,7 +70,7 @@ export class MapUploads {
    * Makes a bundle of pieces, for each project that is named; without one for the token's own.
    * @throws ServiceError insufficient_scope, unknown_project, validation_failed
    */
-  async assemble(principal: TokenPrincipal, asked: AssembleRequest): Promise<AssembleAnswer> {
+  async assemble({ principal, reauthorize }: MapUploader, asked: AssembleRequest): Promise<AssembleAnswer> {
     const projects = await this.#projects(principal, asked.projects);
     const { checksum, version: release, dist, chunks } = asked;
     const found = await Promise.all(
@@ -84,6 +94,7 @@ export class MapUploads {
         dist,
         size,
         by: principal.name,
+        reauthorize,
         piece: (n) => this.#piece(space, chunks[n] ?? '', n === chunks.length - 1 ? last : PIECE_BYTES),
         files: (bytes) => this.bundles.maps.unpack(project, bytes),
       });
@@ -94,7 +105,7 @@ export class MapUploads {
   }
 
   /** Keeps one file of a release, as older tools send it. @throws ServiceError unknown_project, payload_too_large */
-  async file(principal: TokenPrincipal, given: SingleFile): Promise<{ sha1: string }> {
+  async file({ principal, reauthorize }: MapUploader, given: SingleFile): Promise<{ sha1: string }> {
     const { release, dist, url, bytes } = given;
     const [project = ''] = await this.#projects(principal, [given.project]);
     const sha1 = createHash('sha1').update(bytes).digest('hex');
@@ -113,6 +124,7 @@ export class MapUploads {
       ...about,
       size: bytes.length,
       by: principal.name,
+      reauthorize,
       piece: async (n) => bytes.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES).toString('base64'),
       files: async () => [file],
     });

@@ -16,6 +16,11 @@ export interface HttpRequest {
   /** Lower-case names. Never holds the credential. */
   headers: Readonly<Record<string, string | undefined>>;
   principal: Principal;
+  /**
+   * Checks the credential again, for a handler that has waited or taken an upload, immediately before it changes
+   * anything: a credential may be revoked meanwhile. @throws ServiceError unauthorized, insufficient_scope
+   */
+  reauthorize(): Promise<void>;
   /** The client's address after `server.trusted_proxies`. */
   address: string;
   cookies: Readonly<Record<string, string>>;

@@ -10,7 +10,16 @@ import { setCookie } from '../wire/cookies.js';
 import { csrfMatches, masked, SESSION_COOKIE } from '../access/csrf.js';
 import { tellRefusal } from '../access/refusals.js';
 import { JSON_TYPE, successJson } from '../wire/envelope.js';
-import { Failure, internal, NOT_FOUND, OVERLOADED, PLUGIN_NOT_READY, STOPPING, textOf } from '../wire/failure.js';
+import {
+  errorOf,
+  Failure,
+  internal,
+  NOT_FOUND,
+  OVERLOADED,
+  PLUGIN_NOT_READY,
+  STOPPING,
+  textOf,
+} from '../wire/failure.js';
 import { AccessPolicy, UNAUTHORIZED } from '../access/access-policy.js';
 import { PageForms } from './page-forms.js';
 import { endedView } from './ended.js';
@@ -101,7 +110,7 @@ export class PageRoute {
     const { spec, ready } = this.mounted;
     const { session } = visitor;
     if (!ready()) return PLUGIN_NOT_READY;
-    if (session) call.principal = session;
+    if (session) call.identified(session, () => this.#reauthorize(request));
     else if (!this.#policy.public) {
       if (wantsJson(request)) return SIGN_IN;
       if (this.#isForm) return this.#ended(request, call, visitor, place);
@@ -119,6 +128,13 @@ export class PageRoute {
           answer: () => this.#admitted(request, call, visitor, place),
           proves: (answer) => (answer instanceof Failure ? null : proves(call, answer)),
         });
+  }
+
+  /** @throws ServiceError unauthorized, role_not_allowed */
+  async #reauthorize(request: Request): Promise<void> {
+    const { session } = await visitorOf(this.shared, request);
+    const failure = session === null ? UNAUTHORIZED : this.#policy.refuses(session);
+    if (failure) throw errorOf(failure);
   }
 
   /** Answers a call that was counted. */
@@ -151,6 +167,8 @@ export class PageRoute {
     const { forms, texts } = this.shared;
     const published = this.#policy.public || spec.upload !== undefined ? null : await texts.judge(call);
     if (published) return published;
+    // The form may have taken its time.
+    if (call.isStale) await call.reauthorize();
     const handled = async (): Promise<PageResult> => {
       const result = await spec.handle(call);
       return session && forms

@@ -156,7 +156,11 @@ export class ApiRoute {
       if (tooMuch) return tooMuch;
     }
     const published = this.#published(call);
-    return (published && (await published)) ?? spec.handle(call);
+    const unfit = published && (await published);
+    if (unfit) return unfit;
+    // The body may have taken its time.
+    if (call.isStale) await call.reauthorize();
+    return spec.handle(call);
   }
 
   /**

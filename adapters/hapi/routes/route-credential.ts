@@ -2,7 +2,7 @@
  * The caller of a route: the credential, wherever the route takes it from, and the proof that a session's change comes
  * from our page.
  */
-import type { BasicGuard, RouteSpec } from '../../../ports/http.js';
+import type { BasicGuard, Principal, RouteSpec } from '../../../ports/http.js';
 import { MISSING, type AccessPolicy } from '../access/access-policy.js';
 import { authenticate, extracted } from '../access/authenticate.js';
 import { judgeBasic } from '../access/basic.js';
@@ -10,7 +10,7 @@ import { CSRF_FAILED, csrfMatches, SESSION_COOKIE } from '../access/csrf.js';
 import type { ReadBody } from '../body/body-reader.js';
 import type { RequestPlace } from '../limits/in-flight.js';
 import { cookieOf } from '../wire/cookies.js';
-import { Failure } from '../wire/failure.js';
+import { errorOf, Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { formFailure, idle } from './request-body.js';
 import { SAFE, type RouteInput } from './route-input.js';
@@ -45,9 +45,23 @@ export class RouteCredential {
 
   async #inHeaders(call: IncomingRequest): Promise<null | Failure> {
     const { authenticator, secure } = this.services;
-    const principal = await authenticate(authenticator, this.policy, call.raw.req.headers, secure);
+    const find = (): Promise<Principal | Failure> =>
+      authenticate(authenticator, this.policy, call.raw.req.headers, secure);
+    return this.#known(call, await find(), find);
+  }
+
+  /** @param find finds the caller again */
+  #known(
+    call: IncomingRequest,
+    principal: Principal | Failure,
+    find: () => Promise<Principal | Failure>,
+  ): null | Failure {
     if (principal instanceof Failure) return principal;
-    call.principal = principal;
+    call.identified(principal, async () => {
+      const now = await find();
+      const failure = now instanceof Failure ? now : this.policy.refuses(now);
+      if (failure) throw errorOf(failure);
+    });
     return null;
   }
 
@@ -77,21 +91,20 @@ export class RouteCredential {
   ): Promise<ReadBody | null | Failure> {
     const { authenticator, limits } = this.services;
     const { input } = this.own;
-    const named = await extracted(authenticator, extract, call, null);
-    if (named instanceof Failure) return named;
-    if (named !== null) {
-      call.principal = named;
-      return null;
-    }
+    const find = (head: Buffer | null): Promise<Principal | Failure | null> =>
+      extracted(authenticator, extract, call, head);
+    const named = await find(null);
+    if (named !== null) return this.#known(call, named, async () => (await find(null)) ?? MISSING);
     if (!input.reads || SAFE.has(call.method)) return MISSING;
     // Counted before a byte is read for a caller without a credential.
     const limited = limits.checkKeyless(call.network);
     if (limited) return limited;
     const body = await input.head(call, place);
     if (body instanceof Failure) return body;
-    const principal = (await extracted(authenticator, extract, call, body.head)) ?? MISSING;
-    if (principal instanceof Failure) return principal;
-    call.principal = principal;
+    const { head } = body;
+    const inBody = async (): Promise<Principal | Failure> => (await find(head)) ?? MISSING;
+    const refused = this.#known(call, await inBody(), inBody);
+    if (refused) return refused;
     return idle(place, () => body.rest(senderOf(call).key));
   }
 

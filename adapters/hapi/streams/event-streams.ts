@@ -64,6 +64,9 @@ export class EventStreams {
   }
 }
 
+/** Milliseconds for which a credential that was checked lets events through. */
+const FRESH_MS = 500;
+
 class EventBody implements BodyStream {
   readonly bytes = null;
 
@@ -105,10 +108,16 @@ class EventBody implements BodyStream {
     const { signal } = this.end;
     const events = this.events(signal)[Symbol.asyncIterator]();
     const ended = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+    let askedAt = performance.now();
     try {
       while (!signal.aborted) {
         const next = await Promise.race([events.next(), ended]);
-        if (next === null || next.done === true || !(await out.write(wire(next.value)))) return;
+        if (next === null || next.done === true) return;
+        if (performance.now() - askedAt > FRESH_MS) {
+          await this.#ask(this.options.alive);
+          askedAt = performance.now();
+        }
+        if (signal.aborted || !(await out.write(wire(next.value)))) return;
       }
     } finally {
       // Not awaited: a source that waits for its next event may take its time to see the signal.

@@ -86,6 +86,10 @@ export function failureOf(thrown: unknown): Failure | null {
   return known ? new Failure(known[0], known[1]) : null;
 }
 
+/** The same as an error, for what a handler calls. */
+export const errorOf = ({ code, message, more, status }: Failure): ServiceError =>
+  new ServiceError(code, message, { ...more, headers: { ...more.headers }, status });
+
 /** The failure with `Retry-After` on every 503 (contract 00, error codes). */
 export function withRetryAfter(failure: Failure): Failure {
   const { headers = {} } = failure.more;

@@ -34,6 +34,9 @@ interface Room {
   close(): void;
 }
 
+/** Milliseconds. */
+const FRESH_MS = 50;
+
 const NO_WARNINGS: readonly string[] = [];
 
 /** Never shown to a handler: credentials are the adapter's and the access plugin's business. */
@@ -53,6 +56,8 @@ export class IncomingRequest implements HttpRequest {
   /** Warnings of the answer about fields that were left out of the body. */
   warnings: readonly string[] = NO_WARNINGS;
   principal: Principal = PUBLIC;
+  #reauthorize: (() => Promise<void>) | null = null;
+  #identifiedAt = Infinity;
   #address: string | null = null;
   #network: string | null = null;
   #headers: Record<string, string | undefined> | null = null;
@@ -85,6 +90,22 @@ export class IncomingRequest implements HttpRequest {
   get address(): string {
     this.#address ??= this.addressOf(this.peer, this.request.raw.req.headers['x-forwarded-for']);
     return this.#address;
+  }
+
+  /** Sets the caller. @param again finds and checks the caller again */
+  identified(principal: Principal, again: () => Promise<void>): void {
+    this.principal = principal;
+    this.#reauthorize = again;
+    this.#identifiedAt = performance.now();
+  }
+
+  /** Whether the credential was checked so long ago that it is checked again before the call is carried out. */
+  get isStale(): boolean {
+    return performance.now() - this.#identifiedAt > FRESH_MS;
+  }
+
+  async reauthorize(): Promise<void> {
+    await this.#reauthorize?.();
   }
 
   /** The network that the caller is counted under. */

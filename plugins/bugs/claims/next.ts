@@ -50,7 +50,7 @@ interface Reserved extends Omit<Fetched, 'handover'> {
   facts: ClaimedFacts;
 }
 /** The request itself and not its signal: a signal is made when somebody asks for it, and few claims wait. */
-type Call = Pick<HttpRequest, 'waiting'>;
+type Call = Pick<HttpRequest, 'waiting' | 'reauthorize'>;
 
 /** Who claims, and for how long. */
 interface Claimant {
@@ -98,7 +98,11 @@ export class NextItem {
       const reserved = await this.#reserve(caller, claimant, filter);
       if (reserved !== null) return this.#told(reserved);
       const left = until - clock.monotonic();
-      if (left <= 0 || !(await this.arrivals.next(left, call?.waiting))) break;
+      if (left <= 0) break;
+      const rang = await this.arrivals.next(left, call?.waiting);
+      // Whoever waited may have lost the right to it.
+      await call?.reauthorize();
+      if (!rang) break;
     }
     return { item: null, waiting: await this.waiting.of(filter, agent, holder) };
   }

@@ -27,7 +27,8 @@ interface Named {
 const nameOf = (principal: Principal): string =>
   principal.kind === 'token' ? principal.name : principal.kind === 'session' ? principal.username : principal.kind;
 
-function requestOf({ query, principal }: HttpRequest): PublishRequest {
+function requestOf(call: HttpRequest): PublishRequest {
+  const { query, principal } = call;
   const said = query as unknown as Named & {
     build?: string;
     mandatory: boolean;
@@ -51,6 +52,7 @@ function requestOf({ query, principal }: HttpRequest): PublishRequest {
     rollout_percent: said.rollout_percent,
     min_version,
     by: nameOf(principal),
+    reauthorize: () => call.reauthorize(),
   };
 }
 
@@ -154,11 +156,14 @@ export function publishingRoutes({ uploads, changes, deps }: ReleaseServices): R
       output: promoteAnswer,
       status: [201, 200],
       errors: ['not_found', 'conflict', 'publish_in_progress', 'unknown_project'],
-      handle: async ({ body, principal }) => {
+      handle: async (call) => {
+        const { body, principal } = call;
         const said = body as Omit<Named, 'channel'> & { from: string; to: string; rollout_percent?: number };
         const chosen = chosenOf(principal, { ...said, channel: said.from }, 'from');
         const to = checkChannel(said.to, invalid, 'to');
-        const published = await changes.promote(principal, chosen, to, said.rollout_percent, nameOf(principal));
+        const published = await changes.promote(principal, chosen, to, said.rollout_percent, nameOf(principal), () =>
+          call.reauthorize(),
+        );
         const releases = published.map(({ release }) => releaseView(release));
         const closed = [...new Set(published.flatMap((one) => one.closed))];
         return new Reply(published.some(({ outcome }) => outcome === 'created') ? 201 : 200, {

@@ -78,7 +78,7 @@ async function publish(services: ReleaseServices, request: HttpRequest): Promise
     const announced = { sha256: undefined, notes: undefined, meta: undefined };
     const asked = await requestOf(services, said, by);
     const { release, outcome, warnings } = await services.uploads.publish(principal, {
-      request: asked,
+      request: { ...asked, reauthorize: () => request.reauthorize() },
       body: { ...body, fields: notesOf(body) },
       announced,
     });

@@ -9,7 +9,7 @@ import type { Platform } from '../../../formats/platform.js';
 import { releaseId } from '../place.js';
 import { Finisher } from './finisher.js';
 import { ProductLock } from './product-lock.js';
-import { Publisher, rolledOut, type PackageFacts, type PublishedRelease } from './publisher.js';
+import { Publisher, rolledOut, type PackageFacts, type PublishedRelease, type PublishRequest } from './publisher.js';
 import { ReleaseDocs } from './release-docs.js';
 
 /** A version of a channel, on one platform or on all. */
@@ -117,6 +117,7 @@ export class ReleaseChanges {
     to: string,
     rollout: number | undefined,
     by: string,
+    reauthorize?: PublishRequest['reauthorize'],
   ): Promise<PublishedRelease[]> {
     if (to === chosen.channel) throw invalid({ to: 'must be another channel than `from`' });
     await this.deps.projects.accepting(chosen.product, 'releases');
@@ -124,7 +125,7 @@ export class ReleaseChanges {
     const offered = found.filter((doc) => doc.withdrawn_at === null && doc.withdrawing === undefined);
     if (offered.length === 0) throw withdrawn(chosen);
     const result: PublishedRelease[] = [];
-    for (const doc of offered) result.push(await this.#promoteOne(principal, doc, to, rollout, by));
+    for (const doc of offered) result.push(await this.#promoteOne(principal, doc, to, rollout, by, reauthorize));
     return result;
   }
 
@@ -144,16 +145,18 @@ export class ReleaseChanges {
     to: string,
     rollout: number | undefined,
     by: string,
+    reauthorize: PublishRequest['reauthorize'],
   ): Promise<PublishedRelease> {
     const { product, version, platform, build, mandatory, min_version } = from;
     const target = { product, channel: to, version, platform };
     return this.publisher.alone(target, async (claim) => {
       const there = await this.publisher.offered(claim.id);
+      await reauthorize?.();
       await this.#audit(principal, 'release.promoted', from, { to }, {}, { channel: to });
       if (there !== null && there.package_sha256 === from.package_sha256) {
-        return this.publisher.unchanged(there, rollout, undefined);
+        return this.publisher.unchanged(there, rollout, undefined, reauthorize);
       }
-      const request = { ...target, build, mandatory, rollout_percent: rollout, min_version, by };
+      const request = { ...target, build, mandatory, rollout_percent: rollout, min_version, by, reauthorize };
       return this.publisher.commit(claim, request, await this.#facts(from), null, (release, manifest) =>
         this.deps.store.packages.link(placeOf(from), placeOf(release), {
           manifest,

@@ -30,6 +30,8 @@ export interface PublishRequest {
   min_version: string | null;
   /** The publisher's name, as people read it. */
   by: string;
+  /** Checks the publisher's credential again, before anything is changed; missing: it has none. */
+  reauthorize?: (() => Promise<void>) | undefined;
 }
 
 /** The facts that reading the package brings. */
@@ -97,8 +99,14 @@ export class Publisher {
   }
 
   /** Publishes the same package again, perhaps with another rollout or other notes (contract 40, publishing). */
-  unchanged(doc: ReleaseDoc, rollout: number | undefined, notes: string | null | undefined): Promise<PublishedRelease> {
+  unchanged(
+    doc: ReleaseDoc,
+    rollout: number | undefined,
+    notes: string | null | undefined,
+    reauthorize: PublishRequest['reauthorize'],
+  ): Promise<PublishedRelease> {
     return this.lock.run(doc.product, async () => {
+      await reauthorize?.();
       const before = (await this.docs.get(doc.id)) ?? doc;
       // The earlier publish may have been cut off: finishing it gives the answer that it would have given.
       const { closed } = before.open_at === undefined ? { closed: [] } : await this.#finished(before);
@@ -140,6 +148,7 @@ export class Publisher {
     return this.lock.run(request.product, async () => {
       const before = await this.docs.get(claim.id);
       if (before?.open_at !== undefined) await this.finisher.finish(before);
+      await request.reauthorize?.();
       const { release, manifest } = await this.#signed(claim.id, request, facts);
       await this.leases.intend(claim, { staged, release });
       await this.deps.protect(request.product);

@@ -57,7 +57,7 @@ export class Uploads {
     const { meta, warnings: unknown } = this.intake.meta(announced, fields);
     const there = await this.publisher.offered(claim.id);
     if (there !== null && there.package_sha256 === staged.sha256) {
-      const same = await this.publisher.unchanged(there, request.rollout_percent, notes);
+      const same = await this.publisher.unchanged(there, request.rollout_percent, notes, request.reauthorize);
       const kept = request.min_version !== there.min_version || request.build !== there.build;
       const warnings = kept ? ['The package is the same: build and min_version stay as they were published.'] : [];
       return { ...same, warnings: [...unknown, ...warnings] };

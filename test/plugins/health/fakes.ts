@@ -186,6 +186,7 @@ export function request(principal: Principal, more: Partial<HttpRequest> = {}): 
   return {
     id: 'request-1',
     method: 'GET',
+    reauthorize: async () => undefined,
     path: '/',
     params: {},
     query: {},

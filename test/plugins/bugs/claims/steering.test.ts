@@ -198,7 +198,10 @@ for (const { name, open } of ENGINES)
       fixture.arrivals.ring();
       expect((await waiting).item).to.include({ id });
       const gone = new AbortController();
-      const left = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter, { waiting: gone.signal });
+      const left = fixture.nextItem.next(ONE, { wait_seconds: 25 }, filter, {
+        waiting: gone.signal,
+        reauthorize: async () => undefined,
+      });
       gone.abort();
       expect((await left).item).to.equal(null);
     });
