@@ -62,6 +62,7 @@ export {
   releasesFolder,
   releasesOn,
 } from './composition/releases.js';
+export { NoStore, requireStore } from './composition/require-store.js';
 export { storeOf } from './composition/store.js';
 export { unlistedProxiesOf } from './composition/web-server.js';
 
@@ -143,7 +144,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const configuration = given.configuration ?? (await loadConfig());
   const config = configuration.core;
   const shared = config.storage.engine === 'mongodb';
-  const keys = given.keys ?? (await toldBySetting(configuration, () => prepare(configuration, judgePlugins)));
+  const keys = given.keys ?? (await toldBySetting(configuration, () => prepare(mode, configuration, judgePlugins)));
   // A command prints its own answer on stdout; the log's lines would be mixed into it.
   const lines = PinoLogger.create({
     level: mode === 'command' ? 'silent' : config.log.level,

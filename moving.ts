@@ -25,7 +25,7 @@ import { findMissingPackages } from './composition/missing-packages.js';
 import { loadConfig, type Configuration, type Core } from './config/load.js';
 import { refuseOpen } from './lib/files/trusted-file.js';
 import { firstMissing, removeEmpty } from './lib/folders.js';
-import { blueprint, keysOf, releasesOn, storeOf, version } from './main.js';
+import { blueprint, keysOf, releasesOn, requireStore, storeOf, version } from './main.js';
 import type { Kernel } from './kernel/kernel.js';
 import type { ReleaseStore } from './ports/release-store.js';
 import type { DocumentStore, Filter } from './ports/store.js';
@@ -46,7 +46,7 @@ async function existingFile(config: Core, otherwise: string): Promise<string> {
   const file = embeddedFile(config, otherwise);
   if (await isRestoreReady(config.data_dir))
     throw new Error(`A restore into ${config.data_dir} was cut off: start the service, which finishes it.`);
-  if (!(await isThere(file))) throw new Error(`There is no store at ${file}.`);
+  await requireStore(config);
   return file;
 }
 

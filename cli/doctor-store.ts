@@ -1,7 +1,7 @@
 /** The store as `aos doctor` opens it. */
 import type { Core } from '../config/load.js';
 import { within } from '../kernel/timeout.js';
-import { storeOf } from '../main.js';
+import { NoStore, requireStore, storeOf } from '../main.js';
 import type { DocumentStore } from '../ports/store.js';
 import { existing } from './data-directory.js';
 
@@ -10,6 +10,8 @@ const STORE_MS = 8_000;
 export interface OpenedStore {
   /** Null where there is none yet, or it cannot be opened. */
   store: DocumentStore | null;
+  /** Nothing was created yet. */
+  missing: boolean;
   /** What opening it came to. */
   opened: () => string;
 }
@@ -17,7 +19,10 @@ export interface OpenedStore {
 /** The open store; null where the first start has yet to make it. */
 async function openStore(config: Core): Promise<{ store: DocumentStore | null; detail: string }> {
   const { engine, file } = config.storage;
-  if (file !== null && (await existing(file)) !== file) return { store: null, detail: 'the first start makes it' };
+  await requireStore(config);
+  // A restore that was cut off is finished by the next start.
+  if (file !== null && (await existing(file)) !== file)
+    return { store: null, detail: 'the next start finishes its restore' };
   const store = await storeOf(config, {}, 'none');
   await store.connect();
   const ms = await store.ping();
@@ -28,10 +33,11 @@ async function openStore(config: Core): Promise<{ store: DocumentStore | null; d
 export async function opened(core: Core): Promise<OpenedStore> {
   try {
     const { store, detail } = await within(STORE_MS, 'opening the store', () => openStore(core));
-    return { store, opened: () => detail };
+    return { store, missing: false, opened: () => detail };
   } catch (error) {
     return {
       store: null,
+      missing: error instanceof NoStore,
       opened: () => {
         throw error;
       },

@@ -130,7 +130,15 @@ async function examineStore(
 ): Promise<void> {
   const { core } = configuration;
   const newest = (): Promise<string | null> => newestBackupOf(configuration);
-  const open = await found.check('store', (error) => storeMend(error, core, newest), known.opened);
+  const open = await found.check(
+    'store',
+    (error) => storeMend(error, core, newest),
+    () => {
+      // What keeps the first start from creating it is the fault to fix, and is named already.
+      if (known.missing && found.items.some(({ ok }) => !ok)) return 'the first start makes it';
+      return known.opened();
+    },
+  );
   const { store, service } = known;
   const whole =
     store === null || (await found.check('import', IMPORT_AGAIN, () => refuseHalfImported(store, 'none was cut off')));

@@ -2,8 +2,11 @@
  * `aos serve`: runs the service until SIGTERM or SIGINT. With `--json` its one document is printed when it listens, and
  * the log goes to stderr.
  */
+import { join, relative, sep } from 'node:path';
+import { loadConfig, type Core } from '../config/load.js';
 import type { CommandSpec } from '../kernel/contract.js';
 import { compose, type Started } from '../main.js';
+import { existing } from './data-directory.js';
 import { startIsOver } from './engine-flags.js';
 import { endWithin, LOST_MS, outliveOutputs, stopSignal } from './ending.js';
 import { supervisionOf } from '../config/supervisor.js';
@@ -29,15 +32,25 @@ function announce({ address, firstAdmin }: Started, json: boolean): void {
   process.stdout.write(`listening on ${address}\n`);
 }
 
+/** A first start takes longer, and says where everything will be. */
+async function announceNewStore({ data_dir, storage: { file } }: Core): Promise<void> {
+  if (file === null || (await existing(file)) === file) return;
+  const inside = relative('', data_dir);
+  const folder = inside.startsWith('..') ? data_dir : inside;
+  process.stdout.write(`Creating the store in ${join(folder, sep)}…\n`);
+}
+
 /** Answers the exit code, after the signal or the loss of the store. */
 export async function runServer(json: boolean): Promise<number> {
   const signal = stopSignal();
-  const service = await compose('serve', json ? { logTo: 'stderr' } : {});
+  const configuration = await loadConfig();
+  const service = await compose('serve', { configuration, ...(json && { logTo: 'stderr' }) });
   // Also while it is starting; the failure of a stop comes out below.
   signal.then(() => service.stop()).catch(() => undefined);
   const supervisor = new Supervisor(supervisionOf(), (reason) =>
     process.stderr.write(`systemd was not told: ${reason}\n`),
   );
+  if (!json) await announceNewStore(configuration.core);
   const started = await service.boot();
   startIsOver();
   // The first password is shown once: a start that cannot show it fails.

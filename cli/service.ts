@@ -1,18 +1,22 @@
 /** A service for one command, beside whatever else runs on the same store. */
 import type { KernelBootOptions } from '../kernel/kernel.js';
-import { compose, type Service } from '../main.js';
+import { loadConfig } from '../config/load.js';
+import { compose, requireStore, type Service } from '../main.js';
 import { startIsOver } from './engine-flags.js';
 
 /**
  * @param threads of the embedded store: `none` for short work, `writing` where only reads keep nothing waiting, jobs
  *   and leases neither
+ * @throws NoStore
  */
 export async function withService<T>(
   options: KernelBootOptions & { threads?: 'writing' | 'none' },
   work: (service: Service) => Promise<T>,
 ): Promise<T> {
   const { threads, ...boot } = options;
-  const service = await compose('command', threads === undefined ? {} : { threads });
+  const configuration = await loadConfig();
+  await requireStore(configuration.core);
+  const service = await compose('command', { configuration, ...(threads !== undefined && { threads }) });
   await service.boot(boot);
   startIsOver();
   try {

@@ -1,5 +1,6 @@
 /** What to do about a store that cannot be opened, written or read whole: the words of `aos doctor`. */
 import type { Core } from '../config/load.js';
+import { NoStore } from '../main.js';
 
 const CHECK = 'check storage.url, and that the database answers';
 
@@ -11,6 +12,8 @@ export async function storeMend(
 ): Promise<string> {
   const { file } = storage;
   if (file === null) return CHECK;
+  if (error instanceof NoStore)
+    return 'set SVC_DATA_DIR to the data directory of the installation, or start the service, which creates one here';
   const said = error instanceof Error ? error.message : String(error);
   if (/no space|ENOSPC|\bfull\b|no room/i.test(said)) return `free some space on the disk of ${file}`;
   if (/read-only|EROFS/i.test(said))

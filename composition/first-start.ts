@@ -1,6 +1,7 @@
 /** What is judged and made before a service is composed: a start that fails leaves no first files behind. */
 import type { ServiceKeys } from '../adapters/node/keys.js';
 import type { Configuration } from '../config/load.js';
+import type { Mode } from '../kernel/kernel.js';
 import { makeFolders } from '../lib/folders.js';
 import { completeRestore } from './backups.js';
 import { refuseShared } from './data-directory.js';
@@ -25,14 +26,17 @@ async function examine(
 
 /**
  * @param judgePlugins by their sections of the configuration
- * @returns the keys, in a data directory that is there
+ * @returns the keys, in a data directory that exists where it is needed
  */
 export async function prepare(
+  mode: Mode,
   configuration: Configuration,
   judgePlugins: (configuration: Configuration) => Promise<void>,
 ): Promise<ServiceKeys> {
   await examine(configuration, judgePlugins);
-  await makeFolders(configuration.core.data_dir, 0o700);
+  // With MongoDB a command needs none.
+  if (mode === 'serve' || configuration.core.storage.engine !== 'mongodb')
+    await makeFolders(configuration.core.data_dir, 0o700);
   await refuseStrangers(configuration.core);
   await completeRestore(configuration);
   return keysOf(configuration.core, true);

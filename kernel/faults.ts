@@ -42,6 +42,16 @@ export class CriticalPluginFailed extends Error {
   }
 }
 
+/** Migrations failed that were asked for. Those of other plugins are applied. */
+export class MigrationsFailed extends Error {
+  override name = 'MigrationsFailed';
+  constructor(failed: readonly { id: string; error: unknown }[]) {
+    super(failed.map(({ id, error }) => `migration ${id} failed: ${reasonOf(error)}`).join('; '), {
+      cause: failed[0]?.error,
+    });
+  }
+}
+
 /** `stop()` was called while the kernel was still booting. */
 export class BootStopped extends Error {
   override name = 'BootStopped';

@@ -121,6 +121,7 @@ export class Migrator {
       waiting = true;
       await pause(POLL_MS);
     }
+    await this.#noteMigrated();
     return { applied: [], pending: [], failed: [] };
   }
 
@@ -131,21 +132,37 @@ export class Migrator {
       // Asked again: the process that held the lease before may have finished between our question and our turn.
       const pending = await this.#pendingSteps();
       if (pending.length > 0) await this.#backUp();
+      // Of a new store the steps that create collections are done together, and all records are written at the end.
+      const isNew = (await this.applied()).length === 0 && (await this.#createCollections());
       for (const step of pending) {
         if (failed.some(({ plugin }) => plugin === step.plugin)) continue;
+        if (isNew && INDEXES.test(step.id)) {
+          applied.push(step.id);
+          continue;
+        }
         await lease.confirm();
         try {
-          await this.#apply(step);
+          await (isNew ? step.run() : this.#apply(step));
           applied.push(step.id);
         } catch (error) {
           this.parts.log.error({ err: error, migration: step.id }, 'a migration failed');
           failed.push({ plugin: step.plugin, id: step.id, error });
         }
       }
+      if (isNew) await this.#recordAll(applied);
     } finally {
       await lease.release();
     }
-    return { applied, pending: failed.length === 0 ? [] : await this.pending(), failed };
+    if (failed.length > 0) return { applied, pending: await this.pending(), failed };
+    await this.#noteMigrated();
+    return { applied, pending: [], failed };
+  }
+
+  /** The copy of before is no longer needed for another attempt. */
+  async #noteMigrated(): Promise<void> {
+    await this.parts.backups?.noteMigrated().catch((err: unknown) => {
+      this.parts.log.warn({ err }, 'the folder of backups takes no note that the migrations succeeded');
+    });
   }
 
   /** There is no way back from a migration but a copy of before; without one nothing is changed. */
@@ -159,6 +176,27 @@ export class Migrator {
       const why = error instanceof Error ? error.message : String(error);
       throw new Error(`migrations wait for a backup, which could not be made: ${why}`, { cause: error });
     }
+  }
+
+  /**
+   * Creates the collections of all plugins in one transaction of the store.
+   * @returns false when that fails: the steps then run one by one, which shows whose collection is at fault
+   */
+  async #createCollections(): Promise<boolean> {
+    try {
+      await this.parts.store.ensure(this.declared.collections);
+      return true;
+    } catch (err) {
+      this.parts.log.warn({ err }, 'the collections are created one by one');
+      return false;
+    }
+  }
+
+  async #recordAll(ids: readonly string[]): Promise<void> {
+    const { clock, log, version } = this.parts;
+    const applied_at = clock.iso();
+    await this.#records().bulk(ids.map((id) => ({ insert: { id, applied_at, version } })));
+    log.info({ migrations: ids.length }, 'created the store');
   }
 
   async #apply(step: Step): Promise<void> {

@@ -1,5 +1,6 @@
 /** The numbered changes of stored data, as plugins see them (`kernel.migrations`). */
 import type { ServiceMigrations } from '../../ports/domain/system.js';
+import { MigrationsFailed } from '../faults.js';
 import type { Migrator } from '../migrating/migrator.js';
 
 export function migrationsOf(migrator: Migrator): ServiceMigrations {
@@ -10,7 +11,8 @@ export function migrationsOf(migrator: Migrator): ServiceMigrations {
       return { applied, pending, current: applied.at(-1)?.id ?? null };
     },
     migrate: async () => {
-      const { applied, pending } = await migrator.run();
+      const { applied, pending, failed } = await migrator.run();
+      if (failed.length > 0) throw new MigrationsFailed(failed);
       return { applied, pending };
     },
   };

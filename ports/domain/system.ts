@@ -89,7 +89,7 @@ export interface ServiceRuntime {
 /** The numbered changes of stored data. */
 export interface ServiceMigrations {
   migrations(): Promise<{ applied: readonly MigrationState[]; pending: readonly string[]; current: string | null }>;
-  /** Runs what is pending, under the lease. */
+  /** Runs what is pending, under the lease. @throws Error that names each migration that failed, and why */
   migrate(): Promise<{ applied: readonly string[]; pending: readonly string[] }>;
 }
 

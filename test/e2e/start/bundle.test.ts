@@ -1,4 +1,4 @@
-/** The program in one file, as `npm start` and the package have it (cli/program.ts). */
+/** The program in one file, as the package and the image have it (cli/program.ts). */
 import { expect } from 'chai';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -89,7 +89,7 @@ describe('start: the command line before anything runs', function () {
     await mkdir(join(releases, 'shop'), { recursive: true });
     await writeFile(join(releases, 'shop', '.htaccess'), '# aos-access format=3 product=shop\n');
     await chmod(join(folder, 'data'), 0o700);
-    expect(faults(await doctor())).to.deep.equal([]);
+    expect(faults(await doctor())).to.deep.equal(['store']);
     await chown(join(releases, 'shop'), 12_345, 12_345);
     const found = await doctor();
     expect(faults(found)).to.deep.equal(['release store']);
@@ -98,15 +98,17 @@ describe('start: the command line before anything runs', function () {
     expect(item?.mend).to.include('chown -R');
   });
 
-  it('finds nothing wrong before the first start, and makes nothing', async () => {
+  it('finds nothing wrong before the first start but that there is no store, and makes nothing', async () => {
     const report = await doctor({}, aos);
-    expect(faults(report), JSON.stringify(report)).to.deep.equal([]);
-    expect(report.code).to.equal(0);
+    expect(faults(report), JSON.stringify(report)).to.deep.equal(['store']);
+    const missing = report.items.find(({ check }) => check === 'store');
+    expect(missing?.detail).to.equal(`no store in ${join(folder, 'data')} (set SVC_DATA_DIR)`);
+    expect(missing?.mend).to.include('start the service');
+    expect(report.code).to.equal(1);
     expect(report.items.map(({ check }) => check)).to.include.members([
       'configuration',
       'data directory',
       'store',
-      'migrations',
       'plugins',
     ]);
     expect(await left()).to.deep.equal([]);
@@ -158,7 +160,7 @@ describe('start: the command line before anything runs', function () {
       'plugin watchdog',
       'plugin access',
     ]);
-    expect(faults(before)).to.deep.equal([]);
+    expect(faults(before)).to.deep.equal(['store']);
     const service = await TestService.started({ SVC_CONFIG: config });
     try {
       const { code, stdout } = await aos(service.env, ['doctor', '--json']);

@@ -248,7 +248,7 @@ describe('backup, restore, export and import', function () {
   it('refuses what it cannot do with one sentence, and leaves everything as it was', async () => {
     const first = await embeddedAt('first');
     const none = await aosHere(first.env, ['backup', at('x.tar.gz')]);
-    expect([none.code, none.stderr]).to.deep.equal([1, `There is no store at ${join(at('first'), 'aos.db')}.\n`]);
+    expect([none.code, none.stderr]).to.deep.equal([1, `no store in ${at('first')} (set SVC_DATA_DIR)\n`]);
     await prepare(at('first'), serviceEnv);
     // By the program: this process would keep the store's log for a while.
     await aosJson(first.env, ['backup', at('b.tar.gz')]);

@@ -20,6 +20,9 @@ describe('migrations and backups', () => {
   const store = new MemoryStore();
   const clock = new ManualClock();
   let fail = false;
+  const noted: string[][] = [];
+  const migrated = async (): Promise<string[]> =>
+    (await store.collection('kernel_migrations').find({ limit: 100 })).items.map(({ id }) => id);
   const backups: Backups = {
     folder: '/backups',
     newest: () => Promise.resolve(null),
@@ -28,6 +31,7 @@ describe('migrations and backups', () => {
       steps.push(`backup ${JSON.stringify(options)}`);
       return { path: '/backups/x', at: clock.iso(), bytes: 1 };
     },
+    noteMigrated: async () => void noted.push(await migrated()),
   };
   const migrator = (...names: string[]): Migrator =>
     new Migrator({ store, clock, ids: new FakeIds(), log: new RecordingLog(), version: '0.2.0', backups }, [
@@ -55,5 +59,23 @@ describe('migrations and backups', () => {
     fail = false;
     await later.run();
     expect(steps.splice(0)).to.deep.equal(['backup {"beforeMigration":true}', 'four']);
+  });
+
+  it('are noted as no longer needed when nothing is pending any more, and not after a failure', async () => {
+    noted.splice(0);
+    const failing = { ...manifest('one'), id: 'late' };
+    const broken = { ...failing, migrations: [{ number: 1, name: 'one', run: () => Promise.reject(new Error('no')) }] };
+    const run = (last: FullManifest) =>
+      new Migrator({ store, clock, ids: new FakeIds(), log: new RecordingLog(), version: '0.3.0', backups }, [
+        manifest('one', 'two', 'three', 'four'),
+        last,
+      ]).run();
+    await run(broken);
+    expect(noted).to.deep.equal([]);
+    await run(failing);
+    expect(noted).to.have.length(1);
+    expect(noted[0]).to.include('late:001-one');
+    await run(failing);
+    expect(noted).to.have.length(2);
   });
 });

@@ -50,6 +50,44 @@ const processOn = (store: DocumentStore, manifests: FullManifest[], leaseMs = 60
 };
 
 describe('kernel/migrator', () => {
+  describe('of a new store', () => {
+    const collections: CollectionSpec[] = [{ name: 'items', indexes: [{ fields: ['status'] }] }];
+    const manifests = ['access', 'bugs', 'late'].map((id) => manifest(id, [step(1, 'first')], collections));
+    const ALL = ['access', 'bugs', 'late'].flatMap((id) => [`${id}:001-first`, `${id}:indexes`]);
+    const withoutHash = (ids: readonly string[]): string[] =>
+      ids.map((id) => id.replace(/(:indexes)-[0-9a-f]{8}$/, '$1')).toSorted();
+
+    it('creates the collections of all plugins together, and records everything in one write', async () => {
+      const store = new MemoryStore();
+      const calls: string[] = [];
+      const ensure = store.ensure.bind(store);
+      store.ensure = async (specs) => {
+        calls.push(specs.map(({ name }) => name).join());
+        await ensure(specs);
+      };
+      const { applied, failed } = await processOn(store, manifests).migrator.run();
+      expect(calls).to.deep.equal(['access_items,bugs_items,late_items']);
+      expect([withoutHash(applied), failed]).to.deep.equal([ALL, []]);
+      const { migrator } = processOn(store, manifests);
+      const records = await migrator.applied();
+      expect(withoutHash(records.map(({ id }) => id))).to.deep.equal(ALL);
+      expect(new Set(records.map(({ applied_at }) => applied_at))).to.have.property('size', 1);
+      expect(await migrator.pending()).to.deep.equal([]);
+    });
+
+    it('creates those of the other plugins when one plugin declares what the store rejects', async () => {
+      const store = new MemoryStore();
+      const ensure = store.ensure.bind(store);
+      store.ensure = async (specs) => {
+        if (specs.some(({ name }) => name === 'bugs_items')) throw new Error('rejected');
+        await ensure(specs);
+      };
+      const { applied, failed } = await processOn(store, manifests).migrator.run();
+      expect(withoutHash(applied)).to.deep.equal(ALL.filter((id) => !id.startsWith('bugs')));
+      expect(failed.map(({ plugin }) => plugin)).to.deep.equal(['bugs']);
+    });
+  });
+
   it('runs what is pending in order, records it, and does nothing the second time', async () => {
     const store = new MemoryStore();
     const ran: string[] = [];

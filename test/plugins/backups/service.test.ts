@@ -42,6 +42,7 @@ describe('backups by themselves', () => {
       made.push(note);
       return note;
     },
+    noteMigrated: async () => undefined,
   };
   const service = new BackupService(backups, clock, new RecordingLog(), CONFIG);
   const tick = (): Promise<void> => service.tick(new AbortController().signal);
