@@ -1,6 +1,6 @@
-// `npm start`: builds the service and runs it in this process. npm forwards SIGINT and SIGTERM to it, because `exec` in
-// package.json leaves no shell between the two. (cmd.exe knows no `exec` and runs what follows it.) It also ends when its
-// parent is gone: npm that was killed forwards nothing, and would leave a server behind.
+// `npm start`: builds the service and runs it in this process. npm forwards SIGINT and SIGTERM to it, because `exec`
+// in package.json leaves no shell between the two. (cmd.exe knows no `exec` and runs what follows it.) It also ends
+// when its parent is gone: npm that was killed forwards nothing, and would leave a server behind.
 // A service that outlives the terminal is started with `node dist/cli/main.js serve` (docs/operations.md, start).
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
