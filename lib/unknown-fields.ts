@@ -20,10 +20,10 @@ const MOST = 10;
 const LONGEST_NAME = 100;
 const AND_MORE = 'further fields are no fields of this call';
 
-/** Bad characters could forge a line of a log, or a sentence of ours. */
-const cleaned = (name: string): string => name.slice(0, LONGEST_NAME).replaceAll(/[\p{C}\p{Z}]/gu, '\ufffd');
+/** A caller's name as it is shown: bad characters could forge a line of a log, or a sentence of ours. */
+export const cleanName = (name: string): string => name.slice(0, LONGEST_NAME).replaceAll(/[\p{C}\p{Z}]/gu, '\ufffd');
 
-const sentenceOn = (path: string, name: string): string => `${path}${cleaned(name)} is no field of this call`;
+const sentenceOn = (path: string, name: string): string => `${path}${cleanName(name)} is no field of this call`;
 
 class Walk {
   readonly told: string[] = [];

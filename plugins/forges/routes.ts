@@ -52,6 +52,7 @@ export const routes = (parts: RouteParts): RouteSpec[] => [takes(parts), makes(p
 const takes = ({ secrets, linking, clock }: RouteParts): RouteSpec => ({
   method: 'POST',
   path: '/api/bugtracker/v1/forges/{forge}/{project}',
+  strictQuery: false,
   operationId: 'takeForgeDelivery',
   tag: 'bugtracker',
   summary: 'Take a webhook of GitHub, GitLab or Gitea',

@@ -78,6 +78,7 @@ export default definePlugin<McpConfig>({
         {
           method: 'POST',
           path: '/mcp',
+          strictQuery: false,
           summary: 'Tools for coding agents (Model Context Protocol, streamable HTTP)',
           access: { anyToken: true },
           // JSON-RPC has its own schemas and is no operation of the REST interface.

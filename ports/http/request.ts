@@ -7,6 +7,8 @@ export interface HttpRequest {
   method: string;
   /** The path as it came, without the query. */
   path: string;
+  /** What the caller is told about parameters and fields that were ignored; a signed answer includes them itself. */
+  warnings: readonly string[];
   /** Path parameters after validation, decoded. */
   params: Record<string, string>;
   /** Query after validation; repeated parameters are arrays where the schema says so. */

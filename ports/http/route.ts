@@ -53,7 +53,11 @@ export interface RouteSpec {
   status?: number | readonly number[];
   /** Error codes that are this route's own: those of credential, limits, input and faults go without saying. */
   errors?: readonly string[];
-  /** Unknown query parameters are errors (lists and `/status`). Default false. */
+  /**
+   * Whether an unknown query parameter is 400 (contract 00, amendments). Default: true for every method but GET and
+   * HEAD, unless the route is `plain`. Where it is false, unknown parameters are ignored, and reads name them in
+   * `warnings` of the answer.
+   */
   strictQuery?: boolean;
   /** Answers without the envelope, errors included (license endpoints; contract 00, envelope). */
   bare?: boolean;

@@ -3,7 +3,14 @@ import { Redirect, Reply, SharedBytes, type Answer, type MountedRoute } from '..
 import { tellRefusal } from '../access/refusals.js';
 import { withRateLimitHeaders } from '../limits/rate-limits.js';
 import { setCookie } from '../wire/cookies.js';
-import { failureResponse, JSON_TYPE, refusedJson, successJson, withWarnings } from '../wire/envelope.js';
+import {
+  failureResponse,
+  JSON_TYPE,
+  refusedJson,
+  successJson,
+  withWarnings,
+  appendWarnings,
+} from '../wire/envelope.js';
 import { internal, textOf, withRetryAfter, type Failure } from '../wire/failure.js';
 import { checkedHeaders } from '../wire/headers.js';
 import type { HttpResponse } from '../wire/http-response.js';
@@ -44,7 +51,8 @@ export class RouteAnswers {
     const headers = this.ownHeaders(reply);
     if (given === null || typeof given === 'string' || Buffer.isBuffer(given) || given instanceof SharedBytes) {
       if (given !== null) headers['content-type'] ??= 'text/plain; charset=utf-8';
-      return { status, headers, body: given };
+      const isJson = status === 200 && headers['content-type'] === JSON_TYPE && warnings.length > 0;
+      return { status, headers, body: isJson ? appendWarnings(given, warnings) : given };
     }
     headers['content-type'] ??= JSON_TYPE;
     const body = status < 400 ? withWarnings(given, warnings) : given;

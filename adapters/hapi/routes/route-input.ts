@@ -18,14 +18,19 @@ export class RouteInput {
   readonly #query: QueryRule;
   readonly #body: BodyRule | null;
   readonly #options: { limits?: RouteSpec['limits']; optional: boolean };
+  readonly #warns: boolean;
   readonly #parse: ((bytes: Buffer) => unknown) | undefined;
 
   constructor(
-    { input, limits, strictQuery }: RouteSpec,
+    { method, input, limits, strictQuery, plain, bare }: RouteSpec,
     private readonly bodies: BodyReader,
   ) {
     this.#params = paramsRule(input?.params);
-    this.#query = new QueryRule(input?.query, strictQuery ?? false);
+    const reads = [method].flat().every((one) => SAFE.has(one));
+    // Another service's clients send what they like, and expect that service's answer and nothing else.
+    const isForeign = plain === true;
+    this.#query = new QueryRule(input?.query, strictQuery ?? !(reads || isForeign));
+    this.#warns = !isForeign && (reads || bare === true);
     this.#body = input?.body ? new BodyRule(input.body) : null;
     this.#options = { limits, optional: input?.optionalBody ?? false };
     this.#parse = limits?.read;
@@ -44,6 +49,7 @@ export class RouteInput {
     const query = this.#query.check(call.query);
     if (query instanceof Failure) return query;
     call.query = query.value;
+    if (this.#warns) call.warnings = query.unknown;
     return null;
   }
 
@@ -70,7 +76,7 @@ export class RouteInput {
     const checked = this.#body.check(value, read.bytes);
     if (checked instanceof Failure) return checked;
     call.body = checked.value;
-    call.warnings = checked.unknown;
+    call.warnings = [...call.warnings, ...checked.unknown];
     return null;
   }
 }

@@ -8,7 +8,7 @@
 import type { Schema, ValidationError, ValidationOptions } from 'joi';
 import joi from 'joi';
 import { descriptionOf } from '../../../lib/schemas/description-of.js';
-import { unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
+import { cleanName, unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { droppedFrom, hasDropped } from '../body/json.js';
 import { Failure } from '../wire/failure.js';
 import { fastCheck, fastQuery, type FastCheck, type FastQuery } from './fast-check.js';
@@ -16,6 +16,7 @@ import { once } from './once.js';
 
 const MOST_FIELDS = 50;
 const LARGE_BODY = 64 * 1024;
+const MAX_WARNINGS = 10;
 
 const messages = {
   'any.only': 'must be one of {{#valids}}',
@@ -98,12 +99,22 @@ export class BodyRule {
 }
 
 const isEmpty = (object: object): boolean => Object.keys(object).length === 0;
-const NO_QUERY = { value: Object.freeze({}) as Record<string, unknown> };
+
+export interface CheckedQuery {
+  /** With defaults and without unknown parameters. */
+  value: Record<string, unknown>;
+  /** Warnings about the parameters that were ignored. */
+  unknown: readonly string[];
+}
 
 export class QueryRule {
-  readonly #prepared: () => { none: boolean; sure: FastQuery; whole: Schema; lists: readonly string[]; known: string };
-  /** The route takes no query and refuses none, as most routes. */
-  readonly #takesNothing: boolean;
+  readonly #prepared: () => {
+    none: boolean;
+    sure: FastQuery;
+    whole: Schema;
+    lists: readonly string[];
+    known: ReadonlySet<string>;
+  };
 
   constructor(schema: Schema | undefined, strict: boolean) {
     this.#prepared = once(() => {
@@ -117,28 +128,26 @@ export class QueryRule {
         sure: fastQuery(base, strict),
         whole,
         lists: Object.keys(keys).filter((key) => keys[key]?.type === 'array'),
-        known: Object.keys(keys).join(', '),
+        known: new Set(Object.keys(keys)),
       };
     });
-    this.#takesNothing = schema === undefined && !strict;
   }
 
-  check(query: Record<string, unknown>): { value: Record<string, unknown> } | Failure {
-    if (this.#takesNothing) return NO_QUERY;
+  check(query: Record<string, unknown>): CheckedQuery | Failure {
     const { none, sure, whole, lists, known } = this.#prepared();
     const single = lists.filter((key) => typeof query[key] === 'string');
     for (const key of single) query[key] = [query[key]];
     const quick = sure(query);
-    if (quick !== null) return { value: quick };
-    if (none && isEmpty(query)) return { value: {} };
+    if (quick !== null) return { value: quick, unknown: warningsOf(query, known) };
+    if (none && isEmpty(query)) return { value: {}, unknown: KNOWN };
     const { value, error } = whole.validate(query) as {
       value: Record<string, unknown>;
       error?: ValidationError;
     };
-    if (!error) return { value };
+    if (!error) return { value, unknown: warningsOf(query, known) };
     const fields = fieldsOf(error, 'query', (type) =>
       type === 'object.unknown'
-        ? `is not a parameter of this path; ${known === '' ? 'it takes none' : `it takes ${known}`}`
+        ? `is not a parameter of this path; ${known.size === 0 ? 'it takes none' : `it takes ${[...known].join(', ')}`}`
         : null,
     );
     const refused = Object.entries(fields).map(([path, text]): [string, string] => [
@@ -148,6 +157,15 @@ export class QueryRule {
     ]);
     return new Failure('invalid_request', 'Some query parameters are wrong.', { fields: Object.fromEntries(refused) });
   }
+}
+
+function warningsOf(query: Record<string, unknown>, known: ReadonlySet<string>): readonly string[] {
+  const unknown = Object.keys(query).filter((name) => !known.has(name));
+  if (unknown.length === 0) return KNOWN;
+  return [
+    ...unknown.slice(0, MAX_WARNINGS).map((name) => `${cleanName(name)} is no parameter of this path and was ignored`),
+    ...(unknown.length > MAX_WARNINGS ? ['further parameters were ignored'] : []),
+  ];
 }
 
 /** Path parameters, prepared when they are first asked for. */

@@ -58,6 +58,13 @@ export function withWarnings(data: object, told: readonly string[]): object {
   return { ...data, warnings: [...own, ...told] };
 }
 
+/** The same for the text of a JSON object that is answered as it is. */
+export function appendWarnings(json: string | Uint8Array | SharedBytes | null, warnings: readonly string[]): string {
+  const text =
+    json instanceof SharedBytes ? Buffer.concat(json.parts).toString() : Buffer.from(json ?? '{}').toString();
+  return `${text.trimEnd().slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;
+}
+
 const CODE_OF: Partial<Record<number, ErrorCode>> = {};
 for (const [code, [status]] of Object.entries(CODES)) CODE_OF[status] ??= code as ErrorCode;
 CODE_OF[503] = 'not_ready';

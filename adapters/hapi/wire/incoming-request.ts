@@ -53,7 +53,7 @@ export class IncomingRequest implements HttpRequest {
   query: Record<string, unknown>;
   chosenProject: string | undefined;
   body: unknown = null;
-  /** Warnings of the answer about fields that were left out of the body. */
+  /** About query parameters and fields of the body that were ignored. */
   warnings: readonly string[] = NO_WARNINGS;
   principal: Principal = PUBLIC;
   #reauthorize: (() => Promise<void>) | null = null;

@@ -55,9 +55,10 @@ function validation(online: Online): RouteSpec[] {
       description:
         'Always 200 when the question was understood. The first that holds decides: invalid, revoked, inactive, pending, product_mismatch, expired, then the machine. A new machine takes a place, the same one never a second. Over the limit it waits for an approval (`machine_pending`) where the license wants one, else it is `machine_limit`. Without `machine_id` no place is judged or taken.',
       input: { query: noKeyInQuery, body: validateBody },
-      handle: async ({ body }) => {
+      strictQuery: false,
+      handle: async ({ body, warnings }) => {
         const { license_key, ...question } = body as OnlineQuestion;
-        return unstored(200, await online.validate(license_key, question, true));
+        return unstored(200, await online.validate(license_key, question, { takesSeat: true, warnings }));
       },
     },
     {
@@ -68,13 +69,16 @@ function validation(online: Online): RouteSpec[] {
       description:
         'The key comes in the header `X-License-Key`, or its `key_sha256` in the query. A whole key in the query is refused: addresses are logged.',
       input: { query: validateQuery, headers: { 'X-License-Key': 'The license key, in any spelling' } },
-      handle: async ({ query, headers }) => {
+      handle: async ({ query, headers, warnings }) => {
         const { key_sha256, ...question } = query as unknown as MachineDetails & { key_sha256?: string };
         const license_key = headers['x-license-key'];
         if ((license_key === undefined) === (key_sha256 === undefined)) throw keyNeeded();
         return unstored(
           200,
-          await online.validate(license_key ?? { sha256: (key_sha256 ?? '').toLowerCase() }, question, false),
+          await online.validate(license_key ?? { sha256: (key_sha256 ?? '').toLowerCase() }, question, {
+            takesSeat: false,
+            warnings,
+          }),
         );
       },
     },

@@ -38,7 +38,7 @@ export const validateAnswer = named(
     alg: joi.string().valid('ed25519', 'rsa-sha256'),
     kid: text,
     signature: text.description('Base64; over all other members as RFC 8785 JSON'),
-  }),
+  }).append({ warnings: joi.array().items(text).description('Only where a parameter was ignored') }),
 );
 
 const shownActivation = whole({

@@ -58,8 +58,16 @@ export class Online {
     this.#noted = new BoundedMap({ most: MOST_REMEMBERED, ttlMs: MINUTE_MS, now: () => deps.clock.monotonic() });
   }
 
-  /** @param takes false looks without taking a place (GET) */
-  async validate(key: NamedKey, question: MachineDetails, takes: boolean): Promise<object> {
+  /**
+   * Answers whether a license is valid, signed.
+   * @param takesSeat false checks without taking a seat (GET)
+   * @param warnings about ignored parameters; signed with the rest, and absent where there are none
+   */
+  async validate(
+    key: NamedKey,
+    question: MachineDetails,
+    { takesSeat, warnings }: { takesSeat: boolean; warnings: readonly string[] },
+  ): Promise<object> {
     const { product, nonce = null } = question;
     const machine_id = question.machine_id ?? null;
     const { sha256, license, activation } = await this.#find(key, machine_id);
@@ -68,7 +76,8 @@ export class Online {
     let seated: Seated | null = null;
     if (license !== null && judged === 'active') {
       const machine = machine_id === null ? null : machineOf(question, machine_id);
-      const seat = machine === null ? null : seatOf(this.machines, license, machine, { known: activation, takes });
+      const seat =
+        machine === null ? null : seatOf(this.machines, license, machine, { known: activation, takes: takesSeat });
       const noted = this.#note(license, question.app_version ?? null);
       seated = noted === null ? await seat : (await Promise.all([seat, noted]))[0];
     }
@@ -92,6 +101,7 @@ export class Online {
       product,
       status,
       valid: status === 'active',
+      ...(warnings.length > 0 && { warnings }),
     }));
   }
 

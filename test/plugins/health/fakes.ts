@@ -194,6 +194,7 @@ export function request(principal: Principal, more: Partial<HttpRequest> = {}): 
     headers: {},
     principal,
     address: '127.0.0.1',
+    warnings: [],
     cookies: {},
     signal: new AbortController().signal,
     waiting: new AbortController().signal,

@@ -15,7 +15,7 @@ describe('declared indexes of licensing', () => {
     await f.license({ expires_at: new Date(f.clock.now() + 3_600_000).toISOString() });
     await f.licenses.createMany(ADMIN, { product: 'shop', max_activations: 2, client_ref: null }, 3);
     for (const machine_id of ['machine-one', 'machine-two'])
-      await f.online.validate(key, { product: 'shop', machine_id }, true);
+      await f.online.validate(key, { product: 'shop', machine_id }, { takesSeat: true, warnings: [] });
     for (const query of [
       {},
       { product: 'shop' },

@@ -16,7 +16,7 @@ type Answer = Record<string, unknown> & {
 };
 
 const ask = (f: Fixture, license_key: string, more: object = {}, takes = true): Promise<Answer> =>
-  f.online.validate(license_key, { product: 'shop', ...more }, takes) as Promise<Answer>;
+  f.online.validate(license_key, { product: 'shop', ...more }, { takesSeat: takes, warnings: [] }) as Promise<Answer>;
 const statusOf = async (f: Fixture, key: string, more: object = {}, takes = true): Promise<unknown> =>
   (await ask(f, key, more, takes))['status'];
 const machine = (n: number): { machine_id: string } => ({ machine_id: `m-${n}` });

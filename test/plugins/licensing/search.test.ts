@@ -22,8 +22,8 @@ describe('licensing: search', () => {
   it('finds a machine by how its id or its name begins, and leads to its license', async () => {
     const { doc, key } = await f.license();
     const machine = { product: 'shop', machine_id: 'machine-one', machine_name: 'Reception' };
-    await f.online.validate(key, machine, true);
-    await f.online.validate(key, { product: 'shop', machine_id: 'machine-two' }, true);
+    await f.online.validate(key, machine, { takesSeat: true, warnings: [] });
+    await f.online.validate(key, { product: 'shop', machine_id: 'machine-two' }, { takesSeat: true, warnings: [] });
     const hit = {
       title: 'Reception',
       href: `/licenses/${doc.id}`,

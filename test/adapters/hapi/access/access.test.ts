@@ -64,6 +64,7 @@ describe('hapi: who may call', () => {
           path: '/api/t/v1/key/{number}',
           method: 'POST',
           access: { scope: 'bugs:report', intake: true },
+          input: { query: joi.object({ key: joi.string() }) },
           limits: { payload: 'raw' },
           credential: ({ headers, query, body }) =>
             headers['x-sentry-auth'] ??
