@@ -21,4 +21,15 @@ export function networkOf(address: string): string {
   return `${network.join(':')}::/64`;
 }
 
+/**
+ * The network that one operator holds: the /24 of an IPv4 address, the /48 of an IPv6 address. For evidence that must
+ * come from several places, which addresses of one rented network are not.
+ */
+export function siteOf(address: string): string {
+  const network = networkOf(address);
+  if (IPV4.test(network)) return `${network.split('.').slice(0, 3).join('.')}.0/24`;
+  const ipv6 = network.endsWith('::/64') ? network.split(':').slice(0, 3) : null;
+  return ipv6 === null ? network : `${ipv6.join(':')}::/48`;
+}
+
 const parse = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => (ipaddr.isValid(text) ? ipaddr.parse(text) : null);

@@ -124,6 +124,6 @@ export const releasesConfig = joi.object<ReleasesConfig>({
     .max(50)
     .default(2)
     .description(
-      'It stops only when sessions that crashed came from so many different addresses, or by a token that is no intake key. 1: where all installations have one address; then whoever knows the intake key can stop a rollout.',
+      'New groups and crashes that only intake keys reported stop it when they came from so many different networks (/24 of IPv4, /48 of IPv6), and were as many as 1 % of its sessions, or of its downloads where nobody reports sessions. 1: where all installations have one network; then whoever knows the intake key can stop a rollout.',
     ),
 });

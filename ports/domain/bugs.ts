@@ -260,16 +260,24 @@ export const ERROR_GROUPS = token<ErrorGroups>('bugs.error_groups');
 
 /**
  * New groups and regressions of the error stream, by the version that they are of (contract 40, staged rollout: what
- * halts it). One counts when a report came by a token that is no intake key, or reports came from two addresses; from
- * then on, unless it is muted or a duplicate. An item counts for one version: that of its latest regression, else of
+ * halts it). One counts from when a report came by a token that is no intake key, or enough of them came with intake
+ * keys (`PublicEvidence`), unless it is muted or a duplicate. An item counts for one version: that of its latest regression, else of
  * its first report.
  */
+/** What reports with intake keys, which are public, must show: else one stranger could stop every release. */
+export interface PublicEvidence {
+  /** Different networks that they come from (/24 of IPv4, /48 of IPv6); at most 50 are told apart. */
+  networks: number;
+  /** Occurrences of the item. */
+  reports: number;
+}
+
 export interface VersionFaults {
   /**
    * Those that began to count at `since` (RFC 3339) or later.
    * @param version of contract 40's grammar, in any spelling
    */
-  count(project: string, version: string, since: string): Promise<number>;
+  count(project: string, version: string, since: string, evidence: PublicEvidence): Promise<number>;
 }
 
 export const VERSION_FAULTS = token<VersionFaults>('bugs.version_faults');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { networkOf } from '../../lib/addresses.js';
+import { networkOf, siteOf } from '../../lib/addresses.js';
 
 describe('lib: addresses', () => {
   for (const [address, network] of [
@@ -47,4 +47,17 @@ describe('lib: addresses', () => {
       }),
     );
   });
+});
+
+describe('the network that one operator holds', () => {
+  for (const [address, site] of [
+    ['192.0.2.200', '192.0.2.0/24'],
+    ['::ffff:192.0.2.7', '192.0.2.0/24'],
+    ['2001:db8:1:2::a', '2001:db8:1::/48'],
+    ['2001:DB8:0001:ffff::', '2001:db8:1::/48'],
+    ['::1', '0:0:0::/48'],
+    ['proxy.internal', 'proxy.internal'],
+    ['', ''],
+  ] as const)
+    it(`of ${address || 'no address'} is ${site || 'none'}`, () => expect(siteOf(address)).to.equal(site));
 });

@@ -63,7 +63,7 @@ export class FollowUp {
 
     const begun = outcome === 'created' || regression;
     let item = doc;
-    if (begun || item.lone_fault !== undefined) item = await this.faults.look(item, report, begun);
+    if (begun || item.public_fault !== undefined) item = await this.faults.look(item, report, begun);
     if (this.escalation.isDue(item, incoming)) item = await this.escalation.escalate(item, incoming);
     if (mute !== null) item = await this.alarms.look(item, mute);
     if (outcome === 'created' && item.build_key !== null) item = await this.closing.closeIfPublished(item);

@@ -177,16 +177,13 @@ export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
   first_numbered?: string;
   last_numbered?: string;
   /**
-   * `<project> <version>` (`buildKey`) of the new group or regression that counts, and the time since when
+   * `<project> <version>` (`buildKey`) of the new group or regression, and the time since when it counts as it does
    * (version-faults.ts).
    */
   fault_key?: string;
   fault_at?: string;
-  /**
-   * A fault that does not count yet: all its reports came with intake keys and from one address, of which `sender` is a
-   * keyed hash.
-   */
-  lone_fault?: { key: string; sender: string };
+  /** All reports of the fault came with intake keys: `n` networks, each as a keyed hash. Missing: a token confirmed it. */
+  public_fault?: { networks: readonly string[]; n: number };
   /** The act of publishing that closed the item (`PublishedBuild.publication`). */
   closed_by?: string;
   /** `<rule> <minute>` of the last `error.rate_exceeded`; missing while it is armed (alarms.ts). */

@@ -1,7 +1,7 @@
 /** Takes what applications say of their sessions, and adds it to the hours in which these began. */
 import { createHmac } from 'node:crypto';
 import { inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
-import { networkOf } from '../../../lib/addresses.js';
+import { siteOf } from '../../../lib/addresses.js';
 import { correctSenderTime } from '../../../lib/clocks/sender-clock.js';
 import { versionName } from '../../../lib/versions.js';
 import { printOf, type Print } from '../../../lib/text/distinct-sketch.js';
@@ -96,7 +96,7 @@ export class HourIntake implements SessionIntake {
 
   #senderOf(project: string, { intake, address }: SessionSender): string {
     if (!intake) return 'token';
-    const text = `address ${project} ${networkOf(address)}`;
+    const text = `address ${project} ${siteOf(address)}`;
     return `a${createHmac('sha256', this.key).update(text).digest().readUInt32BE(0) % SENDERS}`;
   }
 }

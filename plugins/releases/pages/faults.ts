@@ -1,5 +1,6 @@
 /** What the error stream counted against a version, as its page shows it: what the rollout is halted by. */
 import { isoOf, SECOND_MS } from '../../../lib/time.js';
+import { haltEvidence } from '../publishing/halt-evidence.js';
 import type { ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 
@@ -17,16 +18,19 @@ export interface ShownFaults {
 
 /** Undefined where nobody counts errors. */
 export async function faultsOf(
-  { faults, config, clock }: Pick<ReleaseDeps, 'faults' | 'config' | 'clock'>,
-  { product, version, published_at, rollout_at }: ReleaseDoc,
+  deps: Pick<ReleaseDeps, 'faults' | 'config' | 'clock' | 'health'>,
+  release: ReleaseDoc,
 ): Promise<ShownFaults | undefined> {
+  const { faults, config, clock } = deps;
+  const { product, version, published_at, rollout_at } = release;
   const counted = faults();
   if (counted === undefined) return undefined;
   const windowAt = isoOf(clock.now() - config.halt_window_seconds * SECOND_MS);
   const since = windowAt > rollout_at ? windowAt : rollout_at;
+  const evidence = await haltEvidence(deps, release, since);
   const [all, now] = await Promise.all([
-    counted.count(product, version, published_at),
-    counted.count(product, version, since),
+    counted.count(product, version, published_at, evidence),
+    counted.count(product, version, since, evidence),
   ]);
   const allowed = config.halt_after;
   const href = `/bugs?project=${encodeURIComponent(product)}&type=error&status=open`;

@@ -5,6 +5,7 @@ import type { ReleaseHealth, SessionWindow } from '../../../ports/domain/release
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { versionsBefore } from '../version-before.js';
+import { shareOf } from './halt-evidence.js';
 import { ReleaseDocs } from './release-docs.js';
 
 /** A version that is being replaced has few sessions of the last hour: its share is that of this time. */
@@ -34,7 +35,8 @@ export class CrashCheck {
     // However good the version before was, this one cannot be so many points below it.
     if (own.started < least || percentOf(own) > 100 - points + ROUNDING) return null;
     // One stranger with a public key must not stop a release, also where nobody else reports sessions.
-    if (!own.crashes_by_token && own.crash_addresses < halt_addresses) return null;
+    const few = own.crash_addresses < halt_addresses || own.crashed < shareOf(own.started);
+    if (!own.crashes_by_token && few) return null;
     const base = await this.#base(health, doc, least);
     if (base === null || percentOf(base) - percentOf(own) < points - ROUNDING) return null;
     return (

@@ -11,6 +11,7 @@ import type { VersionFaults } from '../../../ports/domain/bugs.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import type { ReleaseDoc } from '../model.js';
 import { ReleaseChanges } from './changes.js';
+import { haltEvidence } from './halt-evidence.js';
 import { CrashCheck } from './crash-check.js';
 
 const PAGE = 200;
@@ -62,9 +63,13 @@ export class Halting {
     return reason !== null && (await this.changes.halt(doc, reason)) !== null;
   }
 
-  async #faulty({ product, version }: ReleaseDoc, since: string, faults?: VersionFaults): Promise<string | null> {
+  async #faulty(doc: ReleaseDoc, since: string, faults?: VersionFaults): Promise<string | null> {
+    const { product, version } = doc;
     const { halt_after: allowed } = this.deps.config;
-    const n = (await faults?.count(product, version, since)) ?? 0;
+    // What intake keys must show is asked for where there is something to judge.
+    const some = { networks: this.deps.config.halt_addresses, reports: 0 };
+    if (faults === undefined || (await faults.count(product, version, since, some)) <= allowed) return null;
+    const n = await faults.count(product, version, since, await haltEvidence(this.deps, doc, since));
     if (n <= allowed) return null;
     return `${n} new error groups or regressions of ${version} since ${since}; ${allowed} are allowed`;
   }

@@ -15,7 +15,7 @@ describe('errorstream: faults of a version from intake keys', () => {
   });
   after(() => fixture.stop());
 
-  it('count from the second address on, singly and in a list', async () => {
+  it('note each network that they come from, singly and in a list', async () => {
     const from = (address: string, json: unknown) =>
       fixture.post(json, { bearer: KEY, headers: { 'x-forwarded-for': address } });
     const items = fixture.service.store.collection<ItemDoc>('bugs_items');
@@ -23,10 +23,10 @@ describe('errorstream: faults of a version from intake keys', () => {
     const report = error({ exception_class: 'Fresh', app_version: '2.0' });
     const { id } = (await from('192.0.2.1', report)).body;
     await from('192.0.2.1', [report, report]);
-    expect((await stored(id))?.lone_fault?.key).to.equal('alpha 2');
-    await from('192.0.2.2', [report]);
+    expect((await stored(id))?.public_fault?.n).to.equal(1);
+    await from('198.51.100.2', [report]);
     expect(await stored(id)).to.include({ fault_key: 'alpha 2', hit_count: 4 });
-    expect(await stored(id)).not.to.have.property('lone_fault');
+    expect((await stored(id))?.public_fault?.n).to.equal(2);
   });
 });
 

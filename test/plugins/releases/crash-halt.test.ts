@@ -55,6 +55,15 @@ describe('releases: halt by crashes', () => {
     expect(await halted()).to.equal(true);
   });
 
+  it('not by strangers of many networks whose crashes are less than 1 % of the sessions', async () => {
+    one.deps.config.halt_crash_free_points = 0.1;
+    sessions['1.0'] = windowOf(1_000, 0);
+    sessions['1.1'] = windowOf(1_000, 9, { crash_addresses: 50 });
+    expect(await halted()).to.equal(false);
+    sessions['1.1'] = windowOf(1_000, 10, { crash_addresses: 50 });
+    expect(await halted()).to.equal(true);
+  });
+
   it('by one address where a token reports, or where releases.halt_addresses says that one is enough', async () => {
     sessions['1.1'] = windowOf(100, 50, { crash_addresses: 0, crashes_by_token: true });
     expect(await halted()).to.equal(true);

@@ -1,6 +1,6 @@
 /** New groups and regressions by version (ports/domain/bugs.ts, VersionFaults), on every engine. */
 import { expect } from 'chai';
-import type { Report } from '../../../../ports/domain/bugs.js';
+import type { PublicEvidence, Report } from '../../../../ports/domain/bugs.js';
 import { ENGINES, errorReport, fixtureOn, MANAGER, settled, type Fixture } from '../fixture.js';
 
 const HOUR = 3_600_000;
@@ -11,10 +11,12 @@ for (const engine of ENGINES) {
     let close = async (): Promise<void> => undefined;
     let counted: string[];
     let since: string;
+    let evidence: PublicEvidence;
 
     beforeEach(async function () {
       const opened = await engine.open(() => this.skip());
       counted = [];
+      evidence = { networks: 2, reports: 0 };
       fixture = process_(opened.store);
       since = fixture.clock.iso();
       close = async () => {
@@ -29,7 +31,7 @@ for (const engine of ENGINES) {
         deps.faultWatchers = () => [{ counted: (project, version) => void counted.push(`${project} ${version}`) }];
       });
     const count = (version = '1.2', project = 'alpha'): Promise<number> =>
-      fixture.faults.count(project, version, since);
+      fixture.faults.count(project, version, since, evidence);
     let made = 0;
     const group = (fields: Partial<Report> = {}): Partial<Report> => ({
       exception_class: `E${'abcdefghijklmnop'[made++ % 16]}${made}x`,
@@ -66,17 +68,35 @@ for (const engine of ENGINES) {
       expect(counted).to.deep.equal(['alpha 1.2']);
     });
 
-    it('what intake keys alone report counts from the second address on; an IPv6 network is one', async () => {
+    it('what intake keys alone report counts from the networks that are asked for: /24 and /48', async () => {
       const one = group();
-      for (let i = 0; i < 5; i++) await send(stranger('2001:db8:1:2::a', one));
-      await send(stranger('2001:db8:1:2:ffff::b', one));
+      for (const address of ['2001:db8:1:2::a', '2001:db8:1:3::a', '2001:db8:1:ffff:ffff::b'])
+        await send(stranger(address, one));
       expect(await count()).to.equal(0);
-      expect(counted).to.deep.equal([]);
-      await send(stranger('2001:db8:1:3::a', one));
+      await send(stranger('2001:db8:2:3::a', one));
       expect(await count()).to.equal(1);
-      for (const address of ['192.0.2.1', '192.0.2.2', '2001:db8:1:2::a']) await send(stranger(address, one));
+      const other = group();
+      for (let i = 1; i < 255; i += 50) await send(stranger(`192.0.2.${i}`, other));
+      await send(stranger('::ffff:192.0.2.9', other));
       expect(await count()).to.equal(1);
-      expect(counted).to.deep.equal(['alpha 1.2']);
+      await send(stranger('198.51.100.1', other));
+      expect(await count()).to.equal(2);
+      evidence = { networks: 3, reports: 0 };
+      expect(await count()).to.equal(0);
+      await send(stranger('203.0.113.1', other));
+      expect(await count()).to.equal(1);
+      evidence = { networks: 3, reports: 10 };
+      expect(await count(), 'nine reports').to.equal(0);
+    });
+
+    it('notes 50 networks of a fault and no more', async () => {
+      const one = group();
+      let id = '';
+      for (let i = 0; i < 60; i++) ({ id } = await send(stranger(`10.${i}.0.1`, one)));
+      const item = await fixture.deps.items.get(id);
+      expect([item?.public_fault?.n, item?.public_fault?.networks.length]).to.deep.equal([50, 50]);
+      evidence = { networks: 1_000, reports: 0 };
+      expect(await count()).to.equal(1);
     });
 
     it('a token confirms what a key reported', async () => {
@@ -97,9 +117,9 @@ for (const engine of ENGINES) {
       await fixIn('1.3');
       await send(stranger('192.0.2.1', { ...one, app_version: '1.3' }));
       expect([await count('1.2'), await count('1.3')]).to.deep.equal([0, 0]);
-      await send(stranger('192.0.2.2', { ...one, app_version: '1.3' }));
+      await send(stranger('198.51.100.2', { ...one, app_version: '1.3' }));
       expect(await count('1.3')).to.equal(1);
-      expect(counted).to.deep.equal(['alpha 1', 'alpha 1.2', 'alpha 1.3']);
+      expect([...new Set(counted)]).to.deep.equal(['alpha 1', 'alpha 1.2', 'alpha 1.3']);
     });
 
     it('counts within the window alone: since when it counts, not since when it was seen', async () => {
@@ -109,7 +129,7 @@ for (const engine of ENGINES) {
       fixture.clock.advance(HOUR);
       since = fixture.clock.iso();
       expect(await count()).to.equal(0);
-      await send(stranger('192.0.2.2', one));
+      await send(stranger('198.51.100.2', one));
       expect(await count()).to.equal(1);
     });
 
@@ -121,29 +141,28 @@ for (const engine of ENGINES) {
       expect(await count()).to.equal(1);
     });
 
-    it('of many processes exactly one makes it count, and no address is stored in clear', async () => {
+    it('of many processes each notes its networks, none is lost, and no address is stored in clear', async () => {
       const one = group();
       const others = [process_(fixture.store), process_(fixture.store), process_(fixture.store)];
       const { id } = await send(stranger('192.0.2.1', one));
-      const waiting = await fixture.deps.items.get(id);
-      expect(waiting?.lone_fault?.key).to.equal('alpha 1.2');
-      expect(JSON.stringify(waiting)).not.to.include('192.0.2.1');
+      expect(JSON.stringify(await fixture.deps.items.get(id))).not.to.include('192.0');
       await Promise.all(
         Array.from({ length: 24 }, (_, i) =>
-          send(stranger(`192.0.2.${i % 6}`, one), others[i % others.length] ?? fixture),
+          send(stranger(`192.0.${i % 6}.1`, one), others[i % others.length] ?? fixture),
         ),
       );
-      expect(counted).to.deep.equal(['alpha 1.2']);
-      expect(await count()).to.equal(1);
       const item = await fixture.deps.items.get(id);
       expect(item).to.include({ fault_key: 'alpha 1.2', hit_count: 25 });
-      expect(item).not.to.have.property('lone_fault');
+      expect(item?.public_fault?.n).to.equal(6);
+      expect(new Set(item?.public_fault?.networks).size).to.equal(6);
+      await send(one);
+      expect(await fixture.deps.items.get(id)).not.to.have.property('public_fault');
     });
 
-    it('first reports from two addresses at once count, whoever made the group', async () => {
+    it('first reports from two networks at once count, whoever made the group', async () => {
       const one = group();
       const other = process_(fixture.store);
-      await Promise.all([send(stranger('192.0.2.1', one)), send(stranger('192.0.2.2', one), other)]);
+      await Promise.all([send(stranger('192.0.2.1', one)), send(stranger('198.51.100.2', one), other)]);
       expect(await count()).to.equal(1);
     });
   });
