@@ -1,5 +1,6 @@
 /** The title of an error group: `<ShortClass>: <first line of the message>` (contract 21, intake). Pure. */
 import { cutText } from './cut-text.js';
+import { readableClass } from './generated-names.js';
 
 const LINE = 160;
 /** Characters of a title (contract 20). */
@@ -9,6 +10,8 @@ const FIRST_LINE = /\S[^\r\n\u2028\u2029]*/u;
 const firstLine = (text: string): string => (FIRST_LINE.exec(text)?.[0] ?? '').trimEnd();
 /** Generic arguments (.NET, Java, C++) and the address of PHP's anonymous classes: these may hold separators too. */
 const TAIL = /[`<[(\0].*$|@anonymous.*$/su;
+/** Ruby's text of a class without a name. */
+const UNNAMED = /^#<(?:Class|Module|Struct)/;
 /**
  * `$` (Java) and `+` (.NET) separate nested classes, unless a number follows: `Cart$1` is an anonymous class in Cart.
  */
@@ -23,7 +26,8 @@ const PROSE = /["'=]|\S\s+\S/u;
  * Segments without letters are skipped. A name without a usable segment, or of generic arguments only, stays whole.
  */
 export function shortClass(name: string): string {
-  const whole = firstLine(name);
+  const whole = firstLine(readableClass(name));
+  if (UNNAMED.test(whole)) return whole;
   const plain = whole.replace(TAIL, '').trim();
   if (PROSE.test(plain)) return plain;
   const last = plain.split(SEPARATOR).findLast((segment) => NAME.test(segment));

@@ -10,6 +10,7 @@ import { cutHead, cutNewest, cutObject, cutStack } from './limits/cut.js';
 import { cutText } from '../../lib/text/cut-text.js';
 import { titleOf } from '../../lib/text/error-title.js';
 import { versionName } from '../../lib/versions.js';
+import { readableClass } from '../../lib/text/generated-names.js';
 
 /** Characters, elements. */
 export const LIMITS = {
@@ -112,7 +113,11 @@ export function reportOf(
 ): ReadReport {
   const cutter = new Cutter();
   const message = cutter.text('error_message', body.error_message, LIMITS.error_message);
-  const exceptionClass = cutter.text('exception_class', body.exception_class, LIMITS.exception_class);
+  const exceptionClass = cutter.text(
+    'exception_class',
+    body.exception_class && readableClass(body.exception_class),
+    LIMITS.exception_class,
+  );
   if (message === null && exceptionClass === null) {
     throw invalid({ error_message: 'must not be empty where there is no exception_class' });
   }

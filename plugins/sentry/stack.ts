@@ -122,7 +122,24 @@ export function stackOf(chain: readonly Thrown[], platform: string | null): Stac
   const native = Object.hasOwn(FORMS, platform ?? '') ? FORMS[platform ?? ''] : undefined;
   const form = native?.fits(own) ? native : GENERIC;
   const text = form === PYTHON ? innermostLast(chain) : outermostFirst(chain, form);
-  return { text, file: form.file(own), line: own.line, function: own.function };
+  return { text, file: form.file(own), line: own.line, function: functionName(own, platform) };
+}
+
+/** Languages that name the class of a frame in its `module`. */
+const TYPED = new Set(['java', 'csharp', 'kotlin', 'scala', 'groovy', 'dart']);
+
+/**
+ * The function with the class that it belongs to, where the file does not say it: an inner class, a coroutine or a
+ * state machine, of which one file holds several.
+ */
+function functionName({ function: name, module, file }: StackFrame, platform: string | null): string | null {
+  if (name === null || module === null || !TYPED.has(platform ?? '')) return name;
+  const type = module.slice(module.search(/[^./]*$/));
+  const outer = file?.replace(/^.*[\\/]/, '').replace(/\.\w+$/, '');
+  if (outer === undefined || type === outer || type === `${outer}Kt` || name.startsWith(`${type}.`)) return name;
+  // The class that the file is named by says nothing more.
+  const inner = type.startsWith(`${outer}$`) || type.startsWith(`${outer}+`) ? type.slice(outer.length + 1) : type;
+  return `${inner}.${name}`;
 }
 
 /** The frames that the error comes from: those of the first exception that has any. */

@@ -10,10 +10,12 @@
  */
 import { hash as digest } from 'node:crypto';
 import { RecentMap } from '../../../lib/recent-map.js';
-import { coarse, isCoarse } from './coarse.js';
+import { maskGeneratedName } from '../../../lib/text/generated-names.js';
+import { coarse, coarseOrigin, isCoarse } from './coarse.js';
+import { earlierFunction, EARLIER_ORIGINS } from './earlier-origins.js';
 import { mask, masksOf, type MaskOptions } from './mask.js';
 import { firstFrame } from './frames.js';
-import { earlierOrigin, normaliseFunction, normaliseOrigin } from './origin.js';
+import { normaliseFunction, normaliseOrigin } from './origin.js';
 
 export interface GroupingInput {
   type: string;
@@ -69,11 +71,11 @@ export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> =
 
 /** A report's part in the flood rule: its source, which is counted, and its coarse key (contract 21, flood). */
 export interface Flood {
-  /** The same for all items of one project, type, class and origin. */
+  /** The same for all items of one project, type and class. */
   source: string;
   /**
-   * The key in which every word that holds a digit is masked. Null where the message has no such word: then no other
-   * key has the same coarse key, so none needs to be stored.
+   * The key in which every word that holds a digit is masked, of class, origin and message. Null where there is no such
+   * word: then no other key has the same coarse key, so none needs to be stored.
    */
   coarse_key: string | null;
 }
@@ -81,35 +83,38 @@ export interface Flood {
 /** The flood part; null where a fingerprint decides: the sender has decided which errors are one. */
 export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flood | null {
   if (fingerprintOf(input) !== null) return null;
-  const head = [...headOf(input), origin];
-  const text = coarse(masked);
-  return { source: hash(head), coarse_key: isCoarse(text) ? `c2:${hash([...head, text])}` : null };
+  const [type = '', project = '', exceptionClass = ''] = headOf(input);
+  const source = [type, project, coarse(exceptionClass)];
+  const parts = [...source.slice(2), coarseOrigin(origin, input.file_path ?? null), coarse(masked)];
+  return {
+    source: hash(source),
+    coarse_key: parts.some(isCoarse) ? `c3:${hash([type, project, ...parts])}` : null,
+  };
 }
 
 /**
- * The report's keys under the masks and origins of earlier versions, which still find its old group (decisions 011 and
- * 041); none where those change nothing.
- * @param masks of earlier versions (`earlierMasks`)
+ * The report's keys under the rules of earlier versions, which still find its old group (decisions 011, 041 and 051);
+ * none where those change nothing.
+ * @param masks of earlier versions, the newest first (`earlierMasks`)
  */
 export function earlierKeysOf(input: GroupingInput, now: Grouping, masks: readonly Partial<MaskOptions>[]): string[] {
-  // Earlier origins named no function: an old group would hold the errors of all functions of a file.
-  if (input.function_name) return [];
-  const said = { ...input, message_template: null };
-  // Without a hash in the origin and a digit in the message, both rules make the same keys.
-  const isHashed = now.origin.includes('<hash>');
-  if (!input.message_template && !isHashed && !DIGIT.test(messageOf(said))) return [];
-  const origin = isHashed ? originOf(input, earlierOrigin) : now.origin;
   const parts = fingerprintOf(input);
   const keys = new Set<string>();
-  for (const masked of masksOf(messageOf(said), masks)) {
-    if (masked === now.masked && origin === now.origin) continue;
-    keys.add(`v2:${hash([...headOf(input), ...(parts === null ? [origin, masked] : tail(parts, origin, masked))])}`);
+  const texts = masksOf(messageOf(input), masks);
+  const plain = input.message_template ? masksOf(messageOf({ ...input, message_template: null }), masks) : texts;
+  const exceptionClass = input.exception_class?.slice(0, LONGEST_PART).trim() ?? '';
+  for (const i of masks.keys()) {
+    const isLatest = i === 0;
+    // Earlier origins named no function: an old group would hold the errors of all functions of a file.
+    if (!isLatest && input.function_name) break;
+    const masked = (isLatest ? texts : plain)[i] ?? '';
+    const origin = originOf(input, isLatest ? BEFORE_051 : BEFORE_041);
+    const head = [input.type, input.project, exceptionClass];
+    keys.add(`v2:${hash([...head, ...(parts === null ? [origin, masked] : tail(parts, origin, masked))])}`);
   }
   keys.delete(now.dedup_key);
   return [...keys];
 }
-
-const DIGIT = /\d/;
 
 const fingerprintOf = ({ fingerprint }: GroupingInput): readonly string[] | null =>
   fingerprint?.length ? fingerprint.slice(0, MOST_ELEMENTS) : null;
@@ -117,24 +122,38 @@ const fingerprintOf = ({ fingerprint }: GroupingInput): readonly string[] | null
 const headOf = ({ type, project, exception_class }: GroupingInput): string[] => [
   type,
   project,
-  exception_class?.slice(0, LONGEST_PART).trim() ?? '',
+  exception_class ? maskGeneratedName(exception_class.slice(0, LONGEST_PART).trim()) : '',
 ];
+
+/** How the parts of an origin are normalised. */
+interface OriginRules {
+  file(file: string): string;
+  function(name: string): string;
+  /** The method of a frame without a file. */
+  method(name: string): string;
+}
+
+const NOW: OriginRules = {
+  file: normaliseOrigin,
+  function: normaliseFunction,
+  method: (name) => maskGeneratedName(name).toLowerCase(),
+};
+const lower = (name: string): string => name.toLowerCase();
+const BEFORE_051: OriginRules = { file: EARLIER_ORIGINS.before051, function: earlierFunction, method: lower };
+const BEFORE_041: OriginRules = { file: EARLIER_ORIGINS.before041, function: earlierFunction, method: lower };
 
 /**
  * The caller's file, with its function where the caller states one; else the file (or method) of the first frame; else
  * empty.
  */
-export function originOf(
-  { file_path, function_name, stack_trace }: GroupingInput,
-  normalise = normaliseOrigin,
-): string {
-  const given = file_path ? normalise(file_path) : '';
-  const name = given !== '' && function_name ? normaliseFunction(function_name) : '';
+export function originOf({ file_path, function_name, stack_trace }: GroupingInput, rules = NOW): string {
+  const given = file_path ? rules.file(file_path) : '';
+  const name = given !== '' && function_name ? rules.function(function_name) : '';
   if (name !== '') return `${given}#${name}`;
   if (given !== '' || !stack_trace) return given;
   const frame = firstFrame(stack_trace);
   if (frame === null) return '';
-  return frame.file !== null ? normalise(frame.file) : (frame.function ?? '').toLowerCase();
+  return frame.file !== null ? rules.file(frame.file) : rules.method(frame.function ?? '');
 }
 
 /** The message, or the title, without what differs from report to report. */

@@ -6,9 +6,12 @@ import { form, TAIL, type Form } from './form.js';
 import { powershellForm } from './scripts.js';
 
 /** A line that begins with `at `: Node, Chrome, Hermes, Java, .NET and PowerShell in English, Rust. */
-export function atForm(rest: string): Form | null {
+export function atForm(given: string): Form | null {
+  const rest = given.endsWith(']') ? given.replace(PACKAGING, '') : given;
   const java = rest.endsWith(')') ? javaForm(rest) : null;
   if (java !== null) return java;
+  const mono = MONO.exec(rest);
+  if (mono !== null) return monoForm(mono);
   const open = rest.indexOf('(');
   if (open > 0 && rest.charAt(open - 1) !== ' ' && !TAIL.test(rest.slice(0, open))) {
     const method = methodForm(rest);
@@ -16,6 +19,9 @@ export function atForm(rest: string): Form | null {
   }
   return (rest.endsWith(')') ? null : powershellForm(rest)) ?? v8Form(rest);
 }
+
+/** The library and its version, which Logback and Log4j write behind a frame: ` ~[shop-1.4.2.jar!/:1.4.2]`. */
+const PACKAGING = /\s{1,4}~?\[[^[\]]{0,300}\]$/;
 
 const V8_WORDS = /^(?:async |new )+/;
 /** React Native's engine: `pay (address at index.android.bundle:1:23)`. */
@@ -72,9 +78,23 @@ export function dotnetForm(line: string): Form | null {
   return methodForm(rest);
 }
 
+/** Of native AOT, and of frames without symbols. */
+const IL_OFFSET =
+  /^\+ 0x[0-9a-f]{1,16}|^(?:in <[^>]{1,200}>(?::(?:line )?\d{1,9})?|IL_[0-9a-f]{1,8}|\[0x[0-9a-f]{1,16}\])$/;
 const METHOD = /^[\p{L}_<][\p{L}\p{N}_.`<>+$|,[\]@&-]*$/u;
 const DOTNET_PLACE = /:[^\d:\\/.]{0,24}(\d{1,9})\.?$/;
 const PATH_START = /(?:^|[\s:])((?:[A-Za-z]:)?[\\/]|[\p{L}\p{N}_.-]{1,100}[\\/])/u;
+
+/** Mono and Unity: `Acme.Job.Run (System.Int32 x) [0x0001f] in <3f25…>:0`, `Job.Run () (at Assets/Job.cs:12)`. */
+const MONO =
+  /^([\p{L}_<][\p{L}\p{N}_.`<>+$|,/:@-]{0,500}) \([^()]{0,500}\) ?(?:\[0x[0-9a-f]{1,16}\] in (.{1,1000}?):\d{1,9}|\(at (.{1,1000}?):\d{1,9}\)|\+ 0x[0-9a-f]{1,16}) ?$/u;
+const MONO_LINE = /:(\d{1,9})\)? ?$/;
+
+function monoForm(found: RegExpExecArray): Form {
+  const file = found[2] ?? found[3] ?? '<unknown>';
+  const isNamed = !file.startsWith('<');
+  return form('dotnet', isNamed ? file : null, found[1] ?? null, isNamed ? MONO_LINE.exec(found[0])?.[1] : null);
+}
 
 /** A .NET method: `Acme.Order.Load(Guid id) in C:\src\Order.cs:line 42`; without a file the method is the place. */
 function methodForm(rest: string): Form | null {
@@ -82,7 +102,10 @@ function methodForm(rest: string): Form | null {
   const close = rest.indexOf(')', open);
   const name = rest.slice(0, open);
   if (close < 0 || !METHOD.test(name)) return null;
-  const place = rest.slice(close + 1).trim();
+  const place = rest
+    .slice(close + 1)
+    .trim()
+    .replace(IL_OFFSET, '');
   if (place === '') return name.includes('.') ? form('dotnet', null, name, null) : null;
   const tail = DOTNET_PLACE.exec(place);
   const start = PATH_START.exec(place);

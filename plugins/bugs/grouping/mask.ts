@@ -6,12 +6,16 @@
  */
 import { GUID, GUID_START } from '../../../lib/text/guid.js';
 import { RecentMap } from '../../../lib/recent-map.js';
+import { maskNamesInText } from '../../../lib/text/generated-names.js';
+import { maskDates } from './dates.js';
 import { splitDuplicates } from './duplicates.js';
 import { SOURCE_EXTENSION } from './form.js';
 import { maskLongWords, maskPathNumbers, maskPrefixedIds, maskProcessIds } from './ids.js';
 import { maskMeasures } from './measures.js';
+import { maskPaths, maskPods } from './message-paths.js';
 import { maskIpv4, maskIpv6, maskMac } from './network.js';
 import { maskQuoted } from './quotes.js';
+import { maskRuntimeValues } from './runtime-values.js';
 
 /** Masks that may be switched off (`grouping.mask_…` of the configuration). */
 export interface MaskOptions {
@@ -35,6 +39,8 @@ export interface MaskOptions {
   long_words: boolean;
   /** Ids such as `pi_3Pph39e`. */
   prefixed_ids: boolean;
+  /** Generated names and paths, and values that runtimes write; off only for the keys of earlier stores. */
+  generated: boolean;
 }
 
 export const EVERY_MASK: MaskOptions = {
@@ -49,12 +55,15 @@ export const EVERY_MASK: MaskOptions = {
   process_ids: true,
   long_words: true,
   prefixed_ids: true,
+  generated: true,
 };
 
-/** Masks that were added by decision 041, and by 011; older stores have keys without them. The newest first. */
+/** Masks that were added by decisions 051, 041 and 011; older stores have keys without them. The newest first. */
 const LATER_MASKS: readonly Partial<MaskOptions>[] = [
-  { short_numbers: false },
+  { generated: false },
+  { generated: false, short_numbers: false },
   {
+    generated: false,
     short_numbers: false,
     ip_ports: false,
     mac_addresses: false,
@@ -194,7 +203,7 @@ class Masking {
 
   piece(text: string): string {
     const { options } = this;
-    let masked = text;
+    let masked = options.generated ? this.#noted('generated', text, maskGenerated(text)) : text;
     if (masked.includes('@')) {
       if (options.emails) masked = this.#noted('emails', masked, masked.replace(EMAIL, '<email>'));
       masked = masked.replace(IDENTITY, '@<address>');
@@ -229,6 +238,10 @@ class Masking {
     return after;
   }
 }
+
+/** Generated names and paths, and values of runtimes: before all others, which would leave half of them. */
+const maskGenerated = (text: string): string =>
+  maskRuntimeValues(maskPaths(maskDates(maskNamesInText(maskPods(text)))));
 
 function maskLineWord(_: string, word: string, gap: string, column?: string, char?: string): string {
   return `${word}${gap}<line>${column === undefined ? '' : `${column}<line>`}${char === undefined ? '' : `${char}<line>)`}`;

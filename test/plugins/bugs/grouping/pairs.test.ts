@@ -224,6 +224,7 @@ describe('grouping: messages', () => {
       process_ids: ['pid 1', 'pid <number>'],
       long_words: ['a81f93cc02d94e11b7', '<id>'],
       prefixed_ids: ['pi_3Pph39e', 'pi_<id>'],
+      generated: ['Foo$$Lambda$14/0x1f', 'Foo$$Lambda'],
     };
     for (const [name, [text, masked]] of Object.entries(samples)) {
       expect(mask(text)).to.equal(masked);

@@ -69,7 +69,7 @@ describe('bugs: flood', () => {
     const made: string[] = [];
     for (const kind of kinds) made.push((await fixture.bugs.record({ ...strange(1), ...kind })).id);
     expect(new Set(made).size).to.equal(40);
-    expect(await fixture.deps.keys.count({ key: { prefix: 'c2:' } })).to.equal(15);
+    expect(await fixture.deps.keys.count({ key: { prefix: 'c3:' } })).to.equal(15);
     for (const [n, { error_message }] of kinds.entries()) {
       const again = await fixture.bugs.record({ ...strange(1), error_message: error_message.replace('1Q', '2Q') });
       expect(again.id, error_message).to.equal(made[n]);
@@ -92,7 +92,30 @@ describe('bugs: flood', () => {
     await fixture.bugs.record(errorReport({ error_message: 'no seat <word> in the hall' }));
     const [source] = (await fixture.deps.floods.find()).items;
     expect([source?.first?.length, source?.made_at.length]).to.deep.equal([1, 2]);
-    expect(await fixture.deps.keys.count({ key: { prefix: 'c2:' } })).to.equal(0);
+    expect(await fixture.deps.keys.count({ key: { prefix: 'c3:' } })).to.equal(0);
+  });
+
+  it('counts what a class makes whatever the origin, and joins pages and classes that vary in words with digits', async () => {
+    const variants: readonly ((n: number) => Partial<Report>)[] = [
+      (n) => ({ file_path: `/srv/part-${n}x/cart.js`, error_message: 'no price' }),
+      (n) => ({ file_path: 'src/cart.js', function_name: `f${n}x`, error_message: 'no stock' }),
+      (n) => ({
+        file_path: `https://shop.example/item/${'abcdefgh'.charAt(n % 8)}${'x'.repeat(n)}`,
+        error_message: 'no',
+      }),
+      (n) => ({ exception_class: `Late${n}X`, error_message: 'no time' }),
+    ];
+    for (const [kind, fields] of variants.entries()) {
+      const made: string[] = [];
+      for (let n = 1; n <= 60; n++)
+        made.push(
+          (await fixture.bugs.record({ ...strange(1), project: kind < 3 ? 'alpha' : 'beta', ...fields(n) })).id,
+        );
+      expect(new Set(made).size, String(kind)).to.be.at.most(25);
+    }
+    expect(await fixture.bugs.record({ ...strange(1), file_path: 'src/none.js', error_message: 'new' })).to.include({
+      created: true,
+    });
   });
 
   it('knows which coarse texts are those of one message alone', () => {
@@ -137,7 +160,7 @@ describe('bugs: flood', () => {
 });
 
 describe('bugs: groups from before a mask was added', () => {
-  const [NEWER = {}, EARLIER_MASKS = {}] = earlierMasks({});
+  const [, NEWER = {}, EARLIER_MASKS = {}] = earlierMasks({});
   const late = (ms: number): Report => errorReport({ error_message: `timed out after ${ms} ms`, title: `E: ${ms}` });
 
   it('go on under their new key', async () => {
@@ -186,11 +209,13 @@ describe('bugs: groups from before a mask was added', () => {
   });
 
   it('are looked for with the settings that hold', () => {
-    expect(earlierMasks({ emails: false }).map(({ emails }) => emails)).to.deep.equal([false, false]);
+    expect(earlierMasks({ emails: false }).map(({ emails }) => emails)).to.deep.equal([false, false, false]);
     const report = { type: 'error', project: 'p', error_message: 'a@b.de has 4711' };
     const now = groupingOf(report, { emails: false });
     const keys = earlierKeysOf(report, now, earlierMasks({ emails: false }));
-    expect(keys).to.deep.equal([groupingOf(report, { emails: false, short_numbers: false }).dedup_key]);
+    expect(keys).to.deep.equal([
+      groupingOf(report, { emails: false, generated: false, short_numbers: false }).dedup_key,
+    ]);
   });
 
   it('are looked for only where a mask makes a difference', () => {

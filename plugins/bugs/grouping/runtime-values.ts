@@ -1,0 +1,139 @@
+/**
+ * Values in messages that runtimes, parsers, databases and bundlers write (contract 21, amendments): the number in them
+ * is never a code. Pure, linear.
+ */
+type Rule = readonly [pattern: RegExp, instead: string];
+
+interface Source {
+  /** A sign without which no pattern matches. */
+  sign: RegExp;
+  rules: readonly Rule[];
+}
+
+const N = String.raw`-?\d{1,20}`;
+const r = (source: string, flags = 'gi'): RegExp => new RegExp(source.replaceAll('{N}', N), flags);
+
+/** A line about a place outside a list, a text or a range: every bare number in it is a value. */
+const OUTSIDE =
+  /out[- ]?of[- _]?(?:the )?(?:array )?(?:bounds|range)|OutOfBounds|outside (?:of )?(?:the )?(?:array |valid )?(?:bounds|range)|beyond (?:the )?(?:bounds|end)|range_check|should be <=? len|not in (?:inclusive )?range|is not a valid index|slice index starts|larger than the node's length|exceeds? (?:the )?(?:length|size|bounds)|maximum bound|index or size|char boundary|__n \(which is|__pos \(which is/i;
+/** Words behind which a number names what is meant, no place. */
+const NAMED = String.raw`(?<![a-z])(?:code|status|errno|error|http|sql|ora|argument|parameter|version|port|line)s?[ :=#([/-]{1,3}`;
+const BARE = new RegExp(
+  String.raw`(?<![\p{L}\p{N}_.])(?<!${NAMED})-?(?<![\p{L}\p{N}]-)\d{1,20}(?:\.\d{1,20})?(?![\p{L}\p{N}_])`,
+  'giu',
+);
+/** Go's slices `[:12]`, Kotlin's and Dart's ranges `0..2`, Ruby's `-3...3`. */
+const RANGE = /(?<![\p{L}\p{N}_.])-?\d{1,20}\.{2,3}<?-?\d{1,20}/gu;
+
+function maskOutside(text: string): string {
+  if (!OUTSIDE.test(text)) return text;
+  return text
+    .split('\n')
+    .map((line) => (OUTSIDE.test(line) ? line.replace(RANGE, '<number>').replace(BARE, '<number>') : line))
+    .join('\n');
+}
+
+const SOURCES: readonly Source[] = [
+  {
+    // Lists, texts and ranges.
+    sign: /\d/,
+    rules: [
+      [
+        r(
+          String.raw`\b((?:index|idx|offset|position|size|length|len|count|begin|end|start|capacity|fromIndex|toIndex)(?:: |=| = |\())({N})(?=[,;) .]|$)`,
+        ),
+        '$1<number>',
+      ],
+      [
+        r(
+          String.raw`\b(begin|end|length|offset|count|index|size) ({N})(?=, (?:begin|end|length|offset|count|index|size) |$)`,
+        ),
+        '$1 <number>',
+      ],
+      [
+        r(
+          String.raw`\b(undefined (?:array key|offset):?|uninitialized string offset:?|illegal string offset|at (?:position|offset|index|character|char|byte|row|column)|row|character|around character|code point|byte position|with (?:length|capacity|size)|of length) ({N})(?![\w:.]*\d)`,
+        ),
+        '$1 <number>',
+      ],
+      [
+        r(String.raw`\((which is|is|was|char|got|at character|at char|at byte|at position|at offset) ({N})\)`),
+        '($1 <number>)',
+      ],
+      [
+        r(
+          String.raw`\b(actual value was|received|but got|found|got|only valid value is [\d.]{1,20}:|value is empty:) ({N})(?=[.,;:)]|$)`,
+        ),
+        '$1 <number>',
+      ],
+      [r(String.raw`^( {0,8}(?:left|right): )({N})$`, 'gim'), '$1<number>'],
+      [r(String.raw`(?<=\bshapes? )\([\d, ]{1,60}\)(?: (?:and )?\([\d, ]{1,60}\)){0,4}`), '<number>'],
+    ],
+  },
+  {
+    // Parsers. What they met is a value, whether a character or a word.
+    sign: /token|charact|JSON|pars|liter|convert|input|identifier|invalid value|start of a value|BytePosition/i,
+    rules: [
+      [
+        /\b(unexpected (?:token|character|identifier|string|number|symbol)|unrecogni[sz]ed token|invalid character|unexpected JSON token)(?: encountered while parsing value:)? (?:'[^'\n]{1,60}'|"[^"\n]{1,60}"|`[^`\n]{1,60}`|\S{1,40}?)(?= in JSON|[, ]|[.:]?$|\.)/gim,
+        '$1 <value>',
+      ],
+      [/(?<=<value>), "[^\n]{0,200}?"(?:\.{3})?(?= is not valid JSON)/g, ', <value>'],
+      [/(?<=<value>), (?:\.{3})?"[^\n]{0,200}(?= is not valid JSON)/g, ', <value>'],
+      [
+        /(?<=<value>),? \(code \d{1,7}\)|(?<=unexpected character )\('[^\n]{1,12}' \(code \d{1,7}[^()\n]{0,60}\)\)/gi,
+        '<value>',
+      ],
+      [/(?<=\[Source: )[^\n]{0,600}?(?=; line:|$)/gm, '<value>'],
+      [
+        r(
+          String.raw`\b((?:line|column|char|character|lineNumber|columnNumber|BytePositionInLine)(?::| =|=)? ?)({N})(?![\w])`,
+        ),
+        '$1<line>',
+      ],
+      [/\$(?:\.[\w-]{1,80}|\[\d{1,9}\]){1,20}/g, '$$<path>'],
+      [/'[^'\n]{1,8}'(?= is an invalid (?:start|end) of)/g, '<value>'],
+      [
+        /(?<=\binvalid literal for (?:int|float)\(\) with base \d{1,2}: |could not convert string to (?:float|complex): |For input string: |invalid value for (?:Integer|Float|Rational)\(\): |\bparsing |invalid input syntax for type [\w ]{1,40}: |Cannot parse |invalid type: string |NumberFormatException: )(?:"[^"\n]{0,300}"|'[^'\n]{0,300}')/gi,
+        '<value>',
+      ],
+      [/(?<=\binput string )'[^'\n]{0,300}'(?= was not in)/gi, '<value>'],
+      [/(?<=\b(?:incorrect|truncated incorrect) [a-z]{3,12} value: )'[^\n]{0,300}?'(?= for column|$)/gim, '<value>'],
+      [/(?<=unexpected token at )'[^\n]{0,300}'?$/gim, '<value>'],
+    ],
+  },
+  {
+    // Rust's texts, whose values stand in the form of the source.
+    sign: /byte index|is not a char/,
+    rules: [[/(?<=\b(?:of|it is inside) )(?:`[^\n]{0,300}`|'[^'\n]{1,12}'(?: \(bytes [^()\n]{1,30}\))?)/g, '<value>']],
+  },
+  {
+    // Bundlers number their chunks.
+    sign: /chunk/i,
+    rules: [[/\b(loading (?:css )?chunk) \d{1,9}(?= |\.|,|$)/gi, '$1 <number>']],
+  },
+  {
+    // Rows of a database.
+    sign: / \(|transaction/,
+    rules: [
+      [
+        /\b(Failing row contains|Fehlgeschlagene Zeile enthält|La ligne en échec contient|La fila que falla contiene) \([^\n]{0,2000}/g,
+        '$1 (<value>)',
+      ],
+      [/\b(transaction|Prozess|process) \d{1,20}(?= ?[;,.]|$| waits| wartet)/gi, '$1 <number>'],
+    ],
+  },
+  {
+    // Containers, by the beginning of their ids.
+    sign: /[0-9a-f]{12}/,
+    rules: [[/(?<![\w./@-])(?=[a-f]{0,11}\d)(?=\d{0,11}[a-f])[0-9a-f]{12}(?![\w-])/g, '<id>']],
+  },
+];
+
+/** The message without the values that runtimes write into it. */
+export const maskRuntimeValues = (text: string): string =>
+  SOURCES.reduce(
+    (masked, { sign, rules }) =>
+      sign.test(masked) ? rules.reduce((one, [pattern, instead]) => one.replace(pattern, instead), masked) : masked,
+    maskOutside(text),
+  );

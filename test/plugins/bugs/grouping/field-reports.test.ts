@@ -1,0 +1,49 @@
+/** Reports of users of error trackers, from the event or body to the group (contract 21, grouping and amendments). */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { groupingOf } from '../../../../plugins/bugs/grouping/key.js';
+import type { ErrorBody } from '../../../../plugins/errorstream/body.js';
+import { reportOf as toReport } from '../../../../plugins/errorstream/report.js';
+import { reportOf as readEvent } from '../../../../plugins/sentry/event.js';
+import type { Report } from '../../../../ports/domain/bugs.js';
+
+interface FieldReport {
+  name: string;
+  groups: number;
+  expected: string;
+  inputs: Record<string, unknown>[];
+}
+
+const file = new URL('../../../fixtures/field-reports/grouping.json', import.meta.url);
+const { reports } = JSON.parse(await readFile(file, 'utf8')) as { reports: FieldReport[] };
+
+const SENDER = { id: 'key', name: 'key', source: 'sdk', address: null } as unknown as Parameters<typeof toReport>[1];
+
+function read(input: Record<string, unknown>): Report {
+  const body =
+    input['exception'] === undefined
+      ? ({ project: 'shop', ...input } as unknown as ErrorBody)
+      : (readEvent(input, { project: 'shop', id: '1' }).report as unknown as ErrorBody);
+  return toReport(body, SENDER, Date.UTC(2026, 10, 28)).report;
+}
+
+describe('grouping: field reports', () => {
+  for (const { name, groups, expected, inputs } of reports)
+    it(`${name}: ${expected}`, () => {
+      const keys = new Set(inputs.map((input) => groupingOf(read(input)).dedup_key));
+      expect(keys.size).to.equal(groups);
+    });
+
+  const named = (name: string): Report[] => (reports.find((one) => one.name === name)?.inputs ?? []).map(read);
+
+  it('shows anonymous classes by their names', () => {
+    expect(named('php-anonymous-exception-class')[0]?.exception_class).to.equal('RuntimeException@anonymous');
+    expect(named('ruby-anonymous-class')[0]).to.include({ exception_class: '#<Class>', title: '#<Class>: boom' });
+  });
+
+  it('names the async method of a state machine', () =>
+    expect(groupingOf(named('dotnet-async-state-machine')[0] as Report).origin).to.equal('acme.job.runasync'));
+
+  it('names the file that Ruby evaluates a text in', () =>
+    expect(groupingOf(named('ruby-eval-line')[0] as Report).origin).to.equal('app/x.rb'));
+});
