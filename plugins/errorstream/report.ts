@@ -11,6 +11,7 @@ import { cutText } from '../../lib/text/cut-text.js';
 import { titleOf } from '../../lib/text/error-title.js';
 import { versionName } from '../../lib/versions.js';
 import { readableClass } from '../../lib/text/generated-names.js';
+import { innerError } from '../../lib/text/wrapped-errors.js';
 
 /** Characters, elements. */
 export const LIMITS = {
@@ -73,7 +74,7 @@ const NO_DETAILS: Details = { context: null, breadcrumbs: null };
 const noDetails = (): Details => NO_DETAILS;
 
 /** What only plugins state of a report. */
-type Stated = Pick<ErrorReport, 'message_template' | 'function' | 'build_number'>;
+type Stated = Pick<ErrorReport, 'message_template' | 'members' | 'function' | 'build_number'>;
 
 /** A body's details are cut at once, because the answer names what was cut; others when they are called for. */
 function detailsOf(
@@ -91,6 +92,18 @@ const cutDetails = ({ context, breadcrumbs }: Pick<ErrorBody, 'context' | 'bread
   context: cutter.object('context', context, LIMITS.context),
   breadcrumbs: cutter.newest('breadcrumbs', breadcrumbs, LIMITS.breadcrumbs, LIMITS.breadcrumbs_text),
 });
+
+/** Class and message of the error: of a wrapper, those of what it carries, where its trace names it. */
+function carriedBy({ exception_class, error_message, stack_trace }: ErrorBody & Stated): {
+  type: string | null;
+  text: string;
+} {
+  const type = exception_class?.trim() || null;
+  const inner = stack_trace && type !== null ? innerError(stack_trace, type, error_message) : null;
+  return inner === null
+    ? { type: exception_class ?? null, text: error_message }
+    : { type: inner.type, text: inner.message };
+}
 
 /** What becomes of a body. */
 export interface ReadReport {
@@ -112,12 +125,9 @@ export function reportOf(
   details?: () => ErrorDetails,
 ): ReadReport {
   const cutter = new Cutter();
-  const message = cutter.text('error_message', body.error_message, LIMITS.error_message);
-  const exceptionClass = cutter.text(
-    'exception_class',
-    body.exception_class && readableClass(body.exception_class),
-    LIMITS.exception_class,
-  );
+  const { type, text } = carriedBy(body);
+  const message = cutter.text('error_message', text, LIMITS.error_message);
+  const exceptionClass = cutter.text('exception_class', type && readableClass(type), LIMITS.exception_class);
   if (message === null && exceptionClass === null) {
     throw invalid({ error_message: 'must not be empty where there is no exception_class' });
   }
@@ -138,6 +148,7 @@ export function reportOf(
     error_level: body.error_level,
     error_message: message,
     message_template: body.message_template ?? null,
+    members: body.members ?? null,
     exception_class: exceptionClass,
     file_path: cutter.text(file, path, LIMITS.path, cutHead),
     function_name: body.function ?? null,

@@ -3,6 +3,7 @@
  * intake). Pure.
  */
 import { framesOf, type StackFrame } from './frames.js';
+import { isWrapper } from '../../lib/text/wrapped-errors.js';
 import { line, record, records, shallow, text, type Loose } from './values.js';
 
 /** `wrapper`: it was put around the one before. `member`: one of the errors that the first one holds. */
@@ -55,37 +56,73 @@ function thrownOf(exception: Loose, groups: ReadonlySet<unknown>, levels: Map<un
   };
 }
 
+/** A member is named by the property of the group that holds it: `errors[0]`, `exceptions[1]`, `InnerExceptions[0]`. */
+const HELD = /^(?:errors|exceptions|_?inner_?exceptions)\[/i;
+
 /** The exceptions of an event, the one that gives the title first; none for an event without. */
 export function chainOf(event: Loose): Thrown[] {
   const given = records(event['exception']).slice(-MOST_THROWN).reverse();
   const mechanisms = given.map((exception) => record(exception['mechanism']));
-  const groups = new Set(
-    mechanisms.filter((one) => one?.['is_exception_group'] === true).map((one) => one?.['exception_id']),
-  );
+  const flagged = mechanisms.filter((one) => one?.['is_exception_group'] === true).map((one) => one?.['exception_id']);
+  const held = mechanisms.filter((one) => HELD.test(line(one?.['source']) ?? '')).map((one) => one?.['parent_id']);
+  const groups = new Set(flagged.length > 0 ? flagged : held);
   const levels = new Map<unknown, number>();
-  return titledFirst(
-    given.map((exception) => thrownOf(exception, groups, levels)),
-    given,
-  );
+  const chain = given.map((exception) => thrownOf(exception, groups, levels));
+  return titledFirst(chain, given, pathToTitle(chain, given));
 }
 
-/** Wrappers without a name of their own come behind what they wrap, which takes the stack that was kept for it. */
-function titledFirst(chain: readonly Thrown[], given: readonly Loose[]): Thrown[] {
-  let wrapped = 0;
-  while (isWrapper(given[wrapped]) && chain[wrapped + 1]?.relation === 'cause') wrapped++;
+/**
+ * Indices from the outermost exception to the one that gives the title: wrappers without a name or a message of their
+ * own give it to what they wrap, and groups of one member to that member.
+ */
+function pathToTitle(chain: readonly Thrown[], given: readonly Loose[]): number[] {
+  const path = [0];
+  for (;;) {
+    const inner = innerOf(chain, given, path.at(-1) ?? 0);
+    if (inner === null) return path;
+    path.push(inner);
+  }
+}
+
+function innerOf(chain: readonly Thrown[], given: readonly Loose[], at: number): number | null {
+  const mechanism = record(given[at]?.['mechanism']);
+  const id = mechanism?.['exception_id'];
+  const held = given.flatMap((one, i) =>
+    i > at && id !== undefined && record(one['mechanism'])?.['parent_id'] === id ? [i] : [],
+  );
+  const members = held.filter((i) => chain[i]?.relation === 'member');
+  if (members.length > 0) return members.length === 1 ? (members[0] ?? null) : null;
+  const { type = null, value = null } = chain[at] ?? {};
+  if (mechanism?.['is_exception_group'] === true || !(isNameless(given[at]) || isWrapper(type, value))) return null;
+  const cause = held.find((i) => chain[i]?.relation === 'cause') ?? at + 1;
+  const inner = chain[cause];
+  return inner?.relation === 'cause' && (inner.type !== null || inner.value !== null) ? cause : null;
+}
+
+/** Wrappers come behind what they wrap, which takes the stack that was kept for it. */
+function titledFirst(chain: readonly Thrown[], given: readonly Loose[], path: readonly number[]): Thrown[] {
+  const at = path.at(-1) ?? 0;
   const [outermost] = chain;
-  const titled = chain[wrapped];
-  if (outermost === undefined || titled === undefined || !isWrapper(given[0])) return [...chain];
-  const isNamed = titled.type !== null;
+  const titled = chain[at];
+  if (outermost === undefined || titled === undefined || at === 0) return [...chain];
+  const hasOwnText = titled.type !== null || !isNameless(given[0]);
   // The innermost stack was taken where the error was made.
-  const from =
-    titled.frames.length > 0 ? wrapped : chain.findLastIndex(({ frames }, i) => i < wrapped && frames.length > 0);
-  const first = { ...titled, value: isNamed ? titled.value : outermost.value, frames: chain[from]?.frames ?? [] };
-  const wrappers = chain
-    .slice(0, wrapped)
-    .map((wrapper, i) => reframed(wrapper, i === from ? [] : wrapper.frames, 'wrapper'))
+  const from = path.findLast((i) => (chain[i]?.frames.length ?? 0) > 0) ?? at;
+  const first: Thrown = {
+    type: titled.type,
+    value: hasOwnText ? titled.value : outermost.value,
+    frames: chain[from]?.frames ?? [],
+    relation: 'cause',
+    level: 0,
+  };
+  const inner = chain
+    .filter((_, i) => !path.includes(i))
+    .map((one) => ({ ...one, level: Math.max(0, one.level - titled.level) }));
+  const wrappers = path
+    .slice(0, -1)
+    .flatMap((i) => chain.slice(i, i + 1).map((one) => reframed(one, i === from ? [] : one.frames, 'wrapper')))
     .filter(({ value, frames }) => frames.length > 0 || (value !== null && value !== first.value));
-  return [first, ...chain.slice(wrapped + 1), ...wrappers.reverse()];
+  return [first, ...inner, ...wrappers.toReversed()];
 }
 
 /** The frames of all exceptions. Most events have one, whose own they are. */
@@ -99,7 +136,11 @@ export const reframed = (
   relation = before,
 ): Thrown => ({ type, value, frames, relation, level });
 
-const isWrapper = (exception: Loose | undefined): boolean => NAMELESS.test(line(exception?.['type']) ?? '');
+const isNameless = (exception: Loose | undefined): boolean => NAMELESS.test(line(exception?.['type']) ?? '');
+
+/** The members of the group that gives the title, those of inner groups too. */
+export const membersOf = (chain: readonly Thrown[]): readonly Thrown[] =>
+  chain.slice(1).filter(({ relation }) => relation === 'member');
 
 const HEADING = 500;
 

@@ -7,11 +7,11 @@ import type { ErrorDetails, ErrorReport } from '../../ports/domain/errors.js';
 import type { MissingMap } from '../../ports/domain/frames.js';
 import type { Json } from '../../ports/store.js';
 import { contextOf } from './context.js';
-import { chainOf, reframed, type Thrown } from './chain.js';
+import { chainOf, membersOf, reframed, type Thrown } from './chain.js';
 import { framesOf, type StackFrame } from './frames.js';
 import { messageOf } from './message.js';
 import { isRust, rustFrames } from './rust.js';
-import { stackOf } from './stack.js';
+import { placeOf, stackOf } from './stack.js';
 import { instant } from './time.js';
 import { userOf } from './user.js';
 import { readVersion } from '../../lib/versions.js';
@@ -95,6 +95,7 @@ export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
     error_level: levelOf(event['level']),
     error_message: message,
     message_template: isLogged ? logged.template : null,
+    members: groupMembers(chain, platform),
     exception_class: exceptionClass,
     file: stack?.file ?? null,
     function: stack?.function ?? null,
@@ -120,6 +121,13 @@ export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
     breadcrumbs: breadcrumbsOf(event['breadcrumbs']),
   });
   return { report, details };
+}
+
+/** Null: the exception is no group, or one of a single member, which stands for it. */
+function groupMembers(chain: readonly Thrown[], platform: string | null): ErrorReport['members'] {
+  const members = membersOf(chain);
+  if (members.length === 0) return null;
+  return members.map(({ type, frames }) => ({ exception_class: type, ...placeOf(frames, platform) }));
 }
 
 /** With the stack of the event or of its thread, where no exception has one. */

@@ -119,10 +119,21 @@ export function stackOf(chain: readonly Thrown[], platform: string | null): Stac
   const frames = framesIn(chain);
   const own = ownFrame(frames);
   if (own === null) return null;
-  const native = Object.hasOwn(FORMS, platform ?? '') ? FORMS[platform ?? ''] : undefined;
-  const form = native?.fits(own) ? native : GENERIC;
+  const form = formOf(own, platform);
   const text = form === PYTHON ? innermostLast(chain) : outermostFirst(chain, form);
   return { text, file: form.file(own), line: own.line, function: functionName(own, platform) };
+}
+
+function formOf(own: StackFrame, platform: string | null): Form {
+  const native = Object.hasOwn(FORMS, platform ?? '') ? FORMS[platform ?? ''] : undefined;
+  return native?.fits(own) ? native : GENERIC;
+}
+
+/** The place that frames name, as `stackOf` gives it. */
+export function placeOf(frames: readonly StackFrame[], platform: string | null): Pick<Stack, 'file' | 'function'> {
+  const own = ownFrame(frames);
+  if (own === null) return { file: null, function: null };
+  return { file: formOf(own, platform).file(own), function: functionName(own, platform) };
 }
 
 /** Languages that name the class of a frame in its `module`. */
@@ -163,6 +174,7 @@ function outermostFirst(chain: readonly Thrown[], form: Form): string {
   return blocks.filter((block) => block !== '').join('\n');
 }
 
+const AROUND = '\n\nThe above exception only carries the following exception:\n\n';
 const BETWEEN = '\n\nThe above exception was the cause of the following exception:\n\n';
 const TRACEBACK = 'Traceback (most recent call last):';
 
@@ -173,11 +185,14 @@ function innermostLast(chain: readonly Thrown[]): string {
   const firstMember = chain.findIndex(({ relation }) => relation === 'member');
   const isGroup = firstMember > 0;
   const own = isGroup ? chain.slice(0, firstMember) : chain;
-  const blocks = own.map((thrown, i) => pythonBlock(thrown, i > 0 || isGroup).join('\n'));
+  const isWrapped = own.some(({ relation }) => relation === 'wrapper');
+  const blocks = own
+    .map((thrown, i) => ({ thrown, text: pythonBlock(thrown, i > 0 || isGroup || isWrapped).join('\n') }))
+    .filter((block) => block.text !== '')
+    .toReversed();
   const text = blocks
-    .filter((block) => block !== '')
-    .reverse()
-    .join(BETWEEN);
+    .map((block, i) => `${i === 0 ? '' : blocks[i - 1]?.thrown.relation === 'wrapper' ? AROUND : BETWEEN}${block.text}`)
+    .join('');
   if (!isGroup) return text;
   const members = new Members();
   for (const thrown of chain.slice(firstMember)) members.add(thrown);

@@ -4,7 +4,7 @@
  */
 import type { Json } from '../store.js';
 import { token } from '../token.js';
-import type { ErrorLevel, ItemStatus, Severity } from './bugs.js';
+import type { ErrorLevel, GroupMember, ItemStatus, Severity } from './bugs.js';
 
 /** One runtime error, well-typed; what is longer than its limit is cut. Blank text is none. */
 export interface ErrorReport {
@@ -14,6 +14,8 @@ export interface ErrorReport {
   error_message: string;
   /** What the message was made from, without its values: grouping masks it in place of the message. */
   message_template?: string | null;
+  /** The members of an exception group that has several; their classes and places are part of the grouping key. */
+  members?: readonly GroupMember[] | null;
   exception_class?: string | null;
   file?: string | null;
   /** The function in `file`, where the reporter states both: grouping takes both for the origin. */

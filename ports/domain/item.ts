@@ -6,6 +6,13 @@ export type Severity = 'critical' | 'high' | 'medium' | 'low';
 export type ItemStatus = 'open' | 'in_progress' | 'needs_info' | 'resolved' | 'closed' | 'wont_fix' | 'duplicate';
 export type ErrorLevel = 'fatal' | 'error' | 'warning';
 
+/** One exception of a group of several. */
+export interface GroupMember {
+  exception_class: string | null;
+  file: string | null;
+  function: string | null;
+}
+
 /** One report, validated, cut to its limits and scrubbed by the plugin that took it in. */
 export interface Report {
   type: ItemType;
@@ -33,6 +40,8 @@ export interface Report {
   stack_trace?: string | null;
   /** Masked in place of the message, and not stored. */
   message_template?: string | null;
+  /** The members of an exception group that has several; their classes and places are part of the grouping key. */
+  members?: readonly GroupMember[] | null;
   push_id?: string | null;
   target_agent?: string | null;
   tags?: readonly string[];

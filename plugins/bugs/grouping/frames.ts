@@ -6,6 +6,7 @@
  * language's rule finds the crash. Rejected: skipping frames of libraries (the specification says first).
  */
 import { rustMachinery } from '../../../lib/text/rust-frames.js';
+import { innerError } from '../../../lib/text/wrapped-errors.js';
 import type { Form, LineKind } from './form.js';
 import { formOf, genericForm } from './forms.js';
 import { pythonForm } from './scripts.js';
@@ -32,7 +33,7 @@ export function parseFrames(stack: string): Frame[] {
   const text = stack.slice(0, LONGEST);
   const found = read(text, formOf);
   const frames = found.length > 0 ? found : read(text, genericForm);
-  const crash = crashOf(frames, text);
+  const crash = crashOf(frames, text, carriedFrom(text));
   return frames.map((form) => ({
     line: form.line,
     file: form.file,
@@ -45,14 +46,19 @@ export function parseFrames(stack: string): Frame[] {
 /** The frame that the error comes from, or null. */
 export function firstFrame(stack: string): Pick<Frame, 'file' | 'function'> | null {
   const text = stack.slice(0, LONGEST);
-  const found = read(text, formOf, true);
-  return crashOf(found.length > 0 ? found : read(text, genericForm, true), text);
+  const from = carriedFrom(text);
+  const found = read(text, formOf, from);
+  return crashOf(found.length > 0 ? found : read(text, genericForm, from), text, from);
 }
+
+/** The line from which the frames of the error stand that the trace's wrappers carry; 0: it has none. */
+const carriedFrom = (text: string): number => innerError(text)?.line ?? 0;
 
 /** Languages whose crash is the first frame with a file, whatever follows. */
 const DECIDED: ReadonlySet<LineKind> = new Set<LineKind>(['v8', 'java', 'dotnet', 'browser', 'generic']);
 
-function read(text: string, form: (line: string) => Form | null, untilDecided = false): Form[] {
+/** @param decidedFrom the line from which a frame that decides ends the reading */
+function read(text: string, form: (line: string) => Form | null, decidedFrom = Infinity): Form[] {
   const frames: Form[] = [];
   let pendingFunction: string | null = null;
   let start = 0;
@@ -70,7 +76,7 @@ function read(text: string, form: (line: string) => Form | null, untilDecided = 
       if (seen.kind === 'v8' && seen.function === null) asRust(seen, pendingFunction);
       pendingFunction = null;
       frames.push(seen);
-      if (untilDecided && DECIDED.has(seen.kind) && decides(seen) && frames[0]?.kind === seen.kind) break;
+      if (line >= decidedFrom && DECIDED.has(seen.kind) && decides(seen) && frames[0]?.kind === seen.kind) break;
     }
   }
   return frames;
@@ -110,7 +116,9 @@ const RULES: Partial<Record<LineKind, Rule>> = {
   rust: rustCrash,
 };
 
-function crashOf(frames: readonly Form[], text: string): Form | null {
+function crashOf(all: readonly Form[], text: string, from: number): Form | null {
+  const carried = from === 0 ? [] : all.filter(({ line }) => line > from);
+  const frames = carried.length > 0 ? carried : all;
   const first = frames[0];
   return first === undefined ? null : (RULES[first.kind] ?? withFile)(frames, text);
 }

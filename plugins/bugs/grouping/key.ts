@@ -9,6 +9,7 @@
  * of equality (no one could say why two reports were grouped).
  */
 import { hash as digest } from 'node:crypto';
+import type { GroupMember } from '../../../ports/domain/bugs.js';
 import { RecentMap } from '../../../lib/recent-map.js';
 import { maskGeneratedName } from '../../../lib/text/generated-names.js';
 import { coarse, coarseOrigin, isCoarse } from './coarse.js';
@@ -32,6 +33,8 @@ export interface GroupingInput {
   stack_trace?: string | null;
   /** The message before its values were put in; masked in place of the message. */
   message_template?: string | null;
+  /** Of an exception group that has several. */
+  members?: readonly GroupMember[] | null;
   fingerprint?: readonly string[] | null;
 }
 
@@ -54,12 +57,13 @@ const MESSAGE_WINDOW = 16_384;
 /** Longest class, and longest element of a fingerprint; the intake's limits are lower. */
 const LONGEST_PART = 2048;
 const MOST_ELEMENTS = 100;
+const MOST_MEMBERS = 32;
 const DEFAULT = /^\{\{\s{0,8}default\s{0,8}\}\}$/;
 const LONGEST_DEFAULT = 64;
 
 /** The keys of one report (contract 21, grouping key, version 2). Never throws, under 10 ms for any input. */
 export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> = {}): Grouping {
-  const masked = maskedOf(input, options);
+  const masked = maskedOf(input, options) + membersIn(input);
   const parts = fingerprintOf(input);
   const origin = parts === null || parts.some(isDefault) ? originOf(input) : '';
   const head = headOf(input);
@@ -67,6 +71,19 @@ export function groupingOf(input: GroupingInput, options: Partial<MaskOptions> =
   const keyFor = (from: string): string => `v2:${hash([...head, ...tail(parts, from, masked)])}`;
   const dedup_key = keyFor(origin);
   return { dedup_key, bare_key: origin === '' ? dedup_key : keyFor(''), origin, masked };
+}
+
+/** Class and place of each member of a group, sorted, in lines of their own; empty for any other exception. */
+function membersIn({ members }: GroupingInput): string {
+  if (!members?.length) return '';
+  const named = members.slice(0, MOST_MEMBERS).map(({ exception_class, file, function: name }) => {
+    const place = originOf({ file_path: file, function_name: name });
+    return [exception_class === null ? '' : maskGeneratedName(exception_class), place].join(' ').trim();
+  });
+  return [...new Set(named)]
+    .toSorted()
+    .map((member) => `\n- ${member}`)
+    .join('');
 }
 
 /** A report's part in the flood rule: its source, which is counted, and its coarse key (contract 21, flood). */
@@ -98,6 +115,8 @@ export function floodOf(input: GroupingInput, { origin, masked }: Grouping): Flo
  * @param masks of earlier versions, the newest first (`earlierMasks`)
  */
 export function earlierKeysOf(input: GroupingInput, now: Grouping, masks: readonly Partial<MaskOptions>[]): string[] {
+  // Groups with several members were one whatever their members: who comes first must not take that group over.
+  if (input.members?.length) return [];
   const parts = fingerprintOf(input);
   const keys = new Set<string>();
   const texts = masksOf(messageOf(input), masks);
@@ -146,7 +165,10 @@ const BEFORE_041: OriginRules = { file: EARLIER_ORIGINS.before041, function: ear
  * The caller's file, with its function where the caller states one; else the file (or method) of the first frame; else
  * empty.
  */
-export function originOf({ file_path, function_name, stack_trace }: GroupingInput, rules = NOW): string {
+export function originOf(
+  { file_path, function_name, stack_trace }: Pick<GroupingInput, 'file_path' | 'function_name' | 'stack_trace'>,
+  rules = NOW,
+): string {
   const given = file_path ? rules.file(file_path) : '';
   const name = given !== '' && function_name ? rules.function(function_name) : '';
   if (name !== '') return `${given}#${name}`;

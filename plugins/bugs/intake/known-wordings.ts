@@ -57,7 +57,8 @@ const copyOf = (text: string): string => Buffer.from(text).toString();
 const nameOf = ({ error_message, title }: Pick<Report, 'error_message' | 'title'>): string => error_message ?? title;
 
 /** Whether the words alone decide the keys: no fingerprint, and no file that is read from the stack trace. */
-const isDecided = ({ file_path, fingerprint }: Report): boolean => !!file_path && !fingerprint?.length;
+const isDecided = ({ file_path, fingerprint, members }: Report): boolean =>
+  !!file_path && !fingerprint?.length && !members?.length;
 
 function isSame(known: Wording['report'], report: Report): boolean {
   if (known.project !== report.project || known.type !== report.type) return false;

@@ -516,13 +516,14 @@ describe('sentry stack: several exceptions', () => {
       group,
     ];
     expect(of('node', circular).stack_trace).to.include('Caused by: B: of 2').and.include('of 3');
-    expect(of('node', [deep, inner, group]).stack_trace).to.include('\n  Member of the group: TypeError: of 3\n');
+    const several = [deep, inner, member(1, 'ValueError'), group];
+    expect(of('node', several).stack_trace).to.include('\n  Member of the group: TypeError: of 3\n');
   });
 
   it('the cause of a group is none of its members', () => {
     const cause = member(1, 'OSError', { source: '__cause__' });
-    expect(of('python', [member(2, 'KeyError'), cause, group]).stack_trace).to.match(
-      /^Traceback[^]*OSError: of 1\n\nThe above exception was the cause[^]*ExceptionGroup: two[^]* 1 -+\n[^]*KeyError: of 2$/,
+    expect(of('python', [member(3, 'TypeError'), member(2, 'KeyError'), cause, group]).stack_trace).to.match(
+      /^Traceback[^]*OSError: of 1\n\nThe above exception was the cause[^]*ExceptionGroup: two[^]* 1 -+\n[^]*KeyError: of 2\n[^]*TypeError: of 3$/,
     );
   });
 

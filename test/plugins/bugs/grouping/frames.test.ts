@@ -62,10 +62,17 @@ const STACKS: Record<string, readonly [string, string, number | null, number]> =
     2,
   ],
   'Python group': [
-    '  + Exception Group Traceback (most recent call last):\n  |   File "/app/a.py", line 3, in f\n  | ExceptionGroup: x\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File "/app/b.py", line 9, in g\n    | V: x',
+    '  + Exception Group Traceback (most recent call last):\n  |   File "/app/a.py", line 3, in f\n  | ExceptionGroup: x\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File "/app/b.py", line 9, in g\n    | V: x\n    +---------------- 2 ----------------\n    |   File "/app/c.py", line 9, in g\n    | W: x',
     'app/a.py',
     3,
     1,
+  ],
+
+  'Python group of one member': [
+    '  + Exception Group Traceback (most recent call last):\n  |   File "/app/a.py", line 3, in f\n  | ExceptionGroup: x\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File "/app/b.py", line 9, in g\n    | V: x',
+    'app/b.py',
+    9,
+    5,
   ],
   'Python fault handler': [
     'Fatal Python error: x\n\nCurrent thread 0x1 (most recent call first):\n  File "/app/a.py", line 1 in f\n  File "/app/b.py", line 2 in g',

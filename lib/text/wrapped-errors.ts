@@ -1,0 +1,137 @@
+/**
+ * Exceptions that only carry another one and say nothing of it (contract 21, amendments): wrappers of reflection, of
+ * executors and frameworks, of rendering, and groups of one member. Grouping and titles go by what they wrap. Pure,
+ * linear.
+ */
+
+/** Last segments of the classes of such wrappers. */
+const CLASSES = new Set([
+  // Java, Kotlin and Scala; Spring, Quartz, Hibernate and messaging.
+  'InvocationTargetException',
+  'UndeclaredThrowableException',
+  'ExecutionException',
+  'CompletionException',
+  'ExceptionInInitializerError',
+  'PrivilegedActionException',
+  'NestedServletException',
+  'ListenerExecutionFailedException',
+  'UnsatisfiedDependencyException',
+  'BeanCreationException',
+  'BeanInstantiationException',
+  'TransactionSystemException',
+  'RollbackException',
+  'EJBException',
+  'HandlerFailedException',
+  // .NET.
+  'TargetInvocationException',
+  'AggregateException',
+  'TypeInitializationException',
+  'HttpUnhandledException',
+  // Python, Ruby and JavaScript.
+  'ExceptionGroup',
+  'BaseExceptionGroup',
+  'RetryError',
+  'AggregateError',
+]);
+
+/** Messages that say nothing of what they carry, whatever the class. */
+const MESSAGES = [
+  /^There was an error (?:during concurrent rendering|while hydrating)/,
+  /^Minified React error #(?:42[1236]|520)\b/,
+  /^Exception has been thrown by the target of an invocation/,
+  /^An error occurred while (?:saving the entity changes|updating the entries)/,
+  /\bsee (?:the )?inner exception/i,
+  /^(?:One or more errors occurred|All promises were rejected|unhandled errors in a TaskGroup)/,
+  /^(?:Request processing failed|Handler dispatch failed|Handler processing failed|Failed to load ApplicationContext)/,
+  /^(?:Could not commit JPA transaction|Error while committing the transaction|Job threw an unhandled exception)/,
+  /^(?:Listener (?:method|threw)\b|An exception has been thrown during the rendering of a template)/,
+  /^(?:Unhandled|Uncaught) (?:error|exception|promise rejection)\.?$/i,
+];
+const LONGEST_MESSAGE = 300;
+
+/** Whether an exception only carries another one. It is no wrapper of its own accord: there must be a cause. */
+export function isWrapper(type: string | null, message: string | null): boolean {
+  const last = type?.slice(type.search(/[^.\\:$+]*$/)) ?? '';
+  if (CLASSES.has(last)) return true;
+  const start = (message ?? '').slice(0, LONGEST_MESSAGE);
+  return MESSAGES.some((pattern) => pattern.test(start));
+}
+
+export interface InnerError {
+  type: string;
+  /** Empty where it has none. */
+  message: string;
+  /** Index of the line from which its frames stand; 0 where a language prints them first. */
+  line: number;
+}
+
+const JAVA = /^\s{0,8}Caused by: (?:[\w.-]{1,100}\/)?([\w.$]{1,300})(?:: (.{0,2000}))?$/;
+const NODE =
+  /^\s{0,40}\[cause\]: (?:Uncaught )?([A-Za-z_$][\w.$]{0,200})(?: \[[A-Z_]{1,60}\])?(?:: (.{0,2000}?))?( \{)?$/;
+const HEADER =
+  /^(?:Exception in thread "[^"\n]{0,200}" |Uncaught |Unhandled exception\. )?([A-Za-z_][\w.$+`]{0,300})(?:: (.{0,2000}))?$/;
+const DOTNET =
+  / ---> (?:\(Inner Exception #(\d{1,4})\) )?([A-Za-z_][\w.+`]{0,300}(?:\[[^\]\n]{0,200}\])?)(?:: ([^\n]{0,2000}?))?(?=<---| ---> |$)/gm;
+const MEMBER = /^\s{0,20}\|\s{1,40}([A-Za-z_][\w.]{0,200})(?:: (.{0,2000}))?$/;
+const FIRST_MEMBER = '+---------------- 1 ----------------';
+const LONGEST = 65_536;
+const MOST_LINES = 2_000;
+
+/** Cheap signs of a trace that names an inner exception. */
+const SIGN = /Caused by: |\[cause\]: | ---> |\+-{16} 1 -{16}/;
+
+/**
+ * The exception that the wrappers of a printed trace carry: the first that is no wrapper itself.
+ * @param type of the reported exception; by default the trace's own header
+ * @returns null: it is no wrapper, or the trace names nothing inside it
+ */
+export function innerError(trace: string, type?: string | null, message?: string | null): InnerError | null {
+  const text = trace.slice(0, LONGEST);
+  if (!SIGN.test(text)) return null;
+  const lines = text.split('\n', MOST_LINES).map((line) => line.trimEnd());
+  const header = HEADER.exec(lines.find((line) => line !== '') ?? '');
+  const [outer, said] = type === undefined ? [header?.[1] ?? null, header?.[2] ?? null] : [type, message ?? null];
+  if (!isWrapper(outer, said) && !(type === undefined && text.includes(FIRST_MEMBER))) return null;
+  if (text.includes(FIRST_MEMBER)) return memberIn(lines, text);
+  return dotnetInner(text) ?? chainedInner(lines);
+}
+
+function chainedInner(lines: readonly string[]): InnerError | null {
+  let found: InnerError | null = null;
+  for (const [at, line] of lines.entries()) {
+    const cause = line.includes('Caused by: ') ? JAVA.exec(line) : line.includes('[cause]: ') ? NODE.exec(line) : null;
+    if (cause === null) continue;
+    found = { type: cause[1] ?? '', message: cause[2] ?? '', line: at };
+    if (!isWrapper(found.type, found.message)) break;
+  }
+  return found;
+}
+
+function dotnetInner(text: string): InnerError | null {
+  let found: InnerError | null = null;
+  for (const [, number, type = '', message = ''] of text.matchAll(DOTNET)) {
+    // An aggregate of several says in its message what they are.
+    if (number !== undefined && number !== '0') return null;
+    if (found !== null && !isWrapper(found.type, found.message)) continue;
+    if (found === null || number === undefined) found = { type, message: message.trim(), line: 0 };
+  }
+  return found;
+}
+
+/** The member of a Python group that has one, however deep. */
+function memberIn(lines: readonly string[], text: string): InnerError | null {
+  if (/\+-{16} 2 -{16}/.test(text)) return null;
+  const start = lines.findLastIndex((line) => line.includes(FIRST_MEMBER));
+  const end = lines.findIndex((line, at) => at > start && /^[\s|]*\+-{20,}$/.test(line));
+  const inside = lines.slice(start + 1, end < 0 ? undefined : end);
+  // The source of a frame stands further to the right than the exception's own line.
+  const bar = Math.min(
+    ...inside
+      .filter((line) => line.includes('| '))
+      .map((line) => line.search(/[^\s|]/))
+      .filter((at) => at >= 0),
+  );
+  const named = inside.filter((line) => line.search(/[^\s|]/) === bar && !line.includes('Traceback ('));
+  const found = named.map((line) => MEMBER.exec(line)).find((one) => one !== null);
+  return found ? { type: found[1] ?? '', message: found[2] ?? '', line: start } : null;
+}
