@@ -16,6 +16,8 @@ const UNNAMED = /^#<(?:Class|Module|Struct)/;
  * `$` (Java) and `+` (.NET) separate nested classes, unless a number follows: `Cart$1` is an anonymous class in Cart.
  */
 const SEPARATOR = /::|[.\\/:]|[$+](?=[\p{L}_])/u;
+/** The values of a row, which PostgreSQL shows whole: personal data. */
+const ROW = /\b(Failing row contains|Fehlgeschlagene Zeile enthält) \(.*$/u;
 const NAME = /[\p{L}_]/u;
 /** Signs of prose. Prose stays whole: cut at the colon, `password: x` would lose the word that marks the secret. */
 const PROSE = /["'=]|\S\s+\S/u;
@@ -36,7 +38,7 @@ export function shortClass(name: string): string {
 
 /** @param exceptionClass null: the title is the message's first line alone. 160 characters of that line count. */
 export function titleOf(exceptionClass: string | null, message: string): string {
-  const line = cutText(firstLine(message), LINE);
+  const line = cutText(firstLine(message).replace(ROW, '$1 (…)'), LINE);
   const short = exceptionClass === null ? '' : shortClass(exceptionClass);
   return cutText([short, line].filter((part) => part !== '').join(': '), TITLE);
 }

@@ -117,7 +117,7 @@ function titledFirst(chain: readonly Thrown[], given: readonly Loose[], path: re
   };
   const inner = chain
     .filter((_, i) => !path.includes(i))
-    .map((one) => ({ ...one, level: Math.max(0, one.level - titled.level) }));
+    .map((one) => reframed(one, one.frames, one.relation, Math.max(0, one.level - titled.level)));
   const wrappers = path
     .slice(0, -1)
     .flatMap((i) => chain.slice(i, i + 1).map((one) => reframed(one, i === from ? [] : one.frames, 'wrapper')))
@@ -131,9 +131,10 @@ export const framesOfAll = (chain: readonly Thrown[]): readonly StackFrame[] =>
 
 /** The same with other frames. */
 export const reframed = (
-  { type, value, relation: before, level }: Thrown,
+  { type, value, relation: before, level: depth }: Thrown,
   frames: readonly StackFrame[],
   relation = before,
+  level = depth,
 ): Thrown => ({ type, value, frames, relation, level });
 
 const isNameless = (exception: Loose | undefined): boolean => NAMELESS.test(line(exception?.['type']) ?? '');

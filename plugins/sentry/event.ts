@@ -127,7 +127,10 @@ export function reportOf(event: Loose, about: AboutEvent): ReadEvent {
 function groupMembers(chain: readonly Thrown[], platform: string | null): ErrorReport['members'] {
   const members = membersOf(chain);
   if (members.length === 0) return null;
-  return members.map(({ type, frames }) => ({ exception_class: type, ...placeOf(frames, platform) }));
+  return members.map(({ type, frames }) => {
+    const { file, function: name } = placeOf(frames, platform);
+    return { exception_class: type, file, function: name };
+  });
 }
 
 /** With the stack of the event or of its thread, where no exception has one. */

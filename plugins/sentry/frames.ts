@@ -1,4 +1,5 @@
 /** One frame of an SDK's stack. Every SDK leaves out different fields (contract 21, Sentry SDK intake). Pure. */
+import { isSystemFunction, isSystemImage } from '../../lib/text/system-images.js';
 import { line, record, records, text, type Loose } from './values.js';
 
 export interface StackFrame {
@@ -81,5 +82,36 @@ export function framesOf(stacktrace: unknown): StackFrame[] {
  */
 export function ownFrame(frames: readonly StackFrame[]): StackFrame | null {
   const named = frames.filter((frame) => frame.place !== null);
-  return named.find(({ inApp }) => inApp === true) ?? named[0] ?? frames[0] ?? null;
+  const stated = named.find(({ inApp }) => inApp === true);
+  if (stated !== undefined || !isNative(frames)) return stated ?? named[0] ?? frames[0] ?? null;
+  return named.find((frame) => !isOfSystem(frame)) ?? topOf(frames);
 }
+
+const NATIVE = new Set(['native', 'cocoa', 'objc', 'swift', 'c', 'cpp']);
+
+const isNative = (frames: readonly StackFrame[]): boolean =>
+  frames.some(
+    ({ given }) =>
+      'instruction_addr' in given || text(given['package']) !== null || NATIVE.has(String(given['platform'])),
+  );
+
+/** Whether a frame belongs to the operating system, a runtime, a driver or a crash handler, or says nothing at all. */
+function isOfSystem({ file, absPath, module, function: name, given }: StackFrame): boolean {
+  const image = line(given['package']);
+  if (image !== null && isSystemImage(image)) return true;
+  if (name !== null && isSystemFunction(name)) return true;
+  return image === null && name === null && file === null && absPath === null && module === null;
+}
+
+const TOP = 3;
+
+/** The first three functions together, where all frames are the system's: one alone is the same for every crash. */
+function topOf(frames: readonly StackFrame[]): StackFrame | null {
+  const [first] = frames;
+  const names = frames.flatMap(({ function: name }) => name ?? []).slice(0, TOP);
+  if (first === undefined || names.length === 0) return first ?? null;
+  return { ...first, place: first.place ?? SYSTEM, function: names.join(' | ') };
+}
+
+/** The place of a frame of which only the function is known. */
+const SYSTEM = 'system';

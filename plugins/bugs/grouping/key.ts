@@ -178,9 +178,16 @@ export function originOf(
   return frame.file !== null ? rules.file(frame.file) : rules.method(frame.function ?? '');
 }
 
+/** Classes whose message may be the key or the index alone. */
+const KEYED = /OutOfBounds|IndexError|KeyError|KeyNotFound|NegativeArraySize|NoSuchElement|RangeError|ArrayStore/;
+const ALONE = /^[-+]?\d{1,20}$/;
+
 /** The message, or the title, without what differs from report to report. */
-export const maskedOf = (input: GroupingInput, options: Partial<MaskOptions> = {}): string =>
-  mask(messageOf(input), options);
+export function maskedOf(input: GroupingInput, options: Partial<MaskOptions> = {}): string {
+  const message = messageOf(input);
+  if (options.generated !== false && ALONE.test(message) && KEYED.test(input.exception_class ?? '')) return '<number>';
+  return mask(message, options);
+}
 
 /** The text to mask: the template of the message, the message, or the title. */
 function messageOf({ type, title, error_message, message_template }: GroupingInput): string {

@@ -22,7 +22,7 @@ const PARTNERS: Readonly<Record<string, string>> = {
 };
 const QUOTE = /['"`“”„‘‚«»‹]/;
 const VARIABLE =
-  /\d|<(?:guid|time|address|line|email|ip|mac|duration|size|share|id|number|value|temporary|build|version|pod|user|path)>/;
+  /\d|<(?:guid|time|address|line|email|ip|mac|duration|size|share|id|number|value|temporary|build|version|pod|user)>/;
 const WORD = /[\p{L}\p{N}_]/u;
 /** Prefixes of literals: `u'…'`, `b'…'`, `N'…'`. */
 const PREFIX = /[ubrfNL]/i;

@@ -40,7 +40,7 @@ const SOURCES: readonly Source[] = [
     rules: [
       [
         r(
-          String.raw`\b((?:index|idx|offset|position|size|length|len|count|begin|end|start|capacity|fromIndex|toIndex)(?:: |=| = |\())({N})(?=[,;) .]|$)`,
+          String.raw`\b((?:bit|from|to|begin|end|start)?(?:index|idx|offset|position|size|length|len|count|begin|end|start|capacity|valid_up_to)(?:: |=| = |\(| \())({N})(?=[,;) .]|$)`,
         ),
         '$1<number>',
       ],
@@ -52,52 +52,76 @@ const SOURCES: readonly Source[] = [
       ],
       [
         r(
-          String.raw`\b(undefined (?:array key|offset):?|uninitialized string offset:?|illegal string offset|at (?:position|offset|index|character|char|byte|row|column)|row|character|around character|code point|byte position|with (?:length|capacity|size)|of length) ({N})(?![\w:.]*\d)`,
+          String.raw`\b(undefined (?:array key|offset):?|uninitialized string offset:?|illegal string offset|(?:at|in) (?:position|offset|index|character|char|byte|row|column)|row|character|around character|code point|(?:byte|input) (?:position|byte)|with (?:length|capacity|size)|of length|(?:value|count|index|bitindex) (?:< 0|is negative|value):) ({N})(?![\w:.]*\d)`,
         ),
         '$1 <number>',
       ],
       [
-        r(String.raw`\((which is|is|was|char|got|at character|at char|at byte|at position|at offset) ({N})\)`),
+        r(String.raw`\((which is|is|was|char|at character|at char|at byte|at position|at offset) ({N})\)`),
         '($1 <number>)',
       ],
       [
         r(
-          String.raw`\b(actual value was|received|but got|found|got|only valid value is [\d.]{1,20}:|value is empty:) ({N})(?=[.,;:)]|$)`,
+          String.raw`\b(actual value was|received type (?:number|bigint)|only valid value is [\d.]{1,20}:|value is empty:) \(?({N})\)?(?=[.,;:)]|$)`,
         ),
         '$1 <number>',
       ],
+      [/\b(received type [a-z]{1,20}) \('[^\n]{0,300}?'\)/gi, '$1 <value>'],
       [r(String.raw`^( {0,8}(?:left|right): )({N})$`, 'gim'), '$1<number>'],
       [r(String.raw`(?<=\bshapes? )\([\d, ]{1,60}\)(?: (?:and )?\([\d, ]{1,60}\)){0,4}`), '<number>'],
+      [r(String.raw`\(?\b({N}) > ({N})\b\)?(?=$|\n)`), '<number> > <number>'],
+      [
+        r(
+          String.raw`^({N}(?:\.\d{1,9})?)(?= is not in list$)|(?<=\bthe number )-?\d[\d.]{0,30}(?= cannot be converted)|(?<=there are )\d{1,6}(?= supplied)`,
+          'gim',
+        ),
+        '<number>',
+      ],
     ],
   },
   {
-    // Parsers. What they met is a value, whether a character or a word.
-    sign: /token|charact|JSON|pars|liter|convert|input|identifier|invalid value|start of a value|BytePosition/i,
+    // Parsers of JSON. What they met is a value, whether a character or a word.
+    sign: /JSON|charact|looking for|BytePosition|\[Source: |Path /,
     rules: [
       [
-        /\b(unexpected (?:token|character|identifier|string|number|symbol)|unrecogni[sz]ed token|invalid character|unexpected JSON token)(?: encountered while parsing value:)? (?:'[^'\n]{1,60}'|"[^"\n]{1,60}"|`[^`\n]{1,60}`|\S{1,40}?)(?= in JSON|[, ]|[.:]?$|\.)/gim,
+        /\b(unexpected (?:non-whitespace |JSON )?(?:token|character|identifier|string|number)|unrecogni[sz]ed token) (?:'[^'\n]{1,60}'|"[^"\n]{1,60}"|`[^`\n]{1,60}`|(?!after |at )\S{1,40}?)(?=,? in JSON|,? [^\n]{0,600}(?:is not valid JSON|JSON (?:String|input|data))|: (?:was expecting|expected))/gi,
         '$1 <value>',
       ],
-      [/(?<=<value>), "[^\n]{0,200}?"(?:\.{3})?(?= is not valid JSON)/g, ', <value>'],
-      [/(?<=<value>), (?:\.{3})?"[^\n]{0,200}(?= is not valid JSON)/g, ', <value>'],
       [
-        /(?<=<value>),? \(code \d{1,7}\)|(?<=unexpected character )\('[^\n]{1,12}' \(code \d{1,7}[^()\n]{0,60}\)\)/gi,
+        /(?<=JSON Parse error: (?:Unexpected|Unrecognized) (?:identifier|token|string|number) )(?:'[^'\n]{1,60}'|"[^"\n]{1,300}"|\S{1,60})/gi,
         '<value>',
       ],
+      [/(?<=<value>), (?:\.{3} ?)?"[^\n]{0,600}?(?= is not valid JSON)/g, ', <value>'],
+      [/(?<=unexpected character )\('[^\n]{1,12}' \(code \d{1,7}[^()\n]{0,60}\)\)/gi, '<value>'],
+      [/(?<=\binvalid character )'[^\n]{1,12}?'(?= (?:looking for|after|in))/gi, '<value>'],
+      [/(?<=\bencountered while parsing value: )\S{1,20}?(?=\. Path)/gi, '<value>'],
       [/(?<=\[Source: )[^\n]{0,600}?(?=; line:|$)/gm, '<value>'],
+      [/'[^'\n]{1,8}'(?= is an invalid (?:start|end) of)/g, '<value>'],
+      [/(?<=\$[\w.[\]<>-]{0,120})\[\d{1,9}\]/g, '[<number>]'],
+    ],
+  },
+  {
+    // Places in a text that was parsed.
+    sign: /(?:line|column|char|position|BytePosition)/i,
+    rules: [
       [
         r(
           String.raw`\b((?:line|column|char|character|lineNumber|columnNumber|BytePositionInLine)(?::| =|=)? ?)({N})(?![\w])`,
         ),
         '$1<line>',
       ],
-      [/\$(?:\.[\w-]{1,80}|\[\d{1,9}\]){1,20}/g, '$$<path>'],
-      [/'[^'\n]{1,8}'(?= is an invalid (?:start|end) of)/g, '<value>'],
+    ],
+  },
+  {
+    // Texts that are no number, date or the like.
+    sign: /ncorrect|liter|convert|input|invalid value|pars|isoformat|time data|duration|UUID/i,
+    rules: [
       [
-        /(?<=\binvalid literal for (?:int|float)\(\) with base \d{1,2}: |could not convert string to (?:float|complex): |For input string: |invalid value for (?:Integer|Float|Rational)\(\): |\bparsing |invalid input syntax for type [\w ]{1,40}: |Cannot parse |invalid type: string |NumberFormatException: )(?:"[^"\n]{0,300}"|'[^'\n]{0,300}')/gi,
+        /(?<=\binvalid literal for (?:int|float)\(\) with base \d{1,2}: |could not convert string to (?:float|complex): |For input string: |invalid value for (?:Integer|Float|Rational)\(\): |\bparsing (?:time )?|invalid input syntax for type [\w ]{1,40}: |cannot parse |invalid type: string |invalid (?:duration|isoformat string:|date format:) |\btime data )(?:"[^"\n]{0,300}"|'[^'\n]{0,300}')/gi,
         '<value>',
       ],
       [/(?<=\binput string )'[^'\n]{0,300}'(?= was not in)/gi, '<value>'],
+      [/(?<=\bInvalid UUID string: ).{1,60}$|(?<=\bCannot convert )\S{1,60}(?= to a BigInt)/gim, '<value>'],
       [/(?<=\b(?:incorrect|truncated incorrect) [a-z]{3,12} value: )'[^\n]{0,300}?'(?= for column|$)/gim, '<value>'],
       [/(?<=unexpected token at )'[^\n]{0,300}'?$/gim, '<value>'],
     ],

@@ -145,7 +145,7 @@ export class Keys {
   /** Writes that lead a new item's keys to it, and count it for the flood rule. */
   #leading(keyed: Keyed, item_id: string, source: Source | null): Write[] {
     const { project, dedup_key } = keyed;
-    const lead: Write = { collection: 'keys', insert: { ...keyDoc(project, dedup_key, item_id), ...ruledBy(keyed) } };
+    const lead: Write = { collection: 'keys', insert: { ...keyDoc(project, dedup_key, item_id), ...madeBy(keyed) } };
     if (source === null) return [lead];
     const counted: Write = {
       collection: 'floods',
@@ -162,7 +162,7 @@ export class Keys {
   /** Leads a key to an item; false when it leads somewhere already. */
   async #lead(keyed: Keyed, key: string, item_id: string, came: NonNullable<KeyDoc['came']>): Promise<boolean> {
     try {
-      await this.deps.keys.insert({ ...keyDoc(keyed.project, key, item_id), came, ...ruledBy(keyed) });
+      await this.deps.keys.insert({ ...keyDoc(keyed.project, key, item_id), came, ...madeBy(keyed) });
       return true;
     } catch (error) {
       if (error instanceof StoreConflict) return false;
@@ -248,7 +248,14 @@ const keyDoc = (project: string, key: string, item_id: string): Pick<KeyDoc, 'id
   item_id,
 });
 
-const ruledBy = ({ rule_id }: Keyed): Pick<KeyDoc, 'rule_id'> => (rule_id === undefined ? {} : { rule_id });
+/** Characters of an origin and of a message that are stored with a key, to say what made it. */
+const LONGEST_SHOWN = 300;
+
+function madeBy({ rule_id, report, origin, masked }: Keyed): Pick<KeyDoc, 'rule_id' | 'made_of'> {
+  if (rule_id !== undefined) return { rule_id };
+  if (report.fingerprint?.length) return {};
+  return { made_of: { origin: origin.slice(0, LONGEST_SHOWN), masked: masked.slice(0, LONGEST_SHOWN) } };
+}
 
 type FamilyWrite = { insert: FamilyDoc } | { change: Filter; update: Update };
 

@@ -220,6 +220,8 @@ export interface KeyDoc {
   came?: 'flood' | 'joined';
   /** The grouping rule that made it; missing: none did. */
   rule_id?: string;
+  /** Origin and masked message that made it, cut; missing: a fingerprint or an earlier version made it. */
+  made_of?: { origin: string; masked: string };
 }
 
 /** Decides which item an unknown key belongs to: one document per class and message, whatever the origin. */

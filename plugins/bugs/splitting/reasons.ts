@@ -88,19 +88,19 @@ export class Reasons {
 
 function reasonOf(
   item: ItemDoc,
-  { key, item_id, came, rule_id }: KeyDoc,
+  { key, item_id, came, rule_id, made_of }: KeyDoc,
   occurrences: readonly KeptOccurrence[],
   names: ReadonlyMap<string, string>,
 ): KeyReason {
   const own = occurrences.filter((one) => one.key === key);
   const [first] = own;
   // Where the keys differ the report had a fingerprint, or its part was split off.
-  const grouping = first?.bare === null ? null : (first?.grouping ?? null);
+  const grouping = made_of ?? (first?.bare === null ? null : (first?.grouping ?? null));
   const isSplit = item.split_from !== undefined && first !== undefined && grouping === null;
   return {
     key,
     origin: grouping?.origin.slice(0, LONGEST) || null,
-    masked: first?.grouping.masked.slice(0, LONGEST) ?? null,
+    masked: (grouping ?? first?.grouping)?.masked.slice(0, LONGEST) ?? null,
     came: item_id !== item.id ? 'merged' : isSplit ? 'split' : (came ?? 'first'),
     kept: own.length,
     fingerprint: rule_id !== undefined || (first !== undefined && grouping === null && !isSplit),

@@ -17,14 +17,10 @@ const read = (platform: string, ...values: Given[]): ErrorReport =>
     {
       platform,
       exception: {
-        values: values.map(({ type, value = null, file, mechanism }) => ({
-          type,
-          value,
-          mechanism,
-          ...(file !== undefined && {
-            stacktrace: { frames: [{ filename: file, function: 'f', lineno: 3, in_app: true }] },
-          }),
-        })),
+        values: values.map(({ type, value = null, file, mechanism }) => {
+          const frames = file === undefined ? [] : [{ filename: file, function: 'f', lineno: 3, in_app: true }];
+          return { type, value, mechanism, stacktrace: { frames } };
+        }),
       },
     },
     { project: 'shop', id: '1' },

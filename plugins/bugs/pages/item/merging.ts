@@ -1,6 +1,22 @@
 /** Why the item's reports are one group, what repeats it, what it repeats, and what it may be merged into. */
 import { newRuleUrl } from '../grouping/rule-links.js';
+import type { KeyReason } from '../../splitting/reasons.js';
 import { queryText, type About } from './about.js';
+
+/** Keys whose parts are shown one by one; the sentences name more. */
+const SHOWN_KEYS = 3;
+
+/** The parts of a key, each under its name; none where a fingerprint or a rule made it. */
+function placeOf({ origin, masked, rule, fingerprint }: KeyReason): { label: string; value: string }[][] {
+  if (rule !== null || fingerprint || masked === null) return [];
+  const [file = '', ...name] = origin?.split('#') ?? [];
+  const parts = [
+    { label: 'Origin', value: file === '' ? 'none named' : file },
+    { label: 'Function', value: name.length === 0 ? 'none named' : name.join('#') },
+    { label: 'Message', value: masked },
+  ];
+  return [parts];
+}
 
 export async function merging({
   page: { reader, deps, services },
@@ -26,6 +42,7 @@ export async function merging({
     candidates,
     alike,
     reasons: says,
+    places: keys.slice(0, SHOWN_KEYS).flatMap(placeOf),
     rule_link: item.type === 'error' ? newRuleUrl(item, keys[0]?.origin ?? null) : null,
     // What was merged into another item is split from that one first.
     may_split: item.status !== 'duplicate' && keys.some(({ kept }) => kept > 0),
