@@ -1,6 +1,6 @@
 /** HTTP to other machines, under the egress policy of contract 70 (delivery, egress). */
 export interface OutboundRequest {
-  method: 'GET' | 'HEAD' | 'POST';
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT';
   url: string;
   headers?: Record<string, string>;
   body?: string | Buffer;

@@ -1,7 +1,6 @@
 /**
- * Notifications for people: e-mail, chat and push, by channels and rules of their own. Webhooks tell programs
- * everything, at once; a channel tells people what they asked for, in quiet hours later, and many at a time. Off until
- * there is a channel; built on the plugin contract and the domain's ports alone, as a plugin from outside is.
+ * Notifications for people: e-mail, chat, phone and on-call services. Webhooks send programs every event immediately; a
+ * channel sends people what they chose, after quiet hours and in digests. Does nothing until there is a channel.
  */
 import joi from 'joi';
 import { definePlugin, extend } from '../../kernel/contract.js';
@@ -9,22 +8,31 @@ import { AUDIT } from '../../ports/domain/audit.js';
 import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
+import { WATCHDOG } from '../../ports/domain/watchdog.js';
 import { ALARM_RECEIVERS } from '../../ports/domain/alarms/receivers.js';
 import type { EgressPolicy } from '../../ports/outbound.js';
 import { DAY_MS, isoOf } from '../../lib/time.js';
-import { KIND_NAMES, type Channel } from './channels/channel.js';
+import type { Channel } from './channels/channel.js';
+import { ChannelDirectory } from './channels/channel-directory.js';
+import { ChannelSettings } from './channels/channel-settings.js';
 import { Channels } from './channels/channels.js';
-import { EVENTS } from './notes/note.js';
+import { KIND_NAMES } from './channels/kinds.js';
+import { routes } from './http/routes.js';
+import { MIGRATIONS } from './migrations.js';
 import type { StoredNote } from './notes/stored-note.js';
-import { pages, panels } from './pages/pages.js';
+import { LISTENED_EVENTS } from './notes/topics.js';
+import { pages } from './pages/pages.js';
+import { panels } from './pages/panels.js';
 import { channelSearch } from './pages/search.js';
-import { KnownRules } from './rules/known-rules.js';
-import type { NotificationRule } from './rules/rule.js';
+import { DisabledChannels, expireNotes } from './sending/disabled-channels.js';
 import { Dispatcher } from './sending/dispatcher.js';
-import { EmailSender, type SmtpConfig } from './sending/email.js';
-import { NtfySender, SlackSender, TeamsSender } from './sending/hooks.js';
-import { told } from './sending/told.js';
+import type { SmtpConfig } from './services/email.js';
+import { listEventReceivers } from './sending/event-receivers.js';
+import { NoteOutcomes } from './sending/outcomes.js';
 import { NoteQueue } from './sending/queue.js';
+import { Reminders } from './sending/reminders.js';
+import { buildSenders } from './services/senders.js';
+import { TestMessages } from './sending/test-message.js';
 
 /** What was sent is kept as long as the deliveries of webhooks. */
 const KEPT_MS = 14 * DAY_MS;
@@ -67,15 +75,22 @@ export default definePlugin<NotificationsConfig>({
   api: 1,
   title: 'Notifications',
   needs: [AUDIT.name, PROJECTS.name],
+  uses: [WATCHDOG.name],
   extends: [ALARM_RECEIVERS.point, PROJECT_BELONGINGS.point, SEARCH_PROVIDERS.point, FIRST_STEPS.point],
   config,
+  scopes: ['notifications:manage'],
+  events: ['channel.disabled'],
+  tags: { notifications: 'Channels that notify people, and what was sent to them.' },
+  migrations: MIGRATIONS,
   collections: [
     { name: 'channels', indexes: [{ fields: ['name'] }] },
+    // Read by the first migration alone.
     { name: 'rules', indexes: [{ fields: ['channel_id'] }] },
     {
       name: 'notes',
       indexes: [
         { fields: ['channel_id', 'state'] },
+        { fields: ['channel_id', 'open'] },
         { fields: ['channel_id', 'at'] },
         { fields: ['state', 'send_at'] },
         { fields: ['fault'] },
@@ -87,89 +102,100 @@ export default definePlugin<NotificationsConfig>({
   setup(ctx) {
     const { clock, ids, log, app, config: set } = ctx;
     const { cipher, outbound } = ctx.ports;
-    const [channelRows, rules, notes] = [
-      ctx.collection<Channel>('channels'),
-      ctx.collection<NotificationRule>('rules'),
-      ctx.collection<StoredNote>('notes'),
-    ];
+    const { timezone } = app;
+    const rows = ctx.collection<Channel>('channels');
+    const notes = ctx.collection<StoredNote>('notes');
     const policy: EgressPolicy = { mode: set.egress_policy, allow: set.allow_cidrs };
-    const hook = [outbound, policy, app.version] as const;
-    const senders = {
-      ...(set.smtp_host !== '' && { email: new EmailSender(set) }),
-      slack: new SlackSender(...hook),
-      teams: new TeamsSender(...hook),
-      ntfy: new NtfySender(...hook),
-    };
+    const senders = buildSenders({ smtp: set, outbound, policy, version: app.version, clock });
     const kinds = KIND_NAMES.filter((kind) => kind in senders);
-    const audit = ctx.resolve(AUDIT);
-    const known = new KnownRules(rules, clock);
-    const channels = new Channels({
-      channels: channelRows,
-      rules,
-      known,
+    const baseUrl = (): string => app.base_url;
+    const settings = new ChannelSettings({ cipher, outbound, policy, kinds, timezone });
+    const directory = new ChannelDirectory(rows, clock);
+    const outcomes = new NoteOutcomes({ notes, channels: rows, cipher, clock, ids, log });
+    const disabled = new DisabledChannels({ channels: rows, directory, emit: ctx.emit.bind(ctx), log });
+    const dispatcher = new Dispatcher({
       notes,
+      channels: rows,
+      senders,
+      outcomes,
+      open: (channel) => settings.open(channel),
+      disabled: (channel) => disabled.announce(channel),
       clock,
       ids,
-      cipher,
-      outbound,
-      audit,
-      policy,
-      kinds,
+      log,
+      baseUrl,
+      timezone,
     });
-    const baseUrl = (): string => app.base_url;
-    const open = (channel: Channel): { target: string; secret: string | null } => channels.open(channel);
-    const dispatcher = new Dispatcher(notes, channelRows, senders, open, { clock, ids, log, baseUrl });
-    const queue = new NoteQueue(notes, channelRows, known, clock);
+    const wake = (id: string): void => dispatcher.wake([id]);
+    const audit = ctx.resolve(AUDIT);
+    const channels = new Channels({ channels: rows, directory, settings, notes, clock, ids, audit, wake });
+    const queue = new NoteQueue(notes, rows, directory, clock, timezone);
+    const isOpen = async (source: string, fault: string): Promise<boolean> => {
+      const watchdog = ctx.find(WATCHDOG);
+      if (watchdog === undefined) return true;
+      const monitor = await watchdog.find(source);
+      return monitor?.alarm === 'open' && monitor.maintenance === null && fault === `alarm:${monitor.alarm_id}`;
+    };
+    const reminders = new Reminders({ notes, channels: rows, clock, isOpen });
+    const tests = new TestMessages(dispatcher, clock);
     const projects = async (): Promise<{ value: string; label: string }[]> =>
       (await ctx.resolve(PROJECTS).list()).map(({ slug, name }) => ({ value: slug, label: name }));
     return {
-      pages: pages({ channels, dispatcher, kinds, timezone: app.timezone, baseUrl, now: () => clock.iso(), projects }),
-      panels: panels(channels),
+      routes: routes({ channels, tests, reader: outcomes }),
+      pages: pages({ channels, tests, reader: outcomes, kinds, timezone, projects }),
+      panels: panels(channels, clock),
       extensions: [
         extend(ALARM_RECEIVERS, {
-          told: ({ id }) => told(notes, channelRows, id),
+          told: ({ id }) => listEventReceivers(notes, rows, id),
           said: async (word) => dispatcher.wake(await queue.said(word)),
         }),
-        extend(PROJECT_BELONGINGS, {
-          clear: async (project) => {
-            await rules.remove({ project });
-            known.changed();
-          },
-        }),
+        extend(PROJECT_BELONGINGS, { clear: (project) => channels.forgetProject(project) }),
         extend(SEARCH_PROVIDERS, channelSearch(channels)),
         extend(FIRST_STEPS, {
           id: 'channel',
           order: 70,
-          title: 'Be told',
-          text: 'A channel tells people by mail, Slack, Teams or ntfy; a webhook tells a program.',
+          title: 'Set up notifications',
+          text: 'A channel notifies people by mail, chat or phone; a webhook notifies a program.',
           page: { label: 'New channel', href: '/notifications/new' },
-          done: async () => (await channelRows.find({ limit: 1 })).items.length > 0,
+          done: async () => (await rows.find({ limit: 1 })).items.length > 0,
           command: null,
           token: null,
         }),
       ],
-      listens: EVENTS.map((event) => ({
+      listens: LISTENED_EVENTS.map((event) => ({
         event,
         durable: true,
-        handle: async (happened) => dispatcher.wake(await queue.take(happened)),
+        handle: async (occurred) => dispatcher.wake(await queue.take(occurred)),
       })),
       jobs: [
-        { name: 'send', everyMs: 30_000, run: () => dispatcher.due() },
+        {
+          name: 'send',
+          everyMs: 30_000,
+          run: async () => {
+            await disabled.reconcile();
+            dispatcher.wake(await reminders.run());
+            await dispatcher.wakeDue();
+          },
+        },
         {
           name: 'forget',
           everyMs: 3_600_000,
           removesByAge: true,
           run: async () => {
+            await expireNotes(notes, rows, clock);
             await notes.remove({
               at: { lt: isoOf(clock.now() - KEPT_MS) },
-              state: { in: ['sent', 'failed'] },
+              state: { in: ['sent', 'failed', 'damped', 'expired'] },
             });
           },
         },
       ],
       health: async () => {
-        const disabled = (await channels.list()).filter((one) => one.disabled_reason !== null).length;
-        return { ok: disabled === 0, channels_disabled: disabled, waiting: await notes.count({ state: 'waiting' }) };
+        const all = await channels.list();
+        const off = all.filter((one) => one.disabled_reason !== null).length;
+        const failing = all.filter((one) => one.enabled && one.failing_since !== null).length;
+        const waiting = await notes.count({ state: 'waiting' });
+        return { ok: off === 0, channels_disabled: off, channels_failing: failing, waiting };
       },
       stop: () => dispatcher.stop(),
     };

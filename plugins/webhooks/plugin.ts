@@ -135,8 +135,8 @@ export default definePlugin<WebhooksConfig>({
         extend(FIRST_STEPS, {
           id: 'channel',
           order: 80,
-          title: 'Be told',
-          text: 'A webhook tells a program; a notification channel tells people by mail, Slack, Teams or ntfy.',
+          title: 'Set up notifications',
+          text: 'A webhook notifies a program; a channel notifies people by mail, chat or phone.',
           page: { label: 'New webhook', href: '/webhooks/new' },
           done: async () => (await deps.webhooks.find({ filter: { enabled: true }, limit: 1 })).items.length > 0,
           command: null,

@@ -23,6 +23,7 @@ const PAGES: ReadonlyMap<string, (data: Data) => string | null> = new Map([
   ['monitor', ({ source }: Data) => below('/monitors', source)],
   ['release', releasesPage],
   ['license', ({ id }: Data) => below('/licenses', id)],
+  ['channel', ({ id }: Data) => below('/notifications', id)],
   ['webhook', ({ id, webhook_id }: Data) => below('/webhooks', id ?? webhook_id)],
 ]);
 

@@ -8,6 +8,8 @@ export interface BugEvent extends Pick<
   'id' | 'ref' | 'type' | 'title' | 'severity' | 'client_ref' | 'regression' | 'people'
 > {
   item_status: ItemStatus;
+  /** Absent in events of earlier versions. */
+  tags?: string[];
 }
 
 /** Data of `error.rate_exceeded`: a muted group happens more often than its rule allows (contract 70, payload). */

@@ -374,8 +374,9 @@ export class PlantedService {
         timezone: 'UTC',
         digest_minutes: '0',
         enabled: 'true',
+        events: ['monitor.down'],
       },
-      '/notifications/new',
+      '/notifications/new?kind=slack',
     );
     this.addresses['/notifications/{id}'] = channel.location ?? '';
     this.addresses['/notifications/{id}/edit'] = `${channel.location}/edit`;

@@ -86,8 +86,19 @@ export class ChangeSet {
 
   /** Adds an event about the item as the change leaves it so far. @param more members of its data beside the item's */
   tell(name: string, more: { [key: string]: Json } = {}): this {
-    const { id, ref, type, title, severity, status: item_status, client_ref, regression, people = null } = this.next;
-    const data = { id, ref, type, title, severity, item_status, client_ref, regression, people, ...more };
+    const {
+      id,
+      ref,
+      type,
+      title,
+      severity,
+      status: item_status,
+      client_ref,
+      regression,
+      people = null,
+      tags,
+    } = this.next;
+    const data = { id, ref, type, title, severity, item_status, client_ref, regression, people, tags, ...more };
     this.entries.push({ id: `evt_${this.ids.uuid()}`, kind: 'event', name, at: this.at, actor: this.actor, data });
     return this;
   }

@@ -1,39 +1,59 @@
-/** A channel: where notes go. Its target and secrets are stored sealed. */
-import joi from 'joi';
+/** A channel: where notifications go, and which ones. Its target, secret and headers are stored encrypted. */
 import type { Doc } from '../../../kernel/contract.js';
-import { isTimezone, type Quiet } from './quiet.js';
+import type { NoteSeverity } from '../notes/note.js';
+import { KINDS, type ChannelKind } from './kinds.js';
+import type { Quiet } from './quiet.js';
 
-export const KINDS = {
-  email: 'E-mail',
-  slack: 'Slack, Mattermost or Discord',
-  teams: 'Microsoft Teams',
-  ntfy: 'ntfy',
-} as const;
-export type ChannelKind = keyof typeof KINDS;
-export const KIND_NAMES = Object.keys(KINDS) as ChannelKind[];
+/** Every event, those of later versions included. */
+export const ALL_EVENTS = '*';
 
-/** After so many failures in a row a channel is switched off, as a webhook is. */
-export const MOST_FAILURES = 20;
+/** Which notifications a channel wants. An empty list does not restrict. */
+export interface ChannelFilter {
+  /** Names of `TOPICS` and of events that end a fault, or `*`. */
+  events: string[];
+  min_severity: NoteSeverity;
+  /** Sources; `*` stands for any characters. Restricts monitors only. */
+  monitors: string[];
+  /** An item has at least one of them. Restricts items only. */
+  tags: string[];
+  /** Slugs. What belongs to no project is left out. */
+  projects: string[];
+}
 
-export interface Channel extends Doc {
+export interface Channel extends Doc, ChannelFilter {
   name: string;
   kind: ChannelKind;
   enabled: boolean;
-  /** Sealed: the addresses, or the hook's URL (its path is a secret). */
+  /** Encrypted; empty for a kind without target. */
   target: string;
-  /** Sealed: the token of an ntfy topic. */
+  /** Encrypted. */
   secret: string | null;
+  server: string | null;
+  /** Encrypted JSON of names and values. */
+  headers: string | null;
+  template: string | null;
+  /** Minutes between two reminders while a monitor is down; 0: none. */
+  repeat_minutes: number;
+  /** Minutes that a monitor's next alarm must last when it comes so soon after the one before; 0: none waits. */
+  flap_minutes: number;
   quiet: Quiet | null;
-  /** Critical notes do not wait for the end of quiet hours, nor for the digest. */
-  urgent_at_once: boolean;
+  /** IANA name, for times in messages; null: the service's. */
+  timezone: string | null;
+  /** Critical notifications wait neither for the end of quiet hours nor for the digest. */
+  critical_immediately: boolean;
   /** At most one message in so many minutes; 0: none waits. */
   digest_minutes: number;
   /** The digest holds back until then. */
   next_at: string | null;
   last_sent_at: string | null;
   last_error: string | null;
-  failure_count: number;
+  /** First failed attempt since the last success. */
+  failing_since: string | null;
+  /** Why it disabled itself. */
   disabled_reason: string | null;
+  disabled_at: string | null;
+  /** Id of the `channel.disabled` that is still to be emitted. */
+  disabled_event?: string;
   /** Who sends at the moment, and until when at the longest. */
   lease_by: string | null;
   lease_until: string | null;
@@ -42,67 +62,40 @@ export interface Channel extends Doc {
   updated_at: string;
 }
 
-export interface ChannelFields {
+/** What an administrator sets. */
+export interface ChannelFields extends ChannelFilter {
   name: string;
   kind: ChannelKind;
-  target: string;
+  enabled: boolean;
+  /** Null: keeps the stored one, or none. */
+  target: string | null;
   secret: string | null;
+  server: string | null;
+  headers: Record<string, string> | null;
+  template: string | null;
+  repeat_minutes: number;
+  flap_minutes: number;
   quiet_from: string | null;
   quiet_to: string | null;
-  timezone: string;
-  urgent_at_once: boolean;
+  timezone: string | null;
+  critical_immediately: boolean;
   digest_minutes: number;
-  enabled: boolean;
 }
 
-const clock = joi
-  .string()
-  .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
-  .empty('')
-  .default(null)
-  .messages({ 'string.pattern.base': 'Write it as 22:00.' });
-const ADDRESSES = /^[^\s@,]+@[^\s@,]+(\s*,\s*[^\s@,]+@[^\s@,]+)*$/;
+/** A channel's address and credentials, decrypted. */
+export interface Destination {
+  target: string;
+  secret: string | null;
+  server: string;
+  headers: Readonly<Record<string, string>>;
+  template: string | null;
+}
 
-const TARGETS: Readonly<Record<'email' | 'hook', joi.StringSchema>> = {
-  email: joi
-    .string()
-    .trim()
-    .max(1_000)
-    .pattern(ADDRESSES)
-    .messages({ 'string.pattern.base': 'Write e-mail addresses, separated by commas.' }),
-  hook: joi
-    .string()
-    .trim()
-    .max(2_000)
-    .uri({ scheme: ['http', 'https'] })
-    .messages({ 'string.uriCustomScheme': 'Write an http or https address.' }),
-};
-
-/** What the form of a channel of this kind sends; the URL is judged by the egress policy besides. */
-export const channelFields = (kind: unknown): joi.ObjectSchema<ChannelFields> =>
-  joi
-    .object<ChannelFields>({
-      name: joi.string().trim().max(100).required(),
-      kind: joi.valid(...KIND_NAMES).required(),
-      target: TARGETS[kind === 'email' ? 'email' : 'hook'].required(),
-      secret: joi.string().max(500).empty('').default(null),
-      quiet_from: clock,
-      quiet_to: clock,
-      timezone: joi
-        .string()
-        .max(60)
-        .custom((value: string, helpers) => (isTimezone(value) ? value : helpers.error('any.invalid')))
-        .required()
-        .messages({ 'any.invalid': 'There is no such time zone; write it as Europe/Berlin.' }),
-      urgent_at_once: joi.boolean().default(false),
-      digest_minutes: joi.number().integer().min(0).max(1_440).empty('').default(0),
-      enabled: joi.boolean().default(false),
-    })
-    .required();
-
-/** What may be shown of a target: all of an e-mail's, of a hook only scheme and host, for its path is the secret. */
-export function shownTarget(kind: ChannelKind, target: string): string {
-  if (kind === 'email') return target;
+/** A target as it may be shown: e-mail addresses and chat IDs whole, of a URL only scheme and host. */
+export function maskTarget(kind: ChannelKind, target: string): string {
+  const format = KINDS[kind].target?.format;
+  if (format !== 'url') return kind === 'pushover' ? `${target.slice(0, 4)}…` : target;
+  if (!URL.canParse(target)) return '…';
   const { protocol, host } = new URL(target);
   return `${protocol}//${host}/…`;
 }

@@ -1,177 +1,203 @@
-/** Channels and their rules: administration. Callers check who asks. */
-import { invalid, notFound, type Clock, type Collection, type Ids, type Principal } from '../../../kernel/contract.js';
+/** Administration of channels. Callers check the right; a token of a project manages that project's channels alone. */
+import { denied, notFound, type Clock, type Collection, type Ids, type Principal } from '../../../kernel/contract.js';
 import type { AuditLog } from '../../../ports/domain/audit.js';
-import type { Cipher } from '../../../ports/cipher.js';
-import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
 import { all } from '../../../lib/paging.js';
+import { isoOf } from '../../../lib/time.js';
 import type { StoredNote } from '../notes/stored-note.js';
-import type { KnownRules } from '../rules/known-rules.js';
-import type { NotificationRule, NotificationRuleFields } from '../rules/rule.js';
-import { shownTarget, type Channel, type ChannelFields, type ChannelKind } from './channel.js';
+import { maskTarget, type Channel, type Destination } from './channel.js';
+import type { ChannelDirectory } from './channel-directory.js';
+import type { ChannelInput } from './channel-fields.js';
+import type { ChannelSettings } from './channel-settings.js';
+import { quietUntil } from './quiet.js';
 
-/** A channel as a page shows it; the target's secret part is left out. */
-export interface ChannelView extends Omit<Channel, 'target' | 'secret' | 'lease_by' | 'lease_until'> {
-  target: string;
+/** A channel as it is shown: no secret, and of a URL only the host. */
+export interface ChannelView extends Omit<
+  Channel,
+  'target' | 'secret' | 'headers' | 'lease_by' | 'lease_until' | 'next_at' | 'quiet' | 'disabled_event'
+> {
+  target: string | null;
   has_secret: boolean;
+  header_names: string[];
+  quiet_from: string | null;
+  quiet_to: string | null;
 }
 
-const PURPOSE = 'notifications.channel';
 const NOUN = 'channel';
 
 export interface ChannelParts {
   channels: Collection<Channel>;
-  rules: Collection<NotificationRule>;
-  known: KnownRules;
+  directory: ChannelDirectory;
+  settings: ChannelSettings;
   notes: Collection<StoredNote>;
   clock: Clock;
   ids: Ids;
-  cipher: Cipher;
-  outbound: Outbound;
   audit: AuditLog;
-  policy: EgressPolicy;
-  /** Kinds that the configuration allows. */
-  kinds: readonly ChannelKind[];
+  /** Something may be due for a channel. */
+  wake: (channelId: string) => void;
 }
+
+const projectOf = (principal: Principal): string | null => (principal.kind === 'token' ? principal.project : null);
+
+/** Whether a token of `project` may manage it: it concerns that project alone. */
+const isWithin = ({ projects }: Pick<Channel, 'projects'>, project: string | null): boolean =>
+  project === null || (projects.length === 1 && projects[0] === project);
+
+const nameOf = (principal: Principal): string => {
+  if (principal.kind === 'session') return principal.username;
+  return principal.kind === 'token' ? principal.name : principal.kind;
+};
 
 export class Channels {
   constructor(private readonly parts: ChannelParts) {}
 
-  list(): Promise<Channel[]> {
-    const { channels } = this.parts;
-    return all(channels, { sort: [['name', 'asc']], limit: 200 });
+  async list(principal: Principal | null = null): Promise<Channel[]> {
+    const found = await all(this.parts.channels, { sort: [['name', 'asc']], limit: 200 });
+    return principal === null ? found : found.filter((channel) => isWithin(channel, projectOf(principal)));
+  }
+
+  /** By name, in pages. */
+  page(principal: Principal, limit: number, after: string | null): Promise<{ items: Channel[]; next: string | null }> {
+    const project = projectOf(principal);
+    const filter = project === null ? {} : { projects: { has: project } };
+    return this.parts.channels.find({ filter, sort: [['name', 'asc']], limit, after }).then(({ items, next }) => ({
+      items: items.filter((channel) => isWithin(channel, project)),
+      next,
+    }));
   }
 
   /** @throws ServiceError not_found */
-  async need(id: string): Promise<Channel> {
+  async need(principal: Principal, id: string): Promise<Channel> {
     const channel = await this.parts.channels.get(id);
-    if (channel === null) throw notFound(NOUN);
+    if (channel === null || !isWithin(channel, projectOf(principal))) throw notFound(NOUN);
     return channel;
   }
 
   view(channel: Channel): ChannelView {
-    const { target: _sealed, secret, lease_by: _by, lease_until: _until, ...rest } = channel;
-    return { ...rest, target: shownTarget(channel.kind, this.open(channel).target), has_secret: secret !== null };
-  }
-
-  open(channel: Channel): { target: string; secret: string | null } {
-    const { cipher } = this.parts;
+    const { target: _target, secret, headers, lease_by: _by, lease_until: _until, next_at: _next, ...rest } = channel;
+    const { quiet, disabled_event: _event, ...shown } = rest;
+    const opened = this.open(channel);
     return {
-      target: cipher.open(channel.target, PURPOSE),
-      secret: channel.secret === null ? null : cipher.open(channel.secret, PURPOSE),
+      ...shown,
+      target: opened.target === '' ? null : maskTarget(channel.kind, opened.target),
+      has_secret: secret !== null,
+      header_names: headers ? Object.keys(opened.headers) : [],
+      quiet_from: quiet?.from ?? null,
+      quiet_to: quiet?.to ?? null,
     };
   }
 
-  /** @throws ServiceError validation_failed */
-  async create(principal: Principal, fields: ChannelFields, createdBy: string): Promise<Channel> {
-    const { channels, clock, ids, audit } = this.parts;
+  open(channel: Channel): Destination {
+    return this.parts.settings.open(channel);
+  }
+
+  /** @throws ServiceError validation_failed, insufficient_scope */
+  async create(principal: Principal, input: ChannelInput): Promise<Channel> {
+    const { channels, clock, ids, audit, directory, settings } = this.parts;
     const now = clock.iso();
     const channel: Channel = {
       id: ids.uuid(),
-      ...this.#stored(fields, null),
+      ...settings.build(this.#scoped(principal, input, true), null),
       next_at: null,
       last_sent_at: null,
       last_error: null,
-      failure_count: 0,
+      failing_since: null,
       disabled_reason: null,
+      disabled_at: null,
       lease_by: null,
       lease_until: null,
       created_at: now,
-      created_by: createdBy,
+      created_by: nameOf(principal),
       updated_at: now,
     };
     await channels.insert(channel);
+    directory.invalidate();
     await audit.record(principal, 'channel.created', channel.name, { id: channel.id, kind: channel.kind });
     return channel;
   }
 
-  /** An empty target keeps the old one, which no page can show. @throws ServiceError validation_failed, not_found */
-  async change(principal: Principal, id: string, fields: ChannelFields): Promise<Channel> {
-    const { channels, clock, audit } = this.parts;
-    const before = await this.need(id);
-    const stored = this.#stored(fields, before);
+  /** Only what is given changes. Enabling sends what has waited. @throws ServiceError validation_failed, not_found */
+  async change(principal: Principal, id: string, input: ChannelInput): Promise<Channel> {
+    const { channels, clock, audit, directory, settings } = this.parts;
+    const before = await this.need(principal, id);
+    const stored = settings.build(this.#scoped(principal, input, false), before);
+    const isEnabled = stored.enabled && !before.enabled;
     const set = {
       ...stored,
       updated_at: clock.iso(),
-      ...(stored.enabled && { failure_count: 0, disabled_reason: null }),
+      ...(stored.enabled && { disabled_reason: null, disabled_at: null }),
+      ...(isEnabled && { failing_since: null, last_error: null, next_at: null }),
     };
-    const changed = await channels.change({ id }, { set: { ...set, quiet: set.quiet as never } });
+    const unset = stored.enabled ? ['disabled_event'] : [];
+    const changed = await channels.change({ id }, { set: { ...set, quiet: set.quiet as never }, unset });
     if (changed === null) throw notFound(NOUN);
-    await audit.record(principal, 'channel.changed', fields.name, {
+    directory.invalidate();
+    await audit.record(principal, 'channel.changed', changed.doc.name, {
       id,
       enabled_before: before.enabled,
       enabled: stored.enabled,
       target: stored.target === before.target ? 'kept' : 'set',
     });
+    if (isEnabled) await this.#resume(changed.doc);
     return changed.doc;
   }
 
-  /** With its rules and what waits. @throws ServiceError not_found */
+  /** What waited while it was disabled is due, in quiet hours at their end. */
+  async #resume(channel: Channel): Promise<void> {
+    const { notes, clock, wake } = this.parts;
+    const now = clock.now();
+    const filter = { channel_id: channel.id, state: 'waiting' };
+    const set = { attempts: 0, first_attempt_at: null };
+    await notes.changeMany(filter, { set: { ...set, send_at: isoOf(quietUntil(now, channel.quiet)) } });
+    if (channel.critical_immediately)
+      await notes.changeMany({ ...filter, severity: 'critical' }, { set: { ...set, send_at: isoOf(now) } });
+    wake(channel.id);
+  }
+
+  /** With what waits to be sent. @throws ServiceError not_found */
   async remove(principal: Principal, id: string): Promise<void> {
-    const { channels, rules, known, notes, audit } = this.parts;
-    const { name } = await this.need(id);
+    const { channels, directory, notes, audit } = this.parts;
+    const { name } = await this.need(principal, id);
     await channels.remove({ id });
-    await rules.remove({ channel_id: id });
-    known.changed();
+    directory.invalidate();
     await notes.remove({ channel_id: id });
     await audit.record(principal, 'channel.deleted', name, { id });
   }
 
-  rules(channelId: string): Promise<NotificationRule[]> {
-    const { rules } = this.parts;
-    return all(rules, { filter: { channel_id: channelId }, limit: 200 });
+  /** A project is deleted: a channel that was for it alone must not become one for all. */
+  async forgetProject(project: string): Promise<void> {
+    const { channels, directory, clock } = this.parts;
+    for (const channel of await all(channels, { filter: { projects: { has: project } }, limit: 200 })) {
+      const projects = channel.projects.filter((slug) => slug !== project);
+      const disabled = {
+        enabled: false,
+        disabled_reason: `Its project ${project} was deleted.`,
+        disabled_at: clock.iso(),
+      };
+      await channels.change({ id: channel.id }, { set: projects.length > 0 ? { projects } : disabled });
+    }
+    directory.invalidate();
   }
 
-  /** @throws ServiceError not_found */
-  async addRule(principal: Principal, channelId: string, fields: NotificationRuleFields): Promise<void> {
-    const { rules, known, ids, clock, audit } = this.parts;
-    const { name } = await this.need(channelId);
-    await rules.insert({ id: ids.uuid(), channel_id: channelId, ...fields, created_at: clock.iso() });
-    known.changed();
-    await audit.record(principal, 'channel.rule_added', name, {
-      project: fields.project,
-      topics: fields.topics.join(', '),
-      least_severity: fields.least_severity,
-    });
+  /** Newest first. */
+  deliveries(
+    channelId: string,
+    limit: number,
+    after: string | null = null,
+  ): Promise<{ items: StoredNote[]; next: string | null }> {
+    return this.parts.notes.find({ filter: { channel_id: channelId }, sort: [['at', 'desc']], limit, after });
   }
 
-  /** @throws ServiceError not_found */
-  async removeRule(principal: Principal, channelId: string, ruleId: string): Promise<void> {
-    const { rules, known, audit } = this.parts;
-    const { name } = await this.need(channelId);
-    if ((await rules.remove({ id: ruleId, channel_id: channelId })) === 0) throw notFound('rule');
-    known.changed();
-    await audit.record(principal, 'channel.rule_removed', name, { rule: ruleId });
+  /** How many notifications wait. */
+  waiting(channelId: string): Promise<number> {
+    return this.parts.notes.count({ channel_id: channelId, state: { in: ['waiting', 'sending'] } });
   }
 
-  /** The newest notes of a channel. */
-  async recent(channelId: string): Promise<StoredNote[]> {
-    const { notes } = this.parts;
-    return (await notes.find({ filter: { channel_id: channelId }, sort: [['at', 'desc']], limit: 50 })).items;
-  }
-
-  #stored(fields: ChannelFields, before: Channel | null): Pick<Channel, StoredField> {
-    const { cipher, outbound, policy, kinds } = this.parts;
-    const { name, kind, target, secret, quiet_from, quiet_to, timezone, urgent_at_once, digest_minutes, enabled } =
-      fields;
-    if (!kinds.includes(kind)) throw invalid({ kind: 'E-mail is not configured: set notifications.smtp_host.' });
-    if (before !== null && before.kind !== kind)
-      throw invalid({ kind: 'The kind of a channel stays; make another channel.' });
-    if ((quiet_from === null) !== (quiet_to === null))
-      throw invalid({ quiet_to: 'Say when the quiet begins and when it ends.' });
-    const refused = kind === 'email' ? null : outbound.judge(target, policy);
-    if (refused !== null) throw invalid({ target: refused });
-    const kept = before !== null && this.open(before).target === target;
-    return {
-      name,
-      kind,
-      enabled,
-      target: kept ? before.target : cipher.seal(target, PURPOSE),
-      secret: secret === null ? (before?.secret ?? null) : cipher.seal(secret, PURPOSE),
-      quiet: quiet_from === null || quiet_to === null ? null : { from: quiet_from, to: quiet_to, timezone },
-      urgent_at_once,
-      digest_minutes,
-    };
+  /** @throws ServiceError insufficient_scope */
+  #scoped(principal: Principal, input: ChannelInput, isNew: boolean): ChannelInput {
+    const project = projectOf(principal);
+    if (project === null) return input;
+    if (input.projects === undefined) return isNew ? { ...input, projects: [project] } : input;
+    if (!isWithin({ projects: input.projects }, project)) throw denied(`The token is for the project ${project} only.`);
+    return input;
   }
 }
-
-type StoredField = 'name' | 'kind' | 'enabled' | 'target' | 'secret' | 'quiet' | 'urgent_at_once' | 'digest_minutes';

@@ -22,15 +22,6 @@ function within(minute: number, from: number, to: number): boolean {
   return from <= to ? minute >= from && minute < to : minute >= from || minute < to;
 }
 
-export function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en-GB', { timeZone: name }).format(0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * When the quiet that `ms` lies in is over, in whole minutes; `ms` itself outside of it, and where both ends are the
  * same. The clock is read again at the end it computed, so that a night in which clocks change is as long as it is.

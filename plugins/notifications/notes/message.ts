@@ -1,39 +1,60 @@
-/** One message from the notes that are due: a note by itself, or several summed up. Pure. */
+/** One message of the notifications that are due: one by itself, or several in a digest. Pure. */
 import { createHash } from 'node:crypto';
-import { SEVERITIES, type NoteSeverity } from './note.js';
-
-/** Notes that are listed in one message; what is beyond is counted. */
-export const MOST_LISTED = 20;
+import type { Scalar } from '../../../ports/store.js';
+import { formatLocalTime } from './local-times.js';
+import { SEVERITIES, type NotePhase, type NoteSeverity } from './note.js';
+import { phaseOf, type StoredNote } from './stored-note.js';
 
 export interface MessageLine {
+  /** The same for all notifications of one fault. */
+  key: string;
+  event: string;
+  phase: NotePhase;
   severity: NoteSeverity;
   title: string;
   text: string;
   url: string;
   /** RFC 3339. */
   at: string;
-  /** The end of what an earlier note said. */
-  end: boolean;
+  /** The same for people, in the channel's time zone. */
+  when: string;
+  details: Readonly<Record<string, Scalar>>;
 }
 
 export interface Message {
-  /** The same whenever the same notes are sent again, so that a receiver can tell a repeat. */
+  /** The same whenever the same notifications are sent again, so that a receiver can recognize a repeat. */
   id: string;
   subject: string;
   severity: NoteSeverity;
   lines: MessageLine[];
-  /** Notes that are not listed. */
-  more: number;
-  /** Where everything is to be seen. */
+  /** The service's start page. */
   url: string;
 }
 
-/** @param notes at least one, oldest first, with their ids */
-export function messageOf(notes: readonly (MessageLine & { id: string })[], baseUrl: string): Message {
+/** A notification that a message can be made of. */
+export type MessageSource = Pick<
+  StoredNote,
+  'id' | 'event' | 'severity' | 'title' | 'text' | 'url' | 'at' | 'fault' | 'end' | 'phase' | 'details'
+>;
+
+/** Whether it tells of an end rather than of something that is wrong. */
+export const isEnd = ({ phase }: Pick<MessageLine, 'phase'>): boolean => phase === 'recovered' || phase === 'closed';
+
+/** @param notes at least one, oldest first @param zone IANA name */
+export function buildMessage(notes: readonly MessageSource[], baseUrl: string, zone: string): Message {
   const base = baseUrl.replace(/\/$/, '');
-  const lines = notes.slice(0, MOST_LISTED).map(({ severity, title, text, url, at, end }) => {
-    return { severity, title, text, url: base + url, at, end };
-  });
+  const lines = notes.map((note): MessageLine => ({
+    key: note.fault ?? note.id,
+    event: note.event,
+    phase: phaseOf(note),
+    severity: note.severity,
+    title: note.title,
+    text: note.text,
+    url: base + note.url,
+    at: note.at,
+    when: formatLocalTime(note.at, zone),
+    details: note.details ?? {},
+  }));
   const [first] = lines;
   const severity = SEVERITIES.find((one) => notes.some((note) => note.severity === one)) ?? 'low';
   const subject = notes.length === 1 && first ? first.title : `${notes.length} notifications: ${first?.title ?? ''} …`;
@@ -41,5 +62,5 @@ export function messageOf(notes: readonly (MessageLine & { id: string })[], base
     .update(notes.map((note) => note.id).join('\n'))
     .digest('hex')
     .slice(0, 32);
-  return { id, subject, severity, lines, more: notes.length - lines.length, url: `${base}/` };
+  return { id, subject, severity, lines, url: `${base}/` };
 }

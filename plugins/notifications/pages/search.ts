@@ -1,4 +1,4 @@
-/** Channels for the search, by name, for administrators, who alone read them; never by an address. */
+/** Finds channels by name, never by an address; for administrators. */
 import type { SearchProvider } from '../../../ports/domain/search.js';
 import type { Channels } from '../channels/channels.js';
 

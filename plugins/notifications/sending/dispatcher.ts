@@ -1,171 +1,228 @@
 /**
- * Sends what is due, channel by channel. One process at a time works on a channel (a lease in its document); the notes
- * of a message are marked before it goes out and again when the receiver has taken it. A process that ends in between
- * leaves them marked, and the next holder of the lease sends the same message again with the same id: nothing is lost,
- * and the receiver can recognize a repeat.
+ * Sends what is due, in one lane per channel, so that no receiver delays another. One process at a time works on a
+ * channel (a lease in its document); the notifications of a message are marked before it goes out and again when the
+ * receiver has taken it. A process that ends in between leaves them marked, and the next holder of the lease sends the
+ * same message again with the same id: nothing is lost, and the receiver can recognize a repeat.
  */
 import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
-import { MOST_FAILURES, type Channel, type ChannelKind } from '../channels/channel.js';
-import { isoOf, MINUTE_MS } from '../../../lib/time.js';
-import { messageOf, type Message } from '../notes/message.js';
-import type { StoredNote } from '../notes/stored-note.js';
-import { DELAYS, LEASE_MS, SendTimes } from './send-times.js';
-import { SendError, type Sender } from './sender.js';
+import type { Channel, Destination } from '../channels/channel.js';
+import type { ChannelKind } from '../channels/kinds.js';
+import { isoOf } from '../../../lib/time.js';
+import { buildMessage, type Message } from '../notes/message.js';
+import type { RecipientResult, StoredNote } from '../notes/stored-note.js';
+import { attemptMessage, type AttemptResult } from './attempt.js';
+import type { NoteOutcomes } from './outcomes.js';
+import { LEASE_MS, SendTimes } from './send-times.js';
+import { splitNotes } from './splitting.js';
+import { SendError, type Sender } from '../services/sender.js';
 
-/** An attempt that takes longer has failed. */
-const ATTEMPT_MS = 30_000;
-/** Notes of one message; what is beyond goes with the next. */
-const MOST_NOTES = 200;
+/** Notifications of one turn; what is beyond goes with the next. */
+const MAX_NOTES = 200;
 
-export interface Opened {
-  target: string;
-  secret: string | null;
+/** Notifications that are one message. */
+interface Batch {
+  notes: StoredNote[];
+  /** It was begun before: as a whole, or for some recipients. */
+  begun: boolean;
+}
+
+interface Lane {
+  run: Promise<void>;
+  /** Something came while it ran. */
+  again: boolean;
+}
+
+export interface DispatcherParts {
+  notes: Collection<StoredNote>;
+  channels: Collection<Channel>;
+  senders: Partial<Record<ChannelKind, Sender>>;
+  outcomes: NoteOutcomes;
+  /** Address and credentials of a channel, decrypted. */
+  open: (channel: Channel) => Destination;
+  /** A channel has disabled itself. */
+  disabled: (channel: Channel) => Promise<void>;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+  baseUrl: () => string;
+  /** IANA name, for channels without a zone. */
+  timezone: string;
 }
 
 export class Dispatcher {
   readonly #times: SendTimes;
-  readonly #woken = new Set<string>();
-  #running: Promise<void> | null = null;
+  readonly #lanes = new Map<string, Lane>();
   #stopped = false;
 
-  constructor(
-    private readonly notes: Collection<StoredNote>,
-    private readonly channels: Collection<Channel>,
-    private readonly senders: Partial<Record<ChannelKind, Sender>>,
-    private readonly open: (channel: Channel) => Opened,
-    private readonly parts: { clock: Clock; ids: Ids; log: Logger; baseUrl: () => string },
-  ) {
-    this.#times = new SendTimes(notes, channels, parts.clock);
+  constructor(private readonly parts: DispatcherParts) {
+    this.#times = new SendTimes(parts.notes, parts.channels, parts.clock);
   }
 
   /** Something may be due for these channels. */
   wake(channelIds: readonly string[]): void {
-    for (const id of channelIds) this.#woken.add(id);
-    if (this.#stopped || this.#woken.size === 0) return;
-    this.#running ??= this.#work().finally(() => (this.#running = null));
+    for (const id of channelIds) {
+      if (this.#stopped) return;
+      const lane = this.#lanes.get(id);
+      if (lane === undefined) this.#open(id);
+      else lane.again = true;
+    }
   }
 
-  async #work(): Promise<void> {
-    while (this.#woken.size > 0 && !this.#stopped) {
-      const ids = [...this.#woken];
-      this.#woken.clear();
-      await Promise.all(
-        ids.map((id) =>
-          this.run(id).catch((err: unknown) =>
-            this.parts.log.error({ err, channel: id }, 'a channel could not be served'),
-          ),
-        ),
+  #open(id: string): void {
+    const lane: Lane = { run: Promise.resolve(), again: true };
+    this.#lanes.set(id, lane);
+    lane.run = this.#drive(id, lane);
+  }
+
+  async #drive(id: string, lane: Lane): Promise<void> {
+    while (lane.again && !this.#stopped) {
+      lane.again = false;
+      await this.run(id).catch((err: unknown) =>
+        this.parts.log.error({ err, channel: id }, 'channel could not be served; the job retries'),
       );
     }
+    this.#lanes.delete(id);
   }
 
   /** Ends after the attempts under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#running;
+    await this.idle();
   }
 
-  /** Every channel that has something due; for the job. */
-  async due(): Promise<void> {
+  /** Resolves when no lane runs. */
+  async idle(): Promise<void> {
+    while (this.#lanes.size > 0) await Promise.all([...this.#lanes.values()].map(({ run }) => run));
+  }
+
+  /** Wakes every channel that has something due. */
+  async wakeDue(): Promise<void> {
     await this.#times.anchor();
     const filter = { state: { in: ['waiting', 'sending'] }, send_at: { lte: this.parts.clock.iso() } };
-    const counts = await this.notes.groupCount('channel_id', filter);
+    const counts = await this.parts.notes.groupCount('channel_id', filter);
     this.wake(counts.map(({ key }) => String(key)));
-    await this.#running;
   }
 
   /** Sends what is due for one channel. Nothing when another process is at it. */
   async run(channelId: string): Promise<void> {
-    const channel = await this.#claim(channelId);
-    if (channel === null) return;
-    const { clock } = this.parts;
-    const done: Record<string, string | number | boolean | null> = {};
+    const claimed = await this.#claim(channelId);
+    if (claimed === null) return;
+    let channel = claimed;
     try {
-      const now = clock.iso();
-      const { items } = await this.notes.find({
-        filter: { channel_id: channel.id, state: { in: ['waiting', 'sending'] }, send_at: { lte: now } },
-        sort: [['id', 'asc']],
-        limit: MOST_NOTES,
-      });
-      const held = channel.next_at !== null && channel.next_at > now;
-      // What a crash left is one message again, without what has come since: a repeat is then known by its id.
-      const [cut] = items.filter(({ state }) => state === 'sending').map(({ message_id }) => message_id);
-      const begun = items.filter((note) => note.state === 'sending' && note.message_id === cut);
-      const fresh = held ? items.filter((note) => channel.urgent_at_once && note.severity === 'critical') : items;
-      const due = begun.length > 0 ? begun : fresh;
-      if (due.length > 0) Object.assign(done, await this.#send(channel, due));
-      if (begun.length > 0) this.#woken.add(channel.id);
+      const batches = await this.#batches(channel);
+      while (batches.length > 0 && channel.enabled && !this.#stopped) {
+        const batch = batches.shift() as Batch;
+        if (!(await this.#renew(claimed))) return;
+        const attempt = await this.#send(channel, batch);
+        if (attempt.halves !== null) batches.unshift(...attempt.halves);
+        channel = attempt.channel;
+        // The receiver cannot be reached: what else is due waits as long.
+        if (attempt.retryAt !== null) await this.#putOff(batches, attempt.retryAt);
+        if (attempt.retryAt !== null) break;
+      }
     } finally {
-      await this.channels.change(
-        { id: channel.id, lease_by: channel.lease_by },
-        { set: { ...done, lease_by: null, lease_until: null } },
+      await this.parts.channels.change(
+        { id: claimed.id, lease_by: claimed.lease_by },
+        { set: { lease_by: null, lease_until: null } },
       );
     }
+    if (!channel.enabled) await this.parts.disabled(channel);
+  }
+
+  async #batches(channel: Channel): Promise<Batch[]> {
+    const { notes, clock, baseUrl } = this.parts;
+    const now = clock.iso();
+    const { items } = await notes.find({
+      filter: { channel_id: channel.id, state: { in: ['waiting', 'sending'] }, send_at: { lte: now } },
+      sort: [['id', 'asc']],
+      limit: MAX_NOTES,
+    });
+    // What a crash left, or only some recipients have had, is one message again: a repeat is then known by its id.
+    const isBegun = ({ state, recipients }: StoredNote): boolean =>
+      state === 'sending' || (recipients !== null && recipients !== undefined);
+    const begun = new Map<string | null, StoredNote[]>();
+    for (const note of items.filter(isBegun)) begun.set(note.message_id, [...(begun.get(note.message_id) ?? []), note]);
+    const isHeld = channel.next_at !== null && channel.next_at > now;
+    const fresh = items.filter(
+      (note) => !isBegun(note) && (!isHeld || (channel.critical_immediately && note.severity === 'critical')),
+    );
+    const sender = this.#sender(channel);
+    const zone = this.#zone(channel);
+    return [
+      ...[...begun.values()].map((begunNotes) => ({ notes: begunNotes, begun: true })),
+      ...splitNotes(fresh, sender, baseUrl(), zone).map((part) => ({ notes: part, begun: false })),
+    ];
   }
 
   async #claim(id: string): Promise<Channel | null> {
-    const { clock, ids } = this.parts;
+    const { clock, ids, channels } = this.parts;
     const now = clock.now();
     const free = { id, enabled: true, or: [{ lease_until: null }, { lease_until: { lte: isoOf(now) } }] };
     const set = { lease_by: ids.uuid(), lease_until: isoOf(now + LEASE_MS) };
-    return (await this.channels.change(free, { set }))?.doc ?? null;
+    return (await channels.change(free, { set }))?.doc ?? null;
   }
 
-  /** @returns what the channel's document has to say of it */
-  async #send(channel: Channel, due: readonly StoredNote[]): Promise<Partial<Channel>> {
-    const message = messageOf(due, this.parts.baseUrl());
-    const filter = { channel_id: channel.id, id: { in: due.map(({ id }) => id) } };
-    await this.notes.changeMany(filter, { set: { state: 'sending', message_id: message.id }, inc: { attempts: 1 } });
-    const { clock } = this.parts;
-    try {
-      await this.deliver(channel, message);
-    } catch (error) {
-      return this.#failed(channel, due, filter, error);
-    }
-    const now = clock.iso();
-    await this.notes.changeMany(filter, { set: { state: 'sent', sent_at: now, error: null } });
-    const next_at = channel.digest_minutes > 0 ? isoOf(clock.now() + channel.digest_minutes * MINUTE_MS) : null;
-    return { last_sent_at: now, last_error: null, failure_count: 0, next_at };
+  /** False: the lease was lost, or the channel disabled meanwhile. */
+  async #renew({ id, lease_by }: Channel): Promise<boolean> {
+    const { clock, channels } = this.parts;
+    const set = { lease_until: isoOf(clock.now() + LEASE_MS) };
+    return (await channels.change({ id, lease_by, enabled: true }, { set })) !== null;
   }
 
-  /** One message, now. @throws SendError */
-  async deliver(channel: Channel, message: Message): Promise<void> {
-    const sender = this.senders[channel.kind];
-    if (sender === undefined) throw new SendError('E-mail is not configured: set notifications.smtp_host.', false);
-    const { target, secret } = this.open(channel);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new SendError('The receiver took too long.', false)), ATTEMPT_MS);
-    });
-    await Promise.race([sender.send(message, target, secret), late]).finally(() => clearTimeout(timer));
-  }
-
-  async #failed(
+  async #send(
     channel: Channel,
-    due: readonly StoredNote[],
-    filter: Record<string, string | { in: string[] }>,
-    error: unknown,
-  ): Promise<Partial<Channel>> {
-    const { clock, log } = this.parts;
-    const text = error instanceof Error ? error.message : String(error);
-    const permanent = error instanceof SendError && error.permanent;
-    const attempts = Math.max(...due.map((note) => note.attempts)) + 1;
-    const delay = DELAYS[attempts - 1];
-    const over = permanent || delay === undefined;
-    log.warn(
-      { channel: channel.id, kind: channel.kind, attempts, permanent, error: text },
-      'a notification was not taken',
-    );
-    const send_at = isoOf(clock.now() + (delay ?? 0) * MINUTE_MS);
-    await this.notes.changeMany(filter, {
-      set: over ? { state: 'failed', error: text } : { state: 'waiting', error: text, send_at },
-    });
-    const failure_count = channel.failure_count + 1;
-    const broken = failure_count >= MOST_FAILURES;
-    return {
-      last_error: text,
-      failure_count,
-      ...(broken && { enabled: false, disabled_reason: `${MOST_FAILURES} failures in a row; the last: ${text}` }),
-    };
+    { notes: batch, begun }: Batch,
+  ): Promise<{ channel: Channel; halves: Batch[] | null; retryAt: string | null }> {
+    const { notes, outcomes, baseUrl } = this.parts;
+    const message = buildMessage(batch, baseUrl(), this.#zone(channel));
+    const [first] = batch;
+    const before = (first && outcomes.readRecipients(first)) ?? [];
+    const filter = { channel_id: channel.id, id: { in: batch.map(({ id }) => id) } };
+    await notes.changeMany(filter, { set: { state: 'sending', message_id: message.id }, inc: { attempts: 1 } });
+    const attempt = await this.#attempt(channel, message, before);
+    if (attempt.content && batch.length > 1 && attempt.results.every(({ state }) => state === 'failed')) {
+      // The receiver takes less than it is known for.
+      await notes.changeMany(filter, { set: { state: 'waiting', message_id: null } });
+      const middle = Math.ceil(batch.length / 2);
+      const halves = [batch.slice(0, middle), batch.slice(middle)].map((half) => ({ notes: half, begun: false }));
+      return { channel, halves, retryAt: null };
+    }
+    const after = await outcomes.record(channel, batch, before, attempt, !begun);
+    const isUnreachable = attempt.results.every(({ state }) => state === 'waiting');
+    const retryAt = isUnreachable ? ((await notes.get(first?.id ?? ''))?.send_at ?? null) : null;
+    return { channel: after, halves: null, retryAt };
+  }
+
+  async #putOff(batches: readonly Batch[], send_at: string): Promise<void> {
+    const ids = batches.flatMap(({ notes }) => notes.map(({ id }) => id));
+    if (ids.length > 0) await this.parts.notes.changeMany({ id: { in: ids }, state: 'waiting' }, { set: { send_at } });
+  }
+
+  #attempt(channel: Channel, message: Message, before: readonly RecipientResult[]): Promise<AttemptResult> {
+    const sender = this.#sender(channel);
+    const destination = this.parts.open(channel);
+    const waiting = before.filter(({ state }) => state === 'waiting').map(({ address }) => address);
+    const all = sender.recipients?.(destination.target) ?? [''];
+    return attemptMessage(sender, message, destination, before.length > 0 ? waiting : all);
+  }
+
+  /** One message, now, that is counted nowhere. */
+  async test(channel: Channel, note: Parameters<typeof buildMessage>[0][number]): Promise<RecipientResult[]> {
+    const message = buildMessage([note], this.parts.baseUrl(), this.#zone(channel));
+    return (await this.#attempt(channel, message, [])).results;
+  }
+
+  #zone({ timezone }: Channel): string {
+    return timezone ?? this.parts.timezone;
+  }
+
+  #sender({ kind }: Channel): Sender {
+    return this.parts.senders[kind] ?? UNCONFIGURED;
   }
 }
+
+/** Stands for e-mail without a server: what waits is sent once it has one. */
+const UNCONFIGURED: Sender = {
+  limits: { notes: MAX_NOTES, bytes: Number.MAX_SAFE_INTEGER },
+  send: () => Promise.reject(new SendError('E-mail is not configured: set notifications.smtp_host.', false)),
+};

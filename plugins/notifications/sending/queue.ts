@@ -1,81 +1,133 @@
 /**
- * What waits to be sent: one row per note and channel, stored before the event's producer forgets the event, unique by
- * both, so that an event that is emitted again adds nothing.
+ * What waits to be sent: one row per notification and channel, stored before the event's producer forgets the event,
+ * unique by both, so that an event that is emitted again adds nothing.
  */
 import type { Clock, Collection, DomainEvent } from '../../../kernel/contract.js';
 import type { Channel } from '../channels/channel.js';
+import type { ChannelDirectory } from '../channels/channel-directory.js';
+import { wantsNote } from '../channels/channel-filter.js';
 import { quietUntil } from '../channels/quiet.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
-import type { KnownRules } from '../rules/known-rules.js';
-import { ruleMatches } from '../rules/rule.js';
 import type { AlarmWord } from '../../../ports/domain/alarms/receivers.js';
-import { noteOf, noteOfWord, type Note } from '../notes/note.js';
+import { toNote } from '../notes/describe-event.js';
+import type { ChannelDisabled, Note } from '../notes/note.js';
+import { toAcknowledgement } from '../notes/monitor-notes.js';
 import type { StoredNote } from '../notes/stored-note.js';
+import { dampAlarm } from './flapping.js';
 
-type Happened = Pick<DomainEvent, 'id' | 'event' | 'timestamp'>;
+type Occurred = Pick<DomainEvent, 'id' | 'event' | 'timestamp'>;
 
 export class NoteQueue {
   constructor(
     private readonly notes: Collection<StoredNote>,
     private readonly channels: Collection<Channel>,
-    private readonly rules: KnownRules,
+    private readonly directory: ChannelDirectory,
     private readonly clock: Clock,
+    /** IANA name, for channels without a zone. */
+    private readonly timezone: string,
   ) {}
 
-  /** Resolves when every note of the event is stored. Answers the channels that have something new. */
+  /** Resolves when every notification of the event is stored. Answers the channels that have something new. */
   async take(event: DomainEvent): Promise<string[]> {
-    const note = noteOf(event);
+    const note = toNote(event);
     if (note === null) return [];
-    const wanted = note.topic === null ? await this.#sentBefore(note) : await this.#matching(note, event.project_slug);
-    return this.#store(event, note, wanted);
+    const wanted = await this.#wanting(note, event);
+    if (note.topic === null) {
+      for (const id of await this.#sentBefore(note)) wanted.add(id);
+      await this.#close(note);
+    }
+    return this.#store(event, wanted, (zone) => toNote(event, zone) ?? note);
   }
 
   /** As `take`, for what people say of an alarm. */
   async said(word: AlarmWord): Promise<string[]> {
-    const note = noteOfWord(word);
-    return this.#store({ ...word, event: 'monitor.acknowledged' }, note, await this.#sentBefore(note));
+    const note = toAcknowledgement(word);
+    // Reminders are for those whose alarm no one works on.
+    await this.notes.changeMany({ fault: note.fault, end: false }, { set: { open: word.by === null } });
+    return this.#store({ ...word, event: 'monitor.acknowledged' }, await this.#sentBefore(note), () => note);
   }
 
-  async #store(event: Happened, note: Note, wanted: ReadonlySet<string>): Promise<string[]> {
-    const channels = await Promise.all([...wanted].map((id) => this.channels.get(id)));
-    const open = channels.filter((channel): channel is Channel => channel?.enabled === true);
-    const results = await this.notes.bulk(open.map((channel) => ({ insert: this.#row(channel, event, note) })));
-    return open.filter((_, i) => 'n' in (results[i] ?? {})).map(({ id }) => id);
+  async #wanting(note: Note, { event, project_slug, data }: DomainEvent): Promise<Set<string>> {
+    const channels = await this.directory.all();
+    const wanting = channels.filter((channel) => wantsNote(channel, note, event, project_slug));
+    if (event !== 'channel.disabled') return new Set(wanting.map(({ id }) => id));
+    return new Set(substitutesFor(data as ChannelDisabled, channels, wanting).map(({ id }) => id));
   }
 
   /** Those that were sent the beginning, or have it waiting. */
   async #sentBefore({ fault }: Note): Promise<Set<string>> {
     if (fault === null) return new Set();
-    const filter = { fault, end: false, state: { in: ['waiting', 'sending', 'sent'] } };
+    // An alarm that is held back as flapping is dropped, and no one hears of its end.
+    const filter = {
+      fault,
+      end: false,
+      or: [{ state: { in: ['sending', 'sent'] } }, { state: 'waiting', flapping: null }],
+    };
     return new Set((await all(this.notes, { filter, limit: 200 })).map((note) => note.channel_id));
   }
 
-  async #matching(note: Note, project: string | null): Promise<Set<string>> {
-    const rules = await this.rules.all();
-    return new Set(rules.filter((rule) => ruleMatches(rule, note, project)).map((rule) => rule.channel_id));
+  /** The fault has ended: no more reminders, and nothing of what was held back as flapping. */
+  async #close({ fault }: Note): Promise<void> {
+    if (fault === null) return;
+    await this.notes.changeMany({ fault, end: false, state: 'waiting', flapping: true }, { set: { state: 'damped' } });
+    await this.notes.changeMany({ fault, open: true }, { set: { open: false } });
   }
 
-  #row(channel: Channel, event: Happened, note: Note): StoredNote {
+  /** A disabled channel gets its notifications too, for its return. */
+  async #store(event: Occurred, wanted: ReadonlySet<string>, noteFor: (zone: string) => Note): Promise<string[]> {
+    const found = await Promise.all([...wanted].map((id) => this.channels.get(id)));
+    const channels = found.filter((channel) => channel !== null);
+    const rows = await Promise.all(
+      channels.map((channel) => this.#row(channel, event, noteFor(channel.timezone ?? this.timezone))),
+    );
+    const results = await this.notes.bulk(rows.map((row) => ({ insert: row })));
+    return channels.filter(({ enabled }, i) => enabled && 'n' in (results[i] ?? {})).map(({ id }) => id);
+  }
+
+  async #row(channel: Channel, event: Occurred, note: Note): Promise<StoredNote> {
     const now = this.clock.now();
-    const urgent = note.severity === 'critical' && channel.urgent_at_once;
+    const urgent = note.severity === 'critical' && channel.critical_immediately;
+    const { holdMs, notice } = await dampAlarm(this.notes, channel, note, event);
+    const from = now + holdMs;
     return {
       id: `${event.id}:${channel.id}`,
       channel_id: channel.id,
       event: event.event,
       severity: note.severity,
-      title: note.title,
-      text: note.text,
+      title: notice?.title ?? note.title,
+      text: notice === null ? note.text : `${notice.text} ${note.text}`,
       url: note.path,
       at: event.timestamp,
       fault: note.fault,
       end: note.topic === null,
+      phase: note.phase,
+      subject: note.monitor,
+      details: note.details,
+      ...(note.topic === 'monitor.down' && { open: true }),
+      ...(holdMs > 0 && { flapping: true }),
       state: 'waiting',
       attempts: 0,
-      send_at: isoOf(urgent ? now : quietUntil(now, channel.quiet)),
+      first_attempt_at: null,
+      recipients: null,
+      send_at: isoOf(urgent ? from : quietUntil(from, channel.quiet)),
       message_id: null,
       error: null,
       sent_at: null,
     };
   }
+}
+
+/**
+ * Who is told that a channel has disabled itself: channels that ask for it; where none of them works, the enabled one
+ * that last delivered something, whatever it asks for.
+ */
+function substitutesFor({ id }: ChannelDisabled, all: readonly Channel[], wanting: readonly Channel[]): Channel[] {
+  const works = (channel: Channel): boolean => channel.id !== id && channel.enabled && channel.failing_since === null;
+  const others = wanting.filter((channel) => channel.id !== id);
+  if (others.some(works)) return others;
+  const substitute = all
+    .filter(works)
+    .toSorted((a, b) => (b.last_sent_at ?? '').localeCompare(a.last_sent_at ?? ''))[0];
+  return substitute === undefined ? others : [...others, substitute];
 }

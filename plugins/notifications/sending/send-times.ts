@@ -10,11 +10,10 @@ import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
 import { quietUntil } from '../channels/quiet.js';
 import type { StoredNote } from '../notes/stored-note.js';
+import { delayAfter } from './retry-schedule.js';
 
 /** Longer than an attempt and its bookkeeping; after a crash nothing is sent on the channel for so long. */
 export const LEASE_MS = 45 * SECOND_MS;
-/** Minutes until the next attempt, by the number of failed ones. */
-export const DELAYS: readonly number[] = [1, 5, 15, 60, 180, 360, 720];
 /** What the clocks of two processes may differ by. */
 const SKEW_MS = 30 * SECOND_MS;
 
@@ -61,12 +60,14 @@ export class SendTimes {
     }
   }
 
-  /** The latest time that a note could be put off to just now. */
-  #latest({ quiet, urgent_at_once }: Channel, { state, severity, attempts }: StoredNote): number {
+  /** The latest time that a notification could be put off to now. */
+  #latest({ quiet, critical_immediately, flap_minutes }: Channel, note: StoredNote): number {
     const now = this.clock.now();
+    const { state, severity, attempts, flapping } = note;
     if (state === 'sending') return now;
-    if (attempts === 0 && severity === 'critical' && urgent_at_once) return now;
-    return attempts === 0 ? quietUntil(now, quiet) : now + (DELAYS[attempts - 1] ?? 0) * MINUTE_MS;
+    if (attempts > 0) return now + delayAfter(attempts);
+    const from = flapping === true ? now + flap_minutes * MINUTE_MS : now;
+    return severity === 'critical' && critical_immediately ? from : quietUntil(from, quiet);
   }
 }
 

@@ -101,9 +101,9 @@ describe('web: pages of errors and bugs as people meet them', function () {
     )['rule'] as { id: string };
     const { context, page } = await scriptless();
     await page.goto(`${service.url}/notifications/new`);
+    await page.getByRole('link', { name: 'Slack, Mattermost or Discord' }).click();
     await page.getByLabel('Name', { exact: true }).fill(planted(100));
-    await page.getByLabel('Kind').selectOption('slack');
-    await page.getByLabel('Addresses, hook or topic').fill(`https://hooks.example/${LETTERS.slice(0, 1500)}`);
+    await page.getByLabel('Webhook URL').fill(`https://hooks.example/${LETTERS.slice(0, 1500)}`);
     await page.getByRole('button', { name: 'Create channel' }).click();
     const channel = page.url().split('/').at(-1) ?? '';
     expect(channel, await page.locator('main').innerText()).to.match(/^[0-9a-f-]{36}$/);
@@ -258,7 +258,8 @@ describe('web: pages of errors and bugs as people meet them', function () {
       all.some((text) => text.includes('Write at most 200 characters; these are 300.')),
     );
 
-    await page.goto(`${service.url}/notifications/new`);
+    await page.goto(`${service.url}/notifications/new?kind=slack`);
+    await page.locator('summary', { hasText: 'Reminders, quiet hours and digest' }).click();
     await send();
     await page.getByLabel('Name', { exact: true }).fill('');
     await page.getByLabel('Time zone').fill('Nowhere/Land');

@@ -7,7 +7,7 @@ import {
   slackMarkdown,
   slackText,
   unlinked,
-} from '../../../plugins/notifications/sending/escaping.js';
+} from '../../../plugins/notifications/services/escaping.js';
 
 const unseen = (text: string): string => text.replaceAll('\u200b', '');
 const unescaped = (text: string): string => text.replace(/\\([!-/:-@[-`{-~])/g, '$1');

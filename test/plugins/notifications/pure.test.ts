@@ -1,13 +1,16 @@
-/** Quiet hours, rules, the words of a note, and how several become one message. */
+/** Quiet hours, filters, the words of a notification, and messages. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { channelFields, shownTarget } from '../../../plugins/notifications/channels/channel.js';
+import { maskTarget, type ChannelFilter } from '../../../plugins/notifications/channels/channel.js';
+import { changeBody } from '../../../plugins/notifications/channels/channel-fields.js';
+import { matchesSource, wantsNote } from '../../../plugins/notifications/channels/channel-filter.js';
 import { quietUntil, type Quiet } from '../../../plugins/notifications/channels/quiet.js';
-import { messageOf } from '../../../plugins/notifications/notes/message.js';
-import { noteOf, plain, type Note } from '../../../plugins/notifications/notes/note.js';
-import { ruleMatches, type NotificationRule } from '../../../plugins/notifications/rules/rule.js';
-import { htmlOf } from '../../../plugins/notifications/sending/email.js';
-import { textOf } from '../../../plugins/notifications/sending/sender.js';
+import { buildMessage, type MessageSource } from '../../../plugins/notifications/notes/message.js';
+import { toNote } from '../../../plugins/notifications/notes/describe-event.js';
+import type { Note } from '../../../plugins/notifications/notes/note.js';
+import { toPlainText } from '../../../plugins/notifications/notes/plain-text.js';
+import { toHtml } from '../../../plugins/notifications/services/email.js';
+import { splitNotes } from '../../../plugins/notifications/sending/splitting.js';
 
 const at = (text: string): number => Date.parse(text);
 const night = (timezone: string): Quiet => ({ from: '22:00', to: '07:00', timezone });
@@ -48,7 +51,7 @@ describe('notifications: quiet hours', () => {
   });
 });
 
-describe('notifications: notes and rules', () => {
+describe('notifications: notes and filters', () => {
   const bug = {
     id: 'i',
     ref: 'shop-1',
@@ -58,122 +61,258 @@ describe('notifications: notes and rules', () => {
     item_status: 'open',
     client_ref: null,
     regression: false,
+    tags: ['payments'],
   };
-  const rule = (more: Partial<NotificationRule>): NotificationRule => ({
-    id: 'r',
-    channel_id: 'c',
-    project: null,
-    topics: ['bug.created'],
-    least_severity: 'medium',
-    created_at: '',
+  const filter = (more: Partial<ChannelFilter>): ChannelFilter => ({
+    events: ['bug.created', 'monitor.down'],
+    min_severity: 'medium',
+    monitors: [],
+    tags: [],
+    projects: [],
     ...more,
   });
-  const created = noteOf({ event: 'bug.created', data: bug }) as Note;
+  const created = toNote({ event: 'bug.created', data: bug }) as Note;
+  const down = toNote({ event: 'monitor.down', data: { source: 'web-1', alarm_id: 'a' } }) as Note;
 
-  it('a new item, a regression and an end are different things', () => {
+  it('tells new items, regressions and ends apart', () => {
     expect([created.topic, created.severity, created.path, created.title]).to.deep.equal([
       'bug.created',
       'high',
       '/bugs/shop-1',
       'shop-1: Total is wrong',
     ]);
-    expect(noteOf({ event: 'bug.created', data: { ...bug, regression: true } })?.topic).to.equal('bug.regression');
-    expect(noteOf({ event: 'bug.resolved', data: bug })?.topic).to.equal(null);
-    expect(noteOf({ event: 'webhook.test', data: {} })).to.equal(null);
+    expect(toNote({ event: 'bug.created', data: { ...bug, regression: true } })?.topic).to.equal('bug.regression');
+    expect(toNote({ event: 'bug.resolved', data: bug })?.topic).to.equal(null);
+    expect(toNote({ event: 'webhook.test', data: {} })).to.equal(null);
   });
 
-  it('a fault and its end carry the same mark', () => {
-    const monitor = {
-      source: 'web-1',
-      state: 'down',
-      previous_state: 'up',
-      alarm_id: 'a-1',
-      deferred: false,
-      resolution: null,
-      down_since_utc: null,
-    };
-    expect(noteOf({ event: 'monitor.down', data: monitor })?.fault).to.equal('alarm:a-1');
-    expect(noteOf({ event: 'monitor.recovered', data: monitor })?.fault).to.equal('alarm:a-1');
+  for (const [what, event, data, expected] of [
+    [
+      'a failure with an exit code, its output and local time',
+      'monitor.down',
+      {
+        source: 'db-1',
+        name: 'Database',
+        alarm_id: 'a-1',
+        down_since_utc: '2026-11-28T14:33:59.048Z',
+        last_heartbeat_at: '2026-11-28T14:33:59.048Z',
+        reason: 'Exit code 3',
+        message: 'disk full: /dev/sda1',
+        exit_code: 3,
+      },
+      {
+        title: 'Database (db-1) is down',
+        text: /^Exit code 3\. disk full: \/dev\/sda1\. Down since Sat, 28 Nov 2026, 15:33 CET\.$/,
+      },
+    ],
+    [
+      'silence, with the last message as such',
+      'monitor.down',
+      {
+        source: 'job',
+        alarm_id: 'a-1',
+        down_since_utc: '2026-11-28T14:33:00.000Z',
+        last_heartbeat_at: '2026-11-28T10:33:00.000Z',
+        reason: 'No heartbeat for 5 min; expected every 1 min',
+        message: 'saved 12 files',
+      },
+      { title: 'job is down', text: /No heartbeat for 5 min; expected every 1 min\. Last message: saved 12 files\./ },
+    ],
+    [
+      'an event of an earlier version',
+      'monitor.down',
+      { source: 'job', alarm_id: 'a-1', down_since_utc: null },
+      { title: 'job is down', text: /^Its heartbeats have stopped\.$/ },
+    ],
+    [
+      'a recovery',
+      'monitor.recovered',
+      { source: 'job', alarm_id: 'a-1', state: 'up', resolution: null },
+      { phase: 'recovered', title: 'job has recovered', text: /^It is up again\.$/ },
+    ],
+    [
+      'a deletion, which is no recovery',
+      'monitor.recovered',
+      { source: 'job', alarm_id: 'a-1', state: 'down', resolution: 'deleted' },
+      { phase: 'closed', title: 'job: deleted while it was down', text: /has not recovered/ },
+    ],
+    [
+      'maintenance, which is no recovery',
+      'monitor.recovered',
+      { source: 'job', alarm_id: 'a-1', state: 'maintenance', resolution: 'maintenance' },
+      { phase: 'closed', title: 'job: in maintenance, the alarm has ended', text: /has not recovered/ },
+    ],
+    [
+      'an end of a kind that a later version adds',
+      'monitor.recovered',
+      { source: 'job', alarm_id: 'a-1', state: 'down', resolution: 'moved' },
+      { phase: 'closed', title: 'job: alarm ended (moved)' },
+    ],
+    [
+      'a warning',
+      'monitor.warning',
+      { source: 'job', name: 'Job', reason: 'A check failed', message: 'queue: 40 waiting' },
+      {
+        topic: 'monitor.warning',
+        severity: 'medium',
+        title: 'Job (job): warning',
+        text: /A check failed\. queue: 40 waiting\./,
+      },
+    ],
+    [
+      'a certificate',
+      'monitor.certificate_expiring',
+      { source: 'shop', name: 'shop', days_left: 4, expires_at: '2026-12-02T10:00:00Z' },
+      {
+        severity: 'high',
+        title: 'shop: the certificate expires soon',
+        text: /Days left: 4\. It ends Wed, 2 Dec 2026, 11:00 CET\./,
+      },
+    ],
+  ] as [string, string, object, Partial<Note> | { text?: RegExp }][])
+    it(`describes ${what}`, () => {
+      const { text, ...rest } = expected as { text?: RegExp };
+      const note = toNote({ event, data }, 'Europe/Berlin');
+      expect(note).to.include(rest);
+      if (text !== undefined) expect(note?.text).to.match(text);
+    });
+
+  it('marks all notifications of a fault alike', () => {
+    const data = { source: 'web-1', alarm_id: 'a-1' };
+    expect(toNote({ event: 'monitor.down', data })?.fault).to.equal('alarm:a-1');
+    expect(toNote({ event: 'monitor.recovered', data })?.fault).to.equal('alarm:a-1');
   });
 
-  for (const [more, project, expected] of [
-    [{}, 'shop', true],
-    [{ project: 'shop' }, 'shop', true],
-    [{ project: 'shop' }, 'other', false],
-    [{ project: 'shop' }, null, false],
-    [{ least_severity: 'critical' }, 'shop', false],
-    [{ least_severity: 'high' }, 'shop', true],
-    [{ topics: ['monitor.down'] }, 'shop', false],
-  ] as [Partial<NotificationRule>, string | null, boolean][]) {
-    it(`${JSON.stringify(more)} for ${project}: ${expected}`, () =>
-      expect(ruleMatches(rule(more), created, project)).to.equal(expected));
-  }
+  for (const [more, note, project, expected] of [
+    [{}, created, 'shop', true],
+    [{ projects: ['shop', 'web'] }, created, 'shop', true],
+    [{ projects: ['shop'] }, created, 'other', false],
+    [{ projects: ['shop'] }, down, null, false],
+    [{ min_severity: 'critical' }, created, 'shop', false],
+    [{ min_severity: 'high' }, created, 'shop', true],
+    [{ events: ['monitor.down'] }, created, 'shop', false],
+    [{ events: ['*'] }, created, 'shop', true],
+    [{ tags: ['payments', 'x'] }, created, 'shop', true],
+    [{ tags: ['search'] }, created, 'shop', false],
+    [{ tags: ['search'] }, down, null, true],
+    [{ monitors: ['web-*'] }, down, null, true],
+    [{ monitors: ['db-*'] }, down, null, false],
+    [{ monitors: ['db-*'] }, created, 'shop', true],
+  ] as [Partial<ChannelFilter>, Note, string | null, boolean][])
+    it(`${expected ? 'wants' : 'leaves out'} ${note.topic} of ${project} with ${JSON.stringify(more)}`, () =>
+      expect(wantsNote(filter(more), note, note.topic ?? '', project)).to.equal(expected));
 
-  it('text from outside is one line without marks that steer', () => {
-    expect(plain('a\r\nBcc: x\u202Eb\u0000c')).to.equal('a Bcc: x b c');
+  it('sends ends to channels that name them, and not for all events', () => {
+    const end = toNote({ event: 'monitor.recovered', data: { source: 'web-1', alarm_id: 'a' } }) as Note;
+    expect(wantsNote(filter({ events: ['monitor.recovered'] }), end, 'monitor.recovered', null)).to.equal(true);
+    expect(wantsNote(filter({ events: ['*'] }), end, 'monitor.recovered', null)).to.equal(false);
+  });
+
+  for (const [pattern, source, expected] of [
+    ['web-1', 'web-1', true],
+    ['web-1', 'web-11', false],
+    ['web-*', 'web-', true],
+    ['*/db', 'eu/west/db', true],
+    ['eu/*/db', 'eu/db', false],
+    ['a*b*c', 'abc', true],
+    ['a*bb*c', 'abc', false],
+    ['ab*ba', 'aba', false],
+    ['*', 'anything', true],
+  ] as [string, string, boolean][])
+    it(`${pattern} ${expected ? 'matches' : 'does not match'} ${source}`, () =>
+      expect(matchesSource(pattern, source)).to.equal(expected));
+
+  it('makes one line of text from outside, without marks that steer', () => {
+    expect(toPlainText('a\r\nBcc: x\u202Eb\u0000c')).to.equal('a Bcc: x b c');
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (text) => {
-        expect(plain(text)).to.not.match(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
-        expect(Array.from(plain(text)).length).to.be.at.most(300);
+        expect(toPlainText(text)).to.not.match(/[\p{Cc}\p{Cf}\u2028\u2029]/u);
+        expect(Array.from(toPlainText(text)).length).to.be.at.most(300);
       }),
     );
   });
 });
 
 describe('notifications: messages', () => {
-  const line = (n: number): Parameters<typeof messageOf>[0][number] => ({
+  const line = (n: number): MessageSource => ({
     id: `n-${n}`,
+    event: 'bug.created',
     severity: n === 3 ? 'critical' : 'low',
     title: `<b>Title ${n}</b>`,
     text: 'Text & more',
     url: '/bugs/shop-1',
     at: '2026-11-20T08:00:00.000Z',
+    fault: null,
     end: false,
   });
-  const lines = (n: number) => Array.from({ length: n }, (_, i) => line(i));
+  const lines = (n: number): MessageSource[] => Array.from({ length: n }, (_, i) => line(i));
 
-  it('one note is itself, several are summed up with the gravest severity, and what is beyond 20 is counted', () => {
-    expect(messageOf(lines(1), 'https://aos.example/').subject).to.equal('<b>Title 0</b>');
-    const many = messageOf(lines(25), 'https://aos.example/');
-    expect([many.subject, many.severity, many.lines.length, many.more]).to.deep.equal([
+  it('sums several notifications up with the highest severity', () => {
+    expect(buildMessage(lines(1), 'https://aos.example/', 'UTC').subject).to.equal('<b>Title 0</b>');
+    const many = buildMessage(lines(25), 'https://aos.example/', 'Asia/Tokyo');
+    expect([many.subject, many.severity, many.lines.length]).to.deep.equal([
       '25 notifications: <b>Title 0</b> …',
       'critical',
-      20,
-      5,
+      25,
     ]);
-    expect(many.lines[0]?.url).to.equal('https://aos.example/bugs/shop-1');
-    expect(textOf(many)).to.include('and 5 more: https://aos.example/');
+    expect(many.lines[0]).to.include({ url: 'https://aos.example/bugs/shop-1', when: 'Fri, 20 Nov 2026, 17:00 GMT+9' });
   });
 
-  it('the same notes make the same id, others another', () => {
-    expect(messageOf(lines(2), 'x').id).to.equal(messageOf(lines(2), 'y').id);
-    expect(messageOf(lines(2), 'x').id).to.not.equal(messageOf(lines(3), 'x').id);
+  it('gives the same notifications the same id, and others another', () => {
+    const idOf = (n: number, url: string): string => buildMessage(lines(n), url, 'UTC').id;
+    expect(idOf(2, 'https://x')).to.equal(idOf(2, 'https://y'));
+    expect(idOf(2, 'https://x')).to.not.equal(idOf(3, 'https://x'));
   });
 
-  it('HTML holds the text as text', () => {
-    const html = htmlOf(messageOf(lines(2), 'https://aos.example'));
+  it('holds text as text in HTML', () => {
+    const html = toHtml(buildMessage(lines(2), 'https://aos.example', 'UTC'));
     expect(html).to.include('&lt;b&gt;Title 0&lt;/b&gt;').and.include('Text &amp; more').and.not.include('<b>Title');
+  });
+
+  it('splits by number and by size, and loses none', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ maxLength: 3_000 }), { minLength: 1, maxLength: 60 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 400, max: 4_000 }),
+        (texts, notes, bytes) => {
+          const all = texts.map((text, i) => ({ ...line(i), text }));
+          const parts = splitNotes(all, { limits: { notes, bytes } }, 'https://aos.example', 'UTC');
+          expect(parts.flat()).to.deep.equal(all);
+          expect(parts.every((part) => part.length <= notes && part.length > 0)).to.equal(true);
+        },
+      ),
+    );
   });
 });
 
-describe('notifications: the form of a channel', () => {
-  const base = { name: 'on call', kind: 'slack', target: 'https://hooks.example/T0/B0/x', timezone: 'Europe/Berlin' };
+describe('notifications: fields of a channel', () => {
   for (const [what, more, field] of [
-    ['no name', { name: '' }, 'name'],
-    ['no such kind', { kind: 'fax' }, 'kind'],
-    ['a file as address', { target: 'file:///etc/passwd' }, 'target'],
-    ['a URL as e-mail address', { kind: 'email' }, 'target'],
-    ['an hour that is none', { quiet_from: '25:00', quiet_to: '07:00' }, 'quiet_from'],
-    ['no such zone', { timezone: 'Mars/Base' }, 'timezone'],
-    ['a digest of two days', { digest_minutes: '2880' }, 'digest_minutes'],
-  ] as [string, Record<string, string>, string][]) {
-    it(what, () =>
-      expect(channelFields(more['kind']).validate({ ...base, ...more }).error?.details[0]?.path).to.deep.equal([field]),
-    );
-  }
+    ['an empty name', { name: ' ' }, 'name'],
+    ['an unknown kind', { kind: 'fax' }, 'kind'],
+    ['an unknown event', { events: ['monitor.dwon'] }, 'events'],
+    ['an unknown severity', { min_severity: 'urgent' }, 'min_severity'],
+    ['an hour that does not exist', { quiet_from: '25:00' }, 'quiet_from'],
+    ['a time zone that does not exist', { timezone: 'Mars/Base' }, 'timezone'],
+    ['a digest of two days', { digest_minutes: 2_880 }, 'digest_minutes'],
+    ['a negative reminder', { repeat_minutes: -1 }, 'repeat_minutes'],
+    ['half a minute', { flap_minutes: 0.5 }, 'flap_minutes'],
+    ['a header name with a space', { headers: { 'x y': '1' } }, 'headers'],
+    ['a header that the transport sets', { headers: { 'Content-Length': '1' } }, 'headers'],
+    ['a header value with a line break', { headers: { x: 'a\r\nb: c' } }, 'headers'],
+  ] as [string, object, string][])
+    it(`rejects ${what}`, () => expect(changeBody.validate(more).error?.details[0]?.path[0]).to.equal(field));
 
-  it('of a hook only scheme and host are shown', () => {
-    expect(shownTarget('slack', base.target)).to.equal('https://hooks.example/…');
-    expect(shownTarget('email', 'a@b.example')).to.equal('a@b.example');
+  it('takes lists as text with commas', () => {
+    const { value, error } = changeBody.validate({ events: 'monitor.down, bug.created', monitors: 'a,b-*' });
+    expect([error, value]).to.deep.equal([
+      undefined,
+      { events: ['monitor.down', 'bug.created'], monitors: ['a', 'b-*'] },
+    ]);
+  });
+
+  it('shows only scheme and host of a URL', () => {
+    expect(maskTarget('slack', 'https://hooks.example/T0/B0/x')).to.equal('https://hooks.example/…');
+    expect(maskTarget('email', 'a@b.example')).to.equal('a@b.example');
   });
 });

@@ -1,20 +1,20 @@
-/** Which channels have a note of an event, for the page of an incident. */
+/** Lists the channels that have a notification of an event, for the page of an incident. */
 import type { Collection } from '../../../kernel/contract.js';
 import type { AlarmReceiver } from '../../../ports/domain/alarms/receivers.js';
 import type { Channel } from '../channels/channel.js';
 import type { StoredNote } from '../notes/stored-note.js';
 
-/** Channels that are looked through. */
-const MOST = 200;
+/** Channels that are searched. */
+const MAX_CHANNELS = 200;
 
-export async function told(
+export async function listEventReceivers(
   notes: Pick<Collection<StoredNote>, 'find'>,
   channels: Pick<Collection<Channel>, 'find'>,
   event: string,
 ): Promise<Omit<AlarmReceiver, 'event'>[]> {
-  const known = (await channels.find({ limit: MOST })).items;
+  const known = (await channels.find({ limit: MAX_CHANNELS })).items;
   const ids = known.map(({ id }) => `${event}:${id}`);
-  const { items } = await notes.find({ filter: { id: { in: ids } }, limit: MOST });
+  const { items } = await notes.find({ filter: { id: { in: ids } }, limit: MAX_CHANNELS });
   const names = new Map(known.map(({ id, name }) => [id, name]));
   return items.map(({ channel_id, state, sent_at }) => ({
     kind: 'channel',

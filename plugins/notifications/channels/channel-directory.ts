@@ -1,0 +1,35 @@
+/**
+ * All channels, for each event: read from the store every five seconds at most, since events come in crowds and
+ * channels change seldom. A change of this process counts immediately, one of another after that time at the latest.
+ */
+import type { Clock, Collection } from '../../../kernel/contract.js';
+import { all } from '../../../lib/paging.js';
+import { SECOND_MS } from '../../../lib/time.js';
+import type { Channel } from './channel.js';
+
+const CACHE_MS = 5 * SECOND_MS;
+
+export class ChannelDirectory {
+  #read: { channels: Promise<Channel[]>; at: number } | null = null;
+
+  constructor(
+    private readonly rows: Pick<Collection<Channel>, 'find'>,
+    private readonly clock: Pick<Clock, 'monotonic'>,
+  ) {}
+
+  all(): Promise<Channel[]> {
+    const now = this.clock.monotonic();
+    if (this.#read !== null && now - this.#read.at < CACHE_MS) return this.#read.channels;
+    const read = { channels: all(this.rows, { limit: 1_000 }), at: now };
+    this.#read = read;
+    read.channels.catch(() => {
+      if (this.#read === read) this.#read = null;
+    });
+    return read.channels;
+  }
+
+  /** A channel was written: the next event reads again. */
+  invalidate(): void {
+    this.#read = null;
+  }
+}

@@ -1,0 +1,180 @@
+/** What a channel's administrators send: the body of the API and the form. Rules of single fields; pure. */
+import joi from 'joi';
+import { named, unlisted } from '../../../kernel/contract.js';
+import { isZone } from '../../../lib/local-time.js';
+import { EVENT_NAMES } from '../notes/topics.js';
+import { SEVERITIES } from '../notes/note.js';
+import { ALL_EVENTS, type ChannelFields } from './channel.js';
+import { KIND_NAMES, type ChannelKind } from './kinds.js';
+
+/** What is given; what is left out stays, or has its default. */
+export type ChannelInput = Partial<Omit<ChannelFields, 'kind'>> & { kind?: ChannelKind };
+
+const MAX_REPEAT_MINUTES = 7 * 1_440;
+const MAX_MINUTES = 1_440;
+const MAX_TEMPLATE = 10_000;
+const MAX_LIST = 100;
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
+/** Set by the transport, or they would say something else than the request. */
+const RESERVED_HEADERS = /^(?:host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
+
+/** A list, or one text with commas between. */
+const listOf = (element: joi.StringSchema): joi.Schema =>
+  joi
+    .alternatives(
+      joi.array().items(element).max(MAX_LIST),
+      unlisted(
+        joi
+          .string()
+          .allow('')
+          .max(4_000)
+          .custom((text: string, helpers) => {
+            const parts = text
+              .split(/[,\n]/)
+              .map((part) => part.trim())
+              .filter((part) => part !== '');
+            const checked = joi.array().items(element).max(MAX_LIST).validate(parts, { convert: false });
+            return checked.error === undefined ? parts : helpers.message({ custom: checked.error.message });
+          }),
+      ),
+    )
+    .match('any');
+
+const events = [ALL_EVENTS, ...EVENT_NAMES];
+const clock = joi
+  .string()
+  .pattern(/^([01]\d|2[0-3]):[0-5]\d$/)
+  .allow(null)
+  .messages({ 'string.pattern.base': 'must be a time of day such as 22:00' });
+const minutes = (most: number): joi.NumberSchema => joi.number().integer().min(0).max(most);
+
+const headers = joi
+  .object()
+  .pattern(
+    joi.string(),
+    joi
+      .string()
+      .allow('')
+      .max(2_000)
+      .pattern(/\p{Cc}/u, { invert: true }),
+  )
+  .max(20)
+  .allow(null)
+  .custom((given: Record<string, string> | null, helpers) => {
+    const bad = Object.keys(given ?? {}).find((name) => !HEADER_NAME.test(name) || RESERVED_HEADERS.test(name));
+    return bad === undefined
+      ? given
+      : helpers.message({ custom: `${bad.slice(0, 100)} is not a header that can be set` });
+  });
+
+const fields = {
+  name: joi.string().trim().min(1).max(100),
+  kind: joi.string().valid(...KIND_NAMES),
+  enabled: joi.boolean(),
+  target: joi
+    .string()
+    .trim()
+    .max(2_000)
+    .allow(null)
+    .description(
+      'Who receives: addresses, a webhook URL, a topic, a chat ID. Stored encrypted; a URL is never returned',
+    ),
+  secret: joi
+    .string()
+    .max(500)
+    .allow(null)
+    .description(
+      'Token or key of the service; of `http`: signs the requests. Stored encrypted and never returned; null removes it',
+    ),
+  server: joi.string().trim().max(500).allow(null).description('Address of the service’s API; null: the service’s own'),
+  headers: headers.description('`http` only. Stored encrypted and never returned; null removes them'),
+  template: joi
+    .string()
+    .max(MAX_TEMPLATE)
+    .allow(null)
+    .description(
+      '`http` only: body of the request, with `{{title}}`, `{{text}}`, `{{severity}}` and so on; null: all values as JSON',
+    ),
+  events: listOf(joi.string().valid(...events)).description('Names of events; `*`: all'),
+  min_severity: joi
+    .string()
+    .valid(...SEVERITIES)
+    .description('Leaves out what is less severe'),
+  monitors: listOf(joi.string().trim().min(1).max(128)).description(
+    'Only these sources (`*` stands for any characters); empty: all',
+  ),
+  tags: listOf(joi.string().trim().min(1).max(64)).description('Only items with one of these tags; empty: all'),
+  projects: listOf(joi.string().trim().min(1).max(64)).description('Only these projects, by slug; empty: all'),
+  repeat_minutes: minutes(MAX_REPEAT_MINUTES).description(
+    'Minutes between two reminders while a monitor is down; 0: none',
+  ),
+  flap_minutes: minutes(MAX_MINUTES).description(
+    'A monitor’s next alarm within so many minutes must last as long before it is sent; 0: none waits',
+  ),
+  quiet_from: clock.description('Start of the quiet hours, `22:00`; null: none'),
+  quiet_to: clock,
+  timezone: joi
+    .string()
+    .max(60)
+    .allow(null)
+    .custom((value: string | null, helpers) => (value === null || isZone(value) ? value : helpers.error('any.invalid')))
+    .messages({ 'any.invalid': 'must be the name of a time zone, such as Europe/Berlin' })
+    .description('Of quiet hours and of times in messages; null: `app.timezone`'),
+  critical_immediately: joi
+    .boolean()
+    .description('Critical notifications wait neither for quiet hours nor for the digest'),
+  digest_minutes: minutes(MAX_MINUTES).description('At most one message in so many minutes; 0: each one immediately'),
+} satisfies Record<keyof ChannelFields, joi.Schema>;
+
+export const createBody = named(
+  'ChannelCreation',
+  joi.object({ ...fields, name: fields.name.required(), kind: fields.kind.required() }).example({
+    name: 'on call',
+    kind: 'slack',
+    target: 'https://hooks.slack.com/services/…',
+    events: ['monitor.down'],
+  }),
+);
+export const changeBody = named('ChannelChange', joi.object(fields));
+
+const lines = joi
+  .string()
+  .allow('')
+  .max(10_000)
+  .custom((text: string, helpers) => {
+    const given = text.split(/\r?\n/).filter((line) => line.trim() !== '');
+    const pairs = given.map((line) => /^([^:]+):(.*)$/.exec(line));
+    if (pairs.includes(null)) return helpers.message({ custom: 'must have a name, a colon and a value in each line' });
+    const object = Object.fromEntries(pairs.map((pair) => [pair?.[1]?.trim() ?? '', pair?.[2]?.trim() ?? '']));
+    const checked = headers.validate(object);
+    return checked.error === undefined ? object : helpers.message({ custom: checked.error.message });
+  });
+
+const formClock = clock.empty('').default(null).messages({ 'string.pattern.base': 'Write it as 22:00.' });
+
+/** What the form sends: every field as text, an empty one is left out. */
+export const formFields = joi.object<ChannelInput>({
+  ...Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, (schema as joi.AnySchema).empty('')])),
+  name: fields.name.required(),
+  enabled: joi.boolean().default(false),
+  critical_immediately: joi.boolean().default(false),
+  headers: lines.empty(''),
+  template: fields.template.empty('').default(null),
+  events: joi
+    .array()
+    .items(joi.valid(...events))
+    .single()
+    .min(1)
+    .required()
+    .messages({ 'any.required': 'Choose at least one.', 'array.min': 'Choose at least one.' }),
+  projects: joi.array().items(joi.string().max(64)).single().default([]),
+  monitors: fields.monitors.empty('').default([]),
+  tags: fields.tags.empty('').default([]),
+  quiet_from: formClock,
+  quiet_to: formClock,
+  timezone: fields.timezone
+    .empty('')
+    .default(null)
+    .messages({ 'any.invalid': 'There is no such time zone. Write it as Europe/Berlin.' }),
+});

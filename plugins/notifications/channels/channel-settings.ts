@@ -1,0 +1,183 @@
+/** Builds a channel's stored settings from what is given: rules of several fields, and of its kind. */
+import { invalid } from '../../../kernel/contract.js';
+import type { Cipher } from '../../../ports/cipher.js';
+import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
+import { ALL_EVENTS, type Channel, type Destination } from './channel.js';
+import type { ChannelInput } from './channel-fields.js';
+import { KINDS, type ChannelKind, type KindField } from './kinds.js';
+
+const PURPOSE = 'notifications.channel';
+const ADDRESSES = /^[^\s@,]+@[^\s@,]+(\s*,\s*[^\s@,]+@[^\s@,]+)*$/;
+
+export type StoredSettings = Pick<
+  Channel,
+  | 'name'
+  | 'kind'
+  | 'enabled'
+  | 'target'
+  | 'secret'
+  | 'server'
+  | 'headers'
+  | 'template'
+  | 'events'
+  | 'min_severity'
+  | 'monitors'
+  | 'tags'
+  | 'projects'
+  | 'repeat_minutes'
+  | 'flap_minutes'
+  | 'quiet'
+  | 'timezone'
+  | 'critical_immediately'
+  | 'digest_minutes'
+>;
+
+const DEFAULTS = {
+  enabled: true,
+  target: '',
+  secret: null,
+  server: null,
+  headers: null,
+  template: null,
+  events: [ALL_EVENTS],
+  min_severity: 'low',
+  monitors: [],
+  tags: [],
+  projects: [],
+  repeat_minutes: 0,
+  flap_minutes: 0,
+  quiet: null,
+  timezone: null,
+  critical_immediately: true,
+  digest_minutes: 0,
+} satisfies Omit<StoredSettings, 'name' | 'kind'>;
+
+/** Fields that are stored as they are given. */
+const PLAIN = [
+  'name',
+  'enabled',
+  'events',
+  'min_severity',
+  'monitors',
+  'tags',
+  'projects',
+  'repeat_minutes',
+  'flap_minutes',
+  'timezone',
+  'critical_immediately',
+  'digest_minutes',
+] as const;
+
+export interface SettingsParts {
+  cipher: Cipher;
+  outbound: Outbound;
+  policy: EgressPolicy;
+  /** Kinds that the configuration allows. */
+  kinds: readonly ChannelKind[];
+  /** IANA name, of quiet hours without a zone. */
+  timezone: string;
+}
+
+export class ChannelSettings {
+  constructor(private readonly parts: SettingsParts) {}
+
+  open({ kind, target, secret, server, headers, template }: Channel): Destination {
+    const { cipher } = this.parts;
+    const preset = KINDS[kind].server?.presence;
+    return {
+      target: target === '' ? '' : cipher.open(target, PURPOSE),
+      secret: secret === null ? null : cipher.open(secret, PURPOSE),
+      server: server ?? (typeof preset === 'object' ? preset.default : ''),
+      headers: headers ? (JSON.parse(cipher.open(headers, PURPOSE)) as Record<string, string>) : {},
+      template: template ?? null,
+    };
+  }
+
+  /** @param before null: a new channel @throws ServiceError validation_failed */
+  build(input: ChannelInput, before: Channel | null): StoredSettings {
+    const kind = before?.kind ?? input.kind;
+    if (kind === undefined) throw invalid({ kind: 'is required' });
+    if (!this.parts.kinds.includes(kind))
+      throw invalid({ kind: 'e-mail is not configured: set notifications.smtp_host' });
+    if (before !== null && input.kind !== undefined && input.kind !== kind)
+      throw invalid({ kind: 'cannot be changed; create another channel' });
+    const base: StoredSettings = { ...DEFAULTS, name: '', kind, ...(before === null ? {} : pickSettings(before)) };
+    const plain = Object.fromEntries(
+      PLAIN.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]),
+    );
+    const settings = { ...base, ...plain, ...this.#address(kind, input, before), quiet: this.#quiet(input, before) };
+    if (settings.events.length === 0) throw invalid({ events: 'must name at least one event, or be *' });
+    return settings;
+  }
+
+  #quiet({ quiet_from, quiet_to, timezone }: ChannelInput, before: Channel | null): Channel['quiet'] {
+    const from = quiet_from === undefined ? (before?.quiet?.from ?? null) : quiet_from;
+    const to = quiet_to === undefined ? (before?.quiet?.to ?? null) : quiet_to;
+    if (from === null && to === null) return null;
+    if (from === null) throw invalid({ quiet_from: 'is missing: quiet hours have a beginning and an end' });
+    if (to === null) throw invalid({ quiet_to: 'is missing: quiet hours have a beginning and an end' });
+    const zone = timezone === undefined ? before?.timezone : timezone;
+    return { from, to, timezone: zone ?? this.parts.timezone };
+  }
+
+  #address(
+    kind: ChannelKind,
+    input: ChannelInput,
+    before: Channel | null,
+  ): Pick<StoredSettings, 'target' | 'secret' | 'server' | 'headers' | 'template'> {
+    const { cipher } = this.parts;
+    const spec = KINDS[kind];
+    const stored = before === null ? null : this.open(before);
+    const target = this.#value('target', spec.target, input.target ?? undefined, stored?.target ?? null);
+    if (target !== null && spec.target !== undefined) this.#checkTarget(kind, target);
+    const secret = this.#value('secret', spec.secret, input.secret, stored?.secret ?? null);
+    const server = this.#value('server', spec.server, input.server, before?.server ?? null);
+    if (server !== null) this.#checkUrl('server', server);
+    const custom: KindField | undefined =
+      spec.custom === true ? { label: '', help: '', presence: 'optional' } : undefined;
+    const given = input.headers === undefined || input.headers === null ? input.headers : JSON.stringify(input.headers);
+    const kept = before?.headers ? JSON.stringify(stored?.headers) : null;
+    const headers = this.#value('headers', custom, given, kept);
+    const template = this.#value('template', custom, input.template, before?.template ?? null);
+    const seal = (text: string | null): string | null => (text === null ? null : cipher.seal(text, PURPOSE));
+    return { target: seal(target) ?? '', secret: seal(secret), server, headers: seal(headers), template };
+  }
+
+  /** @param given undefined: the stored one stays */
+  #value(
+    name: keyof ChannelInput,
+    spec: KindField | undefined,
+    given: string | null | undefined,
+    stored: string | null,
+  ): string | null {
+    const value = given === undefined ? stored : given;
+    if (spec === undefined) {
+      if (given !== undefined && given !== null && given !== '') throw invalid({ [name]: 'is not used by this kind' });
+      return null;
+    }
+    if (value !== null && value !== '') return value;
+    if (spec.presence === 'required') throw invalid({ [name]: `is required: ${spec.label}` });
+    return null;
+  }
+
+  #checkTarget(kind: ChannelKind, target: string): void {
+    const { format, pattern, mistake } = KINDS[kind].target ?? { format: 'text' };
+    if (format === 'url') this.#checkUrl('target', target);
+    else if (format === 'emails' && !ADDRESSES.test(target))
+      throw invalid({ target: 'must be e-mail addresses, separated by commas' });
+    else if (pattern !== undefined && !pattern.test(target)) throw invalid({ target: mistake ?? 'is not valid' });
+  }
+
+  #checkUrl(name: string, url: string): void {
+    const { outbound, policy } = this.parts;
+    const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+    if (!isWeb) throw invalid({ [name]: 'must be an http or https address' });
+    const refusal = outbound.judge(url, policy);
+    if (refusal !== null) throw invalid({ [name]: refusal });
+  }
+}
+
+const pickSettings = (channel: Channel): StoredSettings => {
+  const names = [...Object.keys(DEFAULTS), 'name', 'kind'] as (keyof StoredSettings)[];
+  return Object.fromEntries(names.map((name) => [name, channel[name]])) as unknown as StoredSettings;
+};

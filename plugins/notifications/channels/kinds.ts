@@ -1,0 +1,141 @@
+/** Kinds of channels, and what each needs to reach its receiver. Pure data. */
+
+/** A field of a kind: absent from a kind that does not use it. */
+export interface KindField {
+  label: string;
+  help: string;
+  /** `default`: optional, and this value is used. */
+  presence: 'required' | 'optional' | { default: string };
+}
+
+export interface KindSpec {
+  label: string;
+  /** What the receiver is, in the list of kinds. */
+  description: string;
+  target?: KindField & { format: 'emails' | 'url' | 'text'; pattern?: RegExp; mistake?: string };
+  secret?: KindField;
+  /** Address of the service's API. */
+  server?: KindField;
+  /** Takes its own headers and a template of the body. */
+  custom?: boolean;
+}
+
+const hook = (help: string): KindSpec['target'] => ({
+  label: 'Webhook URL',
+  help,
+  presence: 'required',
+  format: 'url',
+});
+const server = (address: string, help: string): KindField => ({
+  label: 'Server',
+  help,
+  presence: { default: address },
+});
+
+const KIND_SPECS = {
+  email: {
+    label: 'E-mail',
+    description: 'One or more addresses',
+    target: {
+      label: 'Addresses',
+      help: 'Separate several with commas.',
+      presence: 'required',
+      format: 'emails',
+    },
+  },
+  slack: {
+    label: 'Slack, Mattermost or Discord',
+    description: 'A chat room, by an incoming webhook',
+    target: hook('URL of an incoming webhook. Discord: add /slack to the end.'),
+  },
+  teams: {
+    label: 'Microsoft Teams',
+    description: 'A Teams channel, by a workflow',
+    target: hook('URL of a workflow “Post to a channel when a webhook request is received”.'),
+  },
+  google_chat: {
+    label: 'Google Chat',
+    description: 'A space, by an incoming webhook',
+    target: hook('URL of the space’s incoming webhook, with its key and token.'),
+  },
+  telegram: {
+    label: 'Telegram',
+    description: 'A chat, group or channel, by a bot',
+    target: {
+      label: 'Chat ID',
+      help: 'A number such as -1001234567890, or @name of a public channel.',
+      presence: 'required',
+      format: 'text',
+      pattern: /^(?:-?\d{1,20}|@[A-Za-z]\w{3,31})$/,
+      mistake: 'must be a number, or @ and the name of a public channel',
+    },
+    secret: { label: 'Bot token', help: 'From @BotFather.', presence: 'required' },
+    server: server('https://api.telegram.org', 'Change it only for your own Bot API server.'),
+  },
+  matrix: {
+    label: 'Matrix',
+    description: 'A room, by an account that has joined it',
+    target: {
+      label: 'Room ID',
+      help: 'Element shows it under Room settings, Advanced: !abc:example.org.',
+      presence: 'required',
+      format: 'text',
+      pattern: /^![^\s]{1,254}$/,
+      mistake: 'must be a room ID: it begins with !',
+    },
+    secret: { label: 'Access token', help: 'Of the account that sends.', presence: 'required' },
+    server: { label: 'Homeserver', help: 'https://matrix.example.org', presence: 'required' },
+  },
+  ntfy: {
+    label: 'ntfy',
+    description: 'Phones that subscribe to a topic',
+    target: {
+      label: 'Topic URL',
+      help: 'https://ntfy.example.org/alerts',
+      presence: 'required',
+      format: 'url',
+    },
+    secret: { label: 'Access token', help: 'Only where the topic needs one.', presence: 'optional' },
+  },
+  pushover: {
+    label: 'Pushover',
+    description: 'Phones of a user or a group',
+    target: {
+      label: 'User or group key',
+      help: '30 characters, from your Pushover dashboard.',
+      presence: 'required',
+      format: 'text',
+      pattern: /^[A-Za-z0-9]{1,64}$/,
+      mistake: 'must be letters and digits',
+    },
+    secret: {
+      label: 'Application token',
+      help: 'Of an application that you created at Pushover.',
+      presence: 'required',
+    },
+    server: server('https://api.pushover.net', 'Change it only for a relay.'),
+  },
+  pagerduty: {
+    label: 'PagerDuty',
+    description: 'Opens, acknowledges and resolves incidents',
+    secret: { label: 'Integration key', help: 'Of an “Events API v2” integration.', presence: 'required' },
+    server: server('https://events.pagerduty.com', 'EU accounts: https://events.eu.pagerduty.com'),
+  },
+  opsgenie: {
+    label: 'Opsgenie',
+    description: 'Opens, acknowledges and closes alerts',
+    secret: { label: 'API key', help: 'Of an “API” integration.', presence: 'required' },
+    server: server('https://api.opsgenie.com', 'EU accounts: https://api.eu.opsgenie.com'),
+  },
+  http: {
+    label: 'HTTP request',
+    description: 'A POST to any address, with your headers and body',
+    target: { label: 'URL', help: 'It receives a POST per notification.', presence: 'required', format: 'url' },
+    secret: { label: 'Signing secret', help: 'Signs each request as webhooks are signed.', presence: 'optional' },
+    custom: true,
+  },
+} as const satisfies Record<string, KindSpec>;
+
+export type ChannelKind = keyof typeof KIND_SPECS;
+export const KINDS: Readonly<Record<ChannelKind, KindSpec>> = KIND_SPECS;
+export const KIND_NAMES = Object.keys(KIND_SPECS) as ChannelKind[];

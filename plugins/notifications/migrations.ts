@@ -1,0 +1,88 @@
+/** Changes of the stored data of notifications, by number. */
+import { createHash } from 'node:crypto';
+import type { Doc, Migration, MigrationContext } from '../../kernel/contract.js';
+import { all } from '../../lib/paging.js';
+import type { Channel } from './channels/channel.js';
+import { SEVERITIES, type NoteSeverity } from './notes/note.js';
+
+/** A rule of version 1: what a channel was sent, next to its other rules. */
+export interface StoredRule extends Doc {
+  channel_id: string;
+  project: string | null;
+  topics: string[];
+  least_severity: NoteSeverity;
+}
+
+type Old = Channel & { urgent_at_once?: boolean };
+
+const unique = (texts: readonly string[]): string[] => [...new Set(texts)];
+
+/** Rules that one filter can express: they differ in one respect only. */
+function merge(rules: readonly StoredRule[]): StoredRule[][] {
+  const groups = new Map<string, StoredRule[]>();
+  for (const rule of rules) {
+    const key = `${rule.project ?? ''} ${rule.least_severity}`;
+    groups.set(key, [...(groups.get(key) ?? []), rule]);
+  }
+  const merged = new Map<string, StoredRule[]>();
+  for (const group of groups.values()) {
+    const topics = unique(group.flatMap((rule) => rule.topics)).toSorted();
+    const [{ project, least_severity } = { project: null, least_severity: 'low' }] = group;
+    const key = `${project === null ? 'all' : 'some'} ${least_severity} ${topics.join()}`;
+    merged.set(key, [...(merged.get(key) ?? []), ...group]);
+  }
+  return [...merged.values()];
+}
+
+const filterOf = (rules: readonly StoredRule[]) => ({
+  events: unique(rules.flatMap(({ topics }) => topics)),
+  projects: unique(rules.flatMap(({ project }) => (project === null ? [] : [project]))),
+  min_severity: rules[0]?.least_severity ?? SEVERITIES[3],
+});
+
+/** The same for every run, so that a run that was cut off inserts nothing twice. */
+function copyId(id: string, n: number): string {
+  const hex = createHash('sha256').update(`${id} ${n}`).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * A channel has one filter in place of rules. One whose rules no single filter expresses becomes several channels with
+ * the same receiver.
+ */
+async function filtersFromRules(ctx: MigrationContext): Promise<void> {
+  const channels = ctx.collection<Old>('channels');
+  const rules = ctx.collection<StoredRule>('rules');
+  for (const channel of await all(channels, { limit: 200 })) {
+    if (Array.isArray(channel.events)) continue;
+    const own = await all(rules, { filter: { channel_id: channel.id }, limit: 200 });
+    const [first = [], ...others] = merge(own);
+    const fields = {
+      monitors: [],
+      tags: [],
+      repeat_minutes: 0,
+      flap_minutes: 0,
+      server: null,
+      headers: null,
+      template: null,
+      timezone: channel.quiet?.timezone ?? null,
+      critical_immediately: channel.urgent_at_once === true,
+      failing_since: null,
+      disabled_at: null,
+    };
+    const copies = others.map(
+      (group, i): Old =>
+        Object.assign({ ...channel }, fields, filterOf(group), {
+          id: copyId(channel.id, i),
+          name: `${channel.name} (${i + 2})`.slice(-100),
+          lease_by: null,
+          lease_until: null,
+        }) as Old,
+    );
+    // Last, since the channel's own events say that it is done.
+    if (copies.length > 0) await channels.bulk(copies.map((copy) => ({ insert: copy })));
+    await channels.change({ id: channel.id }, { set: { ...fields, ...filterOf(first) } });
+  }
+}
+
+export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'channel-filters', run: filtersFromRules }];

@@ -1,0 +1,91 @@
+/** Words of each event, for people. Pure. */
+import type { BugEvent, RateExceeded } from '../../../ports/domain/bugs.js';
+import { eventPage } from '../../../ports/domain/event-page.js';
+import type { ReleasePublished } from '../../../ports/domain/releases.js';
+import type { WebhookDisabled } from '../../../ports/domain/webhooks.js';
+import type { DomainEvent } from '../../../ports/events.js';
+import { describeMonitorEvent } from './monitor-notes.js';
+import { toPlainText } from './plain-text.js';
+import type { ChannelDisabled, Note } from './note.js';
+
+/** Data of `release.halted` (contract 70, payload). */
+interface ReleaseHalted {
+  product: string;
+  version: string;
+  channel: string;
+  platform: string;
+  reason: string;
+}
+
+type Described = Omit<Note, 'path' | 'phase' | 'fault' | 'monitor' | 'tags' | 'details'> &
+  Partial<Pick<Note, 'phase' | 'fault' | 'monitor' | 'tags' | 'details'>>;
+
+/**
+ * Null for an event that is not sent to people, or has nothing to say.
+ * @param zone IANA name, of times in the text
+ */
+export function toNote(event: Pick<DomainEvent, 'event' | 'data'>, zone = 'UTC'): Note | null {
+  const described = event.event.startsWith('monitor.') ? describeMonitorEvent(event, zone) : describe(event);
+  if (described === null) return null;
+  const defaults = { phase: 'begin', fault: null, monitor: null, tags: null, details: {} } as const;
+  return { ...defaults, ...described, path: eventPage(event.event, event.data) ?? '/' };
+}
+
+const aboutItem = (bug: BugEvent): Pick<Note, 'fault' | 'tags' | 'details' | 'title'> => ({
+  title: toPlainText(`${bug.ref}: ${bug.title}`),
+  fault: `item:${bug.ref}`,
+  tags: bug.tags ?? [],
+  details: { ref: bug.ref, type: bug.type },
+});
+
+function describe({ event, data }: Pick<DomainEvent, 'event' | 'data'>): Described | null {
+  switch (event) {
+    case 'bug.created': {
+      const bug = data as BugEvent;
+      const text = bug.regression ? `${bug.ref} is back: a regression.` : `New ${bug.type}, ${bug.severity}.`;
+      return { topic: bug.regression ? 'bug.regression' : event, severity: bug.severity, text, ...aboutItem(bug) };
+    }
+    case 'bug.critical':
+      return { topic: event, severity: 'critical', text: 'The item is critical now.', ...aboutItem(data as BugEvent) };
+    case 'bug.resolved': {
+      const bug = data as BugEvent;
+      const text = `The item is ${bug.item_status.replaceAll('_', ' ')}.`;
+      return { topic: null, phase: 'recovered', severity: 'low', text, ...aboutItem(bug) };
+    }
+    case 'feature.created': {
+      const bug = data as BugEvent;
+      return { topic: event, severity: bug.severity, text: 'A feature request.', ...aboutItem(bug) };
+    }
+    case 'error.rate_exceeded': {
+      const { ref, count, threshold } = data as RateExceeded;
+      const text = `A muted error: ${count} in the last hour, and its rule allows ${threshold}.`;
+      return { topic: event, severity: 'high', title: toPlainText(ref), text };
+    }
+    case 'release.published': {
+      const { product, version, channel, platform, signed, closed_count } = data as ReleasePublished;
+      return {
+        topic: event,
+        severity: 'low',
+        title: `${product} ${version} is published`,
+        text: `Channel ${channel}, ${platform}, ${signed ? 'signed' : 'unsigned'}. Items closed: ${closed_count}.`,
+      };
+    }
+    case 'release.halted': {
+      const { product, version, channel, platform, reason } = data as ReleaseHalted;
+      const title = `The rollout of ${product} ${version} has stopped`;
+      return { topic: event, severity: 'high', title, text: toPlainText(`Channel ${channel}, ${platform}: ${reason}`) };
+    }
+    case 'webhook.disabled': {
+      const { name, reason } = data as WebhookDisabled;
+      const title = toPlainText(`The webhook ${name} has disabled itself`);
+      return { topic: event, severity: 'high', title, text: toPlainText(reason) };
+    }
+    case 'channel.disabled': {
+      const { name, reason } = data as ChannelDisabled;
+      const title = toPlainText(`The notification channel ${name} has disabled itself`);
+      return { topic: event, severity: 'high', title, text: toPlainText(reason) };
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,165 @@
+/** Words of the events of monitors. Pure. */
+import { eventPage } from '../../../ports/domain/event-page.js';
+import type { AlarmWord } from '../../../ports/domain/alarms/receivers.js';
+import type { MonitorCertificateExpiring, MonitorEvent, MonitorWarning } from '../../../ports/domain/watchdog.js';
+import type { DomainEvent } from '../../../ports/events.js';
+import { formatLocalTime } from './local-times.js';
+import type { Note } from './note.js';
+import { toPlainText } from './plain-text.js';
+
+const MAX_MESSAGE = 500;
+/** Days from which on an expiring certificate is urgent. */
+const URGENT_DAYS = 7;
+
+type MonitorNote = Omit<Note, 'path'>;
+
+/** Members that events of earlier versions, still to be delivered after an upgrade, lack. */
+type Stored<T> = Partial<T> & { source: string };
+
+/** Its name, with its source where that is not the same. */
+function labelOf({ source, name }: { source: string; name?: string | null | undefined }): string {
+  return toPlainText(
+    name === undefined || name === null || name === '' || name === source ? source : `${name} (${source})`,
+  );
+}
+
+const sentence = (text: string | null | undefined): string => {
+  const line = toPlainText(text ?? '', MAX_MESSAGE);
+  return line === '' || /[.!?…]$/.test(line) ? line : `${line}.`;
+};
+
+const joined = (...sentences: (string | null | undefined)[]): string =>
+  sentences.filter((one) => one !== null && one !== undefined && one !== '').join(' ');
+
+const about = ({ source }: { source: string }): Pick<MonitorNote, 'monitor' | 'tags'> => ({
+  monitor: source,
+  tags: null,
+});
+
+export function describeMonitorEvent(
+  { event, data }: Pick<DomainEvent, 'event' | 'data'>,
+  zone: string,
+): MonitorNote | null {
+  switch (event) {
+    case 'monitor.down':
+      return describeDown(data as Stored<MonitorEvent>, zone);
+    case 'monitor.recovered':
+      return describeEnd(data as Stored<MonitorEvent>, zone);
+    case 'monitor.warning': {
+      const { source, name, reason, message, state } = data as Stored<MonitorWarning>;
+      const text = joined(sentence(reason ?? 'It reports a warning'), sentence(message));
+      const details = {
+        source,
+        name: name ?? source,
+        state: state ?? 'warning',
+        reason: reason ?? null,
+        message: message ?? null,
+      };
+      return {
+        topic: event,
+        phase: 'begin',
+        severity: 'medium',
+        title: `${labelOf({ source, name })}: warning`,
+        text,
+        fault: null,
+        details,
+        ...about({ source }),
+      };
+    }
+    case 'monitor.certificate_expiring': {
+      const { source, name, days_left, expires_at } = data as Stored<MonitorCertificateExpiring>;
+      const when =
+        expires_at === undefined || expires_at === null ? null : `It ends ${formatLocalTime(expires_at, zone)}.`;
+      const left = days_left === undefined ? null : days_left < 0 ? 'It has expired.' : `Days left: ${days_left}.`;
+      return {
+        topic: event,
+        phase: 'begin',
+        severity: days_left !== undefined && days_left <= URGENT_DAYS ? 'high' : 'medium',
+        title: `${labelOf({ source, name })}: the certificate ${days_left !== undefined && days_left < 0 ? 'has expired' : 'expires soon'}`,
+        text: joined(left, when) || 'The certificate expires soon.',
+        fault: null,
+        details: { source, name: name ?? source, days_left: days_left ?? null, expires_at: expires_at ?? null },
+        ...about({ source }),
+      };
+    }
+    default:
+      return null;
+  }
+}
+
+function describeDown(data: Stored<MonitorEvent>, zone: string): MonitorNote {
+  const { source, name, alarm_id, down_since_utc, deferred, reason, message, exit_code, last_heartbeat_at } = data;
+  const since =
+    down_since_utc === null || down_since_utc === undefined
+      ? null
+      : `Down since ${formatLocalTime(down_since_utc, zone)}.`;
+  const why = sentence(reason) || (since === null ? 'Its heartbeats have stopped.' : null);
+  // The last message of a monitor that fell silent is not the cause.
+  const said = sentence(message);
+  const quoted = said === '' || last_heartbeat_at === down_since_utc ? said : `Last message: ${said}`;
+  return {
+    topic: 'monitor.down',
+    phase: 'begin',
+    severity: 'critical',
+    title: `${labelOf({ source, name })} is down`,
+    text: joined(why, quoted, since, deferred === true ? 'The alarm waited for a parent.' : null),
+    fault: `alarm:${alarm_id}`,
+    details: {
+      source,
+      name: name ?? source,
+      state: 'down',
+      reason: reason ?? null,
+      message: message ?? null,
+      exit_code: exit_code ?? null,
+      last_heartbeat_at: last_heartbeat_at ?? null,
+      down_since_utc: down_since_utc ?? null,
+    },
+    ...about({ source }),
+  };
+}
+
+/** Titles of alarms that ended without a recovery, by resolution. */
+const CLOSED: Readonly<Record<string, string>> = {
+  deleted: 'deleted while it was down',
+  maintenance: 'in maintenance, the alarm has ended',
+  stopped: 'stopped, the alarm has ended',
+  silenced: 'silenced, the alarm has ended',
+};
+
+function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
+  const { source, name, alarm_id, state, resolution, down_since_utc } = data;
+  const label = labelOf({ source, name });
+  const since =
+    down_since_utc === null || down_since_utc === undefined
+      ? null
+      : `It was down since ${formatLocalTime(down_since_utc, zone)}.`;
+  const closed = resolution !== null && resolution !== undefined;
+  return {
+    topic: null,
+    phase: closed ? 'closed' : 'recovered',
+    severity: 'low',
+    title: closed ? `${label}: ${CLOSED[resolution] ?? `alarm ended (${resolution})`}` : `${label} has recovered`,
+    text: joined(closed ? 'It has not recovered.' : `It is ${state ?? 'up'} again.`, since),
+    fault: `alarm:${alarm_id}`,
+    details: { source, name: name ?? source, state: state ?? null, resolution: resolution ?? null },
+    ...about({ source }),
+  };
+}
+
+/** That somebody works on an alarm, or no longer does: for those who were sent the alarm, which it does not end. */
+export function toAcknowledgement({ source, alarm_id, by }: AlarmWord): Note {
+  const title = by === null ? `${source}: no one is working on it any more` : `${source}: acknowledged by ${by}`;
+  const text = by === null ? 'It was handed back, and is still down.' : `${by} is working on it. It is still down.`;
+  return {
+    topic: null,
+    phase: by === null ? 'unassigned' : 'acknowledged',
+    severity: 'low',
+    title: toPlainText(title),
+    text: toPlainText(text),
+    path: eventPage('monitor.down', { source }) ?? '/',
+    fault: `alarm:${alarm_id}`,
+    monitor: source,
+    tags: null,
+    details: { source, state: 'down', by },
+  };
+}

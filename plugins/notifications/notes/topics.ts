@@ -1,0 +1,28 @@
+/** What a channel can be sent. Pure data. */
+
+/** Name → its label in the form. */
+export const TOPICS = {
+  'monitor.down': 'A monitor is down, and its recovery',
+  'monitor.warning': 'A monitor reports a warning or a failed check, or is late',
+  'monitor.certificate_expiring': 'A certificate expires soon',
+  'bug.created': 'A new bug or error',
+  'bug.regression': 'A regression: a fixed problem is back',
+  'bug.critical': 'An item has become critical',
+  'feature.created': 'A feature request',
+  'error.rate_exceeded': 'A muted error happens more often than its rule allows',
+  'release.published': 'A release was published',
+  'release.halted': 'A rollout has stopped by itself',
+  'webhook.disabled': 'A webhook has disabled itself',
+  'channel.disabled': 'A notification channel has disabled itself',
+} as const;
+export type Topic = keyof typeof TOPICS;
+export const TOPIC_NAMES = Object.keys(TOPICS) as Topic[];
+
+/** Events that end a fault: they go to those who were sent its beginning, and to channels that name them. */
+const END_EVENTS = ['monitor.recovered', 'bug.resolved'] as const;
+
+/** What a channel may name. */
+export const EVENT_NAMES: readonly string[] = [...TOPIC_NAMES, ...END_EVENTS];
+
+/** Events that this plugin listens to. A regression is a `bug.created`. */
+export const LISTENED_EVENTS: readonly string[] = EVENT_NAMES.filter((name) => name !== 'bug.regression');

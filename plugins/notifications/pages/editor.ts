@@ -1,0 +1,113 @@
+/** The form of a channel, and the list of kinds before it. */
+import { fromForm, View, type HttpRequest, type Problem } from '../../../kernel/contract.js';
+import { ALL_EVENTS, type Channel } from '../channels/channel.js';
+import { formFields, type ChannelInput } from '../channels/channel-fields.js';
+import type { Channels } from '../channels/channels.js';
+import { KIND_NAMES, KINDS, type ChannelKind } from '../channels/kinds.js';
+import { SEVERITIES } from '../notes/note.js';
+import { TOPIC_NAMES, TOPICS } from '../notes/topics.js';
+
+export interface EditorParts {
+  channels: Channels;
+  kinds: readonly ChannelKind[];
+  timezone: string;
+  projects: () => Promise<{ value: string; label: string }[]>;
+}
+
+const CRUMB = { label: 'Notifications', href: '/notifications' };
+/** What a new channel is sent, until something else is ticked. */
+const INITIAL_EVENTS: readonly string[] = [
+  'monitor.down',
+  'monitor.certificate_expiring',
+  'bug.critical',
+  'release.halted',
+  'webhook.disabled',
+  'channel.disabled',
+];
+
+const submittedFields = ({ body }: HttpRequest): Record<string, unknown> =>
+  body !== null && typeof body === 'object' ? { ...body } : {};
+
+const isKind = (kind: unknown): kind is ChannelKind => KIND_NAMES.some((name) => name === kind);
+
+/** Single events that are ticked next to "all events" are what was chosen. */
+function chosenEvents(form: Record<string, unknown>): unknown[] {
+  const ticked = [form['events'] ?? []].flat();
+  const single = ticked.filter((name) => name !== ALL_EVENTS);
+  return single.length > 0 ? single : ticked;
+}
+
+/** @throws ServiceError validation_failed */
+export function readForm(request: HttpRequest, known: Channel | null): ChannelInput {
+  const form = submittedFields(request);
+  const input = fromForm(formFields, {
+    ...form,
+    events: chosenEvents(form),
+    ...(known !== null && { kind: known.kind }),
+  }) as ChannelInput;
+  const { custom } = KINDS[known?.kind ?? input.kind ?? 'email'];
+  if (custom === true) return input;
+  const { headers: _headers, template: _template, ...rest } = input;
+  return rest;
+}
+
+/** Which kind a new channel is of. */
+function kindList(kinds: readonly ChannelKind[]): View {
+  return new View('channel-kinds', {
+    kinds: KIND_NAMES.map((kind) => ({ kind, spec: KINDS[kind], disabled: !kinds.includes(kind) })),
+    crumbs: [CRUMB, { label: 'New channel' }],
+  });
+}
+
+/** A URL is not shown again, so an empty field keeps the stored one. */
+function storedForm(channels: Channels, channel: Channel): Record<string, unknown> {
+  const view = channels.view(channel);
+  const isUrl = KINDS[channel.kind].target?.format === 'url' || channel.kind === 'pushover';
+  return { ...view, target: isUrl ? '' : channels.open(channel).target };
+}
+
+export async function editor(parts: EditorParts, request: HttpRequest, problem?: Problem): Promise<View> {
+  const { channels, kinds, timezone, projects } = parts;
+  const id = request.params['id'];
+  const known = id === undefined ? null : await channels.need(request.principal, id);
+  const submitted = submittedFields(request);
+  const kind = known?.kind ?? submitted['kind'] ?? request.query['kind'];
+  if (!isKind(kind)) return kindList(kinds);
+  const initial = { enabled: true, critical_immediately: true, min_severity: 'low', events: INITIAL_EVENTS };
+  const stored = known === null ? initial : storedForm(channels, known);
+  const form: Record<string, unknown> = problem === undefined ? stored : submitted;
+  const isTicked = (name: string): boolean => form[name] === true || form[name] === 'true';
+  const list = (name: string): unknown[] => [form[name] ?? []].flat();
+  const joined = (name: string): string => list(name).join(', ');
+  const spec = KINDS[kind];
+  const preset = spec.server?.presence;
+  const all = await projects();
+  return new View('channel-form', {
+    known: known && channels.view(known),
+    kind,
+    spec,
+    required: {
+      target: spec.target?.presence === 'required' && known === null,
+      secret: spec.secret?.presence === 'required' && known === null,
+      server: spec.server?.presence === 'required',
+    },
+    server_default: typeof preset === 'object' ? preset.default : null,
+    form: { ...form, monitors: joined('monitors'), tags: joined('tags') },
+    stored_headers: known === null ? '' : channels.view(known).header_names.join(', '),
+    severities: SEVERITIES,
+    events: [
+      { value: ALL_EVENTS, label: 'All events' },
+      ...TOPIC_NAMES.map((value) => ({ value, label: TOPICS[value] })),
+    ].map((event) => Object.assign(event, { checked: list('events').includes(event.value) })),
+    projects: all.map((project) => Object.assign(project, { checked: list('projects').includes(project.value) })),
+    timezone,
+    enabled: isTicked('enabled'),
+    urgent: isTicked('critical_immediately'),
+    action: known === null ? '/notifications' : `/notifications/${known.id}/edit`,
+    crumbs: [
+      CRUMB,
+      known === null ? { label: 'New channel' } : { label: known.name, href: `/notifications/${known.id}` },
+    ],
+    ...problem,
+  });
+}

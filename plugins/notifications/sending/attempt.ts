@@ -1,0 +1,74 @@
+/** One attempt to send a message: to the receiver, or to each recipient in turn. */
+import type { Destination } from '../channels/channel.js';
+import type { Message } from '../notes/message.js';
+import type { RecipientResult } from '../notes/stored-note.js';
+import { fitMessage } from './splitting.js';
+import { SendError, type Sender } from '../services/sender.js';
+
+/** A single recipient that takes longer has failed. */
+const RECIPIENT_TIMEOUT_MS = 20_000;
+/** No further recipient is tried after it: the channel's lease lasts not much longer. */
+const ATTEMPT_MS = 25_000;
+
+export interface AttemptResult {
+  /** In the order of the recipients; `waiting`: another attempt may succeed. */
+  results: RecipientResult[];
+  /** The receiver asks to wait so long. */
+  retryAfterMs: number;
+  /** The receiver rejected the content. */
+  content: boolean;
+}
+
+/** @param recipients those that have not had the message; one empty text where the channel has one receiver */
+export async function attemptMessage(
+  sender: Sender,
+  message: Message,
+  destination: Destination,
+  recipients: readonly string[],
+): Promise<AttemptResult> {
+  const began = performance.now();
+  const attempt: AttemptResult = { results: [], retryAfterMs: 0, content: false };
+  const fitted = fitMessage(message, sender);
+  let server: SendError | null = null;
+  for (const address of recipients) {
+    if (server === null && performance.now() - began > ATTEMPT_MS)
+      server = new SendError('The server took too long for the recipients before.', false);
+    const error: SendError | null = server ?? (await sendWithin(sender, fitted, destination, address));
+    if (error?.more.server === true) server = error;
+    attempt.retryAfterMs = Math.max(attempt.retryAfterMs, error?.more.retryAfterMs ?? 0);
+    attempt.content ||= error?.more.content === true;
+    const state = error === null ? 'sent' : error.permanent ? 'failed' : 'waiting';
+    attempt.results.push({ address, state, error: error?.message ?? null });
+  }
+  return attempt;
+}
+
+/** Null: it was taken. */
+async function sendWithin(
+  sender: Sender,
+  message: Message,
+  destination: Destination,
+  recipient: string,
+): Promise<SendError | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<SendError>((resolve) => {
+    timer = setTimeout(
+      () => resolve(new SendError('The receiver took too long.', false, { server: true })),
+      RECIPIENT_TIMEOUT_MS,
+    );
+  });
+  const sent = sender.send(message, destination, recipient).then(() => null, toSendError);
+  return Promise.race([sent, late]).finally(() => clearTimeout(timer));
+}
+
+const toSendError = (error: unknown): SendError =>
+  error instanceof SendError ? error : new SendError(error instanceof Error ? error.message : String(error), false);
+
+/** `b@example.org: 550 no such user`, of those that have not had it; null: all have. */
+export function describeFailures(results: readonly RecipientResult[]): string | null {
+  const failures = results.filter(({ state }) => state !== 'sent');
+  if (failures.length === 0) return null;
+  return failures
+    .map(({ address, error }) => (address === '' ? (error ?? '') : `${address}: ${error ?? ''}`))
+    .join(' ');
+}

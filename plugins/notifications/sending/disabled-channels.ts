@@ -1,0 +1,54 @@
+/** Channels that have disabled themselves: the event about it, and what becomes of what they store. */
+import type { Clock, Collection, Logger, PluginContext } from '../../../kernel/contract.js';
+import { DAY_MS, isoOf } from '../../../lib/time.js';
+import type { Channel } from '../channels/channel.js';
+import type { ChannelDirectory } from '../channels/channel-directory.js';
+import type { ChannelDisabled } from '../notes/note.js';
+import type { StoredNote } from '../notes/stored-note.js';
+
+/** How long a disabled channel stores its notifications (contract 30, amendments). */
+const STORED_MS = 7 * DAY_MS;
+const MAX_CHANNELS = 1_000;
+
+export interface DisabledChannelParts {
+  channels: Collection<Channel>;
+  directory: ChannelDirectory;
+  emit: PluginContext['emit'];
+  log: Logger;
+}
+
+export class DisabledChannels {
+  constructor(private readonly parts: DisabledChannelParts) {}
+
+  /** `channel.disabled`; its id lies in the channel's document until every durable listener has stored it. */
+  async announce({ id, name, kind, disabled_reason, disabled_at, disabled_event }: Channel): Promise<void> {
+    if (disabled_event === undefined || disabled_at === null) return;
+    const { channels, directory, emit, log } = this.parts;
+    directory.invalidate();
+    const reason = disabled_reason ?? '';
+    log.warn({ channel: id, name, kind, reason }, 'channel disabled itself');
+    const data: ChannelDisabled = { id, name, kind, reason };
+    const isStored = await emit('channel.disabled', data, { id: disabled_event, timestamp: disabled_at });
+    if (isStored) await channels.change({ id, disabled_event }, { unset: ['disabled_event'] });
+  }
+
+  /** Announces what a crash kept from it. */
+  async reconcile(): Promise<void> {
+    const filter = { disabled_event: { exists: true } };
+    const { items } = await this.parts.channels.find({ filter, limit: MAX_CHANNELS });
+    for (const channel of items) await this.announce(channel);
+  }
+}
+
+/** What a disabled channel has stored for too long will not be sent any more. */
+export async function expireNotes(
+  notes: Collection<StoredNote>,
+  channels: Pick<Collection<Channel>, 'find'>,
+  clock: Clock,
+): Promise<void> {
+  const { items } = await channels.find({ filter: { enabled: false }, limit: MAX_CHANNELS });
+  await notes.changeMany(
+    { channel_id: { in: items.map(({ id }) => id) }, state: 'waiting', at: { lt: isoOf(clock.now() - STORED_MS) } },
+    { set: { state: 'expired' } },
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * Damping of monitors that go down and up in short turns, per channel: an alarm that follows another within
+ * `flap_minutes` must last as long before it is sent, and is dropped when it ends earlier. The fourth in a row is sent
+ * immediately and says that the monitor is flapping. Pure, apart from reading what was sent.
+ */
+import type { Collection } from '../../../kernel/contract.js';
+import { isoOf, MINUTE_MS } from '../../../lib/time.js';
+import type { Channel } from '../channels/channel.js';
+import type { Note } from '../notes/note.js';
+import type { StoredNote } from '../notes/stored-note.js';
+
+/** Alarms before the one that says so. */
+const ALARMS_BEFORE_NOTICE = 3;
+const MAX_COUNTED = 200;
+
+export interface Damping {
+  /** Milliseconds that the alarm is held back. */
+  holdMs: number;
+  /** Said beside the alarm's own text. */
+  notice: { title: string; text: string } | null;
+}
+
+const NONE: Damping = { holdMs: 0, notice: null };
+
+/** @param event the alarm's own id and time */
+export async function dampAlarm(
+  notes: Pick<Collection<StoredNote>, 'find'>,
+  channel: Pick<Channel, 'id' | 'flap_minutes'>,
+  note: Pick<Note, 'monitor' | 'topic' | 'title'>,
+  event: { id: string; timestamp: string },
+): Promise<Damping> {
+  if (channel.flap_minutes === 0 || note.topic !== 'monitor.down' || note.monitor === null) return NONE;
+  const windowMs = channel.flap_minutes * MINUTE_MS;
+  const { items } = await notes.find({
+    filter: {
+      channel_id: channel.id,
+      at: { gte: isoOf(Date.parse(event.timestamp) - windowMs) },
+      subject: note.monitor,
+      event: { in: ['monitor.down', 'monitor.recovered'] },
+      id: { ne: `${event.id}:${channel.id}` },
+    },
+    limit: MAX_COUNTED,
+  });
+  if (items.length === 0) return NONE;
+  const alarms = items.filter((one) => one.event === 'monitor.down' && one.phase !== 'reminder').length;
+  const within = `${channel.flap_minutes} min`;
+  const times = `It went down ${alarms + 1} times within ${within}.`;
+  if (alarms !== ALARMS_BEFORE_NOTICE) return { holdMs: windowMs, notice: { title: note.title, text: times } };
+  const title = note.title.replace(/ is down$/, ' is flapping');
+  return { holdMs: 0, notice: { title, text: `${times} Further alarms are sent once one lasts ${within}.` } };
+}

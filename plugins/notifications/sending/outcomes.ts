@@ -1,0 +1,120 @@
+/**
+ * What an attempt changes: the notifications of the message first, then the channel. A channel disables itself when a
+ * notification ends without success and none had any for 24 hours; what waits then is stored for its return.
+ */
+import type { Clock, Collection, Ids, Logger } from '../../../kernel/contract.js';
+import type { Cipher } from '../../../ports/cipher.js';
+import { isoOf, MINUTE_MS } from '../../../lib/time.js';
+import type { Channel } from '../channels/channel.js';
+import type { RecipientResult, StoredNote } from '../notes/stored-note.js';
+import { describeFailures, type AttemptResult } from './attempt.js';
+import { delayAfter, GIVE_UP_MS } from './retry-schedule.js';
+
+const PURPOSE = 'notifications.recipients';
+const MAX_ERROR = 2_000;
+
+export interface OutcomeParts {
+  notes: Collection<StoredNote>;
+  channels: Collection<Channel>;
+  cipher: Cipher;
+  clock: Clock;
+  ids: Ids;
+  log: Logger;
+}
+
+type NoteFields = Pick<StoredNote, 'state' | 'error' | 'recipients'> &
+  Partial<Pick<StoredNote, 'sent_at' | 'first_attempt_at' | 'attempts' | 'send_at'>>;
+
+export class NoteOutcomes {
+  constructor(private readonly parts: OutcomeParts) {}
+
+  /** Results of earlier attempts, for a message that only some recipients have had; null: none has. */
+  readRecipients({ recipients }: Pick<StoredNote, 'recipients'>): RecipientResult[] | null {
+    if (recipients === null || recipients === undefined) return null;
+    return JSON.parse(this.parts.cipher.open(recipients, PURPOSE)) as RecipientResult[];
+  }
+
+  /**
+   * @param batch notifications of one message
+   * @param before results of earlier attempts
+   * @param isFresh a digest begins with it
+   * @returns the channel as it is afterwards
+   */
+  async record(
+    channel: Channel,
+    batch: readonly StoredNote[],
+    before: readonly RecipientResult[],
+    attempt: AttemptResult,
+    isFresh: boolean,
+  ): Promise<Channel> {
+    const now = this.parts.clock.now();
+    const merged = merge(before, attempt.results);
+    const error = describeFailures(merged)?.slice(0, MAX_ERROR) ?? null;
+    const hasSent = attempt.results.some(({ state }) => state === 'sent');
+    const failing_since = hasSent ? null : (channel.failing_since ?? isoOf(now));
+    const hasFailedLong = failing_since !== null && Date.parse(failing_since) <= now - GIVE_UP_MS;
+    const set = this.#noteFields(batch, merged, attempt, { now, error, keeps: hasFailedLong });
+    await this.parts.notes.changeMany({ channel_id: channel.id, id: { in: batch.map(({ id }) => id) } }, { set });
+    const hasEnded = set.state === 'failed' || (set.state === 'waiting' && set.attempts === 0);
+    const digest = isFresh && hasSent && channel.digest_minutes > 0;
+    const changed: Partial<Channel> = {
+      last_error: error,
+      failing_since,
+      ...(hasSent && { last_sent_at: isoOf(now) }),
+      ...(digest && { next_at: isoOf(now + channel.digest_minutes * MINUTE_MS) }),
+      ...(hasEnded && hasFailedLong && this.#disabled(now, error)),
+    };
+    if (error !== null)
+      this.parts.log.warn(
+        { channel: channel.id, kind: channel.kind, state: set.state, error },
+        'notification not delivered',
+      );
+    await this.parts.channels.change({ id: channel.id }, { set: changed as Record<string, never> });
+    return { ...channel, ...changed };
+  }
+
+  #noteFields(
+    batch: readonly StoredNote[],
+    merged: readonly RecipientResult[],
+    { retryAfterMs }: AttemptResult,
+    { now, error, keeps }: { now: number; error: string | null; keeps: boolean },
+  ): NoteFields {
+    const hasReached = merged.some(({ state }) => state === 'sent');
+    const isPartial = hasReached && merged.some(({ state }) => state !== 'sent');
+    const recipients = isPartial ? this.parts.cipher.seal(JSON.stringify(merged), PURPOSE) : null;
+    const ended: NoteFields = { state: hasReached ? 'sent' : 'failed', error, recipients };
+    const sent_at = hasReached ? isoOf(now) : null;
+    if (!merged.some(({ state }) => state === 'waiting')) return { ...ended, sent_at };
+    const first = batch.map(({ first_attempt_at }) => first_attempt_at ?? isoOf(now)).reduce((a, b) => (a < b ? a : b));
+    const attempts = Math.max(...batch.map((note) => note.attempts)) + 1;
+    const last = Date.parse(first) + GIVE_UP_MS;
+    if (now < last)
+      return {
+        state: 'waiting',
+        error,
+        recipients,
+        first_attempt_at: first,
+        send_at: isoOf(Math.min(now + delayAfter(attempts, retryAfterMs), last)),
+      };
+    if (hasReached || !keeps) return { ...ended, sent_at };
+    // The channel disables itself: what could not be sent waits for its return.
+    return { state: 'waiting', error, recipients: null, first_attempt_at: null, attempts: 0, send_at: isoOf(now) };
+  }
+
+  #disabled(now: number, error: string | null): Partial<Channel> {
+    const { ids } = this.parts;
+    return {
+      enabled: false,
+      disabled_at: isoOf(now),
+      disabled_reason: `No message was taken for 24 hours. The last error: ${error ?? 'unknown'}`,
+      disabled_event: `evt_${ids.uuid()}`,
+    };
+  }
+}
+
+/** The newest result of each recipient. */
+function merge(before: readonly RecipientResult[], results: readonly RecipientResult[]): RecipientResult[] {
+  const newest = new Map(before.map((result) => [result.address, result]));
+  for (const result of results) newest.set(result.address, result);
+  return [...newest.values()];
+}

@@ -1,0 +1,76 @@
+/**
+ * Reminders while a monitor is down, per channel (`repeat_minutes`), until someone acknowledges the alarm or it ends.
+ */
+import type { Clock, Collection } from '../../../kernel/contract.js';
+import { isoOf, MINUTE_MS } from '../../../lib/time.js';
+import type { Channel } from '../channels/channel.js';
+import { quietUntil } from '../channels/quiet.js';
+import type { StoredNote } from '../notes/stored-note.js';
+
+const MAX_ALARMS = 1_000;
+
+export interface ReminderParts {
+  notes: Collection<StoredNote>;
+  channels: Pick<Collection<Channel>, 'find'>;
+  clock: Clock;
+  /** Whether the alarm is still open and not silenced. */
+  isOpen: (source: string, fault: string) => Promise<boolean>;
+}
+
+export class Reminders {
+  constructor(private readonly parts: ReminderParts) {}
+
+  /** Stores the reminders that are due. Answers their channels. */
+  async run(): Promise<string[]> {
+    const { channels } = this.parts;
+    const { items } = await channels.find({ filter: { repeat_minutes: { gt: 0 }, enabled: true }, limit: 1_000 });
+    const reminded: string[] = [];
+    for (const channel of items) if (await this.#remind(channel)) reminded.push(channel.id);
+    return reminded;
+  }
+
+  async #remind(channel: Channel): Promise<boolean> {
+    const { notes, clock } = this.parts;
+    const now = clock.now();
+    const isQuiet = quietUntil(now, channel.quiet) > now && !channel.critical_immediately;
+    if (isQuiet) return false;
+    const { items } = await notes.find({
+      filter: { channel_id: channel.id, open: true, state: 'sent' },
+      limit: MAX_ALARMS,
+    });
+    const due = items.filter(
+      ({ reminded_at, sent_at, at }) =>
+        Date.parse(reminded_at ?? sent_at ?? at) + channel.repeat_minutes * MINUTE_MS <= now,
+    );
+    let isAny = false;
+    for (const alarm of due) isAny = (await this.#store(alarm, now)) || isAny;
+    return isAny;
+  }
+
+  async #store(alarm: StoredNote, now: number): Promise<boolean> {
+    const { notes, isOpen } = this.parts;
+    const { subject, fault } = alarm;
+    if (subject === null || subject === undefined || fault === null || !(await isOpen(subject, fault))) return false;
+    const reminders = (alarm.reminders ?? 0) + 1;
+    const { open: _open, flapping: _flapping, reminded_at: _at, reminders: _n, ...rest } = alarm;
+    const row: StoredNote = {
+      ...rest,
+      id: `${alarm.id}:r${String(reminders).padStart(5, '0')}`,
+      at: isoOf(now),
+      phase: 'reminder',
+      title: `Reminder: ${alarm.title}`,
+      state: 'waiting',
+      attempts: 0,
+      first_attempt_at: null,
+      recipients: null,
+      send_at: isoOf(now),
+      message_id: null,
+      error: null,
+      sent_at: null,
+    };
+    // The row first: one that is stored twice is refused by its id.
+    const [result] = await notes.bulk([{ insert: row }]);
+    await notes.change({ id: alarm.id }, { set: { reminded_at: isoOf(now), reminders } });
+    return result !== undefined && 'n' in result;
+  }
+}

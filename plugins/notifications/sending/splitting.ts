@@ -1,0 +1,57 @@
+/** Splits notifications into messages that a receiver takes. Pure. */
+import { buildMessage, type Message, type MessageLine, type MessageSource } from '../notes/message.js';
+import { unlinked } from '../services/escaping.js';
+import type { Sender } from '../services/sender.js';
+
+/** What stands around each line: time, severity, separators. */
+const LINE_OVERHEAD = 60;
+
+const measurePlain = ({ title, text, url }: MessageLine): number =>
+  Buffer.byteLength(unlinked(title)) + Buffer.byteLength(unlinked(text)) + Buffer.byteLength(url);
+
+type Measuring = Pick<Sender, 'limits' | 'measure'>;
+
+/** @param notes oldest first */
+export function splitNotes<T extends MessageSource>(
+  notes: readonly T[],
+  sender: Measuring,
+  baseUrl: string,
+  zone: string,
+): T[][] {
+  const { limits } = sender;
+  const parts: T[][] = [];
+  let left = 0;
+  for (const note of notes) {
+    const [line] = fitMessage(buildMessage([note], baseUrl, zone), sender).lines;
+    const size = line === undefined ? 0 : sizeOf(line, sender);
+    const part = parts.at(-1);
+    if (part === undefined || part.length >= limits.notes || size > left) {
+      parts.push([note]);
+      left = limits.bytes - size;
+    } else {
+      part.push(note);
+      left -= size;
+    }
+  }
+  return parts;
+}
+
+/** Shortens texts, and then titles, of lines that are too long for a message of their own. */
+export function fitMessage(message: Message, sender: Measuring): Message {
+  return { ...message, lines: message.lines.map((line) => fitLine(line, sender)) };
+}
+
+const sizeOf = (line: MessageLine, { measure }: Measuring): number => (measure ?? measurePlain)(line) + LINE_OVERHEAD;
+
+function fitLine(line: MessageLine, sender: Measuring): MessageLine {
+  const fitted = { ...line };
+  for (const member of ['text', 'title'] as const)
+    while (sizeOf(fitted, sender) > sender.limits.bytes && fitted[member].length > 1)
+      fitted[member] = halve(fitted[member]);
+  return fitted;
+}
+
+function halve(text: string): string {
+  const characters = Array.from(text);
+  return `${characters.slice(0, Math.max(0, Math.floor(characters.length / 2) - 1)).join('')}…`;
+}

@@ -1,0 +1,51 @@
+/** Test messages: one attempt, now, that is counted nowhere. */
+import type { Clock } from '../../../kernel/contract.js';
+import type { Channel } from '../channels/channel.js';
+import type { ChannelKind } from '../channels/kinds.js';
+import type { RecipientResult } from '../notes/stored-note.js';
+import { describeFailures } from './attempt.js';
+import type { Dispatcher } from './dispatcher.js';
+
+/** Services that would keep the test as an open alert: it is resolved. */
+const ALERT_KINDS: ReadonlySet<ChannelKind> = new Set(['pagerduty', 'opsgenie']);
+
+export interface TestResult {
+  state: 'sent' | 'failed';
+  duration_ms: number;
+  error: string | null;
+  recipients: RecipientResult[];
+}
+
+export class TestMessages {
+  constructor(
+    private readonly dispatcher: Pick<Dispatcher, 'test'>,
+    private readonly clock: Clock,
+  ) {}
+
+  async send(channel: Channel): Promise<TestResult> {
+    const began = this.clock.monotonic();
+    const at = this.clock.iso();
+    const note = {
+      id: `test:${channel.id}:${at}`,
+      event: 'channel.test',
+      severity: 'low',
+      title: 'Test notification',
+      text: `Sent by hand to the channel ${channel.name}.`,
+      url: `/notifications/${channel.id}`,
+      at,
+      fault: `test:${channel.id}:${at}`,
+      end: false,
+    } as const;
+    let results = await this.dispatcher.test(channel, note);
+    const isAlert = ALERT_KINDS.has(channel.kind) && results.every(({ state }) => state === 'sent');
+    if (isAlert) results = await this.dispatcher.test(channel, { ...note, end: true });
+    const error = describeFailures(results);
+    return {
+      state: error === null ? 'sent' : 'failed',
+      duration_ms: Math.round(this.clock.monotonic() - began),
+      error,
+      // Of the one receiver of a channel the error says it all.
+      recipients: results.filter(({ address }) => address !== ''),
+    };
+  }
+}

@@ -1,0 +1,115 @@
+/** E-mail by SMTP, as text and as HTML. */
+import type { Transporter } from 'nodemailer';
+import type { Destination } from '../channels/channel.js';
+import { isEnd, type Message, type MessageLine } from '../notes/message.js';
+import { escapeHtml, htmlText, unlinked } from './escaping.js';
+import { SendError, toText, type Sender } from './sender.js';
+
+export interface SmtpConfig {
+  smtp_host: string;
+  smtp_port: number;
+  smtp_security: 'starttls' | 'tls' | 'none';
+  smtp_user: string;
+  smtp_password: string;
+  smtp_from: string;
+}
+
+const TIMEOUT_MS = 15_000;
+const COLOURS = { critical: '#b3173c', high: '#b02a1d', medium: '#835000', low: '#1c5cb0' } as const;
+
+const barColour = (line: MessageLine): string => {
+  if (line.phase === 'recovered') return '#196a3a';
+  return isEnd(line) ? '#5d6c68' : COLOURS[line.severity];
+};
+
+/** Mail programs support little CSS and no style sheets: the styles are inline. */
+export function toHtml({ lines, url }: Message): string {
+  const rows = lines.map(
+    (line) =>
+      `<tr><td style="padding:12px 16px;border-left:4px solid ${barColour(line)};background:#ffffff">` +
+      `<a href="${escapeHtml(line.url)}" style="color:#17211f;font-weight:600;text-decoration:none">${htmlText(line.title)}</a>` +
+      `<div style="color:#4a5955;margin-top:4px">${htmlText(line.text)}</div>` +
+      `<div style="color:#5d6c68;font-size:12px;margin-top:4px">${isEnd(line) ? line.phase : line.severity} · ${escapeHtml(line.when)}</div></td></tr>`,
+  );
+  return (
+    '<!doctype html><html lang="en"><body style="margin:0;background:#f5f7f6;font-family:system-ui,sans-serif;font-size:15px">' +
+    '<table role="presentation" cellspacing="0" cellpadding="0" style="max-width:600px;margin:24px auto;width:100%;border-collapse:separate;border-spacing:0 8px">' +
+    `${rows.join('')}<tr><td style="padding:12px 16px;font-size:13px"><a href="${escapeHtml(url)}" style="color:#0a5f59">Open AOS</a></td></tr></table></body></html>`
+  );
+}
+
+/** Addresses as they were typed, separated by commas. */
+export const parseAddresses = (target: string): string[] => [
+  ...new Set(
+    target
+      .split(',')
+      .map((one) => one.trim())
+      .filter((one) => one !== ''),
+  ),
+];
+
+export class EmailSender implements Sender {
+  readonly limits = { notes: 50, bytes: 100_000 };
+  #transport: Promise<Transporter> | null = null;
+
+  constructor(private readonly config: SmtpConfig) {}
+
+  /** The library is loaded with the first mail. */
+  async #connect(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer');
+    const { smtp_host: host, smtp_port: port, smtp_security, smtp_user: user, smtp_password: pass } = this.config;
+    return createTransport({
+      host,
+      port,
+      secure: smtp_security === 'tls',
+      requireTLS: smtp_security === 'starttls',
+      ignoreTLS: smtp_security === 'none',
+      ...(user !== '' && { auth: { user, pass } }),
+      connectionTimeout: TIMEOUT_MS,
+      greetingTimeout: TIMEOUT_MS,
+      socketTimeout: TIMEOUT_MS,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+  }
+
+  recipients(target: string): string[] {
+    return parseAddresses(target);
+  }
+
+  /** Each recipient has a transaction, so that one that is rejected or deferred holds up no other. */
+  async send(message: Message, { target }: Destination, recipient: string): Promise<void> {
+    const from = this.config.smtp_from;
+    const domain = from.slice(from.lastIndexOf('@') + 1).replace(/[^\w.-]/g, '') || 'localhost';
+    try {
+      this.#transport ??= this.#connect();
+      const transport = await this.#transport;
+      await transport.sendMail({
+        from,
+        to: parseAddresses(target),
+        envelope: { from, to: [recipient] },
+        subject: `[AOS] ${unlinked(message.subject)}`,
+        messageId: `<${message.id}@${domain}>`,
+        headers: { 'auto-submitted': 'auto-generated' },
+        text: toText(message),
+        html: toHtml(message),
+      });
+    } catch (error) {
+      throw toSendError(error);
+    }
+  }
+}
+
+/** Commands that are about one recipient or its message; a failure of any other concerns the server. */
+const RECIPIENT_COMMANDS: ReadonlySet<string> = new Set(['RCPT TO', 'DATA']);
+
+/** By the answer's code alone: 4xx is temporary (RFC 5321, 4.2.1), whichever command it answers. */
+function toSendError(error: unknown): SendError {
+  const { responseCode, code, command } = error as { responseCode?: number; code?: string; command?: string };
+  const isRejected = responseCode !== undefined && responseCode >= 500;
+  // Without an answer of the server: an address or a message that the library itself rejects.
+  const isInvalid = responseCode === undefined && (code === 'EENVELOPE' || code === 'EMESSAGE');
+  const isAboutServer = !isInvalid && !RECIPIENT_COMMANDS.has(command ?? '');
+  const text = error instanceof Error ? error.message : String(error);
+  return new SendError(`SMTP: ${text}`, isRejected || isInvalid, { server: isAboutServer });
+}

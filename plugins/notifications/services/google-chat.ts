@@ -1,0 +1,32 @@
+/** Incoming webhooks of Google Chat: a card, whose texts are simple HTML. */
+import type { Destination } from '../channels/channel.js';
+import type { Message, MessageLine } from '../notes/message.js';
+import { escapeHtml, htmlText, unlinked } from './escaping.js';
+import { colourOf } from './colours.js';
+import { HttpSender, type ServiceCall } from './http-sender.js';
+
+export class GoogleChatSender extends HttpSender {
+  // A message may have 32 KB, a text paragraph less than 4,096 characters.
+  readonly limits = { notes: 10, bytes: 3_500 };
+
+  override measure({ title, text, url }: MessageLine): number {
+    return Buffer.byteLength(htmlText(title)) + Buffer.byteLength(htmlText(text)) + Buffer.byteLength(escapeHtml(url));
+  }
+
+  protected request({ id, subject, lines, url }: Message, { target }: Destination): ServiceCall {
+    const sections = lines.map((line) => ({
+      widgets: [
+        {
+          textParagraph: {
+            text:
+              `<a href="${escapeHtml(line.url)}">${htmlText(line.title)}</a><br>${htmlText(line.text)}<br>` +
+              `<font color="${colourOf(line)}">${line.severity} · ${escapeHtml(line.when)}</font>`,
+          },
+        },
+      ],
+    }));
+    const open = { widgets: [{ buttonList: { buttons: [{ text: 'Open AOS', onClick: { openLink: { url } } }] } }] };
+    const card = { cardId: id, card: { sections: [...sections, open] } };
+    return { url: target, body: { fallbackText: unlinked(subject), cardsV2: [card] } };
+  }
+}

@@ -1,0 +1,73 @@
+/** A POST to any address, with the administrator's headers, body and signature. */
+import { createHmac } from 'node:crypto';
+import type { Clock } from '../../../ports/clock.js';
+import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
+import type { Scalar } from '../../../ports/store.js';
+import type { Destination } from '../channels/channel.js';
+import type { Message, MessageLine } from '../notes/message.js';
+import { HttpSender, type ServiceCall } from './http-sender.js';
+
+const PLACEHOLDER = /\{\{\s*([a-z_]{1,40})\s*\}\}/g;
+
+/** Values by the names that a template has for them. */
+function valuesOf(id: string, { details, ...line }: MessageLine, subject: string): Record<string, Scalar> {
+  return {
+    id,
+    subject,
+    event: line.event,
+    phase: line.phase,
+    severity: line.severity,
+    title: line.title,
+    text: line.text,
+    url: line.url,
+    at: line.at,
+    local_time: line.when,
+    key: line.key,
+    ...details,
+  };
+}
+
+/**
+ * Fills `{{name}}` in. In JSON a value becomes the content of a text: quotes and control characters are escaped, so
+ * that nothing from outside leaves its text. An unknown name becomes an empty text.
+ */
+export function fillTemplate(template: string, values: Readonly<Record<string, Scalar>>, isJson: boolean): string {
+  return template.replace(PLACEHOLDER, (_, name: string) => {
+    const value = Object.hasOwn(values, name) ? String(values[name] ?? '') : '';
+    return isJson ? JSON.stringify(value).slice(1, -1) : value;
+  });
+}
+
+export class HttpRequestSender extends HttpSender {
+  // A template has the values of one notification.
+  readonly limits = { notes: 1, bytes: 100_000 };
+
+  constructor(
+    outbound: Outbound,
+    policy: EgressPolicy,
+    version: string,
+    private readonly clock: Pick<Clock, 'now'>,
+  ) {
+    super(outbound, policy, version);
+  }
+
+  protected request({ id, subject, lines: [line] }: Message, destination: Destination): ServiceCall | null {
+    if (line === undefined) return null;
+    const { target, secret, template } = destination;
+    const headers = Object.fromEntries(
+      Object.entries(destination.headers).map(([name, value]) => [name.toLowerCase(), value]),
+    );
+    const isJson = /json/i.test(headers['content-type'] ?? 'application/json');
+    const values = valuesOf(id, line, subject);
+    const body = template === null ? JSON.stringify(values) : fillTemplate(template, values, isJson);
+    return { url: target, headers: { ...headers, ...sign(secret, body, id, this.clock.now()) }, body };
+  }
+}
+
+/** The headers of contract 70, payload and signature. */
+function sign(secret: string | null, body: string, id: string, now: number): Record<string, string> {
+  if (secret === null) return { 'x-svc-delivery': id };
+  const timestamp = String(Math.floor(now / 1_000));
+  const signature = createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex');
+  return { 'x-svc-delivery': id, 'x-svc-timestamp': timestamp, 'x-svc-signature': `sha256=${signature}` };
+}

@@ -1,0 +1,82 @@
+/** Services that take one HTTP request per message, under the egress policy. */
+import { OutboundError, type EgressPolicy, type Outbound, type OutboundResponse } from '../../../ports/outbound.js';
+import type { Destination } from '../channels/channel.js';
+import type { Message, MessageLine } from '../notes/message.js';
+import { toPlainText } from '../notes/plain-text.js';
+import { SendError, type MessageLimits, type Sender } from './sender.js';
+
+export interface ServiceCall {
+  /** Default POST. */
+  method?: 'POST' | 'PUT';
+  url: string;
+  headers?: Record<string, string>;
+  /** An object is sent as JSON. */
+  body: object | string;
+}
+
+/** Statuses after which the same request may be taken later. */
+const isTransient = (status: number): boolean => status === 408 || status === 425 || status === 429 || status >= 500;
+/** Statuses by which a receiver rejects the content. */
+const REJECTED_CONTENT: ReadonlySet<number> = new Set([400, 413, 422]);
+const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_EXCERPT = 200;
+const MAX_ANSWER_BYTES = 4_096;
+
+export abstract class HttpSender implements Sender {
+  abstract readonly limits: MessageLimits;
+
+  constructor(
+    private readonly outbound: Outbound,
+    private readonly policy: EgressPolicy,
+    private readonly version: string,
+  ) {}
+
+  measure?(line: MessageLine): number;
+
+  /** The request of this service; null: it takes nothing of this message. */
+  protected abstract request(message: Message, destination: Destination): ServiceCall | null;
+
+  /** Milliseconds that the answer asks to wait. */
+  protected retryAfter({ headers }: OutboundResponse): number | undefined {
+    const seconds = Number(headers['retry-after']);
+    return Number.isFinite(seconds) && seconds > 0 ? Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) : undefined;
+  }
+
+  /** Why an answer with a success status is none; null: it is one. */
+  protected findProblem(_answer: OutboundResponse): string | null {
+    return null;
+  }
+
+  async send(message: Message, destination: Destination): Promise<void> {
+    const request = this.request(message, destination);
+    if (request === null) return;
+    const { method = 'POST', url, headers, body } = request;
+    const answer = await this.outbound
+      .request({
+        method,
+        url,
+        headers: { 'content-type': 'application/json', ...headers, 'user-agent': `AOS/${this.version}` },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+        policy: this.policy,
+        maxBytes: MAX_ANSWER_BYTES,
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof OutboundError)) throw error;
+        const permanent = error.fault === 'blocked' || error.fault === 'invalid_url';
+        throw new SendError(`${error.fault}: ${error.message}`, permanent, { server: true });
+      });
+    const { status } = answer;
+    const problem = status >= 200 && status < 300 ? this.findProblem(answer) : null;
+    if (status >= 200 && status < 300 && problem === null) return;
+    const excerpt = problem ?? toPlainText(answer.body.toString('utf8'), MAX_EXCERPT);
+    const retryAfterMs = this.retryAfter(answer);
+    throw new SendError(
+      `The receiver answered HTTP ${status}${excerpt === '' ? '.' : `: ${excerpt}`}`,
+      problem !== null || !isTransient(status),
+      { content: REJECTED_CONTENT.has(status), ...(retryAfterMs !== undefined && { retryAfterMs }) },
+    );
+  }
+}
+
+/** The address below a server's own path. */
+export const below = (server: string, path: string): string => server.replace(/\/+$/, '') + path;

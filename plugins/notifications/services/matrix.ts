@@ -1,0 +1,48 @@
+/** Matrix: an event of a room, by the client-server API. A repeat has the same transaction and is shown once. */
+import type { OutboundResponse } from '../../../ports/outbound.js';
+import type { Destination } from '../channels/channel.js';
+import type { Message, MessageLine } from '../notes/message.js';
+import { escapeHtml, htmlText } from './escaping.js';
+import { toText } from './sender.js';
+import { colourOf } from './colours.js';
+import { below, HttpSender, type ServiceCall } from './http-sender.js';
+
+export class MatrixSender extends HttpSender {
+  // An event has at most 64 KB, with its text twice.
+  readonly limits = { notes: 20, bytes: 12_000 };
+
+  override measure({ title, text, url }: MessageLine): number {
+    return Buffer.byteLength(htmlText(title)) + Buffer.byteLength(htmlText(text)) + Buffer.byteLength(escapeHtml(url));
+  }
+
+  protected request(message: Message, { target, secret, server }: Destination): ServiceCall {
+    const formatted = message.lines.map(
+      (line) =>
+        `<font data-mx-color="${colourOf(line)}">●</font> <b><a href="${escapeHtml(line.url)}">${htmlText(line.title)}</a></b><br>` +
+        `${htmlText(line.text)}<br><i>${line.severity} · ${escapeHtml(line.when)}</i>`,
+    );
+    return {
+      method: 'PUT',
+      url: below(
+        server,
+        `/_matrix/client/v3/rooms/${encodeURIComponent(target)}/send/m.room.message/aos-${message.id}`,
+      ),
+      headers: { authorization: `Bearer ${secret ?? ''}` },
+      body: {
+        msgtype: 'm.text',
+        body: toText(message),
+        format: 'org.matrix.custom.html',
+        formatted_body: formatted.join('<br><br>'),
+      },
+    };
+  }
+
+  protected override findProblem({ body }: OutboundResponse): string | null {
+    return /"event_id"/.test(body.toString('utf8')) ? null : 'The answer is not that of a homeserver';
+  }
+
+  protected override retryAfter(answer: OutboundResponse): number | undefined {
+    const ms = /"retry_after_ms"\s*:\s*(\d{1,9})/.exec(answer.body.toString('utf8'))?.[1];
+    return ms === undefined ? super.retryAfter(answer) : Number(ms);
+  }
+}

@@ -1,0 +1,28 @@
+/** ntfy: the topic is the last segment of the address; its JSON goes to the server's root. */
+import type { Destination } from '../channels/channel.js';
+import type { Message } from '../notes/message.js';
+import { unlinked } from './escaping.js';
+import { toText } from './sender.js';
+import { PRIORITIES } from './colours.js';
+import { HttpSender, type ServiceCall } from './http-sender.js';
+
+export class NtfySender extends HttpSender {
+  // A message of more than 4,096 bytes becomes an attachment, or is rejected.
+  readonly limits = { notes: 10, bytes: 3_500 };
+
+  protected request(message: Message, { target, secret }: Destination): ServiceCall {
+    const { origin, pathname } = new URL(target);
+    const [first] = message.lines;
+    return {
+      url: `${origin}/`,
+      headers: secret === null ? {} : { authorization: `Bearer ${secret}` },
+      body: {
+        topic: decodeURIComponent(/([^/]*)\/*$/.exec(pathname)?.[1] ?? ''),
+        title: unlinked(message.subject),
+        message: toText(message),
+        priority: PRIORITIES[message.severity],
+        click: message.lines.length === 1 && first ? first.url : message.url,
+      },
+    };
+  }
+}

@@ -1,0 +1,93 @@
+/** PagerDuty and Opsgenie: alerts that a recovery resolves and an acknowledgement acknowledges. */
+import type { Scalar } from '../../../ports/store.js';
+import type { Destination } from '../channels/channel.js';
+import { isEnd, type Message, type MessageLine } from '../notes/message.js';
+import type { NoteSeverity } from '../notes/note.js';
+import { below, HttpSender, type ServiceCall } from './http-sender.js';
+
+const SEVERITIES: Readonly<Record<NoteSeverity, string>> = {
+  critical: 'critical',
+  high: 'error',
+  medium: 'warning',
+  low: 'info',
+};
+const PRIORITIES: Readonly<Record<NoteSeverity, string>> = { critical: 'P1', high: 'P2', medium: 'P3', low: 'P5' };
+const MAX_SUMMARY = 1_024;
+const MAX_ALERT_MESSAGE = 130;
+const MAX_KEY = 255;
+const MAX_SOURCE = 100;
+
+const cut = (text: string, most: number): string => Array.from(text).slice(0, most).join('');
+
+/** One per fault, and for each installation of its own: items of two may have the same number. */
+const keyOf = ({ key }: MessageLine, url: string): string => cut(`${new URL(url).host} ${key}`, MAX_KEY);
+
+/** What these services call the component that is affected. */
+const sourceOf = ({ details }: MessageLine, url: string): string =>
+  typeof details['source'] === 'string' ? details['source'] : new URL(url).host;
+
+const detailsOf = (line: MessageLine): Record<string, unknown> => ({
+  text: line.text,
+  event: line.event,
+  ...line.details,
+});
+
+const textsOf = (values: Readonly<Record<string, Scalar>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value ?? '')]));
+
+/** PagerDuty's Events API v2. */
+export class PagerDutySender extends HttpSender {
+  readonly limits = { notes: 1, bytes: 100_000 };
+
+  protected request({ lines: [line], url }: Message, { secret, server }: Destination): ServiceCall | null {
+    if (line === undefined || line.phase === 'unassigned') return null;
+    const action = isEnd(line) ? 'resolve' : line.phase === 'acknowledged' ? 'acknowledge' : 'trigger';
+    const head = { routing_key: secret, event_action: action, dedup_key: keyOf(line, url) };
+    const payload = {
+      summary: cut(`${line.title}: ${line.text}`, MAX_SUMMARY),
+      source: sourceOf(line, url),
+      severity: SEVERITIES[line.severity],
+      timestamp: line.at,
+      class: line.event,
+      custom_details: detailsOf(line),
+    };
+    const body =
+      action === 'trigger'
+        ? { ...head, client: 'AOS', client_url: line.url, payload, links: [{ href: line.url, text: 'Open AOS' }] }
+        : head;
+    return { url: below(server, '/v2/enqueue'), body };
+  }
+}
+
+/** Opsgenie's Alert API v2. */
+export class OpsgenieSender extends HttpSender {
+  readonly limits = { notes: 1, bytes: 100_000 };
+
+  protected request({ lines: [line], url }: Message, { secret, server }: Destination): ServiceCall | null {
+    if (line === undefined) return null;
+    const headers = { authorization: `GenieKey ${secret ?? ''}` };
+    const alias = keyOf(line, url);
+    const source = cut(`AOS ${new URL(url).host}`, MAX_SOURCE);
+    if (line.phase === 'begin' || line.phase === 'reminder')
+      return {
+        url: below(server, '/v2/alerts'),
+        headers,
+        body: {
+          message: cut(line.title, MAX_ALERT_MESSAGE),
+          alias,
+          description: `${line.text}\n${line.when}\n${line.url}`,
+          priority: PRIORITIES[line.severity],
+          entity: sourceOf(line, url),
+          source,
+          // Values are texts.
+          details: textsOf({ ...line.details, event: line.event, url: line.url }),
+        },
+      };
+    const action = isEnd(line) ? 'close' : line.phase === 'acknowledged' ? 'acknowledge' : 'unacknowledge';
+    return {
+      url: below(server, `/v2/alerts/${encodeURIComponent(alias)}/${action}?identifierType=alias`),
+      headers,
+      body: { source, note: `${line.title}: ${line.text}` },
+    };
+  }
+}

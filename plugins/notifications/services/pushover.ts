@@ -1,0 +1,42 @@
+/** Pushover's message API. */
+import type { OutboundResponse } from '../../../ports/outbound.js';
+import type { Destination } from '../channels/channel.js';
+import type { Message } from '../notes/message.js';
+import type { NoteSeverity } from '../notes/note.js';
+import { unlinked } from './escaping.js';
+import { below, HttpSender, type ServiceCall } from './http-sender.js';
+
+/** 2 would repeat until someone acknowledges it, which reminders of the channel do as far as they are wanted. */
+const PRIORITIES: Readonly<Record<NoteSeverity, number>> = { critical: 1, high: 0, medium: 0, low: -1 };
+const MAX_TITLE = 250;
+const MAX_URL = 512;
+
+export class PushoverSender extends HttpSender {
+  // A message has at most 1,024 characters.
+  readonly limits = { notes: 5, bytes: 1_000 };
+
+  protected request(message: Message, { target, secret, server }: Destination): ServiceCall {
+    const { lines, subject, severity } = message;
+    const [first] = lines;
+    const text = lines.map(
+      (line) => (lines.length === 1 ? '' : `${unlinked(line.title)}\n`) + `${unlinked(line.text)}\n${line.when}`,
+    );
+    const url = lines.length === 1 && first ? first.url : message.url;
+    return {
+      url: below(server, '/1/messages.json'),
+      body: {
+        token: secret,
+        user: target,
+        title: Array.from(unlinked(subject)).slice(0, MAX_TITLE).join(''),
+        message: text.join('\n\n'),
+        priority: PRIORITIES[severity],
+        timestamp: Math.floor(Date.parse(first?.at ?? '') / 1_000),
+        ...(url.length <= MAX_URL && { url, url_title: 'Open AOS' }),
+      },
+    };
+  }
+
+  protected override findProblem({ body }: OutboundResponse): string | null {
+    return /"status"\s*:\s*1\b/.test(body.toString('utf8')) ? null : 'The answer does not say that it was taken';
+  }
+}

@@ -1,0 +1,47 @@
+/** Builds the sender of each kind. */
+import type { Clock } from '../../../kernel/contract.js';
+import type { EgressPolicy, Outbound } from '../../../ports/outbound.js';
+import type { ChannelKind } from '../channels/kinds.js';
+import { EmailSender, type SmtpConfig } from './email.js';
+import type { Sender } from './sender.js';
+import { GoogleChatSender } from './google-chat.js';
+import { HttpRequestSender } from './http-request.js';
+import { MatrixSender } from './matrix.js';
+import { NtfySender } from './ntfy.js';
+import { OpsgenieSender, PagerDutySender } from './on-call.js';
+import { PushoverSender } from './pushover.js';
+import { SlackSender } from './slack.js';
+import { TeamsSender } from './teams.js';
+import { TelegramSender } from './telegram.js';
+
+export interface SenderParts {
+  smtp: SmtpConfig;
+  outbound: Outbound;
+  policy: EgressPolicy;
+  version: string;
+  clock: Pick<Clock, 'now'>;
+}
+
+/** Without e-mail where no server is configured. */
+export function buildSenders({
+  smtp,
+  outbound,
+  policy,
+  version,
+  clock,
+}: SenderParts): Partial<Record<ChannelKind, Sender>> {
+  const http = [outbound, policy, version] as const;
+  return {
+    ...(smtp.smtp_host !== '' && { email: new EmailSender(smtp) }),
+    slack: new SlackSender(...http),
+    teams: new TeamsSender(...http),
+    google_chat: new GoogleChatSender(...http),
+    telegram: new TelegramSender(...http),
+    matrix: new MatrixSender(...http),
+    ntfy: new NtfySender(...http),
+    pushover: new PushoverSender(...http),
+    pagerduty: new PagerDutySender(...http),
+    opsgenie: new OpsgenieSender(...http),
+    http: new HttpRequestSender(...http, clock),
+  };
+}

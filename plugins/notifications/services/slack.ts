@@ -1,0 +1,33 @@
+/** Slack's incoming webhooks; Mattermost takes the same, Discord below `…/slack`. */
+import type { Destination } from '../channels/channel.js';
+import type { Message, MessageLine } from '../notes/message.js';
+import { slackMarkdown, slackText } from './escaping.js';
+import { colourOf } from './colours.js';
+import { HttpSender, type ServiceCall } from './http-sender.js';
+
+/** Slack itself is asked not to read markup; others that take its form read Markdown in texts, but not in titles. */
+const SLACK = /(?:^|\.)slack(?:-gov)?\.com$/;
+
+export class SlackSender extends HttpSender {
+  // Discord takes 10 embeds of 6,000 characters together, a block of Slack 3,000.
+  readonly limits = { notes: 10, bytes: 2_900 };
+
+  override measure({ title, text, url }: MessageLine): number {
+    return Buffer.byteLength(slackText(title)) + Buffer.byteLength(slackMarkdown(text)) + Buffer.byteLength(url);
+  }
+
+  protected request({ subject, lines }: Message, { target }: Destination): ServiceCall {
+    const marked = SLACK.test(new URL(target).hostname) ? slackText : slackMarkdown;
+    const attachments = lines.map((line) => ({
+      color: colourOf(line),
+      fallback: slackText(line.title),
+      title: slackText(line.title),
+      title_link: line.url,
+      text: marked(line.text),
+      ts: Math.floor(Date.parse(line.at) / 1_000),
+      mrkdwn_in: [],
+    }));
+    const text = marked(subject);
+    return { url: target, body: { text, mrkdwn: false, parse: 'none', unfurl_links: false, attachments } };
+  }
+}
