@@ -18,6 +18,20 @@ export function refusedGlob(glob: string): string | null {
   return null;
 }
 
+/**
+ * Why a text that somebody writes as a glob would not do what it looks like; null when it does. Patterns of published
+ * manifests are not held to it.
+ */
+export function unsupportedGlob(glob: string): string | null {
+  if (glob.startsWith('!')) return 'begins with !; exceptions are not supported';
+  if (/[{}]/.test(glob)) return 'has braces, which are not supported; write one pattern for each alternative';
+  if (/[[\]]/.test(glob)) return 'has brackets, which are not supported; ? stands for any one character';
+  return refusedGlob(glob);
+}
+
+/** `name/` means everything in the folder. */
+export const normalizeGlob = (glob: string): string => (glob.endsWith('/') ? `${glob}**` : glob);
+
 /** A function that tells whether a relative path matches any of the globs. */
 export function globMatcher(globs: readonly string[]): (path: string) => boolean {
   const compiled = globs.map(steps);

@@ -11,6 +11,12 @@ const DIGITS = /^\d+$/;
 export const isVersion = (text: string): boolean => VERSION.test(text) && !text.endsWith('\n');
 
 /**
+ * Returns a version without its build metadata: `1.2.3` for `1.2.3+0a1b2c3`. A `+` in a query that was not escaped
+ * arrives as a space.
+ */
+export const stripBuildMetadata = (text: string): string => text.replace(/[+ ][0-9A-Za-z.-]+$/, '');
+
+/**
  * Below 0, 0 or above 0: numerically per segment, missing segments 0, a suffix below the plain version, two suffixes as
  * in SemVer (contract 40). Both must be versions.
  */

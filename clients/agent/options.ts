@@ -6,7 +6,7 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { isVersion } from '../../lib/versions.js';
+import { isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { canonicalKey } from '../../formats/license-key.js';
 import { isPlatform, PLATFORMS } from '../../formats/platform.js';
 import { checkTyped } from './system/typed.js';
@@ -149,6 +149,8 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
     if (value !== null && !fits(value)) throw new AgentFailure('usage', `--${name} must be ${says}`);
     return value;
   };
+  const isInstalled = (version: string): boolean => isVersion(stripBuildMetadata(version));
+  const currentVersion = one('current-version', isInstalled, 'a version such as 1.2.3');
   const action = one('action', (a) => (ACTIONS as readonly string[]).includes(a), `one of ${ACTIONS.join(', ')}`);
   const allowHttp = values['allow-http'] === true;
   const server = text(values.server);
@@ -165,7 +167,7 @@ function checked(values: Values, dir: string, { warnings }: Belief): CheckedOpti
     dir,
     dirGiven: values.dir !== undefined,
     warnings,
-    currentVersion: one('current-version', isVersion, 'a version such as 1.2.3'),
+    currentVersion: currentVersion === null ? null : stripBuildMetadata(currentVersion),
     licenseKey: text(values['license-key']),
     username: one('username', (name) => name !== '' && !/[:\p{Cc}]/u.test(name), 'the name of an account'),
     password: null,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readNamed, UntrustedFile } from '../../lib/files/trusted-file.js';
-import { isVersion } from '../../lib/versions.js';
+import { isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
 import { readConfig } from './config-file.js';
 import { EXIT, PackagerFailure } from './failure.js';
@@ -143,9 +143,11 @@ function parse(argv: readonly string[]): ReturnType<typeof parseArgs<{ options: 
 }
 
 function version(text: string | undefined, option: string): string | null {
-  if (text !== undefined && !isVersion(text))
+  if (text === undefined) return null;
+  const version = stripBuildMetadata(text);
+  if (!isVersion(version))
     throw fail(`${option} ${text} is no version: up to six numbers with dots, and a suffix after a hyphen.`);
-  return text ?? null;
+  return version;
 }
 
 function channel(text: string): string {

@@ -12,7 +12,7 @@ import { credentialWarnings } from './credentials.js';
 import { EXIT, PackagerFailure } from './failure.js';
 import { mainAssembly, type MainAssembly } from './main-assembly.js';
 import type { PackagerSettings } from './options.js';
-import { platformOfPath, publishFiles, type PublishFile } from './publish-files.js';
+import { platformOfPath, publishFiles, type PublishFile, unmatchedPatterns } from './publish-files.js';
 import { unwritable } from './unwritable.js';
 import { UpdateService, type ListedRelease, type ReleaseToPublish } from './service.js';
 
@@ -66,15 +66,21 @@ export async function runPackager(
     settings.output === null
       ? null
       : archivePath(settings.output, `${project}-${version}-${channel}-${platform}.tar.gz`);
-  const files = await publishFiles(settings.publishDir, {
+  const { files, excluded, junk } = await publishFiles(settings.publishDir, {
     platform,
     exclude: settings.exclude,
     own: [settings.configFile, ...(kept === null ? [] : [kept])],
   });
+  const all = [...files.map(({ path }) => path), ...excluded];
+  unmatchedPatterns('excludePatterns', settings.exclude, all).forEach(warn);
+  if (junk.length > 0) console.line(`Left out ${junk.length} files of the system: ${junk.slice(0, 5).join(', ')}`);
   const preserved = globMatcher(settings.preserve);
   (await credentialWarnings(files, preserved)).forEach(warn);
-  for (const glob of settings.preserve)
-    if (!files.some(({ path }) => globMatcher([glob])(path))) warn(`preservePatterns: ${glob} matches no file.`);
+  unmatchedPatterns(
+    'preservePatterns',
+    settings.preserve,
+    files.map(({ path }) => path),
+  ).forEach(warn);
   const entry = entryOf(settings, assembly, files);
 
   return withFolder(kept, async (path) => {

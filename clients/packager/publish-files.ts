@@ -28,17 +28,37 @@ export interface PublishRules {
   own: readonly string[];
 }
 
+export interface FoundFiles {
+  /** By code point. */
+  files: PublishFile[];
+  /** Paths that the patterns left out. */
+  excluded: string[];
+  /** Paths of files that operating systems put everywhere. */
+  junk: string[];
+}
+
+const isJunk = globMatcher(
+  ['.DS_Store', '._*', 'Thumbs.db', 'desktop.ini', '__MACOSX/**'].flatMap((glob) => [glob, `**/${glob}`]),
+);
+
 /**
- * Every file below `root` that is not excluded, by code point.
+ * Every file below `root` that is not excluded.
  * @throws PackagerFailure for a path that no package may hold, a link or a device: named, and nothing is packed
  */
-export async function publishFiles(root: string, rules: PublishRules): Promise<PublishFile[]> {
-  const excluded = globMatcher(rules.exclude);
+export async function publishFiles(root: string, rules: PublishRules): Promise<FoundFiles> {
+  const isExcluded = globMatcher(rules.exclude);
+  const excluded: string[] = [];
+  const junk: string[] = [];
   const found: PublishFile[] = [];
   const paths = new PathSet();
   for await (const path of walk(root, '')) {
     const file = join(root, ...path.split('/'));
-    if (excluded(path) || rules.own.includes(file)) continue;
+    if (rules.own.includes(file)) continue;
+    const list = isExcluded(path) ? excluded : isJunk(path) ? junk : null;
+    if (list !== null) {
+      list.push(path);
+      continue;
+    }
     const why = refusedPath(path, rules.platform) ?? paths.add(path, 'file');
     if (why !== null) throw refused(path, why);
     const stat = await lstat(file);
@@ -48,7 +68,25 @@ export async function publishFiles(root: string, rules: PublishRules): Promise<P
     found.push({ path, file, size: stat.size, executable: (stat.mode & 0o111) !== 0 });
   }
   if (found.length === 0) throw new PackagerFailure(EXIT.refused, `${root} holds no file that is not excluded.`);
-  return found.toSorted((a, b) => compareCodePoints(a.path, b.path));
+  return { files: found.toSorted((a, b) => compareCodePoints(a.path, b.path)), excluded, junk };
+}
+
+/** A warning for each pattern that matches no path, with what may have been meant. */
+export function unmatchedPatterns(name: string, patterns: readonly string[], paths: readonly string[]): string[] {
+  const anyMatches = (glob: string, among: readonly string[]): boolean => among.some(globMatcher([glob]));
+  return patterns
+    .filter((glob) => !anyMatches(glob, paths))
+    .map((glob) => {
+      const lower = paths.map((path) => path.toLowerCase());
+      const meant = anyMatches(`${glob}/**`, paths)
+        ? `; ${glob}/ means everything in the folder`
+        : anyMatches(glob.toLowerCase(), lower)
+          ? '; case counts'
+          : anyMatches(`**/${glob}`, paths)
+            ? `; **/${glob} matches below folders`
+            : '';
+      return `${name}: ${glob} matches no file${meant}.`;
+    });
 }
 
 /** Every path that is no directory, links to directories among them. */

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { invalid, invalidQuery, type ServiceError } from '../../kernel/errors.js';
-import { canonicalVersion, isVersion } from '../../lib/versions.js';
+import { canonicalVersion, isVersion, stripBuildMetadata } from '../../lib/versions.js';
 import { isPlatform, PLATFORMS, type Platform } from '../../formats/platform.js';
 
 export const SLUG = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -23,8 +23,9 @@ export const isChannel = (text: string): boolean => SLUG.test(text) && text !== 
 
 /** @throws ServiceError validation_failed on every route (contract 40, versions) */
 export function checkVersion(text: string, field = 'version', length = VERSION_LENGTH): string {
-  if (text.length > length || !isVersion(text)) throw invalid({ [field]: VERSION_RULE });
-  return text;
+  const version = stripBuildMetadata(text);
+  if (text.length > length || !isVersion(version)) throw invalid({ [field]: VERSION_RULE });
+  return version;
 }
 
 /** @throws ServiceError validation_failed on every route */

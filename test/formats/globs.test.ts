@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { globMatcher, refusedGlob } from '../../formats/globs.js';
+import { globMatcher, normalizeGlob, refusedGlob, unsupportedGlob } from '../../formats/globs.js';
 import { staysLinear } from '../support/work.js';
 
 /** The same meaning, said as a regular expression: slow on purpose-built texts, and short. */
@@ -66,4 +66,19 @@ describe('globs over a whole relative path', () => {
     expect(refusedGlob('x'.repeat(1_001))).to.match(/longer/);
     expect(refusedGlob('**/*.js')).to.equal(null);
   });
+
+  it('name a folder with a slash at its end', () => {
+    expect([normalizeGlob('secrets/'), normalizeGlob('a/*.txt')]).to.deep.equal(['secrets/**', 'a/*.txt']);
+  });
+
+  const UNSUPPORTED: [glob: string, why: RegExp][] = [
+    ['{a,b}', /braces/],
+    ['[ab].txt', /brackets/],
+    ['!x', /begins with !/],
+    ['', /empty/],
+    ['/a', /relative/],
+  ];
+  for (const [glob, why] of UNSUPPORTED)
+    it(`reject ${glob === '' ? 'an empty pattern' : glob} where somebody writes it`, () =>
+      expect(unsupportedGlob(glob)).to.match(why));
 });

@@ -1,7 +1,7 @@
 /** Contract 40, versions: grammar and order. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compareVersions, isVersion, sameVersion } from '../../lib/versions.js';
+import { compareVersions, isVersion, sameVersion, stripBuildMetadata } from '../../lib/versions.js';
 
 const BIG = '9'.repeat(400);
 
@@ -72,5 +72,12 @@ describe('versions', () => {
         expect(compareVersions(y ?? '', z ?? '')).to.be.at.most(0);
       }),
     );
+  });
+
+  it('ignores build metadata, also where its plus arrives as a space', () => {
+    for (const text of ['1.2.3+0a1b2c3', '1.2.3+388', '1.2.3 0a1b2c3', '1.2.3'])
+      expect(stripBuildMetadata(text)).to.equal('1.2.3');
+    expect(stripBuildMetadata('1.2.3-rc.1+build.5')).to.equal('1.2.3-rc.1');
+    for (const text of ['1.2.3+', '1.2.3+a b', '+1']) expect(isVersion(stripBuildMetadata(text)), text).to.equal(false);
   });
 });

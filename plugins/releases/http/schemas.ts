@@ -5,7 +5,7 @@ import { PLATFORMS } from '../../../formats/platform.js';
 import { ASKED_LENGTH } from '../place.js';
 import { platformShape, releaseShape } from '../view.js';
 
-const VERSION_PATTERN = String.raw`^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?$`;
+const VERSION_PATTERN = String.raw`^\d+(\.\d+){0,5}(-[0-9A-Za-z.-]{1,40})?(\+[0-9A-Za-z.-]+)?$`;
 const SLUG_PATTERN = '^[a-z0-9][a-z0-9._-]{0,63}$';
 const timestamp = joi.string().isoDate();
 

@@ -16,7 +16,16 @@ import { changing, crumb } from './shown.js';
 const title = 'Publish a release';
 const PATH = '/releases/new';
 /** The form's own parts, in this order before the package. */
-const FIELDS = ['product', 'version', 'channel', 'platform', 'rollout_percent', 'notes', 'mandatory'];
+const FIELDS = [
+  'product',
+  'version',
+  'channel',
+  'platform',
+  'rollout_percent',
+  'notes',
+  'mandatory',
+  'preserve_patterns',
+];
 
 type Said = Partial<Record<string, string>>;
 
@@ -66,6 +75,17 @@ const sentences = (faults: Readonly<Record<string, string>>): Record<string, str
     ]),
   );
 
+/** Faults of a pattern stand below their field: `meta.preserve_patterns.1` is the second line. */
+function formErrors(fields: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, text]) => {
+      const [, line] = /^meta\.preserve_patterns(?:\.(\d+))?$/.exec(name) ?? [];
+      if (!name.startsWith('meta.preserve_patterns')) return [name, text];
+      return ['preserve_patterns', line === undefined ? text : `pattern ${Number(line) + 1} ${text}`];
+    }),
+  );
+}
+
 /** What the script of the page is answered. */
 const asJson = ({ headers }: HttpRequest): boolean => headers['accept']?.includes('application/json') === true;
 
@@ -79,7 +99,7 @@ async function publish(services: ReleaseServices, request: HttpRequest): Promise
     const asked = await requestOf(services, said, by);
     const { release, outcome, warnings } = await services.uploads.publish(principal, {
       request: { ...asked, reauthorize: () => request.reauthorize() },
-      body: { ...body, fields: notesOf(body) },
+      body: { ...body, fields: partsOf(body) },
       announced,
     });
     const done = outcome === 'unchanged' ? 'was published before: the package is the same' : 'is published';
@@ -89,17 +109,23 @@ async function publish(services: ReleaseServices, request: HttpRequest): Promise
     return asJson(request) ? new Reply(200, { location: to, message }) : new Redirect(to, { tone, message });
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const { message, fields: errors = {} } = error;
+    const { message } = error;
+    const errors = formErrors(error.fields ?? {});
     if (asJson(request)) return new Reply(error.status, { message, fields: sentences(errors) });
     const again = await form(services, said, { message, errors });
     return again.withRefusal(error.status, { code: error.code, message, fields: errors });
   }
 }
 
-/** The parts that the publisher knows: the notes alone. */
-const notesOf = (body: UploadedBody) => async (): Promise<Record<string, string>> => {
-  const { notes } = await body.fields();
-  return notes === undefined || notes.trim() === '' ? {} : { notes };
+/** The form's parts as a publish by API has them: notes and meta. */
+const partsOf = (body: UploadedBody) => async (): Promise<Record<string, string>> => {
+  const { notes = '', preserve_patterns: lines = '' } = await body.fields();
+  const patterns = lines.split(/\r?\n/).map((line) => line.trim());
+  const preserve_patterns = patterns.filter((line) => line !== '');
+  return {
+    ...(notes.trim() !== '' && { notes }),
+    ...(preserve_patterns.length > 0 && { meta: JSON.stringify({ preserve_patterns }) }),
+  };
 };
 
 export const publishPages = (services: ReleaseServices): PageSpec[] => [

@@ -5,7 +5,7 @@
 import joi from 'joi';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, ServiceError } from '../../../kernel/errors.js';
-import { refusedGlob } from '../../../formats/globs.js';
+import { normalizeGlob, unsupportedGlob } from '../../../formats/globs.js';
 import { unknownFields, type DescribedFields } from '../../../lib/unknown-fields.js';
 import { fieldsWithLiveTokens } from '../../../ports/domain/live-tokens.js';
 import type { UploadedBody } from '../../../ports/http.js';
@@ -53,9 +53,9 @@ function nameSchema(): joi.StringSchema {
 }
 
 function checkGlob(glob: string): string {
-  const why = refusedGlob(glob);
+  const why = unsupportedGlob(glob);
   if (why !== null) throw new Error(why);
-  return glob;
+  return normalizeGlob(glob);
 }
 
 /** The values of the headers; the parts of a multipart body come later. */

@@ -7,6 +7,8 @@ import { ReleaseIndex } from '../asking/release-index.js';
 import { DEPS, type ReleaseDeps } from '../deps.js';
 import { nameOf } from './changes.js';
 import { PackageIntake, type Announced } from './package-intake.js';
+import { publishWarnings } from './publish-warnings.js';
+import { ReleaseDocs } from './release-docs.js';
 import { Publisher, type PublishedRelease, type PublishRequest } from './publisher.js';
 import type { PublishClaim } from './publish-lease.js';
 
@@ -23,6 +25,7 @@ export class Uploads {
     @inject(PackageIntake) private readonly intake: PackageIntake,
     @inject(Publisher) private readonly publisher: Publisher,
     @inject(ReleaseIndex) private readonly index: ReleaseIndex,
+    @inject(ReleaseDocs) private readonly docs: ReleaseDocs,
   ) {}
 
   /** @throws ServiceError as the contract lists them; an error leaves nothing behind */
@@ -64,7 +67,9 @@ export class Uploads {
     }
     const { facts, warnings } = await this.intake.read(staged, request.platform, meta);
     const published = await this.publisher.staged(claim, request, staged, { ...facts, notes });
-    return { ...published, warnings: [...unknown, ...warnings] };
+    const { id, product, channel, platform } = published.release;
+    const others = (await this.docs.list({ product, channel, platform })).filter((other) => other.id !== id);
+    return { ...published, warnings: [...unknown, ...warnings, ...publishWarnings({ ...request, ...facts }, others)] };
   }
 
   #warnings(request: PublishRequest, { release }: PublishedRelease, requireSigned: boolean): string[] {

@@ -435,6 +435,24 @@ describe('packager', function () {
       ]);
     });
 
+    const UNMATCHED: [pattern: string, hint: string][] = [
+      ['secrets', '; secrets/ means everything in the folder'],
+      ['APP.TXT', '; case counts'],
+      ['key.pem', '; **/key.pem matches below folders'],
+      ['nothing.*', ''],
+    ];
+    for (const [pattern, hint] of UNMATCHED)
+      it(`an exclusion that leaves out nothing: ${pattern}`, async () => {
+        expect(await warned({ 'app.txt': 'x', 'secrets/key.pem': 'x' }, { excludePatterns: [pattern] })).to.include(
+          `excludePatterns: ${pattern} matches no file${hint}.`,
+        );
+      });
+
+    it('no exclusion of a folder with a slash at its end', async () => {
+      const found = await warned({ 'app.txt': 'x', 'secrets/key.pem': 'x' }, { excludePatterns: ['secrets/'] });
+      expect(found).to.deep.equal([]);
+    });
+
     it('a version that is there, or below the newest', async () => {
       service.latest = (response) =>
         answer(response, 200, {

@@ -1,0 +1,76 @@
+/** What a publish warns about, although it is allowed (contract 40, amendments). Pure. */
+import { compareVersions } from '../../../lib/versions.js';
+import { globMatcher } from '../../../formats/globs.js';
+import type { PackagedFile } from '../../../ports/release-store.js';
+import type { ReleaseDoc } from '../model.js';
+
+/** Names of the patterns or paths in one sentence. */
+const MAX_NAMED = 5;
+
+type Earlier = Pick<ReleaseDoc, 'version' | 'preserve_patterns' | 'withdrawn_at'>;
+
+interface Published {
+  version: string;
+  min_version: string | null;
+  preserve_patterns: readonly string[];
+  files: readonly PackagedFile[];
+  setup: Readonly<Record<string, unknown>> | null;
+}
+
+/** @param others the other releases of this channel and platform, in any order */
+export function publishWarnings(release: Published, others: readonly Earlier[]): string[] {
+  return [...missingPatterns(release, others), ...unpreservedTargets(release), ...missingSteps(release, others)];
+}
+
+function missingPatterns({ version, preserve_patterns }: Published, others: readonly Earlier[]): string[] {
+  const before = others
+    .filter((other) => other.withdrawn_at === null && compareVersions(other.version, version) < 0)
+    .reduce<Earlier | null>((a, b) => (a !== null && compareVersions(a.version, b.version) >= 0 ? a : b), null);
+  const missing = before?.preserve_patterns.filter((pattern) => !preserve_patterns.includes(pattern)) ?? [];
+  if (before === null || missing.length === 0) return [];
+  return [
+    `preserve_patterns of ${before.version} are missing: ${named(missing)}. Later updates will replace those files.`,
+  ];
+}
+
+function unpreservedTargets({ setup, files, preserve_patterns }: Published): string[] {
+  const isPreserved = globMatcher(preserve_patterns);
+  const shipped = new Set(files.map(({ path }) => path));
+  const targets = new Set(targetFiles(setup).filter((path) => shipped.has(path) && !isPreserved(path)));
+  if (targets.size === 0) return [];
+  const list = named([...targets]);
+  return [
+    `setup.json writes into packaged files that are not preserved: ${list}. Updates merge its values into new ones.`,
+  ];
+}
+
+/** Files below the installation that setup.json names without variables. */
+function targetFiles(setup: Published['setup']): string[] {
+  const values: unknown = setup?.['values'];
+  const membersOf = (value: unknown, member: string): unknown[] => {
+    const list: unknown = (value as Record<string, unknown> | null)?.[member];
+    return Array.isArray(list) ? list : [];
+  };
+  return (Array.isArray(values) ? values : [])
+    .flatMap((value) => membersOf(value, 'targets'))
+    .filter((target): target is { file: string; location?: unknown } => {
+      const { file, location } = (target ?? {}) as { file?: unknown; location?: unknown };
+      return typeof file === 'string' && (location === undefined || location === 'install');
+    })
+    .map(({ file }) => file.replaceAll('\\', '/'));
+}
+
+/** A machine below `min_version` needs a release between the two; a withdrawn one is offered to no one. */
+function missingSteps({ version, min_version }: Published, others: readonly Earlier[]): string[] {
+  if (min_version === null) return [];
+  const steps = others.filter(
+    (other) => compareVersions(other.version, min_version) >= 0 && compareVersions(other.version, version) < 0,
+  );
+  if (steps.length === 0 || steps.some(({ withdrawn_at }) => withdrawn_at === null)) return [];
+  return [
+    `Only withdrawn releases lead from below ${min_version} to ${version}: machines there are not offered it. Publish a step.`,
+  ];
+}
+
+const named = (names: readonly string[]): string =>
+  `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}`;
