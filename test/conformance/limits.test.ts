@@ -1,9 +1,9 @@
 /** Limits, addresses and settings of contract 00 on a service with tight ones, behind a proxy and with https outside. */
 import { expect } from 'chai';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ADMIN, aos, aosJson, QUIET, SHARED_KEY, TestService } from '../support/service.js';
+import { ADMIN, QUIET, SHARED_KEY, TestService } from '../support/service.js';
 import { ask, Browser, createUsers, expectError, PASSWORD, type Wire } from './wire.js';
 
 function expectLimited(answer: Wire): void {
@@ -125,37 +125,7 @@ describe('conformance: limits and settings', function () {
   });
 
   it('makes links with the base URL and never with a request’s Host', async () => {
-    const made = await aosJson<{ dsn: string; key: string }>(service.env, ['project', 'intake-key', 'shop']);
+    const made = await service.command<{ dsn: string; key: string }>(['project', 'intake-key', 'shop']);
     expect(made.dsn).to.equal(`https://${made.key}@aos.example.org/1`);
-  });
-
-  it('runs beside another: without a shared key none matches, and server.json is there whatever the store', async () => {
-    const other = await TestService.started({ SVC_SHARED_KEY: '', SVC_STORAGE_URL: 'memory:' });
-    try {
-      for (const authorization of ['Bearer ', 'Bearer', 'Bearer ""']) {
-        const answer = await ask(other, 'POST', '/api/admin/v1/migrate', { headers: { authorization } });
-        expectError(answer, 401, 'unauthorized');
-      }
-      const foreign = await ask(other, 'GET', '/api/tokens/v1/self', { token: tokens[2] ?? '' });
-      expectError(foreign, 401, 'unauthorized');
-      const file = join(other.dataDir, 'server.json');
-      expect(other.url).to.not.equal(service.url);
-      expect(JSON.parse(await readFile(file, 'utf8'))).to.deep.equal({ pid: other.child?.pid, url: other.url });
-      expect(await other.end()).to.equal(0);
-      const left = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => error.code);
-      expect(left).to.equal('ENOENT');
-    } finally {
-      await other.dispose();
-    }
-  });
-
-  it('says a wrong slug on the command line in words, with the envelope and exit 1', async () => {
-    const { code, stdout } = await aos(service.env, ['project', 'create', 'Not A Slug', '--json']);
-    expect(code).to.equal(1);
-    const { status, error } = JSON.parse(stdout) as { status: string; error: { code: string; fields: object } };
-    expect([status, error.code]).to.deep.equal(['error', 'validation_failed']);
-    expect(error.fields).to.deep.equal({
-      slug: 'Use at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first.',
-    });
   });
 });

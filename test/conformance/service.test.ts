@@ -44,7 +44,7 @@ describe('conformance: the listening service', function () {
     await ask(service, 'POST', PROJECTS, { token: master, body: { slug: 'shop' } });
     bound = (await create('--scopes', SCOPES, '--project', 'shop')).token;
     watchdog = (await create('--scopes', 'watchdog:ping', '--source', 'host-1')).token;
-    intake = await aosJson(service.env, ['project', 'intake-key', 'shop']);
+    intake = await service.command(['project', 'intake-key', 'shop']);
     await createUsers(service, [
       ['mem', 'member'],
       ['inst', 'installer'],

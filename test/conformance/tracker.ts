@@ -38,9 +38,8 @@ export class Tracker {
     private readonly tokens: Record<string, string>,
   ) {}
 
-  /** In this process, or of the program's own where its files are looked at: a lock on them is a process's. */
-  static async started(program = false): Promise<Tracker> {
-    const service = program ? await TestService.started(OFF) : await TestService.here(OFF);
+  static async started(): Promise<Tracker> {
+    const service = await TestService.here(OFF);
     const master = await service.token(`${SCOPES.all},projects:manage`);
     const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
       const answer = await ask(service, 'POST', path, { token: master, body });

@@ -1,12 +1,9 @@
 /** deploy/: every setting that the files name is one, and the image holds what the service needs. */
 import { expect } from 'chai';
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../config/load.js';
 import { pathOf } from '../../config/sources.js';
-import { smallEnv } from '../support/small-env.js';
 
 const ROOT = packageRoot();
 const DEPLOY = join(ROOT, 'deploy');
@@ -61,43 +58,6 @@ describe('deploy/', () => {
     for (const folder of ['dist', 'docs', 'config/default.json', 'node_modules', 'package.json']) {
       expect(text, folder).to.include(`/src/${folder} `);
     }
-  });
-
-  it('has settings for little memory that every version of Node takes', async () => {
-    const set = await smallEnv();
-    expect(set).to.include.keys('NODE_OPTIONS', 'MALLOC_ARENA_MAX');
-    const env = { ...process.env, ...set };
-    const { status, stderr } = spawnSync(process.execPath, ['-e', ''], { env });
-    expect(`${status} ${String(stderr)}`).to.equal('0 ');
-    expect((await texts()).get('compose.yaml')).to.include('env_file: small.env');
-  });
-
-  it('is a configuration that Caddy takes', function () {
-    if (spawnSync('caddy', ['version'], { stdio: 'ignore' }).error !== undefined) this.skip();
-    const file = join(DEPLOY, 'Caddyfile');
-    const { status, stderr } = spawnSync('caddy', ['validate', '--config', file, '--adapter', 'caddyfile']);
-    expect(status, String(stderr)).to.equal(0);
-  });
-
-  it('is a configuration that nginx takes (with nginx)', async function () {
-    if (spawnSync('nginx', ['-v'], { stdio: 'ignore' }).error !== undefined) this.skip();
-    const folder = await mkdtemp(join(tmpdir(), 'aos-nginx-'));
-    try {
-      // nginx looks the names of the processes up when it starts.
-      const text = ((await texts()).get('nginx.conf') ?? '').replaceAll(/server aos-\d:/g, 'server 127.0.0.1:');
-      await writeFile(join(folder, 'nginx.conf'), `pid ${folder}/pid;\n${text}`);
-      const { status, stderr } = spawnSync('nginx', ['-t', '-p', folder, '-c', join(folder, 'nginx.conf')]);
-      expect(status, String(stderr)).to.equal(0);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-  });
-
-  it('is what Kubernetes takes (with kubernetes-validate)', function () {
-    if (spawnSync('kubernetes-validate', ['--help'], { stdio: 'ignore' }).error !== undefined) this.skip();
-    const files = ['aos', 'migrate', 'secrets.example'].map((name) => join(DEPLOY, 'kubernetes', `${name}.yaml`));
-    const { status, stdout, stderr } = spawnSync('kubernetes-validate', ['--strict', ...files], { encoding: 'utf8' });
-    expect(status, stdout + stderr).to.equal(0);
   });
 
   it('keeps the times of a stop longer than the service takes', async () => {

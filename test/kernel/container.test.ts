@@ -1,12 +1,7 @@
-/** Constructor injection: what the container makes, and what the compiler refuses. */
+/** Constructor injection: what the container makes. */
 import { expect } from 'chai';
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Scope } from '../../kernel/container.js';
 import { inject, injectable, token } from '../../kernel/contract.js';
-import { projectRoot } from '../architecture/tree.js';
 
 const NAME = token<string>('name');
 
@@ -93,33 +88,5 @@ describe('kernel/container', () => {
 
   it('says so when @inject names nothing', () => {
     expect(() => inject(undefined as unknown as typeof Store)).to.throw('do two modules import each other?');
-  });
-
-  describe('the compiler', () => {
-    const root = projectRoot();
-    const compile = async (fixture: string): Promise<string> => {
-      const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-      const project = join(root, 'test', 'fixtures', 'injection', fixture);
-      try {
-        await promisify(execFile)(process.execPath, [compiler, '-p', project, '--pretty', 'false']);
-        return '';
-      } catch (error) {
-        return (error as { stdout: string }).stdout;
-      }
-    };
-
-    it('takes keys that fit their parameters', async () => {
-      expect(await compile('fits')).to.equal('');
-    });
-
-    it('refuses a class, a token and a part of one that do not, each at its parameter', async () => {
-      const told = await compile('mismatches');
-      const places = [...told.matchAll(/mismatches\.ts\((\d+),/g)].map(([, line]) => Number(line));
-      const source = await readFile(join(root, 'test/fixtures/injection/mismatches/mismatches.ts'), 'utf8');
-      const marked = source.split('\n').flatMap((line, i) => (line.endsWith('// refused') ? [i + 1] : []));
-      expect(places, told).to.deep.equal(marked);
-      expect(marked).to.have.length(3);
-      expect(told).to.match(/the key gives/);
-    });
   });
 });

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { BUILTIN } from '../../main.js';
 import { boot, TestService as InMemory } from '../../testing/index.js';
 import { rejection } from '../harness.js';
-import { TestService } from '../support/service.js';
+import { SHARED_KEY, TestService } from '../support/service.js';
 
 const PAGE = `{ path: '/oncall', title: 'On call', access: { session: 'member' }, handle: () => new View('shifts') }`;
 const FORM = '<form method="post" action="/oncall">{{> csrf}}</form>';
@@ -195,9 +195,12 @@ describe('faults at the start of a plugin', () => {
   it('marks the plugin as failed in the service, which runs on', async () => {
     const folder = await planted({ parts: both(), views: { shift: '' } });
     await writeFile(join(folder, 'aos.json'), JSON.stringify({ plugins: [folder] }));
-    const service = await TestService.started({ SVC_CONFIG: join(folder, 'aos.json'), SVC_LOG_LEVEL: 'error' });
+    const service = await TestService.here({ SVC_CONFIG: join(folder, 'aos.json') });
     try {
-      expect(service.stdout).to.include('plugin oncall failed').and.include('shows the view \\"shifts\\"');
+      const { body } = await service.request('GET', '/api/health', SHARED_KEY);
+      const { plugins } = body['checks'] as { plugins: Record<string, { state: string; reason: string }> };
+      expect(plugins['oncall']).to.include({ state: 'failed' });
+      expect(plugins['oncall']?.reason).to.include('shows the view "shifts"');
       expect((await fetch(`${service.url}/oncall`)).status).to.equal(503);
       expect((await fetch(`${service.url}/login`)).status).to.equal(200);
     } finally {

@@ -1,10 +1,8 @@
 /** Keys are replaced while processes run: chains, crashes, other processes, the configuration (contract 40, files). */
-import { execFile } from 'node:child_process';
 import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { DataCipher } from '../../../adapters/node/cipher.js';
@@ -138,17 +136,5 @@ describe('keys that sign', function () {
       format: 'pem',
     });
     for (const text of ['short', small.toString(), '-----BEGIN nothing']) expect(() => licenseKeyOf(text)).to.throw();
-  });
-
-  it('sign what openssl verifies', async () => {
-    const rings = await start();
-    const [text, sig, key] = ['manifest.json', 'manifest.sig', 'key.pem'].map((name) => join(folder, name));
-    await writeFile(text as string, '{"schema":1}');
-    const signed = await rings.releases.sign(Buffer.from('{"schema":1}'));
-    await writeFile(sig as string, Buffer.from(signed?.signature ?? '', 'base64'));
-    await writeFile(key as string, signed?.key.public_key ?? '');
-    const args = ['dgst', '-sha256', '-verify', key as string, '-signature', sig as string, text as string];
-    const { stdout } = await promisify(execFile)('openssl', args);
-    expect(stdout).to.equal('Verified OK\n');
   });
 });

@@ -1,10 +1,8 @@
 /** Real servers on this machine that misbehave in every way a webhook's receiver can. */
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { NodeOutbound } from '../../../adapters/node/outbound.js';
@@ -14,6 +12,7 @@ import {
   type OutboundRequest,
   type OutboundResponse,
 } from '../../../ports/outbound.js';
+import { projectRoot } from '../../architecture/tree.js';
 
 const policy: EgressPolicy = { mode: 'private-ok', allow: [] };
 
@@ -312,45 +311,13 @@ describe('NodeOutbound', () => {
   });
 
   describe('with TLS', () => {
-    let folder: string;
+    /** For `hook.test`, signed by itself, for a hundred years. */
     let key: string;
     let cert: string;
-
-    before(async function () {
-      folder = await mkdtemp(join(tmpdir(), 'aos-tls-'));
-      try {
-        execFileSync(
-          'openssl',
-          [
-            'req',
-            '-x509',
-            '-newkey',
-            'ec',
-            '-pkeyopt',
-            'ec_paramgen_curve:P-256',
-            '-nodes',
-            '-days',
-            '2',
-            '-subj',
-            '/CN=hook.test',
-            '-addext',
-            'subjectAltName=DNS:hook.test',
-            '-keyout',
-            join(folder, 'key'),
-            '-out',
-            join(folder, 'cert'),
-          ],
-          { stdio: 'ignore' },
-        );
-      } catch {
-        // Node cannot make certificates by itself; a machine without openssl runs the rest.
-        this.skip();
-      }
-      key = await readFile(join(folder, 'key'), 'utf8');
-      cert = await readFile(join(folder, 'cert'), 'utf8');
-    });
-    after(async () => {
-      await rm(folder, { recursive: true, force: true });
+    before(async () => {
+      const at = (name: string): string => join(projectRoot(), 'test', 'fixtures', 'tls', name);
+      key = await readFile(at('hook.test.key'), 'utf8');
+      cert = await readFile(at('hook.test.pem'), 'utf8');
     });
 
     const secure = (seen: (string | false | undefined)[] = []): Promise<number> =>

@@ -1,7 +1,6 @@
 /**
  * Status pages of the whole service, as visitors meet them: by their address and by a host of their own, with their
- * feeds, badge and logo; and what none of them ever shows (contract 30, badges and status pages). On MongoDB the program
- * shows them beside it.
+ * feeds, badge and logo; and what none of them ever shows (contract 30, badges and status pages).
  */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -48,11 +47,9 @@ for (const engine of engines) {
   describe(`status pages on ${engine.name}`, function () {
     let service: TestService;
     let token: string;
-    let settings: Record<string, string>;
     before(async function () {
-      const found = await engine.settings();
-      if (found === null) this.skip();
-      settings = found;
+      const settings = await engine.settings();
+      if (settings === null) this.skip();
       service = await TestService.here({ ...settings, SVC_STATUSPAGES__HOSTS: JSON.stringify([HOST]) });
       token = await service.token('watchdog:manage,watchdog:read,watchdog:ping');
       const beat = (source: string, more: object = {}) =>
@@ -349,21 +346,6 @@ for (const engine of engines) {
       expect((await service.request('POST', PAGES, bound, foreign)).status).to.equal(422);
       const reader = await service.token('watchdog:read');
       expect((await service.request('POST', PAGES, reader, foreign)).status).to.equal(403);
-    });
-
-    it('is seen as it is by another process of the same store', async function () {
-      if (engine.name === 'sqlite') this.skip();
-      const other = await TestService.started(settings, service.dataDir);
-      try {
-        const there = () => get(`${other.url}/status-page/shop`);
-        const byHost = () => get(other.url, { host: HOST }, 'GET', '/');
-        expect([(await there()).status, (await byHost()).status]).to.deep.equal([200, 200]);
-        await api('PATCH', '/shop', { title: 'Renamed', host: null });
-        await until('the other process shows it', async () => (await there()).text.includes('Renamed'));
-        await until('the host is nobody’s there', async () => (await byHost()).status !== 200);
-      } finally {
-        await other.end();
-      }
     });
 
     it('is gone with what was told on it', async () => {

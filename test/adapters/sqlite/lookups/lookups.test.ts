@@ -1,24 +1,17 @@
-/** Look-ups: what their tables hold, which way a find goes, and documents that are taken in by steps, kills included. */
+/** Look-ups: what their tables hold, which way a find goes, and documents that are taken in by steps. */
 import { expect } from 'chai';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { candidatesOf, planOf } from '../../../../adapters/sqlite/lookups/candidates.js';
 import { Connection } from '../../../../adapters/sqlite/connection/connection.js';
 import type { Table } from '../../../../adapters/sqlite/connection/table.js';
-import { takenIn } from '../../../../adapters/sqlite/schema/lookup-tables.js';
 import { takeIn } from '../../../../adapters/sqlite/lookups/lookups.js';
 import { performRead } from '../../../../adapters/sqlite/reading/reads.js';
 import { ensureCollection } from '../../../../adapters/sqlite/writing/ensure.js';
-import { SqliteStore } from '../../../../adapters/sqlite/store.js';
 import { performWrite } from '../../../../adapters/sqlite/writing/perform.js';
-import type { CollectionSpec, Doc, Filter, Sort } from '../../../../ports/store.js';
+import type { CollectionSpec, Filter, Sort } from '../../../../ports/store.js';
 import { requestOf } from '../support/request.js';
-
-const DECLARER = fileURLToPath(new URL('../support/lookups.js', import.meta.url));
 
 const SPEC: CollectionSpec = {
   name: 'rows',
@@ -169,60 +162,6 @@ describe('sqlite, look-ups', function () {
     const change = asked.find((sql) => sql.includes('ORDER BY')) ?? '';
     const rows = connection.prepare(`EXPLAIN QUERY PLAN ${change}`).all(['usual']);
     expect(rows.map((row) => String(row[3])).join('; ')).to.match(/^SCAN rows USING INDEX rows:made$/);
-    connection.close();
-  });
-
-  it('what was there before is taken in by steps, also after a kill, and answers are whole at any moment', async () => {
-    const ALL = 6_000;
-    const KILLS = 3;
-    const store = new SqliteStore({ path });
-    await store.connect();
-    const rows = store.collection<Doc & { at: number; text: string }>('rows');
-    const text = (i: number): string => `row ${i} ${'some words of it '.repeat(20)}`;
-    for (let i = 0; i < ALL; i += 1_000)
-      await rows.bulk(
-        Array.from({ length: 1_000 }, (_, k) => ({ insert: { id: `r${i + k}`, at: i + k, text: text(i + k) } })),
-      );
-    await store.close();
-    const state = (): string | null => {
-      const connection = new Connection({ path, durability: 'normal' });
-      const id = takenIn(connection, 'rows');
-      connection.close();
-      return id;
-    };
-    let kills = 0;
-    for (let last: string | null = ''; last !== null;) {
-      const child = spawn(process.execPath, [DECLARER, path], { stdio: ['ignore', 'pipe', 'inherit'] });
-      await once(child.stdout, 'data');
-      const before = last;
-      const toTheEnd = kills === KILLS;
-      do {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        last = state();
-      } while (toTheEnd ? last !== null : last === before);
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-      kills++;
-      last = state();
-      if (kills === 2) {
-        const other = new SqliteStore({ path });
-        await other.connect();
-        const others = other.collection<Doc & { at: number; text: string }>('rows');
-        expect(await others.count({ text: { contains: 'row 5999 ' } })).to.equal(1);
-        expect(await others.count({ text: { contains: 'row 1 ' } })).to.equal(1);
-        await others.change({ id: 'r5999' }, { set: { text: 'changed meanwhile' } });
-        await others.remove({ id: 'r5998' });
-        expect(await others.count({ text: { contains: 'changed meanwhile' } })).to.equal(1);
-        await other.close();
-      }
-    }
-    expect(kills).to.equal(KILLS + 1);
-    const connection = new Connection({ path, durability: 'normal' });
-    connection.refresh();
-    allIn(connection);
-    expect(held(connection)).to.deep.equal([0, ALL - 1]);
-    expect(candidates(connection, { text: { contains: 'changed meanwhile' } })).to.deep.equal(['r5999']);
-    expect(candidates(connection, { text: { contains: 'row 4321 ' } })).to.deep.equal(['r4321']);
     connection.close();
   });
 });

@@ -4,12 +4,12 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { PLUGIN_API } from '../../kernel/contract.js';
-import { projectRoot } from '../architecture/tree.js';
+import { PLUGIN_API } from '../../../kernel/contract.js';
+import { projectRoot } from '../../architecture/tree.js';
 
 describe('the plugin API reports', () => {
   const printed = async (page: string): Promise<string> => {
-    const dist = join(import.meta.dirname, '..', '..');
+    const dist = join(import.meta.dirname, '..', '..', '..');
     const args = [join(projectRoot(), 'scripts', 'plugin-api.mjs'), '--print', page, '--dist', dist];
     return (await promisify(execFile)(process.execPath, args, { maxBuffer: 10_000_000 })).stdout;
   };

@@ -3,7 +3,7 @@
  * killed. `node lookups.js <path>`
  */
 import { writeSync } from 'node:fs';
-import { SqliteStore } from '../../../../adapters/sqlite/store.js';
+import { SqliteStore } from '../../../../../adapters/sqlite/store.js';
 
 const [path = ''] = process.argv.slice(2);
 const store = new SqliteStore({ path });

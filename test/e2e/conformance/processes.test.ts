@@ -1,0 +1,47 @@
+/** What contract 00 says of the program itself, and of two of them. */
+import { expect } from 'chai';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ask, expectError } from '../../conformance/wire.js';
+import { aos, TestService } from '../../support/service.js';
+
+describe('conformance: the program', () => {
+  let service: TestService;
+  let token: string;
+  before(async () => {
+    service = await TestService.here();
+    await service.project('shop');
+    token = await service.token('projects:manage');
+  });
+  after(() => service.dispose());
+
+  it('runs beside another: without a shared key none matches, and server.json is there whatever the store', async () => {
+    const other = await TestService.started({ SVC_SHARED_KEY: '', SVC_STORAGE_URL: 'memory:' });
+    try {
+      for (const authorization of ['Bearer ', 'Bearer', 'Bearer ""']) {
+        const answer = await ask(other, 'POST', '/api/admin/v1/migrate', { headers: { authorization } });
+        expectError(answer, 401, 'unauthorized');
+      }
+      const foreign = await ask(other, 'GET', '/api/tokens/v1/self', { token: token });
+      expectError(foreign, 401, 'unauthorized');
+      const file = join(other.dataDir, 'server.json');
+      expect(other.url).to.not.equal(service.url);
+      expect(JSON.parse(await readFile(file, 'utf8'))).to.deep.equal({ pid: other.child?.pid, url: other.url });
+      expect(await other.end()).to.equal(0);
+      const left = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => error.code);
+      expect(left).to.equal('ENOENT');
+    } finally {
+      await other.dispose();
+    }
+  });
+
+  it('says a wrong slug on the command line in words, with the envelope and exit 1', async () => {
+    const { code, stdout } = await aos(service.env, ['project', 'create', 'Not A Slug', '--json']);
+    expect(code).to.equal(1);
+    const { status, error } = JSON.parse(stdout) as { status: string; error: { code: string; fields: object } };
+    expect([status, error.code]).to.deep.equal(['error', 'validation_failed']);
+    expect(error.fields).to.deep.equal({
+      slug: 'Use at most 64 of lower-case letters, digits, dots, dashes, underscores, a letter or digit first.',
+    });
+  });
+});
