@@ -42,7 +42,7 @@ function clockAt(ms: number, zone: string): number {
 }
 
 /** How far the zone's clock is ahead of UTC, in ms. */
-function offsetAt(ms: number, zone: string): number {
+export function offsetAt(ms: number, zone: string): number {
   const second = Math.floor(ms / 1000) * 1000;
   return clockAt(second, zone) - second;
 }

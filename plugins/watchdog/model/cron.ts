@@ -1,16 +1,16 @@
 /**
- * Cron expressions (contract 30, beyond the specification): five fields or a name such as `@daily`, in a time zone. Due
- * times follow daylight saving as Vixie cron does: an hour that does not exist is made up for at its end, one that
- * comes twice counts once, and what runs every hour or more often goes by the clock on the wall. Pure.
+ * Cron expressions (contract 30, beyond the specification and amendments): five fields or a name such as `@daily`, in a
+ * time zone. Due times follow daylight saving as Vixie cron does (due-times.ts). Pure.
  */
 import { Cron } from 'croner';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { isZone } from '../../../lib/local-time.js';
+import { dueAfter, type CronPattern } from './due-times.js';
 
 export const NAMES = ['@hourly', '@daily', '@midnight', '@weekly', '@monthly', '@yearly', '@annually'] as const;
 const LONGEST = 200;
-/** Digits, names of months and days, and what repeats them: nothing that only some programs understand. */
-const FIELD = /^(?:[\d*/,-]|[A-Za-z]{3})+$/;
+/** Digits, names of months and days, what repeats them, and `L`, `W` and `#` as the library defines them. */
+const FIELD = /^(?:[\d*/,#LW-]|[A-Za-z]{3})+$/;
 const EVERY = '*';
 const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'] as const;
 
@@ -29,7 +29,7 @@ export class CronInvalid extends Error {
 
 /** An expression in its zone, with its last answer. */
 interface Kept {
-  times: Cron;
+  pattern: CronPattern;
   /** What was asked for, and the first due time after it; null: there is none. */
   after: number;
   due: number | null;
@@ -37,8 +37,17 @@ interface Kept {
 
 const kept = new BoundedMap<Kept>({ most: 5_000 });
 
-const timesOf = (expression: string, timezone: string): Cron =>
-  new Cron(expression, { timezone, paused: true, mode: '5-part' });
+/** As Vixie cron has it: a day must fit both fields of days when one of them begins with `*`, else either of them. */
+function patternOf(expression: string): CronPattern {
+  const [minute = '', hour = '', day = '', , weekday = ''] = (expression === '@hourly' ? '0 * * * *' : expression)
+    .trim()
+    .split(/\s+/);
+  const domAndDow = day.startsWith(EVERY) || weekday.startsWith(EVERY);
+  return {
+    times: new Cron(expression, { timezone: 'UTC', paused: true, mode: '5-part', domAndDow }),
+    followsClock: minute.startsWith(EVERY) || hour.startsWith(EVERY),
+  };
+}
 
 /** @throws CronInvalid */
 export function checkCron(expression: string, timezone: string): void {
@@ -57,7 +66,7 @@ export function checkCron(expression: string, timezone: string): void {
       `has ${fields.length} of 5 fields: the ${FIELDS[fields.length]} is missing at position ${expression.length + 1}`,
       expression.length + 1,
     );
-  if (timesOf(expression, timezone).nextRun() === null)
+  if (patternOf(expression).times.nextRun() === null)
     throw new CronInvalid('schedule', 'names a day that no month has', (fields[2]?.index ?? 0) + 1);
 }
 
@@ -67,7 +76,7 @@ function checkField(text: string, i: number, position: number): void {
   const fault = `the ${name} at position ${position} cannot be read`;
   if (!FIELD.test(text)) throw new CronInvalid('schedule', fault, position);
   try {
-    timesOf(FIELDS.map((_, at) => (at === i ? text : EVERY)).join(' '), 'UTC');
+    patternOf(FIELDS.map((_, at) => (at === i ? text : EVERY)).join(' '));
   } catch {
     throw new CronInvalid('schedule', fault, position);
   }
@@ -83,8 +92,8 @@ export function nextDue(expression: string, timezone: string, after: number): nu
   const key = `${timezone} ${expression}`;
   const known = kept.get(key);
   if (known !== undefined && known.after <= after && (known.due === null || after < known.due)) return known.due;
-  const times = known?.times ?? timesOf(expression, timezone);
-  const due = times.nextRun(new Date(after))?.getTime() ?? null;
-  kept.set(key, { times, after, due });
+  const pattern = known?.pattern ?? patternOf(expression);
+  const due = dueAfter(pattern, timezone, after);
+  kept.set(key, { pattern, after, due });
   return due;
 }
