@@ -121,7 +121,7 @@ export class Evaluator {
   async #run(run: RunDoc, held: HeldLease, changed: MonitorDoc[]): Promise<void> {
     const now = this.deps.clock.now();
     if (held.setBack) run.errors += await this.#rebase(held, now);
-    const windows = await this.maintenance.apply(now);
+    const windows = await this.maintenance.apply();
     run.errors += windows.errors;
     changed.push(...windows.changed);
     held.check();

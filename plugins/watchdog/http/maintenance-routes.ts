@@ -70,6 +70,7 @@ export function maintenanceRoutes({ windows, evaluator, audit }: WatchdogService
       operationId: 'listMaintenance',
       summary: 'Maintenance windows that are open or planned: what is open first, then by when it opens',
       access: READ,
+      strictQuery: true,
       output: windowList,
       handle: async ({ principal }) => ({ items: await windows.list(callerOf(principal)) }),
     },
@@ -82,6 +83,7 @@ export function maintenanceRoutes({ windows, evaluator, audit }: WatchdogService
         'From a time to another, or again and again by a cron expression with a length. While the window is open its monitors ' +
         'are in `maintenance`, and alarms wait: whoever is still down when it ends alarms then.',
       access: MANAGE,
+      strictQuery: true,
       input: { body: windowBody },
       status: 201,
       output: windowAnswer,
@@ -98,6 +100,7 @@ export function maintenanceRoutes({ windows, evaluator, audit }: WatchdogService
       errors: ['not_found'],
       summary: 'End a maintenance window, or take a planned one back',
       access: MANAGE,
+      strictQuery: true,
       input: { params: joi.object({ id: joi.string().guid().required() }) },
       output: deleted,
       handle: async ({ params, principal }) => {

@@ -5,6 +5,9 @@
  * evaluator finds; a monitor whose window is gone ends there too (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
+import { setTimeout } from 'node:timers/promises';
+import { KeyedMutex } from '../../../lib/keyed-mutex.js';
+import { processLease, type HeldLease } from '../../../lib/lease.js';
 import { all } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import type { StoreDamaged } from '../../../ports/store.js';
@@ -18,6 +21,10 @@ import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.j
 import { Ancestry } from '../tree/ancestry.js';
 
 const BATCH = 500;
+/** How long the right to write windows lasts, unless it is renewed; how long another waits for it. */
+const LEASE_MS = 30_000;
+const WAIT_MS = 15_000;
+const RETRY_MS = 20;
 /** A monitor that is written meanwhile is read again so often; after that the next run takes it. */
 const TRIES = 3;
 
@@ -37,6 +44,7 @@ interface Applied {
 @injectable()
 export class Maintenance {
   readonly #damage: ToldDamage;
+  readonly #mutex = new KeyedMutex();
 
   constructor(
     @inject(DEPS) private readonly deps: WatchdogDeps,
@@ -45,15 +53,47 @@ export class Maintenance {
     this.#damage = new ToldDamage(deps.log, 'a maintenance window');
   }
 
-  /** Brings every monitor in line with the windows as they are now, and forgets windows that are over for good. */
-  async apply(now: number): Promise<Applied> {
+  /**
+   * Brings every monitor in line with the windows as they are now, and deletes windows that are over for good. One
+   * writer at a time, in all processes: of two that ran concurrently, the one that had read the windows earlier would
+   * release monitors from a window that it has not seen (contract 30, amendments).
+   */
+  apply(): Promise<Applied> {
+    return this.#mutex.run('windows', async () => {
+      const held = await this.#take();
+      if (held === null) {
+        this.deps.log.warn({}, 'maintenance windows are applied by another process; the next run looks again');
+        return { changed: [], errors: 1 };
+      }
+      try {
+        return await this.#applied(this.deps.clock.now());
+      } finally {
+        await held.release();
+      }
+    });
+  }
+
+  /** Null: another process has had it for too long. */
+  async #take(): Promise<HeldLease | null> {
+    const options = { id: 'maintenance', what: 'maintenance windows', ttlMs: LEASE_MS, judge: 'clock' } as const;
+    const lease = await processLease(this.deps.leases, this.deps, options);
+    for (let waited = 0; waited < WAIT_MS; waited += RETRY_MS) {
+      const held = await lease.take();
+      if (held !== null) return held;
+      await setTimeout(RETRY_MS);
+    }
+    return null;
+  }
+
+  async #applied(now: number): Promise<Applied> {
     const unread: string[] = [];
     const windows = await all(this.deps.windows, { limit: BATCH, damaged: (error) => this.#unread(error, unread) });
     const over = windows.filter((window) => openSpan(window, now) === null && nextSpan(window, now) === null);
     const changed: MonitorDoc[] = [];
     let errors = 0;
+    let holds: Hold[] = [];
     for (let tries = 0; tries < TRIES; tries++) {
-      const holds = await this.#holds(windows, now);
+      holds = await this.#holds(windows, now);
       const due = holds.filter(({ doc, window, until }) => {
         return doc.maintenance_id !== window.id || doc.maintenance_until !== until;
       });
@@ -64,7 +104,7 @@ export class Maintenance {
       if (written.won.length + written.errors >= due.length) break;
     }
     // What cannot be read is not gone: its monitors stay as they are.
-    const ended = await this.#release(new Set([...windows.map(({ id }) => id), ...unread]), now);
+    const ended = await this.#release(holds, unread, now);
     if (over.length > 0 && (await this.deps.clockBelieved()))
       await this.deps.windows.remove({ id: { in: over.map(({ id }) => id) } });
     return { changed, errors: errors + ended };
@@ -94,30 +134,56 @@ export class Maintenance {
     return [...holds.values()];
   }
 
-  async #monitorsOf({ sources, subtree, project }: WindowDoc): Promise<MonitorDoc[]> {
+  async #monitorsOf({ sources, subtree, project, series }: WindowDoc): Promise<MonitorDoc[]> {
     const named = subtree === null ? sources : [...sources, subtree];
-    const found = await all(this.deps.monitors, {
+    const there = await all(this.deps.monitors, {
       filter: { id: { in: named.map(idOf) } },
       limit: BATCH,
       damaged: this.#damage.tell,
     });
-    if (subtree !== null) found.push(...(await this.ancestry.below(subtree)));
+    // One that was deleted and made again is another monitor.
+    const found = there.filter((doc) => series === undefined || series.includes(doc.series));
+    if (subtree !== null && found.some(({ source }) => source === subtree))
+      found.push(...(await this.ancestry.below(subtree)));
     return found.filter((doc) => doc.deleted_at === null && (project === null || doc.project === project));
   }
 
-  /** Monitors whose window is gone end now: due at once, for the evaluator. Answers how many failed. */
-  async #release(known: ReadonlySet<string>, now: number): Promise<number> {
+  /**
+   * Monitors whose window is gone, or which it is not for any more (they left its subtree or project, or were made
+   * again), end now: due immediately, for the evaluator. Returns how many failed.
+   */
+  async #release(holds: readonly Hold[], unread: readonly string[], now: number): Promise<number> {
     const { monitors, ids } = this.deps;
-    const held = await monitors.groupCount('maintenance_id', { maintenance_id: { gt: '' } });
-    const gone = held.map(({ key }) => String(key)).filter((id) => !known.has(id));
-    if (gone.length === 0) return 0;
-    const docs = await all(monitors, { filter: { maintenance_id: { in: gone } }, limit: BATCH });
+    const counts = await monitors.groupCount('maintenance_id', { maintenance_id: { gt: '' } });
+    const held = new Map<string, Set<string>>();
+    for (const { doc, window } of holds) held.set(window.id, (held.get(window.id) ?? new Set()).add(doc.id));
+    const names = counts.filter(({ key, n }) => n > (held.get(String(key))?.size ?? 0)).map(({ key }) => String(key));
     const until = isoOf(now);
-    const early = docs.filter(({ maintenance_until }) => (maintenance_until ?? '') > until);
-    const writes = early.map((doc) => ({
-      changeSet: new MonitorChangeSet(doc, ids, now).assign({ maintenance_until: until }),
-    }));
-    return (await this.#write(writes)).errors;
+    let errors = 0;
+    for (const id of names.filter((name) => !unread.includes(name))) {
+      const docs = await all(monitors, { filter: { maintenance_id: id }, limit: BATCH });
+      const early = docs.filter(
+        (doc) => doc.deleted_at === null && held.get(id)?.has(doc.id) !== true && (doc.maintenance_until ?? '') > until,
+      );
+      const writes = early.map((doc) => ({
+        changeSet: new MonitorChangeSet(doc, ids, now).assign({ maintenance_until: until }),
+      }));
+      errors += (await this.#write(writes)).errors;
+    }
+    return errors;
+  }
+
+  /** A deleted monitor leaves its windows, and a window without monitors goes. */
+  async forget({ source, series }: MonitorDoc): Promise<void> {
+    const { windows } = this.deps;
+    for (const window of await all(windows, { limit: BATCH, damaged: this.#damage.tell })) {
+      if (window.subtree !== source && !window.sources.includes(source)) continue;
+      if (window.series !== undefined && !window.series.includes(series)) continue;
+      const sources = window.sources.filter((one) => one !== source);
+      const subtree = window.subtree === source ? null : window.subtree;
+      if (sources.length === 0 && subtree === null) await windows.remove({ id: window.id });
+      else await windows.change({ id: window.id }, { set: { sources, subtree } });
+    }
   }
 
   async #write(writes: readonly PendingWrite[]): Promise<{ won: MonitorDoc[]; errors: number }> {

@@ -20,6 +20,7 @@ const MOST_WINDOWS = 1_000;
 const LONGEST_MS = 366 * DAY_MS;
 export const LONGEST_REPEATED_SECONDS = (7 * DAY_MS) / 1000;
 const PAGE = 500;
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 export interface NewWindow {
   sources?: string[];
@@ -73,7 +74,7 @@ export class MaintenanceWindows {
       created_by: caller.name,
       created_at: clock.iso(),
     };
-    await this.#checkMonitors(doc, caller);
+    doc.series = await this.#seriesOf(doc, caller);
     if ((await windows.count({})) >= MOST_WINDOWS)
       throw invalid({ sources: `there are ${MOST_WINDOWS} windows already: end some of them first` });
     await windows.insert(doc);
@@ -95,12 +96,12 @@ export class MaintenanceWindows {
   }
 
   async #apply(): Promise<void> {
-    const { changed } = await this.maintenance.apply(this.deps.clock.now());
+    const { changed } = await this.maintenance.apply();
     await this.outbox.flush(changed);
   }
 
-  /** @throws ServiceError not_found, insufficient_scope, validation_failed */
-  async #checkMonitors({ sources, subtree }: WindowDoc, caller: WatchdogCaller): Promise<void> {
+  /** Of the monitors that it names. @throws ServiceError not_found, insufficient_scope, validation_failed */
+  async #seriesOf({ sources, subtree }: WindowDoc, caller: WatchdogCaller): Promise<string[]> {
     const named = subtree === null ? sources : [...sources, subtree];
     if (named.length === 0) throw invalid({ sources: 'must name a monitor, or `subtree` one with all below it' });
     const filter = { id: { in: named.map(idOf) }, deleted_at: null };
@@ -110,6 +111,7 @@ export class MaintenanceWindows {
     const missing = named.filter((source) => !known.has(source));
     const field = subtree !== null && missing.includes(subtree) ? 'subtree' : 'sources';
     if (missing.length > 0) throw invalid({ [field]: `unknown: ${missing.join(', ').slice(0, 200)}` });
+    return found.map(({ series }) => series);
   }
 }
 
@@ -117,7 +119,7 @@ type Times = Pick<WindowDoc, 'from' | 'until' | 'schedule' | 'timezone' | 'durat
 
 /** @throws ServiceError validation_failed */
 function timeOf(field: 'from' | 'until', text: string): string {
-  const time = normalizedTime(text);
+  const time = RFC_3339.test(text) ? normalizedTime(text) : null;
   if (time === null) throw invalid({ [field]: 'must be an RFC 3339 timestamp' });
   return time;
 }
@@ -127,6 +129,9 @@ function timesOf(given: NewWindow, now: number): Times {
   const { schedule = null, timezone, duration_seconds = null, from = null } = given;
   const zone = timezone ?? 'UTC';
   if (schedule === null) {
+    for (const [field, value] of Object.entries({ timezone, duration_seconds }))
+      if ((value ?? null) !== null)
+        throw invalid({ [field]: 'does not go together with until; it belongs to a schedule' });
     const start = from === null ? isoOf(now) : timeOf('from', from);
     if (given.until === undefined || given.until === null)
       throw invalid({ until: 'is required, or a schedule with duration_seconds' });

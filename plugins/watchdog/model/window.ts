@@ -11,6 +11,8 @@ export interface WindowDoc extends Doc {
   sources: string[];
   /** A monitor that it is for, with everything below it as it is at each run of the evaluator. */
   subtree: string | null;
+  /** `series` of the monitors that it names. Absent in older documents: any monitor of the name. */
+  series?: string[];
   /** Only monitors of this project; null: of all. */
   project: string | null;
   reason: string | null;
@@ -63,7 +65,7 @@ export function nextSpan(window: WindowDoc, now: number): Span | null {
   return at === null ? null : { from: at, until: at + duration_seconds * 1000 };
 }
 
-export interface WindowView extends Omit<WindowDoc, 'project'> {
+export interface WindowView extends Omit<WindowDoc, 'project' | 'series'> {
   open: boolean;
   /** When it ends, while it is open. */
   open_until: string | null;
@@ -71,7 +73,7 @@ export interface WindowView extends Omit<WindowDoc, 'project'> {
   next_until: string | null;
 }
 
-export function windowView({ project: _project, ...window }: WindowDoc, now: number): WindowView {
+export function windowView({ project: _project, series: _series, ...window }: WindowDoc, now: number): WindowView {
   const whole: WindowDoc = { ...window, id: window.id, project: null };
   const [open, next] = [openSpan(whole, now), nextSpan(whole, now)];
   return {

@@ -8,6 +8,7 @@ import {
   type MonitorView,
 } from '../../../ports/domain/watchdog.js';
 import { StoreConflict, type Page, type Update } from '../../../ports/store.js';
+import { Maintenance } from '../maintenance/maintenance.js';
 import { DeferredAlarms } from '../evaluator/alarms.js';
 import { ancestorsOf, MAX_DEPTH, Ancestry } from '../tree/ancestry.js';
 import { mayTouch, type WatchdogCaller } from '../model/caller.js';
@@ -37,6 +38,7 @@ export class Monitors {
     @inject(DeferredAlarms) private readonly alarms: DeferredAlarms,
     @inject(MonitorOutbox) private readonly outbox: MonitorOutbox,
     @inject(Visibility) private readonly visibility: Visibility,
+    @inject(Maintenance) private readonly maintenance: Maintenance,
   ) {}
 
   /** By source, or by id. */
@@ -114,6 +116,11 @@ export class Monitors {
       if ((await monitors.change({ id: doc.id, rev: doc.rev }, changeSet.update())) === null) continue;
       // At once, so that a wait begins now; what a crash leaves undone the next run finds by `relook`.
       if (moved) await this.alarms.relook(changeSet.next, now);
+      // It and what is below it may have left a window: due then, for the next run of the evaluator.
+      if (typeof doc.maintenance_id === 'string' && (moved || fields.project !== undefined)) {
+        const { changed } = await this.maintenance.apply();
+        await this.outbox.flush(changed);
+      }
       return this.view(viewOf(changeSet.next), caller);
     }
   }
@@ -141,6 +148,7 @@ export class Monitors {
         ? (await monitors.remove(same)) > 0
         : (await monitors.change(same, changeSet.update())) !== null;
       if (!gone) continue;
+      await this.maintenance.forget(doc);
       await this.#endIncident(doc);
       if (!quiet) await this.outbox.flush([changeSet.next]);
       if (doc.state === 'down') await this.#release();

@@ -6,7 +6,12 @@ import type { WatchdogCaller } from '../../../../plugins/watchdog/model/caller.j
 import type { WindowView } from '../../../../plugins/watchdog/model/window.js';
 import { isoOf } from '../../../../lib/time.js';
 import type { DocumentStore } from '../../../../ports/store.js';
-import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, type Fixture } from '../fixture.js';
+import { ANYONE, HOUR, MINUTE, STORES, fixtureOn, over, type Fixture } from '../fixture.js';
+
+/** So many turns of the event loop. */
+async function turns(n: number): Promise<void> {
+  for (let i = 0; i < n; i++) await new Promise(setImmediate);
+}
 
 for (const engine of STORES) {
   describe(`maintenance windows (${engine.name})`, function () {
@@ -93,6 +98,94 @@ for (const engine of STORES) {
       expect(await fixture.beat('a', { interval: 60 })).to.include({ previous_state: 'maintenance', state: 'up' });
       expect(await fixture.monitor('a')).to.include({ state: 'up', maintenance: null });
     });
+
+    it('keeps 24 monitors in the windows that are made for them while the evaluator runs', async () => {
+      const sources = Array.from({ length: 24 }, (_, i) => `m-${i}`);
+      const other = fixtureOn(
+        store,
+        fixture.clock,
+        (deps) => {
+          const { monitors, windows } = deps;
+          // Its run has read the windows; now all of them are made, and others would have held their monitors.
+          deps.monitors = over(monitors, {
+            groupCount: async (...args) => {
+              while ((await windows.count({})) < sources.length) await turns(1);
+              await turns(100);
+              return monitors.groupCount(...args);
+            },
+          });
+        },
+        2,
+      );
+      for (const source of sources) await fixture.beat(source, { interval: 60 });
+      const run = other.evaluator.evaluate('http');
+      await turns(20);
+      const windows = await Promise.all(sources.map((source) => open({ sources: [source] })));
+      await run;
+      for (const [i, window] of windows.entries())
+        expect(await fixture.monitor(sources[i] as string)).to.deep.include({
+          state: 'maintenance',
+          maintenance: { id: window.id, until: window.until, reason: null },
+        });
+      fixture.clock.advance(30 * MINUTE);
+      await fixture.evaluate();
+      await other.settled();
+      expect([...told(), ...other.told.map(({ event }) => event)]).to.deep.equal([]);
+      for (const source of sources) expect(await fixture.monitor(source)).to.include({ state: 'maintenance' });
+    });
+
+    it('releases a monitor that leaves the subtree, and one that leaves the project of its window', async () => {
+      for (const source of ['rack', 'shelf']) await fixture.monitors.create({ source, project: 'shop' }, ANYONE);
+      for (const source of ['moved', 'left']) {
+        await fixture.monitors.create({ source, parent_source: 'rack', project: 'shop' }, ANYONE);
+        await fixture.intake.beat(heartbeatOf({ source, interval: 60 }), ANYONE);
+      }
+      await fixture.monitors.create({ source: 'below', parent_source: 'moved', project: 'shop' }, ANYONE);
+      await open({ subtree: 'rack' }, { ...ANYONE, project: 'shop' });
+      expect(await fixture.monitor('below')).to.include({ state: 'maintenance' });
+      await fixture.monitors.edit('moved', { parent_source: 'shelf' }, ANYONE);
+      await fixture.monitors.edit('left', { project: 'other' }, ANYONE);
+      fixture.clock.advance(5 * MINUTE);
+      await fixture.evaluate();
+      for (const source of ['moved', 'left', 'below'])
+        expect(await fixture.monitor(source), source).to.include({ maintenance: null });
+      expect(told().toSorted()).to.deep.equal(['monitor.down left', 'monitor.down moved']);
+      expect(await fixture.monitor('rack')).to.include({ state: 'maintenance' });
+    });
+
+    it('does not hold a monitor that was deleted and made again, and goes with its last monitor', async () => {
+      for (const source of ['a', 'b', 'top']) await fixture.beat(source);
+      await fixture.monitors.create({ source: 'child', parent_source: 'top' }, ANYONE);
+      await open({ sources: ['a', 'b'], subtree: 'top' });
+      await open({ sources: ['a'] });
+      expect(await fixture.windows.list(ANYONE)).to.have.lengthOf(2);
+      for (const source of ['a', 'top']) await fixture.monitors.remove(source, ANYONE);
+      const [only, ...others] = await fixture.windows.list(ANYONE);
+      expect(others).to.deep.equal([]);
+      expect(only).to.deep.include({ sources: ['b'], subtree: null });
+      await fixture.settled();
+      for (const source of ['a', 'top']) await fixture.beat(source, { interval: 60 });
+      fixture.clock.advance(1000);
+      await fixture.evaluate();
+      for (const source of ['a', 'top']) expect(await fixture.monitor(source), source).to.include({ state: 'up' });
+      await fixture.evaluate();
+      expect(await fixture.monitor('child')).to.include({ state: 'unknown', maintenance: null });
+      expect(await fixture.monitor('b')).to.include({ state: 'maintenance' });
+    });
+
+    for (const [given, field] of [
+      [{ duration_seconds: 60 }, 'duration_seconds'],
+      [{ timezone: 'Europe/Berlin' }, 'timezone'],
+      [{ until: '2026-11-21' }, 'until'],
+      [{ until: '2026-11-21T10:00' }, 'until'],
+      [{ until: 'Sat, 21 Nov 2026 10:00:00 GMT' }, 'until'],
+      [{ from: '2026-11-20' }, 'from'],
+    ] as [NewWindow, string][])
+      it(`rejects ${JSON.stringify(given)} next to an end, by its field`, async () => {
+        await fixture.beat('a');
+        const { code, fields } = await refused(open({ sources: ['a'], ...given }));
+        expect([code, Object.keys(fields)]).to.deep.equal(['validation_failed', [field]]);
+      });
 
     it('holds a subtree, and what comes below it while it is open', async () => {
       await fixture.monitors.create({ source: 'rack' }, ANYONE);
