@@ -51,7 +51,10 @@ export interface Reach {
   lookup(request: LookupRequest): Promise<{ records: string[]; duration_ms: number }>;
   /**
    * One ICMP echo.
-   * @throws OutboundError `timeout`: no answer; `connect`: this system lets nobody send one, or the host is unreachable
+   * @throws OutboundError `timeout`: no answer; `unsupported`: this system lets nobody send one; `connect`: the host is
+   *   unreachable
    */
   echo(request: EchoRequest): Promise<{ address: string; duration_ms: number }>;
+  /** Why this system cannot send an echo, in a sentence; null: it can. */
+  echoFault(): Promise<string | null>;
 }

@@ -160,6 +160,7 @@ export const fakeReach: Reach = {
   connect: unreached,
   lookup: unreached,
   echo: unreached,
+  echoFault: async () => null,
 };
 
 /** Nothing was ever uploaded that could be read. */

@@ -24,9 +24,9 @@ const UNREACHABLE = /unreachable|no route|cannot assign/i;
  * @param said on stderr; in another language than English it is passed on as it is
  */
 function faultOf({ code, killed }: ExecFileException, said: string, timeoutMs: number): OutboundError {
-  if (code === 'ENOENT') return new OutboundError('connect', 'this system has no ping');
+  if (code === 'ENOENT') return new OutboundError('unsupported', 'this system has no ping');
   if (code === 'EACCES' || FORBIDDEN.test(said)) {
-    return new OutboundError('connect', 'this system does not let the service send an echo');
+    return new OutboundError('unsupported', 'this system does not let the service send an echo');
   }
   if (UNREACHABLE.test(said)) return new OutboundError('connect', 'this system has no route to it');
   if (killed === true || code === 1) return new OutboundError('timeout', `no answer within ${timeoutMs} ms`);

@@ -23,6 +23,8 @@ export interface ReachOptions {
 }
 
 const TIMEOUT_MS = 10_000;
+/** Of the echo to this machine that shows whether one can be sent. */
+const ECHO_TRIAL_MS = 1_000;
 /** Programs that send echoes at a time: each is a process of the system. */
 const ECHOES = 4;
 
@@ -68,6 +70,16 @@ export class NodeReach implements Reach {
         this.#done();
       }
     });
+  }
+
+  async echoFault(): Promise<string | null> {
+    try {
+      await echo('127.0.0.1', ECHO_TRIAL_MS);
+      return null;
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      return error.fault === 'unsupported' ? error.message : null;
+    }
   }
 
   /** One of the few that echo at once. @throws OutboundError when the time is over first */

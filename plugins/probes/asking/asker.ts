@@ -33,7 +33,8 @@ export class Asker {
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       const text = (trustFault(error.code) ?? sentence(error)).slice(0, MAX_MESSAGE);
-      return { ...NOTHING, ok: false, message: cleanText(text) };
+      const unsupported = error.fault === 'unsupported' ? { unsupported: true } : {};
+      return { ...NOTHING, ok: false, ...unsupported, message: cleanText(text) };
     }
   }
 

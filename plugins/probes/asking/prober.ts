@@ -21,6 +21,8 @@ import { Asker } from './asker.js';
 export const LEASE_MS = 45_000;
 /** Asked at a time; what is due beyond that waits its turn. */
 export const AT_ONCE = 64;
+/** Of these, at most so many did not answer last time: each may take its whole timeout, and others must not wait. */
+export const FAILING_AT_ONCE = AT_ONCE / 2;
 const TICK_MS = 100;
 /** How often a process without the lease asks for it, and one with it looks for what others wrote. */
 const LOOK_MS = 4_000;
@@ -39,8 +41,14 @@ export class Prober {
   /** `updated_at` of each, as it was last seen. */
   readonly #known = new Map<string, string>();
   readonly #queue: string[] = [];
+  /** Due, but did not answer last time. */
+  readonly #failing: string[] = [];
+  /** Of those under way, how many did not answer last time. */
+  #slow = 0;
   readonly #asking = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, number>();
+  /** Those that did not answer last time. */
+  readonly #unanswered = new Set<string>();
   #looked = -Infinity;
   #newest = '';
   /** All that there were at the beginning of the term are known. */
@@ -52,7 +60,7 @@ export class Prober {
     @inject(Probes) private readonly probes: Probes,
     @inject(Asker) private readonly asker: Asker,
   ) {
-    this.#table = new Timetable(deps.clock.now());
+    this.#table = new Timetable(deps.clock.monotonic());
   }
 
   /** Probes that this process asks; 0 where another one does. */
@@ -69,7 +77,7 @@ export class Prober {
     if (this.#timer !== null) clearInterval(this.#timer);
     this.#timer = null;
     await this.#ticking;
-    this.#queue.length = 0;
+    this.#forgetQueues();
     await Promise.all(this.#asking.values());
     await this.#held?.release();
     this.#held = null;
@@ -84,7 +92,8 @@ export class Prober {
       await this.#look();
     }
     if (this.#held === null) return;
-    this.#queue.push(...this.#table.take(clock.now()));
+    for (const name of this.#table.take(clock.monotonic()))
+      (this.#unanswered.has(name) ? this.#failing : this.#queue).push(name);
     this.#begin();
   }
 
@@ -107,7 +116,7 @@ export class Prober {
     if (this.#held === null) return false;
     this.#known.clear();
     this.#failures.clear();
-    this.#table = new Timetable(this.deps.clock.now());
+    this.#table = new Timetable(this.deps.clock.monotonic());
     this.#newest = '';
     this.#loaded = false;
     return true;
@@ -115,7 +124,9 @@ export class Prober {
 
   /** New and changed ones. */
   async #look(): Promise<void> {
-    const from = this.#newest === '' ? '' : isoOf(Date.parse(this.#newest) - OVERLAP_MS);
+    // After a step back of the clock, changes are dated before the newest that was seen.
+    const since = Math.min(Date.parse(this.#newest), this.deps.clock.now());
+    const from = this.#newest === '' ? '' : isoOf(since - OVERLAP_MS);
     const query = {
       filter: { updated_at: { gte: from } },
       sort: [['updated_at', 'asc']] as [string, 'asc'][],
@@ -129,7 +140,7 @@ export class Prober {
         const soon = this.#loaded;
         this.#known.set(id, updated_at);
         this.#failures.delete(id);
-        const now = this.deps.clock.now();
+        const now = this.deps.clock.monotonic();
         this.#table.put(id, soon ? now : nextTime(id, probe.interval_seconds * 1000, now));
       }
     }
@@ -138,16 +149,20 @@ export class Prober {
 
   #begin(): void {
     while (this.#asking.size < AT_ONCE) {
-      const name = this.#queue.shift();
+      const fails = this.#queue.length === 0;
+      if (fails && this.#slow >= FAILING_AT_ONCE) return;
+      const name = (fails ? this.#failing : this.#queue).shift();
       if (name === undefined) return;
       if (this.#asking.has(name) || !this.#holds()) continue;
+      if (fails) this.#slow++;
       const asked = this.#ask(name)
         .catch((err: unknown) => {
           this.deps.log.error({ err, monitor: name }, 'a probe failed by a fault of the service');
-          this.#table.put(name, this.deps.clock.now() + RETRY_MS);
+          this.#table.put(name, this.deps.clock.monotonic() + RETRY_MS);
         })
         .finally(() => {
           this.#asking.delete(name);
+          if (fails) this.#slow--;
           this.#begin();
         });
       this.#asking.set(name, asked);
@@ -163,7 +178,7 @@ export class Prober {
       if (!(error instanceof LeaseLost)) throw error;
       this.deps.log.warn({}, 'the lease of the prober was lost; another process asks');
       this.#held = null;
-      this.#queue.length = 0;
+      this.#forgetQueues();
       return false;
     }
   }
@@ -172,6 +187,13 @@ export class Prober {
     const doc = await this.probes.find(name);
     if (doc === null) return this.#forget(name);
     const seen = await this.#redacted(name, await this.asker.ask(this.probes.open(doc)));
+    if (seen.ok) this.#unanswered.delete(name);
+    else this.#unanswered.add(name);
+    if (seen.unsupported === true) {
+      // Nothing was sent, so nothing is known of the target.
+      this.deps.log.warn({ monitor: name, reason: seen.message }, 'this system cannot run a probe');
+      return this.#again(doc, 0);
+    }
     const failures = seen.ok ? 0 : (this.#failures.get(name) ?? 0) + 1;
     const now = this.deps.clock.now();
     const observation = observationOf(name, doc.probe, seen, failures, now);
@@ -191,7 +213,7 @@ export class Prober {
   }
 
   #again({ id, probe }: ProbeDoc, failures: number): void {
-    const now = this.deps.clock.now();
+    const now = this.deps.clock.monotonic();
     const interval = probe.interval_seconds * 1000;
     if (failures > 0) this.#failures.set(id, failures);
     else this.#failures.delete(id);
@@ -199,7 +221,13 @@ export class Prober {
     this.#table.put(id, retries ? now + Math.min(RETRY_MS, interval) : nextTime(id, interval, now));
   }
 
+  #forgetQueues(): void {
+    this.#queue.length = 0;
+    this.#failing.length = 0;
+  }
+
   #forget(name: string): void {
+    this.#unanswered.delete(name);
     this.#known.delete(name);
     this.#failures.delete(name);
     this.#table.remove(name);

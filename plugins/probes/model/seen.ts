@@ -7,6 +7,8 @@ import type { Probe } from './probe.js';
 /** One asking. */
 export interface ProbeResult {
   ok: boolean;
+  /** This system cannot ask in this way: nothing was sent. */
+  unsupported?: boolean;
   /** What went right or wrong, as one sentence without its full stop. */
   message: string;
   /** Until the answer was there; null: there was none. */

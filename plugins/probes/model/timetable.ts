@@ -1,7 +1,8 @@
 /**
  * When which probe is due: in slots of a tenth of a second, so that two thousand a minute cost a look at a map and no
  * sorting. The first time of each lies somewhere within its interval, decided by its name, so that probes that were
- * made together are spread, and every process comes to the same times. Pure; times in ms.
+ * made together are spread. Times are those of a monotonic clock, so that a step of the time of day moves none. Pure;
+ * times in ms.
  */
 const SLOT_MS = 100;
 /** After a pause longer than this the slots between are not walked one by one. */

@@ -26,6 +26,8 @@ export class Probes {
   async check(given: unknown, source: string): Promise<CheckedProbe> {
     if (given === null) return null;
     const open = this.judged(given);
+    const fault = open.kind === 'icmp' ? await this.deps.reach.echoFault() : null;
+    if (fault !== null) throw invalid({ 'probe.kind': `icmp cannot be used: ${fault}` });
     const headers = await this.#headersOf(open, source);
     return {
       probe: storedOf(open),

@@ -254,6 +254,10 @@ export class Evaluator {
     const due = dueOf(resumed, outages.gaps);
     if (due === null) return over ? { changeSet: changeSet.to(resumed.state, 'Maintenance is over') } : null;
     const { warn, down, credit } = due;
+    // The service was late, not the target: nothing is known of it, and there is no alarm.
+    const isLateItself = resumed.probed === true;
+    if (isLateItself && now > down)
+      return { changeSet: changeSet.to('unknown', 'The service did not probe it in time'), credit };
     if (now > down) {
       changeSet.down(
         down,
@@ -262,7 +266,7 @@ export class Evaluator {
       const by = downAbove(doc, family);
       return { changeSet: by === null ? changeSet.alarm(false) : changeSet.suppress(by.source), credit };
     }
-    if (now > warn && resumed.state === 'up') {
+    if (now > warn && resumed.state === 'up' && !isLateItself) {
       changeSet.to('warning', resumed.schedule ? 'No heartbeat of its due time' : 'No heartbeat beyond two intervals');
       if (downAbove(doc, family) === null) changeSet.warn(silenceReason(resumed, now));
       return { changeSet, credit };
@@ -297,7 +301,7 @@ function isDown(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   const resumed = afterMaintenance(doc, now);
   if (resumed.state === 'down' && doc.state !== 'down') return true;
   try {
-    return now > (dueOf(resumed, gaps)?.down ?? Infinity);
+    return resumed.probed !== true && now > (dueOf(resumed, gaps)?.down ?? Infinity);
   } catch {
     return false; // A broken document is counted and logged where it is judged (`#judged`), and stops no run.
   }

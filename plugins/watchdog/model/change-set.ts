@@ -67,7 +67,8 @@ export class MonitorChangeSet {
     if (from === state) return this;
     const { at } = this;
     if (state === 'down') this.assign({ incident_id: this.ids.uuid() });
-    this.#entry('transition', 'state.changed', LEVELS[state], { from, to: state, message, ...more });
+    const since = from === 'down' ? { since: next.down_since_utc ?? at } : {};
+    this.#entry('transition', 'state.changed', LEVELS[state], { from, to: state, message, ...since, ...more });
     if (from === 'down') {
       this.recover(state, state === 'stopped' || state === 'maintenance' ? state : null);
       this.assign({ left_down_at: at, down_since_utc: null, down_from: null, incident_id: null });

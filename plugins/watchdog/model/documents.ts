@@ -148,7 +148,7 @@ export interface TimelineOutboxEntry {
   suppressed_by?: string;
   /** The incident that it belongs to. */
   incident?: string;
-  /** Of a transition to `down`: since when. */
+  /** Of a transition to `down`, and of one from it: since when it is or was down. */
   since?: string;
   /** What its heartbeat said of that. */
   note?: string;

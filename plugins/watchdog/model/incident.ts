@@ -90,8 +90,9 @@ export function inTurns(writes: readonly Write[]): Write[][] {
 
 type Changes = Record<string, string | boolean | null>;
 
-function changesOf({ kind, type, id, at, to, data, suppressed_by }: TimelineOutboxEntry): Changes {
-  if (kind === 'transition') return { ended_at: at, ended_in: to ?? null };
+function changesOf({ kind, type, id, at, to, data, suppressed_by, since = at }: TimelineOutboxEntry): Changes {
+  // It never ends before it began, also where the clock was set back meanwhile.
+  if (kind === 'transition') return { ended_at: at > since ? at : since, ended_in: to ?? null };
   if (kind === 'suppression') return { suppressed_by: suppressed_by ?? null };
   if (type === 'monitor.recovered') return { recovered_event: id, recovered_at: at };
   const alarm = data !== undefined && 'alarm_id' in data ? data : null;

@@ -79,7 +79,7 @@ export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
   if (doc.last_heartbeat_at === null || (doc.state !== 'up' && doc.state !== 'warning')) return null;
   if (isLearning(doc)) return null;
   const { warn, down } = limitsOf(doc, Date.parse(doc.last_heartbeat_at) + credit);
-  return Number.isFinite(warn) ? isoOf(doc.state === 'up' ? warn : down) : null;
+  return Number.isFinite(warn) ? isoOf(doc.state === 'up' && doc.probed !== true ? warn : down) : null;
 }
 
 /**

@@ -75,8 +75,8 @@ function extended(record: UptimeRecord, state: MonitorState, from: number, to: n
       if (state === 'up' && whole) return;
       // Cells are in the order of time: only the last may be the one that goes on.
       const known = (cells.at(-1)?.[0] ?? -Infinity) < index ? -1 : cells.findIndex(([one]) => one === index);
-      if (known < 0) cells.push(longer([index, 0, 0, 0], state, seconds));
-      else cells[known] = longer(cells[known] as Cell, state, seconds);
+      if (known < 0) cells.push(longer([index, 0, 0, 0], state, seconds, ms / 1000));
+      else cells[known] = longer(cells[known] as Cell, state, seconds, ms / 1000);
     });
     next[name] = cells;
   }
@@ -93,23 +93,29 @@ function eachPart(
 ): void {
   for (let index = Math.max(Math.floor(from / ms), oldest); index * ms < to; index++) {
     const length = Math.min(to, (index + 1) * ms) - Math.max(from, index * ms);
+    // The clock was set back since then: no time has passed that could be counted.
+    if (length <= 0) continue;
     take(index, length / 1000, length === ms);
   }
 }
 
-const longer = ([index, up, warning, down]: Cell, state: MonitorState, seconds: number): Cell => [
-  index,
-  state === 'up' ? up + seconds : up,
-  state === 'warning' ? warning + seconds : warning,
-  state === 'down' ? down + seconds : down,
-];
+/** @param most seconds of the hour or day: a clock that was set back comes through it twice */
+function longer([index, up, warning, down]: Cell, state: MonitorState, seconds: number, most: number): Cell {
+  const more = Math.max(0, Math.min(seconds, most - up - warning - down));
+  return [
+    index,
+    state === 'up' ? up + more : up,
+    state === 'warning' ? warning + more : warning,
+    state === 'down' ? down + more : down,
+  ];
+}
 
 type Watched = Pick<MonitorDoc, 'uptime' | 'state' | 'last_state_change_utc'>;
 
 /** The monitor's record when its state ends now: JSON text. */
 export function recorded({ uptime, state, last_state_change_utc }: Watched, now: number): string {
   const from = Date.parse(last_state_change_utc);
-  return JSON.stringify(extended(opened(uptime, from), state, from, now));
+  return JSON.stringify(extended(opened(uptime, Math.min(from, now)), state, from, now));
 }
 
 export function uptimeOf(doc: Watched, now: number): Uptime {
@@ -185,7 +191,7 @@ function cellsOf(
     const at = index - oldest;
     const known = cells[at] as Cell;
     if (Number.isNaN(known[0]) && whole) cells[at] = wholeOf(name, state);
-    else cells[at] = longer(Number.isNaN(known[0]) ? UNWATCHED : known, state, seconds);
+    else cells[at] = longer(Number.isNaN(known[0]) ? UNWATCHED : known, state, seconds, ms / 1000);
   });
   return cells;
 }

@@ -12,6 +12,7 @@ import { Maintenance } from '../maintenance/maintenance.js';
 import { DeferredAlarms } from '../evaluator/alarms.js';
 import { ancestorsOf, MAX_DEPTH, Ancestry } from '../tree/ancestry.js';
 import { mayTouch, type WatchdogCaller } from '../model/caller.js';
+import { isoOf } from '../../../lib/time.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
@@ -158,10 +159,11 @@ export class Monitors {
   }
 
   /** The incident of a monitor that is gone. What a crash leaves undone stays open until it is past its time. */
-  async #endIncident({ incident_id }: MonitorDoc): Promise<void> {
+  async #endIncident({ incident_id, down_since_utc }: MonitorDoc): Promise<void> {
     if (typeof incident_id !== 'string') return;
     const { incidents, clock } = this.deps;
-    await incidents.change({ id: incident_id, ended_at: null }, { set: { ended_at: clock.iso() } });
+    const ended_at = isoOf(Math.max(clock.now(), Date.parse(down_since_utc ?? '') || 0));
+    await incidents.change({ id: incident_id, ended_at: null }, { set: { ended_at } });
   }
 
   /**

@@ -1,0 +1,122 @@
+/** Which probes run when: over steps of the clock, next to targets that never answer, and where a kind cannot run. */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { ServiceError } from '../../../kernel/errors.js';
+import { OutboundError } from '../../../ports/outbound.js';
+import type { Reach } from '../../../ports/reach.js';
+import { fakeReach } from '../../../testing/fakes.js';
+import { probesOn, type ProbeFixture } from './fixture.js';
+
+/** Lets everything that was begun and waits for nothing else come to its end. */
+async function settle(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+}
+
+describe('probe scheduling', function () {
+  this.timeout(60_000);
+
+  function probesWith(reach: Partial<Reach>): ProbeFixture {
+    const fixture = probesOn(new MemoryStore());
+    fixture.deps.reach = { ...fakeReach, ...reach };
+    return fixture;
+  }
+  const add = async ({ probes }: ProbeFixture, source: string, host: string): Promise<void> =>
+    probes.save(
+      source,
+      await probes.check({ kind: 'tcp', host, port: 1, interval_seconds: 20, timeout_ms: 30_000 }, source),
+    );
+  const answer = { address: '127.0.0.1', duration_ms: 1, certificate: null, untrusted: null };
+
+  it('asks healthy targets within their interval while 300 others never answer', async () => {
+    /** Askings that wait for their timeout. */
+    const waiting: { until: number; give: () => void }[] = [];
+    const asked = new Map<string, number[]>();
+    const fixture = probesWith({
+      connect: async ({ host }) => {
+        asked.set(host, [...(asked.get(host) ?? []), fixture.clock.monotonic()]);
+        if (host.startsWith('well')) return answer;
+        await new Promise<void>((give) => waiting.push({ until: fixture.clock.monotonic() + 30_000, give }));
+        throw new OutboundError('timeout', 'no answer');
+      },
+    });
+    for (let i = 0; i < 300; i++) await add(fixture, `dead-${i}`, `dead-${i}.test`);
+    for (let i = 0; i < 5; i++) await add(fixture, `well-${i}`, `well-${i}.test`);
+    let most = 0;
+    for (let second = 0; second < 600; second++) {
+      fixture.clock.advance(1_000);
+      const over = waiting.filter(({ until }) => until <= fixture.clock.monotonic());
+      for (const one of over) {
+        waiting.splice(waiting.indexOf(one), 1);
+        one.give();
+      }
+      await settle();
+      await fixture.prober.tick();
+      await settle();
+      // Once each has been asked, those that did not answer are known.
+      if (second > 300) most = Math.max(most, waiting.length);
+    }
+    for (let i = 0; i < 5; i++) {
+      const times = (asked.get(`well-${i}.test`) ?? []).filter((at) => at > 300_000);
+      const gaps = times.slice(1).map((at, n) => at - (times[n] as number));
+      expect(times.length, `well-${i}`).to.be.at.least(6);
+      expect(Math.max(...gaps), `well-${i}`).to.be.at.most(41_000);
+    }
+    expect(most).to.be.at.most(32);
+    waiting.forEach(({ give }) => give());
+    await fixture.prober.stop();
+  });
+
+  for (const [what, step] of [
+    ['back by 100 s', -100_000],
+    ['back by two hours', -7_200_000],
+    ['forward by a day', 86_400_000],
+  ] as const)
+    it(`goes on when the clock steps ${what}, and finds a probe that is made then`, async () => {
+      const fixture = probesWith({ connect: async () => answer });
+      const { prober, clock, told } = fixture;
+      for (let i = 0; i < 5; i++) await add(fixture, `p-${i}`, `p-${i}.test`);
+      const seconds = async (n: number): Promise<void> => {
+        for (let i = 0; i < n; i++) {
+          clock.advance(1_000);
+          await prober.tick();
+          await prober.idle();
+        }
+      };
+      await seconds(40);
+      told.length = 0;
+      clock.set(clock.now() + step);
+      await add(fixture, 'new', 'new.test');
+      await seconds(45);
+      const seen = told.map(({ source }) => source);
+      for (const source of ['p-0', 'p-1', 'p-2', 'p-3', 'p-4', 'new']) expect(seen).to.include(source);
+      await prober.stop();
+    });
+
+  it('rejects icmp where this system cannot send an echo, and reports nothing of a target that it could not ask', async () => {
+    const fixture = probesWith({ echoFault: async () => 'this system has no ping' });
+    const error: unknown = await fixture.probes
+      .check({ kind: 'icmp', host: '127.0.0.1' }, 'a')
+      .catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(ServiceError);
+    expect((error as ServiceError).fields).to.deep.equal({
+      'probe.kind': 'icmp cannot be used: this system has no ping',
+    });
+    fixture.deps.reach = {
+      ...fakeReach,
+      echo: async () => {
+        throw new OutboundError('unsupported', 'this system has no ping');
+      },
+    };
+    await fixture.probes.save(
+      'a',
+      await fixture.probes.check({ kind: 'icmp', host: '127.0.0.1', interval_seconds: 20 }, 'a'),
+    );
+    for (let i = 0; i < 30; i++) {
+      fixture.clock.advance(1_000);
+      await fixture.prober.tick();
+      await fixture.prober.idle();
+    }
+    expect(fixture.told).to.deep.equal([]);
+    await fixture.prober.stop();
+  });
+});

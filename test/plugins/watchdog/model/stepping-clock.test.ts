@@ -1,0 +1,41 @@
+/** Uptime and incidents under a clock that steps (contract 30, incidents). */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { dailyUptime, uptimeOf } from '../../../../plugins/watchdog/model/uptime.js';
+import { idOf } from '../../../../plugins/watchdog/model/source.js';
+import { ANYONE, memoryFixture } from '../fixture.js';
+
+describe('watchdog under a clock that steps', () => {
+  it('keeps uptime between 0 and 100 %, days within 86,400 s, and the ends of incidents after their beginnings (property)', async () => {
+    const step = fc.record({
+      ms: fc.integer({ min: -3 * 86_400_000, max: 3 * 86_400_000 }),
+      status: fc.constantFrom('ok', 'warning', 'down', 'stopped', 'delete'),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+        const fixture = await memoryFixture();
+        await fixture.beat('a');
+        for (const { ms, status } of steps) {
+          fixture.clock.set(fixture.clock.now() + ms);
+          if (status !== 'delete') await fixture.beat('a', { status });
+          else if ((await fixture.monitors.find('a')) !== null) await fixture.monitors.remove('a', ANYONE);
+          await fixture.settled();
+          const doc = await fixture.deps.monitors.get(idOf('a'));
+          const { items } = await fixture.deps.incidents.find({ filter: {}, limit: 100 });
+          for (const { began_at, ended_at } of items) expect(ended_at === null || ended_at >= began_at).to.equal(true);
+          if (doc === null) continue;
+          const now = fixture.clock.now();
+          const { day, month, quarter } = uptimeOf(doc, now);
+          const { days, share } = dailyUptime(doc, now, 30);
+          for (const one of [day, month, quarter, share, ...days.map((each) => each.share)])
+            expect(one === null || (one >= 0 && one <= 1), String(one)).to.equal(true);
+          for (const { up_seconds, warning_seconds, down_seconds } of days) {
+            for (const seconds of [up_seconds, warning_seconds, down_seconds]) expect(seconds).to.be.at.least(0);
+            expect(up_seconds + warning_seconds + down_seconds).to.be.at.most(86_400);
+          }
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
