@@ -45,8 +45,7 @@ export interface ServerCertificate {
 
 /** Why a request did not get an answer. `blocked` is the policy's verdict and is never retried. */
 /** `unsupported`: this system cannot send such a request. */
-export type OutboundFault =
-  'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'invalid_url' | 'unsupported';
+export type OutboundFault = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'reset' | 'invalid_url' | 'unsupported';
 
 export class OutboundError extends Error {
   override name = 'OutboundError';
