@@ -5,7 +5,6 @@
  * evaluator finds; a monitor whose window is gone ends there too (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { setTimeout } from 'node:timers/promises';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
 import { processLease, type HeldLease } from '../../../lib/lease.js';
 import { all } from '../../../lib/paging.js';
@@ -80,7 +79,7 @@ export class Maintenance {
     for (let waited = 0; waited < WAIT_MS; waited += RETRY_MS) {
       const held = await lease.take();
       if (held !== null) return held;
-      await setTimeout(RETRY_MS);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
     return null;
   }

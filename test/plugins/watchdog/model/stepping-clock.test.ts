@@ -1,4 +1,4 @@
-/** Uptime and incidents under a clock that steps (contract 30, incidents). */
+/** Uptime and incidents under a clock that steps. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { dailyUptime, uptimeOf } from '../../../../plugins/watchdog/model/uptime.js';
