@@ -46,6 +46,21 @@ const classOf = (ranges: readonly Range[]): string =>
 /** For a class of a pattern: those of the basic plane. */
 export const UNSEEN = classOf(UNSEEN_RANGES);
 
+/** The same and the tags, for a class of a pattern that goes by characters. */
+export const UNSEEN_CHARACTERS = `${UNSEEN}\\u{e0000}-\\u{e0fff}`;
+/** The joiner inside one emoji is seen as that emoji. */
+export const EMOJI_JOINER =
+  '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})';
+const EACH_UNSEEN = new RegExp(`(${EMOJI_JOINER})|[${UNSEEN_CHARACTERS}]`, 'gu');
+
+/** `[U+202E]` */
+export const markOf = (character: string): string =>
+  `[U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}]`;
+
+/** The text with each unseen character as `[U+202E]`. */
+export const markUnseen = (text: string): string =>
+  text.replace(EACH_UNSEEN, (found, joiner: string | undefined) => joiner ?? markOf(found));
+
 /** A terminal's sequence, colours above all, or its beginning. */
 const SEQUENCE = `${unit(ESCAPE)}(?:\\[[0-9;?]{0,32}[A-Za-z])?`;
 const PAIRS = [
@@ -79,4 +94,25 @@ export function asSeen(text: string): string {
   return text
     .replace(EACH_GONE, '')
     .replace(EACH_WIDE, (wide) => String.fromCharCode(wide.charCodeAt(0) - WIDE_OFFSET));
+}
+
+const ASCII = /^[\u0020-\u007e\t\r\n]*$/;
+/** A character of another script stands for so many letters at most: `㎑` is `kHz`. */
+const MOST_LETTERS = 3;
+
+/** Whether a reader may copy so many letters out of the text. */
+export const mayHoldLetters = (text: string, count: number): boolean =>
+  text.length >= count || (text.length * MOST_LETTERS >= count && !ASCII.test(text));
+
+/** The end of a line, with what editors and mails put around it: blanks, marks of a quotation. */
+const LINE_END = /[ \t]{0,100}(?:\r\n?|[\n\u0085\u2028\u2029])[ \t>|]{0,100}/g;
+
+/**
+ * The forms in which a reader may copy letters out of the text: as it is seen, with letters of other shapes
+ * (mathematical, circled, raised) as letters, and with what ends a line taken away. Each form is linear in the text.
+ */
+export function asCopied(text: string): string[] {
+  const seen = ASCII.test(text) ? text : asSeen(asSeen(text).normalize('NFKC'));
+  const joined = seen.replace(LINE_END, '');
+  return joined === seen ? [seen] : [seen, joined];
 }

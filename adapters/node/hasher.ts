@@ -19,6 +19,7 @@ const COST = 12;
 /** Hashes come from our own store; a larger cost is a damaged or hostile import and would hold a thread for minutes. */
 const MAX_COST = 15;
 const MAX_ARGON_KIB = 256 * 1024;
+const MAX_BCRYPT_BYTES = 72;
 const QUEUE = 256;
 /** How long a thread waits for its next job before it ends, in milliseconds. */
 const IDLE_MS = 10_000;
@@ -42,6 +43,10 @@ function kindOf(hash: string): { kind: 'bcrypt'; cost: number } | { kind: 'argon
   const argon = /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d{1,2})\$[\w+/]+\$[\w+/]+$/.exec(hash);
   return argon && Number(argon[1]) <= MAX_ARGON_KIB ? { kind: 'argon2' } : null;
 }
+
+/** bcrypt reads 72 bytes, and nothing after a NUL: it would accept any rest. */
+const isCut = (password: string, hash: string): boolean =>
+  hash.startsWith('$2') && (Buffer.byteLength(password) > MAX_BCRYPT_BYTES || password.includes('\0'));
 
 export class ThreadHasher implements PasswordHasher {
   /** With what will end each. */
@@ -74,7 +79,7 @@ export class ThreadHasher implements PasswordHasher {
   }
 
   async verify(password: string, hash: string | null): Promise<{ ok: boolean; rehash: boolean }> {
-    const found = hash === null ? null : kindOf(hash);
+    const found = hash === null || isCut(password, hash) ? null : kindOf(hash);
     if (hash === null || found === null) {
       await this.run({ kind: 'bcrypt', password, hash: this.nobody });
       return { ok: false, rehash: false };

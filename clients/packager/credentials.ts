@@ -34,6 +34,9 @@ const NAMES = globMatcher(
 /** Templates without values. */
 const TEMPLATES = /(^|[./_-])(example|sample|template|dist)([./_-]|$)/;
 
+/** A directory of version control: whatever was ever committed is in it, and often an address with a password. */
+const HISTORY = /^(?:.*\/)?(?:\.(?:git|hg|svn|bzr|jj)|_darcs|CVS)(?=\/)/i;
+
 /** What is looked at of each file. */
 const LOOKED_AT_BYTES = 256 * 1024;
 const CONTENTS: readonly [what: string, pattern: RegExp][] = [
@@ -61,8 +64,16 @@ export async function credentialWarnings(
   preserved: (path: string) => boolean,
 ): Promise<string[]> {
   const warnings: string[] = [];
+  const histories = new Set<string>();
   for (const { path, file, size } of files) {
-    if (preserved(path)) continue;
+    const history = HISTORY.exec(path)?.[0];
+    if (history !== undefined && !histories.has(history)) {
+      histories.add(history);
+      warnings.push(
+        `${history}/ holds everything that was ever committed. Exclude it (excludePatterns: ${history}/**).`,
+      );
+    }
+    if (history !== undefined || preserved(path)) continue;
     const seen = named(path)
       ? 'is named like a file with credentials'
       : held(path, await beginningOf(file, Math.min(size, LOOKED_AT_BYTES)));

@@ -27,6 +27,7 @@ export const USAGE = `packager – packs a build, checks it and publishes it as 
   --allow-http                send the token without encryption to another machine
   --config <file>             packager.json (./packager.json)
   --output <dir or .tar.gz>   keep the archive there
+  --strict                    refuse files that look like credentials, which are a warning otherwise
   --dry-run                   pack and check, and publish nothing
   --json                      one JSON object on stdout instead of sentences
   --help
@@ -60,6 +61,8 @@ export interface PackagerSettings {
   server: { url: URL; token: string } | null;
   output: string | null;
   configFile: string;
+  /** Warnings of credentials refuse the package. */
+  strict: boolean;
   dryRun: boolean;
   json: boolean;
 }
@@ -82,6 +85,7 @@ const OPTIONS = {
   'allow-http': { type: 'boolean' },
   config: { type: 'string' },
   output: { type: 'string' },
+  strict: { type: 'boolean' },
   'dry-run': { type: 'boolean' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
@@ -129,6 +133,7 @@ export async function readSettings(argv: readonly string[], env: Environment): P
     }),
     output: output(given.output ?? config.output),
     configFile,
+    strict: given.strict === true,
     dryRun,
     json: given.json === true,
   };

@@ -75,7 +75,12 @@ export async function runPackager(
   unmatchedPatterns('excludePatterns', settings.exclude, all).forEach(warn);
   if (junk.length > 0) console.line(`Left out ${junk.length} files of the system: ${junk.slice(0, 5).join(', ')}`);
   const preserved = globMatcher(settings.preserve);
-  (await credentialWarnings(files, preserved)).forEach(warn);
+  const suspicious = await credentialWarnings(files, preserved);
+  suspicious.forEach(warn);
+  if (settings.strict && suspicious.length > 0) {
+    const count = suspicious.length === 1 ? 'a warning' : `${suspicious.length} warnings`;
+    throw new PackagerFailure(EXIT.refused, `--strict: ${count} of credentials; nothing was packed.`);
+  }
   unmatchedPatterns(
     'preservePatterns',
     settings.preserve,

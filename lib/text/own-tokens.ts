@@ -3,7 +3,7 @@
  * lost because its message holds one, so the token goes and the message stays. Every token goes, whether it still works
  * or not: nobody asks the store on the busiest path. Pure, linear.
  */
-import { asSeen } from '../unseen.js';
+import { asCopied, mayHoldLetters } from '../unseen.js';
 
 /** What stands where a token was. */
 const SCRUBBED = '[scrubbed]';
@@ -15,14 +15,18 @@ const SHORTEST = 51;
 
 const replaced = (text: string): string => (HINT.test(text) ? text.replace(SHAPE, SCRUBBED) : text);
 
-/** The text without tokens; characters that nobody sees hide none. The same text where there are none. */
+/** As long as it is made: over the end of a line a pattern would go on into the next word. */
+const WHOLE = /(?:svc_(?:live|sub|setup)|wd_live)_[0-9A-Za-z]{43}/g;
+
+/** The text without tokens, in whatever form they can be copied from it. The same text where there are none. */
 export function withoutOwnTokens(text: string): string {
-  if (text.length < SHORTEST) return text;
+  if (!mayHoldLetters(text, SHORTEST)) return text;
   const plain = replaced(text);
-  const seen = asSeen(plain);
-  if (seen === plain) return plain;
+  const [seen = plain, joined = seen] = asCopied(plain);
   const scrubbed = replaced(seen);
-  return scrubbed === seen ? plain : scrubbed;
+  if (scrubbed !== seen) return scrubbed;
+  const whole = joined === seen ? joined : joined.replace(WHOLE, SCRUBBED);
+  return whole === joined ? plain : whole;
 }
 
 /** The same for a value of JSON, names of members included. */

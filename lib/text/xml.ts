@@ -1,4 +1,8 @@
-/** Text inside XML: escaped, and without the characters that no XML document may hold. Pure. */
+/**
+ * Text inside XML: escaped, without the characters that no XML document may hold, and with those that nobody sees made
+ * visible, as pages have them. Pure.
+ */
+import { markUnseen } from '../unseen.js';
 import { cleanText } from './clean-text.js';
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
@@ -7,6 +11,6 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 const NO_CHARACTER = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 export const xmlText = (text: string): string =>
-  cleanText(text)
+  markUnseen(cleanText(text))
     .replace(NO_CHARACTER, '')
     .replace(/[&<>"']/g, (c) => ENTITIES[c] as string);

@@ -1,4 +1,5 @@
 /** Whether a text would publish a credential of this service that still works. */
+import { mayHoldLetters } from '../../lib/unseen.js';
 import { token } from '../token.js';
 
 /** For those who store what people and agents write: whether a text would publish a credential of this service. */
@@ -37,7 +38,7 @@ const MOST_FIELDS = 50;
  */
 function collectTexts(value: unknown, into: string[]): string[] {
   if (typeof value === 'string') {
-    if (value.length >= SHORTEST_TOKEN) into.push(value);
+    if (mayHoldLetters(value, SHORTEST_TOKEN)) into.push(value);
   } else if (Array.isArray(value)) {
     for (const element of value) collectTexts(element, into);
   } else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
@@ -53,7 +54,7 @@ function collectTexts(value: unknown, into: string[]): string[] {
 function textsOf(fields: object): [name: string, text: string][] {
   const texts: [name: string, text: string][] = [];
   for (const [name, value] of Object.entries(fields)) {
-    // A line's end divides a token, so texts of one field are judged as one.
+    // Texts of one field are judged as one.
     const text = SECRET_FIELDS.has(name) ? '' : collectTexts(value, []).join('\n');
     if (text !== '') texts.push([name, text]);
   }

@@ -6,26 +6,23 @@
  * (Handlebars' own, which only a change of its global module reaches, and the helpers'), and which cannot tell a form's
  * fields.
  */
-import { UNSEEN } from '../../../lib/unseen.js';
-
-/** Unseen characters and the tags; these patterns go by characters. */
-const CHARACTERS = `${UNSEEN}\\u{e0000}-\\u{e0fff}`;
+import { EMOJI_JOINER, markOf, markUnseen, UNSEEN_CHARACTERS } from '../../../lib/unseen.js';
 
 /**
- * Parts that stay unmarked: values that a form sends back (else the mark would be stored), addresses, and the joiner
- * inside one emoji. `="` is always markup: in text the quotation mark is escaped.
+ * Parts that stay unmarked: values that a form stores (else the mark would be stored), addresses, and the joiner inside
+ * one emoji. `="` is always markup: in text the quotation mark is escaped.
  */
-const KEPT =
-  '(?<= )(?:value|href|action|src)="[^"]*"|<textarea[^>]*>[^<]*|(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})';
+const KEPT = `(?<= )(?:value|href|action|src)="[^"]*"|<textarea[^>]*>[^<]*|${EMOJI_JOINER}`;
+/** What is searched for is stored nowhere, and shown as everything else. */
+const SEARCH_FIELD = '<input\\b[^>]*? type="search"[^>]*>';
 
-const ANY = new RegExp(`[${CHARACTERS}]`, 'u');
-const EACH = new RegExp(`(${KEPT})|[${CHARACTERS}]`, 'gu');
+const ANY = new RegExp(`[${UNSEEN_CHARACTERS}]`, 'u');
+const EACH = new RegExp(`(${SEARCH_FIELD})|(${KEPT})|[${UNSEEN_CHARACTERS}]`, 'gu');
 
 /** The page with each unseen character as `[U+202E]`. A page without any is only searched. Linear time. */
 export function showUnseen(html: string): string {
   if (!ANY.test(html)) return html;
-  return html.replace(EACH, (found, kept: string | undefined) => kept ?? mark(found));
+  return html.replace(EACH, (found, field: string | undefined, kept: string | undefined) =>
+    field === undefined ? (kept ?? markOf(found)) : markUnseen(field),
+  );
 }
-
-const mark = (character: string): string =>
-  `[U+${(character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')}]`;

@@ -183,10 +183,7 @@ export class Credentials implements CredentialCheck, LoginAttempts {
   }
 
   async #passwordFits(password: string, account: Account): Promise<boolean> {
-    const bcrypt = account.password_hash.startsWith('$2');
-    // bcrypt reads only the first 72 bytes, and nothing after a NUL, so it would accept any rest.
-    const readable = !bcrypt || (Buffer.byteLength(password) <= MAX_PASSWORD_BYTES && !password.includes('\0'));
-    const { ok, rehash } = await this.hasher.verify(password, readable ? account.password_hash : null);
+    const { ok, rehash } = await this.hasher.verify(password, account.password_hash);
     if (ok && rehash && Buffer.byteLength(password) <= MAX_PASSWORD_BYTES) await this.#rehash(account, password);
     return ok;
   }

@@ -1,11 +1,11 @@
 /**
  * Finds tokens of this service in text that people and agents write (contract 20, untrusted text): an agent that obeys
- * what it reads must not be able to publish its own credential. Characters that nobody sees hide none; a token that is
- * encoded, or split by what is seen or over two fields, is not found. Nothing that looks only at text can find all of
- * them.
+ * what it reads must not be able to publish its own credential. Characters that nobody sees, letters of other shapes and
+ * the end of a line hide none; a token that is encoded, or split by what is seen or over two fields, is not found.
+ * Nothing that looks only at text can find all of them.
  */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';
-import { asSeen } from '../../../lib/unseen.js';
+import { asCopied } from '../../../lib/unseen.js';
 import type { LiveTokens } from '../../../ports/domain/live-tokens.js';
 import { isLive, sha256, type TokenDoc } from '../model/token.js';
 
@@ -22,7 +22,9 @@ export class TokenFinder implements LiveTokens {
   ) {}
 
   async heldIn(text: string): Promise<boolean> {
-    const found = [...new Set(asSeen(text).match(SHAPE))].map((secret) => sha256(secret));
+    const found = [...new Set(asCopied(text).flatMap((form) => form.match(SHAPE) ?? []))].map((secret) =>
+      sha256(secret),
+    );
     for (let at = 0; at < found.length; at += AT_ONCE) {
       const ids = found.slice(at, at + AT_ONCE);
       const { items } = await this.rows.find({ filter: { id: { in: ids } }, limit: AT_ONCE });

@@ -5,7 +5,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { asSeen } from '../../../lib/unseen.js';
+import { asCopied } from '../../../lib/unseen.js';
 import { fieldsWithLiveTokens, HOLDS_LIVE_TOKEN } from '../../../ports/domain/live-tokens.js';
 import type { Sort } from '../../../ports/store.js';
 import { DEPS, type BugDeps } from '../deps.js';
@@ -16,6 +16,25 @@ const CLAIM_TOKEN = /(?<![0-9A-Za-z])[0-9A-Za-z]{43}(?![0-9A-Za-z])/g;
 const CLAIM_TOKEN_LENGTH = 43;
 /** Look-ups at a time. */
 const AT_ONCE = 500;
+
+/** Letters and digits that go on in the next line. */
+const OVER_LINES = /[0-9A-Za-z]+(?:[ \t]{0,100}(?:\r\n?|\n)[ \t>|]{0,100}[0-9A-Za-z]+)+/g;
+
+/** What claim tokens may have been before lines were broken: neighbouring pieces of the right length together. */
+function overLines(text: string): string[] {
+  const found: string[] = [];
+  for (const [block] of text.matchAll(OVER_LINES)) {
+    const pieces = block.match(/[0-9A-Za-z]+/g) ?? [];
+    for (let from = 0; from < pieces.length; from++) {
+      let whole = '';
+      for (let at = from; at < pieces.length && whole.length < CLAIM_TOKEN_LENGTH; at++) {
+        whole += pieces[at] ?? '';
+        if (at > from && whole.length === CLAIM_TOKEN_LENGTH) found.push(whole);
+      }
+    }
+  }
+  return found;
+}
 
 const NOTHING = Promise.resolve();
 
@@ -53,10 +72,10 @@ export class SecretGuard {
   }
 
   async #holdsClaim(text: string): Promise<boolean> {
-    const seen = asSeen(text);
+    const [seen = text] = asCopied(text);
     // Both forms are searched: an unseen character may divide a token, or divide it from its neighbours.
     const found = [text, ...(seen === text ? [] : [seen])].flatMap((one) => one.match(CLAIM_TOKEN) ?? []);
-    const hashes = [...new Set(found)].map(hashOfToken);
+    const hashes = [...new Set([...found, ...overLines(seen)])].map(hashOfToken);
     for (let at = 0; at < hashes.length; at += AT_ONCE) {
       const filter = {
         'claim.token_hash': { in: hashes.slice(at, at + AT_ONCE) },

@@ -1,5 +1,6 @@
 /** Writes licenses as CSV (RFC 4180), keys masked. A spreadsheet never runs a cell as a formula. */
 import type { Principal } from '../../../kernel/contract.js';
+import { withoutFormulas } from '../../../lib/text/csv.js';
 import { pages } from '../../../lib/paging.js';
 import type { LicenseQuery } from '../model/fields.js';
 import type { Licenses } from '../licenses/licenses.js';
@@ -24,15 +25,14 @@ const COLUMNS = [
   'last_validated_version',
 ] as const satisfies readonly (keyof LicenseView)[];
 
-const FORMULA = /^[=+\-@\t\r]/;
 const PAGE = 1_000;
 
 /** Writes one cell: a `'` disarms a formula, quotes follow RFC 4180. */
 export function cell(value: LicenseView[keyof LicenseView]): string {
   if (value === null) return '';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = typeof value === 'number' || typeof value === 'boolean' ? text : withoutFormulas(text);
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 const row = (license: LicenseView): string => COLUMNS.map((name) => cell(license[name])).join(',');

@@ -49,6 +49,21 @@ describe('ThreadHasher', () => {
     }
   });
 
+  it('refuses a password of more than 72 bytes, or with a NUL, whose beginning bcrypt would take for the whole', async () => {
+    const password = 'lantern-'.repeat(9);
+    const hash = await hasher.hash(password, 4);
+    expect(await hasher.verify(password, hash)).to.include({ ok: true });
+    for (const longer of [
+      `${password}x`,
+      `${password}\0`,
+      `${password}${'y'.repeat(1_000)}`,
+      `${password.slice(0, -1)}\u00e9`,
+    ])
+      expect(await hasher.verify(longer, hash)).to.deep.equal({ ok: false, rehash: false });
+    const short = await hasher.hash('short', 4);
+    expect(await hasher.verify('short\0more', short)).to.include({ ok: false });
+  });
+
   it('verifies Argon2 and asks for a new hash', async () => {
     const hash = await argon2id({
       password: 'password',

@@ -17,6 +17,13 @@ describe('hapi: unseen characters in pages', () => {
     );
   });
 
+  it('marks them in the field of a search, which stores nothing', () => {
+    const before = '<input id="q" name="q" type="search" dir="auto" value="a\u202eb">';
+    expect(showUnseen(`${before}<input type="text" value="a\u202eb">`)).to.equal(
+      '<input id="q" name="q" type="search" dir="auto" value="a[U+202E]b"><input type="text" value="a\u202eb">',
+    );
+  });
+
   it('leaves all that can be seen, in any script', () => {
     for (const text of ['naïve café', 'שלום עולם', 'مرحبا', 'हिन्दी', '日本語　全角', '🏳️ 1️⃣', 'tab\tand\u00a0space'])
       expect(showUnseen(text)).to.equal(text);

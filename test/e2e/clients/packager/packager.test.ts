@@ -391,6 +391,32 @@ describe('packager', function () {
     };
     const key = ['-----BEGIN RSA', 'PRIVATE KEY-----\nMIIE\n'].join(' ');
 
+    it('directories of version control, once each, and refuses them with --strict', async () => {
+      await writeTree(dir, {
+        '.git/config': '[remote "origin"]\n',
+        '.git/objects/ab/cd': 'x',
+        'vendor/lib/.git/HEAD': 'ref: x',
+        'vendor/.hg/store/a': 'x',
+        'docs/git/.gitignore': 'x',
+      });
+      const { code, stderr } = await run();
+      expect(code).to.equal(0);
+      expect(stderr.match(/^WARNING: \S+ holds everything that was ever committed/gm)).to.deep.equal(
+        ['.git/', 'vendor/.hg/', 'vendor/lib/.git/'].map(
+          (path) => `WARNING: ${path} holds everything that was ever committed`,
+        ),
+      );
+      const sent = service.uploads.length;
+      const strict = await start('--strict');
+      expect(strict.code).to.equal(4);
+      expect(strict.stderr).to.include('--strict: 3 warnings of credentials');
+      expect(service.uploads.length, 'nothing more was sent').to.equal(sent);
+      const file = await config({ excludePatterns: ['**/.git/**', '.git/**', '**/.hg/**'] });
+      expect((await run('--strict', '--config', file)).code).to.equal(0);
+      await writeTree(dir, { '.env': 'TOKEN=x' });
+      expect((await run('--strict', '--config', file, '--dry-run')).code).to.equal(4);
+    });
+
     it('files that are named like credentials or hold some', async () => {
       const warnings = await warned({
         '.env': 'A=1',

@@ -1,6 +1,7 @@
 /** Tokens: checking, revoking, provisioning (contract 10, tokens). */
 import 'reflect-metadata';
 import { expect } from 'chai';
+import { withoutOwnTokens } from '../../../../lib/text/own-tokens.js';
 import { extend } from '../../../../kernel/contract.js';
 import { fieldsWithLiveTokens } from '../../../../ports/domain/live-tokens.js';
 import { TOKEN_PROJECTS } from '../../../../ports/domain/tokens.js';
@@ -71,6 +72,31 @@ describe('access: tokens', () => {
       expect(wrong).to.have.keys('body', 'tags');
     }
     expect(await s.liveTokens.heldIn(token.slice(0, -1))).to.equal(false);
+  });
+
+  it('is found in letters of other shapes and across the ends of lines', async () => {
+    const { token } = await master();
+    const at = (base: number, from: string) => (c: string) =>
+      String.fromCodePoint(base + c.charCodeAt(0) - from.charCodeAt(0));
+    const shaped = (upper: number, lower: number, digit: number): string =>
+      token.replace(/[A-Z]/g, at(upper, 'A')).replace(/[a-z]/g, at(lower, 'a')).replace(/[0-9]/g, at(digit, '0'));
+    const forms = [
+      shaped(0x1d400, 0x1d41a, 0x1d7ce), // mathematical bold
+      shaped(0x1d5a0, 0x1d5ba, 0x1d7e2), // sans-serif
+      shaped(0x1d670, 0x1d68a, 0x1d7f6), // monospace
+      shaped(0x24b6, 0x24d0, 0x30), // circled
+      shaped(0xff21, 0xff41, 0xff10).replaceAll('_', '\uff3f'), // full-width
+      ...['\n', '\r\n', '\n> ', '  \n\t| ', '\u2028'].map((end) => `${token.slice(0, 20)}${end}${token.slice(20)}`),
+      `${token.slice(0, 12)}\n${token.slice(12, 30)}\n${token.slice(30)}`,
+    ];
+    for (const form of forms) {
+      const text = `see\n${form}\nand go on`;
+      expect(await s.liveTokens.heldIn(text), JSON.stringify(form)).to.equal(true);
+      expect(await fieldsWithLiveTokens(s.liveTokens, { body: text }), JSON.stringify(form)).to.have.keys('body');
+      expect(withoutOwnTokens(text), JSON.stringify(form)).to.include('[scrubbed]');
+    }
+    for (const text of ['a\nb', 'one line\nof 𝐛𝐨𝐥𝐝 words'])
+      expect([await s.liveTokens.heldIn(text), withoutOwnTokens(text)]).to.deep.equal([false, text]);
   });
 
   it('has a prefix of its own for every kind', async () => {

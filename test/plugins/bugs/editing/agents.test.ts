@@ -86,6 +86,18 @@ describe('bugs: what agents and people write', () => {
           expect((await ask('POST', `/bugs/${ref}/comments`, { body })).status, body).to.equal(422);
     });
 
+    it('is refused when the end of a line divides a claim token, or its letters have other shapes', async () => {
+      const claimed = await ask('POST', `/bugs/${ref}/claim`, {});
+      const { claim_token } = claimed.body['lease'] as { claim_token: string };
+      const bold = claim_token.replace(/[A-Z]/g, (c) => String.fromCodePoint(0x1d400 + c.charCodeAt(0) - 65));
+      for (const body of [
+        `see ${claim_token.slice(0, 20)}\n${claim_token.slice(20)} there`,
+        `see\n${claim_token.slice(0, 9)}\r\n> ${claim_token.slice(9, 30)}\n> ${claim_token.slice(30)}\nthere`,
+        `see ${bold} there`,
+      ])
+        expect((await ask('POST', `/bugs/${ref}/comments`, { body })).status, body).to.equal(422);
+    });
+
     it('is refused in bulk, item by item', async () => {
       const { status, body } = await ask('POST', '/bugs/bulk', { ids: [ref], set: { title: secret } });
       expect(status).to.equal(207);

@@ -125,6 +125,13 @@ describe('what people see on a status page', () => {
   });
 
   it('makes feeds that are well-formed whatever people write, under ids that stay, without names of people', () => {
+    const turned = {
+      title: 'gnp\u202eexe',
+      url: 'https://x/',
+      self: 'https://x/feed.xml',
+      updated: '2027-01-01T00:00:00.000Z',
+      announcements: [],
+    };
     const feed = { title: 't', url: 'https://x/', self: 'https://x/feed.xml', updated: '2027-01-01T00:00:00.000Z' };
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), (title, text) => {
@@ -143,5 +150,9 @@ describe('what people see on a status page', () => {
       }),
     );
     expect(rss({ ...feed, announcements: [] })).to.include('Fri, 01 Jan 2027 00:00:00 GMT');
+    for (const make of [rss, (shown: typeof turned) => atom(shown, 'p')] as const)
+      expect(make(turned))
+        .to.include('gnp[U+202E]exe')
+        .and.not.match(/[\u202a-\u202e\u200b]/);
   });
 });

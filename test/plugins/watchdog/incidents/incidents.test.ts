@@ -195,6 +195,7 @@ for (const engine of STORES) {
 
 describe('incidents (pure)', () => {
   it('a table holds no formulas and no broken rows', () => {
+    expect(csvOf([['\uff1d1', 'a;=1']])).to.equal(`"'\uff1d1","a;'=1"\r\n`);
     expect(csvOf([['=1+1', 'a"b', null, -1, true, '-x']])).to.equal(`"'=1+1","a""b",,"-1","true","'-x"\r\n`);
     expect(incidentRows([])).to.deep.equal([]);
   });

@@ -1,0 +1,26 @@
+/**
+ * Text for a cell of CSV that a spreadsheet must not run as a formula. Pure, linear.
+ *
+ * A sign of a formula counts at the beginning of the cell, behind blanks and what is not seen, and behind a separator:
+ * a spreadsheet of another language divides the line at `;` or a tab, whatever the quotes say. Full-width, small and
+ * raised forms of a sign are signs to spreadsheets of some languages.
+ */
+import { UNSEEN } from '../unseen.js';
+
+const EQUALS = '=\\uff1d\\ufe66\\u207c\\u208c';
+const AT = '@\\uff20\\ufe6b';
+const PLUS = '+\\uff0b\\ufe62\\u207a\\u208a';
+const MINUS = '\\-\\uff0d\\ufe63\\u2212\\u207b\\u208b';
+const SIGNS = `[${EQUALS}${AT}${PLUS}${MINUS}]`;
+const BLANKS = `[\\s${UNSEEN}"']{0,100}`;
+/** A list of numbers holds signs that are none of a formula. */
+const NUMBER = `[${PLUS}${MINUS}]\\d{1,40}(?:\\.\\d{1,40})?(?=[\\]},;|\\s]|$)`;
+
+const BEGINS = new RegExp(`^(?:[\\t\\r\\n]|${BLANKS}${SIGNS})`, 'u');
+const AFTER_SEPARATOR = new RegExp(`([,;|\\t\\r\\n]${BLANKS})(?!${NUMBER})(?=${SIGNS})`, 'gu');
+
+/** A `'` before a sign makes it text. */
+export function withoutFormulas(text: string): string {
+  const inside = text.replace(AFTER_SEPARATOR, "$1'");
+  return BEGINS.test(inside) ? `'${inside}` : inside;
+}
