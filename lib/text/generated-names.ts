@@ -170,6 +170,8 @@ const TABLES = Object.values(LANGUAGES);
 const NAME_RULES = [...TABLES.flatMap(({ text }) => text), ...TABLES.flatMap(({ names }) => names)];
 const NAME_SIGN = /[\d$<@#{\0\ufffd]|\.cold/;
 const LONGEST_NAME = 600;
+/** What is left before a name where the closure that held it is gone. */
+const SEPARATORS = /^[\s.+]+(?=[\w<])|\s+$/g;
 
 const applied = (text: string, rules: readonly Rule[]): string =>
   rules.reduce((masked, [pattern, instead]) => masked.replace(pattern, instead), text);
@@ -181,7 +183,7 @@ export const maskNamesInText = (text: string): string =>
 /** The name of a function, class or method without its generated parts. */
 export function maskGeneratedName(name: string): string {
   const given = name.length > LONGEST_NAME ? name.slice(0, LONGEST_NAME) : name;
-  return NAME_SIGN.test(given) ? applied(given, NAME_RULES).trim() : given;
+  return NAME_SIGN.test(given) ? applied(given, NAME_RULES).replace(SEPARATORS, '') : given;
 }
 
 const UNREADABLE = /@anonymous.{1,600}|(?<=#<(?:Class|Module|Struct)):0x[0-9a-f]{4,16}/gis;

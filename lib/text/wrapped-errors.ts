@@ -69,7 +69,7 @@ const JAVA = /^\s{0,8}Caused by: (?:[\w.-]{1,100}\/)?([\w.$]{1,300})(?:: (.{0,20
 const NODE =
   /^\s{0,40}\[cause\]: (?:Uncaught )?([A-Za-z_$][\w.$]{0,200})(?: \[[A-Z_]{1,60}\])?(?:: (.{0,2000}?))?( \{)?$/;
 const HEADER =
-  /^(?:Exception in thread "[^"\n]{0,200}" |Uncaught |Unhandled exception\. )?([A-Za-z_][\w.$+`]{0,300})(?:: (.{0,2000}))?$/;
+  /^(?:Exception in thread "[^"\n]{0,200}" |Uncaught |Unhandled exception\. |\[)?([A-Za-z_][\w.$+`]{0,300})(?:: (.{0,2000}?))?(?:\] \{)?$/;
 const DOTNET =
   / ---> (?:\(Inner Exception #(\d{1,4})\) )?([A-Za-z_][\w.+`]{0,300}(?:\[[^\]\n]{0,200}\])?)(?:: ([^\n]{0,2000}?))?(?=<---| ---> |$)/gm;
 const MEMBER = /^\s{0,20}\|\s{1,40}([A-Za-z_][\w.]{0,200})(?:: (.{0,2000}))?$/;
@@ -78,7 +78,7 @@ const LONGEST = 65_536;
 const MOST_LINES = 2_000;
 
 /** Cheap signs of a trace that names an inner exception. */
-const SIGN = /Caused by: |\[cause\]: | ---> |\+-{16} 1 -{16}/;
+const SIGN = /Caused by: |\[cause\]: |\[errors\]: \[| ---> |\+-{16} 1 -{16}/;
 
 /**
  * The exception that the wrappers of a printed trace carry: the first that is no wrapper itself.
@@ -93,7 +93,7 @@ export function innerError(trace: string, type?: string | null, message?: string
   const [outer, said] = type === undefined ? [header?.[1] ?? null, header?.[2] ?? null] : [type, message ?? null];
   if (!isWrapper(outer, said) && !(type === undefined && text.includes(FIRST_MEMBER))) return null;
   if (text.includes(FIRST_MEMBER)) return memberIn(lines, text);
-  return dotnetInner(text) ?? chainedInner(lines);
+  return dotnetInner(text) ?? chainedInner(lines) ?? onlyOne(errorsIn(lines));
 }
 
 function chainedInner(lines: readonly string[]): InnerError | null {
@@ -134,4 +134,38 @@ function memberIn(lines: readonly string[], text: string): InnerError | null {
   const named = inside.filter((line) => line.search(/[^\s|]/) === bar && !line.includes('Traceback ('));
   const found = named.map((line) => MEMBER.exec(line)).find((one) => one !== null);
   return found ? { type: found[1] ?? '', message: found[2] ?? '', line: start } : null;
+}
+
+const onlyOne = (errors: readonly InnerError[]): InnerError | null =>
+  errors.length === 1 ? (errors[0] ?? null) : null;
+
+const ERRORS_START = /^\s{0,40}\[errors\]: \[$/;
+const NODE_ERROR = /^( {2,40})\[?([A-Za-z_$][\w.$]{0,200}?)(?:: (.{0,2000}?))?\]?,?(?: \{)?$/;
+
+/** The errors of an AggregateError, as Node prints them. */
+function errorsIn(lines: readonly string[]): InnerError[] {
+  const start = lines.findIndex((line) => ERRORS_START.test(line));
+  if (start < 0) return [];
+  const indent = lines[start + 1]?.search(/\S/) ?? 0;
+  return lines.flatMap((line, at) => {
+    if (at <= start || line.search(/\S/) !== indent) return [];
+    const found = NODE_ERROR.exec(line);
+    return found === null ? [] : [{ type: found[2] ?? '', message: found[3] ?? '', line: at }];
+  });
+}
+
+const PYTHON_MEMBER =
+  /^\s{2,40}\| ([A-Za-z_][\w.]{0,200}(?:Error|Exception|Group|Exit|Interrupt|Warning|Timeout))(?:: |$)/;
+
+/** The classes of the members of a printed group that has several; none for any other trace. */
+export function memberTypes(trace: string): string[] {
+  const text = trace.slice(0, LONGEST);
+  const isPython = text.includes(FIRST_MEMBER);
+  if (!isPython && !text.includes('[errors]: [')) return [];
+  const lines = text.split('\n', MOST_LINES).map((line) => line.trimEnd());
+  const start = lines.findIndex((line) => line.includes(FIRST_MEMBER));
+  const types = isPython
+    ? lines.slice(start).flatMap((line) => PYTHON_MEMBER.exec(line)?.[1] ?? [])
+    : errorsIn(lines).map(({ type }) => type);
+  return types.length > 1 ? types : [];
 }

@@ -11,7 +11,7 @@ import { cutText } from '../../lib/text/cut-text.js';
 import { titleOf } from '../../lib/text/error-title.js';
 import { versionName } from '../../lib/versions.js';
 import { readableClass } from '../../lib/text/generated-names.js';
-import { innerError } from '../../lib/text/wrapped-errors.js';
+import { innerError, isWrapper, memberTypes } from '../../lib/text/wrapped-errors.js';
 
 /** Characters, elements. */
 export const LIMITS = {
@@ -93,16 +93,18 @@ const cutDetails = ({ context, breadcrumbs }: Pick<ErrorBody, 'context' | 'bread
   breadcrumbs: cutter.newest('breadcrumbs', breadcrumbs, LIMITS.breadcrumbs, LIMITS.breadcrumbs_text),
 });
 
-/** Class and message of the error: of a wrapper, those of what it carries, where its trace names it. */
-function carriedBy({ exception_class, error_message, stack_trace }: ErrorBody & Stated): {
-  type: string | null;
-  text: string;
-} {
+type Carried = Pick<Report, 'members'> & { type: string | null; text: string };
+
+/** The error itself: of a wrapper, what it carries, where its trace names that; of a group, with its members. */
+function carriedBy({ exception_class, error_message, stack_trace, members = null }: ErrorBody & Stated): Carried {
   const type = exception_class?.trim() || null;
-  const inner = stack_trace && type !== null ? innerError(stack_trace, type, error_message) : null;
-  return inner === null
-    ? { type: exception_class ?? null, text: error_message }
-    : { type: inner.type, text: inner.message };
+  const plain = { type: exception_class ?? null, text: error_message, members };
+  if (!stack_trace || type === null || members !== null) return plain;
+  const inner = innerError(stack_trace, type, error_message);
+  if (inner !== null) return { type: inner.type, text: inner.message, members };
+  const types = isWrapper(type, error_message) ? memberTypes(stack_trace) : [];
+  if (types.length === 0) return plain;
+  return { ...plain, members: types.map((one) => ({ exception_class: one, file: null, function: null })) };
 }
 
 /** What becomes of a body. */
@@ -125,7 +127,7 @@ export function reportOf(
   details?: () => ErrorDetails,
 ): ReadReport {
   const cutter = new Cutter();
-  const { type, text } = carriedBy(body);
+  const { type, text, members } = carriedBy(body);
   const message = cutter.text('error_message', text, LIMITS.error_message);
   const exceptionClass = cutter.text('exception_class', type && readableClass(type), LIMITS.exception_class);
   if (message === null && exceptionClass === null) {
@@ -148,7 +150,7 @@ export function reportOf(
     error_level: body.error_level,
     error_message: message,
     message_template: body.message_template ?? null,
-    members: body.members ?? null,
+    members: members ?? null,
     exception_class: exceptionClass,
     file_path: cutter.text(file, path, LIMITS.path, cutHead),
     function_name: body.function ?? null,

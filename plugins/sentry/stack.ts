@@ -6,6 +6,7 @@
  * The message is not repeated above the frames: it has its own field, and its words could look like a frame.
  */
 import { headingOf, type Relation, type Thrown } from './chain.js';
+import { maskNamesInText } from '../../lib/text/generated-names.js';
 import { ownFrame, type StackFrame } from './frames.js';
 
 export interface Stack {
@@ -143,8 +144,11 @@ const TYPED = new Set(['java', 'csharp', 'kotlin', 'scala', 'groovy', 'dart']);
  * The function with the class that it belongs to, where the file does not say it: an inner class, a coroutine or a
  * state machine, of which one file holds several.
  */
-function functionName({ function: name, module, file }: StackFrame, platform: string | null): string | null {
-  if (name === null || module === null || !TYPED.has(platform ?? '')) return name;
+function functionName(frame: StackFrame, platform: string | null): string | null {
+  const { function: name, file } = frame;
+  if (name === null || frame.module === null || !TYPED.has(platform ?? '')) return name;
+  // A hidden class of Java has a slash in its name.
+  const module = frame.module.includes('/') ? maskNamesInText(frame.module) : frame.module;
   const type = module.slice(module.search(/[^./]*$/));
   const outer = file?.replace(/^.*[\\/]/, '').replace(/\.\w+$/, '');
   if (outer === undefined || type === outer || type === `${outer}Kt` || name.startsWith(`${type}.`)) return name;

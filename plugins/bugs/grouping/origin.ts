@@ -26,7 +26,8 @@ const VM_SCRIPT = /^VM\d{1,9}(?: |(?=:|$))/;
 /** The segments of a path. @param isWhole also what a program evaluates, and the fragment of a page */
 export function cutPath(file: string, isWhole = true): string[] {
   let path = file.slice(0, LONGEST).trim();
-  if (isWhole) path = evaluatedIn(path).replace(VM_SCRIPT, '');
+  // Before the path is divided: a hidden class of Java has a slash in its name.
+  if (isWhole) path = maskNamesInText(evaluatedIn(path).replace(VM_SCRIPT, ''));
   path = path.replace(WRAPPER, '');
   const url = SCHEME.exec(path);
   path = url === null ? path.replace(BARE_SCHEME, '') : path.slice(url[0].length);
@@ -59,7 +60,7 @@ function normalised(file: string): string {
   const segments = cutPath(file);
   const masked = maskSegments(segments);
   const kept = isPage(file.slice(0, LONGEST).trim()) ? maskPage(masked) : masked.slice(-SEGMENTS);
-  return kept.map((segment) => maskNamesInText(segment).toLowerCase()).join('/');
+  return kept.map((segment) => segment.toLowerCase()).join('/');
 }
 
 const LONGEST_FUNCTION = 600;

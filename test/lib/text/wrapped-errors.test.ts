@@ -1,6 +1,6 @@
 /** Exceptions that only carry another one (contract 21, amendments), in the traces that each language prints. */
 import { expect } from 'chai';
-import { innerError, isWrapper } from '../../../lib/text/wrapped-errors.js';
+import { innerError, isWrapper, memberTypes } from '../../../lib/text/wrapped-errors.js';
 import { firstFrame } from '../../../plugins/bugs/grouping/frames.js';
 import { normaliseOrigin } from '../../../plugins/bugs/grouping/origin.js';
 
@@ -60,6 +60,12 @@ const CARRIED: Readonly<Record<string, readonly [string, string, string, string]
     'price is undefined',
     'web/cart.js',
   ],
+  'Node, an aggregate of one': [
+    '[AggregateError: All promises were rejected] {\n  [errors]: [\n    TypeError: price is undefined\n        at f (file:///srv/web/cart.js:2:40)\n        at g (node:internal/x:1:2)\n  ]\n}',
+    'TypeError',
+    'price is undefined',
+    'web/cart.js',
+  ],
 };
 
 describe('wrapped errors', () => {
@@ -80,6 +86,20 @@ describe('wrapped errors', () => {
       '',
     ])
       expect(innerError(trace)).to.equal(null);
+  });
+
+  it('names the classes of a group of several', () => {
+    expect(
+      memberTypes(
+        '[AggregateError: All promises were rejected] {\n  [errors]: [\n    TypeError: a\n        at file:///a.js:3:40,\n    RangeError: b\n        at file:///a.js:3:75\n  ]\n}',
+      ),
+    ).to.deep.equal(['TypeError', 'RangeError']);
+    expect(
+      memberTypes(
+        '  | ExceptionGroup: two (2 sub-exceptions)\n  +-+---------------- 1 ----------------\n    | ValueError: a\n    +---------------- 2 ----------------\n    | shop.KeyError\n    +------------------------------------',
+      ),
+    ).to.deep.equal(['ValueError', 'shop.KeyError']);
+    expect(memberTypes('TypeError: a\n    at f (a.js:1:2)')).to.deep.equal([]);
   });
 
   it('knows wrappers by class or message', () => {

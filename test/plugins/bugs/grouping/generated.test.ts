@@ -262,6 +262,10 @@ const SAME_FILES: Readonly<Record<string, Pairs>> = {
     ['VM123 app.js', 'VM4 app.js'],
   ],
   'shared objects': [['libshop.so.1.1', 'libshop.so.3']],
+  'hidden classes': [
+    ['com.acme.Cart$$Lambda$14/0x0000000800c03000', 'com.acme.Cart$$Lambda$28/0x0000000801d04000'],
+    ['Acme.Job+<RunAsync>d__24', 'Acme.Job+<RunAsync>d__25'],
+  ],
 };
 
 const OTHER_FILES: Pairs = [

@@ -94,6 +94,20 @@ describe('bugs: pages of a split', () => {
     expect(html).to.include('&lt;number&gt;').and.include(`/bugs/${ref}/split`).and.not.include(HOSTILE);
   });
 
+  it('name origin, function and message of an SDK’s report, with split and rule next to them', async () => {
+    const sent = errorReport({ error_message: 'cart 4711 is lost', function_name: 'lambda$total$3', title: 'E: lost' });
+    const { ref: made } = await fixture.bugs.record(sent);
+    const view = (await page('/bugs/{ref}').handle(request(MEMBER, { params: { ref: made }, query: {} }))) as View;
+    const html = render(view, `/bugs/${made}`);
+    for (const [label, value] of [
+      ['Origin', sent.file_path],
+      ['Function', 'lambda$total'],
+      ['Message', 'cart &lt;number&gt; is lost'],
+    ])
+      expect(html).to.match(new RegExp(`>${label}</dt>[^]{0,120}${value?.replace('$', '\\$')}</code>`));
+    expect(html).to.include(`/bugs/${made}/split`).and.include('/grouping-rules/new?');
+  });
+
   it('the API says the same in fields: how each key came, what was merged, what was split off', async () => {
     const ask: AskFreely = await httpOf(fixture);
     const why = async (of: string) =>
