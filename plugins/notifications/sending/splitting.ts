@@ -1,6 +1,6 @@
 /** Splits notifications into messages that a receiver takes. Pure. */
 import { buildMessage, type Message, type MessageLine, type MessageSource } from '../notes/message.js';
-import { unlinked } from '../services/escaping.js';
+import { slackText, unlinked } from '../services/escaping.js';
 import type { Sender } from '../services/sender.js';
 
 /** What stands around each line: time, severity, separators. */
@@ -45,13 +45,16 @@ const sizeOf = (line: MessageLine, { measure }: Measuring): number => (measure ?
 
 function fitLine(line: MessageLine, sender: Measuring): MessageLine {
   const fitted = { ...line };
+  const { title } = sender.limits;
+  while (title !== undefined && slackText(fitted.title).length > title) fitted.title = shorten(fitted.title);
   for (const member of ['text', 'title'] as const)
     while (sizeOf(fitted, sender) > sender.limits.bytes && fitted[member].length > 1)
-      fitted[member] = halve(fitted[member]);
+      fitted[member] = shorten(fitted[member]);
   return fitted;
 }
 
-function halve(text: string): string {
+/** By a tenth, at least two characters. */
+function shorten(text: string): string {
   const characters = Array.from(text);
-  return `${characters.slice(0, Math.max(0, Math.floor(characters.length / 2) - 1)).join('')}…`;
+  return `${characters.slice(0, Math.max(0, Math.floor(characters.length * 0.9) - 1)).join('')}…`;
 }

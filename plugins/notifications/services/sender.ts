@@ -8,6 +8,8 @@ export interface MessageLimits {
   notes: number;
   /** Bytes of titles, texts and addresses together, as they are sent. */
   bytes: number;
+  /** Characters of a title with its escapes; absent: not limited by itself. */
+  title?: number;
 }
 
 export interface Sender {

@@ -9,8 +9,8 @@ import { HttpSender, type ServiceCall } from './http-sender.js';
 const SLACK = /(?:^|\.)slack(?:-gov)?\.com$/;
 
 export class SlackSender extends HttpSender {
-  // Discord takes 10 embeds of 6,000 characters together, a block of Slack 3,000.
-  readonly limits = { notes: 10, bytes: 2_900 };
+  // Discord takes 10 embeds of 6,000 characters together and titles of 256, a block of Slack 3,000.
+  readonly limits = { notes: 10, bytes: 2_900, title: 250 };
 
   override measure({ title, text, url }: MessageLine): number {
     return Buffer.byteLength(slackText(title)) + Buffer.byteLength(slackMarkdown(text)) + Buffer.byteLength(url);
