@@ -1,21 +1,12 @@
 /** Words of each event, for people. Pure. */
 import type { BugEvent, RateExceeded } from '../../../ports/domain/bugs.js';
 import { eventPage } from '../../../ports/domain/event-page.js';
-import type { ReleasePublished } from '../../../ports/domain/releases.js';
+import type { ReleaseHalted, ReleasePublished } from '../../../ports/domain/releases.js';
 import type { WebhookDisabled } from '../../../ports/domain/webhooks.js';
 import type { DomainEvent } from '../../../ports/events.js';
 import { describeMonitorEvent } from './monitor-notes.js';
 import { toPlainText } from './plain-text.js';
 import type { ChannelDisabled, Note } from './note.js';
-
-/** Data of `release.halted` (contract 70, payload). */
-interface ReleaseHalted {
-  product: string;
-  version: string;
-  channel: string;
-  platform: string;
-  reason: string;
-}
 
 type Described = Omit<Note, 'path' | 'phase' | 'fault' | 'monitor' | 'tags' | 'details'> &
   Partial<Pick<Note, 'phase' | 'fault' | 'monitor' | 'tags' | 'details'>>;
