@@ -128,7 +128,7 @@ export class ChannelSettings {
     const { cipher } = this.parts;
     const spec = KINDS[kind];
     const stored = before === null ? null : this.open(before);
-    const target = this.#value('target', spec.target, input.target ?? undefined, stored?.target ?? null);
+    const target = this.#value('target', spec.target, input.target, stored?.target ?? null);
     if (target !== null && spec.target !== undefined) this.#checkTarget(kind, target);
     const secret = this.#value('secret', spec.secret, input.secret, stored?.secret ?? null);
     const server = this.#value('server', spec.server, input.server, before?.server ?? null);

@@ -67,7 +67,6 @@ export interface ChannelFields extends ChannelFilter {
   name: string;
   kind: ChannelKind;
   enabled: boolean;
-  /** Null: keeps the stored one, or none. */
   target: string | null;
   secret: string | null;
   server: string | null;

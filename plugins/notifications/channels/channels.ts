@@ -187,6 +187,10 @@ export class Channels {
     return this.parts.notes.find({ filter: { channel_id: channelId }, sort: [['at', 'desc']], limit, after });
   }
 
+  countDeliveries(channelId: string): Promise<number> {
+    return this.parts.notes.count({ channel_id: channelId });
+  }
+
   /** How many notifications wait. */
   waiting(channelId: string): Promise<number> {
     return this.parts.notes.count({ channel_id: channelId, state: { in: ['waiting', 'sending'] } });

@@ -15,7 +15,24 @@ const params = joi.object({ id: joi.string().max(64).required() });
 const list = {
   limit: joi.number().integer().min(1).max(200).default(50),
   cursor: joi.string().max(4_096),
+  include_total: joi.boolean().default(false),
 };
+
+interface ListQuery {
+  limit?: number;
+  cursor?: string;
+  include_total?: boolean;
+}
+
+/** A page in the shape of contract 00, lists. */
+async function toPage(
+  { items, next }: { items: object[]; next: string | null },
+  { include_total }: ListQuery,
+  count: () => Promise<number>,
+): Promise<object> {
+  const page = { items, next_cursor: next, has_more: next !== null };
+  return include_total === true ? { ...page, total: await count() } : page;
+}
 
 const timestamp = joi.string().isoDate();
 const texts = joi.array().items(joi.string());
@@ -121,9 +138,10 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       input: { query: joi.object(list) },
       output: pageOf('ChannelPage', channelShape),
       handle: async ({ principal, query }) => {
-        const { limit, cursor } = query as { limit?: number; cursor?: string };
-        const page = await channels.page(principal, limit ?? 50, cursor ?? null);
-        return { items: page.items.map(shown), next_cursor: page.next, has_more: page.next !== null };
+        const asked = query as ListQuery;
+        const page = await channels.page(principal, asked.limit ?? 50, asked.cursor ?? null);
+        const count = async (): Promise<number> => (await channels.list(principal)).length;
+        return toPage({ ...page, items: page.items.map(shown) }, asked, count);
       },
     },
     {
@@ -206,11 +224,11 @@ export function routes({ channels, tests, reader }: Parts): RouteSpec[] {
       input: { params, query: joi.object(list) },
       output: pageOf('ChannelDeliveryPage', deliveryShape),
       handle: async ({ principal, params: { id = '' }, query }) => {
-        const { limit, cursor } = query as { limit?: number; cursor?: string };
+        const asked = query as ListQuery;
         const channel = await channels.need(principal, id);
-        const page = await channels.deliveries(id, limit ?? 50, cursor ?? null);
+        const page = await channels.deliveries(id, asked.limit ?? 50, asked.cursor ?? null);
         const items = page.items.map((note) => toDeliveryView(note, channel, reader));
-        return { items, next_cursor: page.next, has_more: page.next !== null };
+        return toPage({ ...page, items }, asked, () => channels.countDeliveries(id));
       },
     },
   ];

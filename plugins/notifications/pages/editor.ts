@@ -5,7 +5,7 @@ import { formFields, type ChannelInput } from '../channels/channel-fields.js';
 import type { Channels } from '../channels/channels.js';
 import { KIND_NAMES, KINDS, type ChannelKind } from '../channels/kinds.js';
 import { SEVERITIES } from '../notes/note.js';
-import { TOPIC_NAMES, TOPICS } from '../notes/topics.js';
+import { END_EVENTS, TOPIC_NAMES, TOPICS } from '../notes/topics.js';
 
 export interface EditorParts {
   channels: Channels;
@@ -98,6 +98,10 @@ export async function editor(parts: EditorParts, request: HttpRequest, problem?:
     events: [
       { value: ALL_EVENTS, label: 'All events' },
       ...TOPIC_NAMES.map((value) => ({ value, label: TOPICS[value] })),
+      // Named by the API alone.
+      ...list('events')
+        .filter((name) => END_EVENTS.some((end) => end === name))
+        .map((name) => ({ value: String(name), label: String(name) })),
     ].map((event) => Object.assign(event, { checked: list('events').includes(event.value) })),
     projects: all.map((project) => Object.assign(project, { checked: list('projects').includes(project.value) })),
     timezone,

@@ -45,8 +45,8 @@ const sizeOf = (line: MessageLine, { measure }: Measuring): number => (measure ?
 
 function fitLine(line: MessageLine, sender: Measuring): MessageLine {
   const fitted = { ...line };
-  const { title } = sender.limits;
-  while (title !== undefined && slackText(fitted.title).length > title) fitted.title = shorten(fitted.title);
+  const { title = Number.MAX_SAFE_INTEGER } = sender.limits;
+  while (slackText(fitted.title).length > title) fitted.title = shorten(fitted.title);
   for (const member of ['text', 'title'] as const)
     while (sizeOf(fitted, sender) > sender.limits.bytes && fitted[member].length > 1)
       fitted[member] = shorten(fitted[member]);

@@ -72,6 +72,8 @@ describe('notifications API', function () {
       [name: string]: unknown;
     };
     expect([items.map(({ id }) => id), has_more, next_cursor]).to.deep.equal([[channel.id], false, null]);
+    expect((await api('GET', '?include_total=true')).json).to.include({ total: 1 });
+    expect((await api('PATCH', `/${channel.id}`, { target: null })).status).to.equal(422);
     const changed = await api('PATCH', `/${channel.id}`, { flap_minutes: 10, projects: [] });
     expect(changed.json['channel']).to.include({ flap_minutes: 10, repeat_minutes: 30, name: 'room' });
     expect((await api('DELETE', `/${channel.id}`)).json).to.include({ deleted: true });

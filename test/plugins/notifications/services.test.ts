@@ -81,7 +81,7 @@ const SERVICES: Record<string, Service> = {
     if (action === undefined) {
       const isValid =
         isText(body['message'], 130) && isText(body['alias'], 512) && /^P[1-5]$/.test(String(body['priority']));
-      const details = Object.values((body['details'] ?? {}) as object);
+      const details = Object.values(body['details'] ?? {});
       if (!isValid || !details.every((value) => typeof value === 'string'))
         return [422, '{"message":"Request body is not processable"}'];
       alerts.set(String(body['alias']), 'create');

@@ -1,0 +1,95 @@
+/** /notifications in a browser, behind the real HTTP adapter. */
+import { expect } from 'chai';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { NodeOutbound } from '../../../adapters/node/outbound.js';
+import dashboard from '../../../plugins/dashboard/plugin.js';
+import type { Channel } from '../../../plugins/notifications/channels/channel.js';
+import { KIND_NAMES, KINDS } from '../../../plugins/notifications/channels/kinds.js';
+import notifications from '../../../plugins/notifications/plugin.js';
+import { HttpFixture, type Browser } from '../access/http-fixture.js';
+import { Receiver } from '../webhooks/receiver.js';
+
+describe('notifications: pages', function () {
+  this.timeout(60_000);
+  let fixture: HttpFixture;
+  let store: MemoryStore;
+  let browser: Browser;
+  let receiver: Receiver;
+
+  before(async () => {
+    store = new MemoryStore();
+    receiver = await Receiver.open();
+    fixture = await HttpFixture.open({
+      store,
+      plugins: [notifications, dashboard],
+      parts: { outbound: new NodeOutbound() },
+    });
+    browser = await fixture.signedIn();
+  });
+  after(async () => {
+    await fixture.stop();
+    await receiver.close();
+  });
+
+  const rows = () => store.collection<Channel>('notifications_channels');
+  const submit = async (kind: string, fields: Record<string, string | string[]>): Promise<string> => {
+    const form = { name: 'room', kind, enabled: 'true', events: ['monitor.down', 'bug.critical'], ...fields };
+    const answer = await browser.post('/notifications', form, `/notifications/new?kind=${kind}`);
+    expect(answer.status, answer.text).to.equal(303);
+    return String(answer.headers['location']);
+  };
+
+  it('lists the kinds, and says which is not configured', async () => {
+    const { text } = await browser.get('/notifications/new');
+    for (const kind of KIND_NAMES) expect(text).to.include(KINDS[kind].label);
+    expect(text).to.include('/notifications/new?kind=telegram').and.not.include('kind=email"');
+  });
+
+  for (const kind of KIND_NAMES.filter((one) => one !== 'email'))
+    it(`shows the fields of ${kind} and no others`, async () => {
+      const { text } = await browser.get(`/notifications/new?kind=${kind}`);
+      const spec = KINDS[kind];
+      const names = ['target', 'secret', 'server'] as const;
+      for (const name of names) expect(text.includes(`name="${name}"`), name).to.equal(spec[name] !== undefined);
+      expect(text.includes('name="template"')).to.equal(spec.custom === true);
+      expect(text).to.match(/value="monitor.down" checked/);
+    });
+
+  it('keeps address, secret and headers when their fields are left empty', async () => {
+    const address = { target: `${receiver.url}/first`, secret: 's-1', headers: 'X-Key: k-1' };
+    const path = await submit('http', address);
+    const { text } = await browser.get(`${path}/edit`);
+    expect(text)
+      .to.include('Stored: X-Key')
+      .and.not.match(/s-1|k-1|\/first/);
+    const edited = { name: 'renamed', events: ['*'], repeat_minutes: '30', monitors: 'web-*, db-1', enabled: 'true' };
+    expect((await browser.post(`${path}/edit`, edited, `${path}/edit`)).status).to.equal(303);
+    expect((await browser.post(`${path}/test`, {}, path)).text).to.include('The receiver accepted the message');
+    expect(receiver.got.at(-1)?.headers).to.include({ 'x-key': 'k-1' }).and.to.have.property('x-svc-signature');
+    const [channel] = (await rows().find({ filter: { name: 'renamed' } })).items;
+    expect(channel).to.deep.include({ events: ['*'], monitors: ['web-*', 'db-1'], repeat_minutes: 30 });
+    expect((await browser.post(`${path}/delete`, {}, path)).status).to.equal(303);
+  });
+
+  it('shows the form again with what was wrong', async () => {
+    const form = { name: 'x', kind: 'telegram', target: 'my chat', secret: '1:A', events: 'monitor.down' };
+    const answer = await browser.post('/notifications', form, '/notifications/new?kind=telegram');
+    expect(answer.status).to.equal(422);
+    expect(answer.text).to.include('value="my chat"').and.include('aria-invalid="true"').and.not.include('1:A');
+  });
+
+  it('warns on the dashboard of a channel that disabled itself, and enables it', async () => {
+    const path = await submit('slack', { target: receiver.url });
+    expect((await browser.get('/')).text).to.not.include('Notifications that do not arrive');
+    const id = path.split('/').at(-1) ?? '';
+    const disabled_reason = 'No message was taken for 24 hours.';
+    await rows().change({ id }, { set: { enabled: false, disabled_reason, disabled_at: fixture.clock.iso() } });
+    expect((await browser.get('/')).text)
+      .to.include('Notifications that do not arrive')
+      .and.include(disabled_reason);
+    expect((await browser.get(path)).text).to.include('No notification is waiting.');
+    expect((await browser.post(`${path}/enable`, {}, path)).status).to.equal(303);
+    expect(await rows().get(id)).to.include({ enabled: true, disabled_reason: null });
+    expect((await browser.get('/')).text).to.not.include('Notifications that do not arrive');
+  });
+});
