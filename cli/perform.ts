@@ -26,10 +26,12 @@ async function read(path: string): Promise<string> {
   return readFile(path, 'utf8');
 }
 
+const progress = (line: string): void => void process.stderr.write(`${line}\n`);
+
 async function execute(spec: CommandSpec, rest: readonly string[]): Promise<number> {
   const { args, options, json } = parse(spec, rest);
   if (spec.name === 'serve') return (await import('./serve.js')).runServer(json);
-  const result = await spec.run({ args, options, stdin, read });
+  const result = await spec.run({ args, options, stdin, read, progress });
   printResult(result, json);
   return result.exit ?? EXIT.ok;
 }

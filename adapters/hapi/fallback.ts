@@ -4,6 +4,7 @@
  */
 import type { Boom } from '@hapi/boom';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
+import { networkOf } from '../../lib/addresses.js';
 import type { HttpResponse } from './wire/http-response.js';
 import { preflight } from './wire/cors.js';
 import { failureResponse } from './wire/envelope.js';
@@ -49,6 +50,10 @@ export class Fallback {
     return requestId(request.raw.req.headers['x-request-id'], this.shared.ids);
   }
 
+  #network({ raw: { req } }: Request): string {
+    return networkOf(this.shared.addressOf(req.socket?.remoteAddress, req.headers['x-forwarded-for']));
+  }
+
   async #refuse(
     request: Request,
     h: ResponseToolkit,
@@ -60,7 +65,7 @@ export class Fallback {
     this.shared.requests.known(request.raw.req, { id, route, who: () => 'nobody' });
     const page = wantsPage(request);
     const answer: HttpResponse = page
-      ? await notFoundPage(this.shared, request, id, failure)
+      ? await this.shared.pageTurns.run(this.#network(request), () => notFoundPage(this.shared, request, id, failure))
       : failureResponse(failure, id, bare);
     return this.shared.sending.send(request, h, id, page ? this.shared.headers.page : this.shared.headers.api, answer);
   }

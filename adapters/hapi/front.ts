@@ -16,6 +16,9 @@ import { requestId } from './wire/headers.js';
 /** The script that shows times by the reader's clock, which every public page has. */
 const TIMES = `${ASSETS}times.js`;
 
+/** Paths of probes. */
+const PROBES: ReadonlySet<string> = new Set(['/api/health/live', '/api/health/ready']);
+
 /** The page that a host shows. */
 interface Place {
   plugin: string;
@@ -37,6 +40,8 @@ export class Front {
 
   /** Answers a request, now or later. False: hapi shall answer. */
   answer(req: IncomingMessage, res: ServerResponse, routed: RequestListener): boolean {
+    // Whoever watches the service is answered before a host is looked up, and whatever else is under way.
+    if (PROBES.has(req.url ?? '') && this.direct.answer(req, res, routed)) return true;
     const name = this.hosts.length === 0 ? null : this.#nameOf(req.headers.host);
     if (name === null) return this.#open(req, res, routed);
     const place = placeOf(this.hosts, name);

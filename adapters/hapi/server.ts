@@ -57,6 +57,8 @@ const MIB = 1024 * 1024;
 const STALL_MS = 60_000;
 /** Reading calls with a credential that run at once; the others wait for their turn, address by address. */
 const READ_AT_ONCE = 32;
+/** Pages that are made at once for visitors without a session. */
+const OPEN_PAGES_AT_ONCE = 4;
 /** The unsent bytes divided by this is the share of one address. */
 const UNSENT_SHARE = 4;
 const UPLOAD_RATE = { bytes: 160 * 1024, windowMs: 20_000 };
@@ -173,6 +175,7 @@ export class HapiServer implements HttpServer {
       bodies: new BodyReader({ limits, timeoutMs: options.bodyTimeoutMs ?? 60_000, mostBytes }),
       inFlight: this.#inFlight,
       turns: new FairSlots(READ_AT_ONCE),
+      pageTurns: new FairSlots(OPEN_PAGES_AT_ONCE, true),
       streams: {
         places: streams,
         events: this.#eventStreams,

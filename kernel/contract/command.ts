@@ -25,6 +25,8 @@ export interface CommandCall {
    * @throws Error when it cannot be read
    */
   read?(path: string): Promise<string>;
+  /** Shows how far a long command is; absent where a command is run without a command line. */
+  progress?(line: string): void;
 }
 
 /** `json` is the one document that `--json` prints; `text` is what a person reads. */

@@ -7,7 +7,11 @@ export class FairSlots {
   readonly #waiting = new Map<string, (() => void)[]>();
   #free: number;
 
-  constructor(slots: number) {
+  /** @param yields lets the event loop run before each work: what comes meanwhile gets its turn before what waits */
+  constructor(
+    slots: number,
+    private readonly yields = false,
+  ) {
     this.#free = slots;
   }
 
@@ -16,6 +20,7 @@ export class FairSlots {
     if (this.#free > 0) this.#free--;
     else await this.#turn(owner);
     try {
+      if (this.yields) await new Promise((resolve) => setImmediate(resolve));
       return await work();
     } finally {
       this.#release();

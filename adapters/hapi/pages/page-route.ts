@@ -79,13 +79,26 @@ export class PageRoute {
   };
 
   async #answer(request: Request, call: IncomingRequest): Promise<HttpResponse> {
-    const { inFlight } = this.shared;
+    const { shared } = this;
+    if (shared.inFlight.stopping) return refusalPage(shared, request, call, NOBODY, STOPPING);
     let visitor = NOBODY;
+    try {
+      visitor = await visitorOf(shared, request);
+    } catch (thrown) {
+      return this.#failed(thrown, request, call, visitor);
+    }
+    const serve = (): Promise<HttpResponse> => this.#served(request, call, visitor);
+    // Addresses take turns, so hundreds of connections of one hold up nobody else's page. A form holds no slot while
+    // it arrives.
+    return visitor.session !== null || this.#isForm ? serve() : shared.pageTurns.run(call.network, serve);
+  }
+
+  async #served(request: Request, call: IncomingRequest, visitor: PageVisitor): Promise<HttpResponse> {
+    const { inFlight } = this.shared;
     const place = inFlight.stopping ? null : inFlight.enter(this.#policy.public ? call.network : null);
     if (place === null)
       return refusalPage(this.shared, request, call, visitor, inFlight.stopping ? STOPPING : OVERLOADED);
     try {
-      visitor = await visitorOf(this.shared, request);
       const result = this.#counted(await this.#run(request, call, visitor, place), call);
       if (result instanceof Failure) {
         tellRefusal(this.shared.authenticator, result, this.mounted.spec.path, call);

@@ -28,6 +28,8 @@ export interface RouteServices {
   inFlight: RequestsInFlight;
   /** Slots for reading calls with a credential. */
   turns: FairSlots;
+  /** Slots for pages without a session. */
+  pageTurns: FairSlots;
   streams: StreamServices;
   sending: Sending;
   requests: OpenRequests;

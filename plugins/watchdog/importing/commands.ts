@@ -35,7 +35,7 @@ export const importCommands = (importer: Importer): CommandSpec[] =>
       const [file = ''] = call.args;
       const text = await (file === '-' || call.read === undefined ? call.stdin() : call.read(file));
       try {
-        const report = await importer.take(parse(text));
+        const report = await importer.take(parse(text), (done, all) => call.progress?.(`${done} of ${all} monitors`));
         return { json: report, text: textOf(report) };
       } catch (error) {
         if (error instanceof NotImportable) throw invalid({ file: error.message });

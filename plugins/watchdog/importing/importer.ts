@@ -4,7 +4,7 @@
  * breaks off is repeated.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { ServiceError } from '../../../kernel/errors.js';
+import { invalid, ServiceError } from '../../../kernel/errors.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { WatchdogCaller } from '../model/caller.js';
 import { idOf } from '../model/source.js';
@@ -20,6 +20,10 @@ export interface ImportReport {
   notes: { monitor: string; note: string }[];
 }
 
+/** Monitors of one import. */
+export const MAX_IMPORTED = 10_000;
+const PROGRESS_EVERY = 100;
+
 const CALLER: WatchdogCaller = { name: 'command line', token: null, project: null, source: null };
 
 @injectable()
@@ -30,16 +34,29 @@ export class Importer {
     @inject(ImportedAddresses) private readonly addresses: ImportedAddresses,
   ) {}
 
-  async take(imported: readonly ImportedMonitor[]): Promise<ImportReport> {
+  /**
+   * @param progress called after every hundred monitors, with how many are done
+   * @throws ServiceError validation_failed for more than `MAX_IMPORTED`
+   */
+  async take(
+    imported: readonly ImportedMonitor[],
+    progress: (done: number, all: number) => void = () => undefined,
+  ): Promise<ImportReport> {
+    if (imported.length > MAX_IMPORTED) {
+      throw invalid({ file: `has ${imported.length} monitors; one import takes at most ${MAX_IMPORTED}: split the file` });
+    }
     const report: ImportReport = { created: [], known: [], notes: [] };
+    let done = 0;
     const sources = new Map<string, string>();
+    const names = new Map<string, number>();
     for (const one of parentsFirst(imported)) {
       const before = await this.#before(one);
-      if (before === null) sources.set(one.key, await this.#make(one, sources, report));
+      if (before === null) sources.set(one.key, await this.#make(one, { sources, names }, report));
       else {
         sources.set(one.key, before);
         report.known.push(before);
       }
+      if (++done % PROGRESS_EVERY === 0) progress(done, imported.length);
     }
     return report;
   }
@@ -51,8 +68,12 @@ export class Importer {
     return found !== null && found.deleted_at === null && found.name === fields.name ? wanted : null;
   }
 
-  async #make(one: ImportedMonitor, sources: ReadonlyMap<string, string>, report: ImportReport): Promise<string> {
-    const source = await this.#free(one.wanted);
+  async #make(
+    one: ImportedMonitor,
+    { sources, names }: { sources: ReadonlyMap<string, string>; names: Map<string, number> },
+    report: ImportReport,
+  ): Promise<string> {
+    const source = await this.#free(one.wanted, names);
     const parent_source = one.parent_key === null ? null : (sources.get(one.parent_key) ?? null);
     const notes = [...one.notes, ...(await this.#create({ ...one.fields, source, parent_source }, one.probe))];
     if (one.address !== null && !(await this.addresses.keep(one.address, source)))
@@ -86,11 +107,14 @@ export class Importer {
     return notes;
   }
 
-  async #free(wanted: string): Promise<string> {
-    for (let n = 1; ; n++) {
+  /** @param names the last number of each name, so that a thousand of one name are not tried a million times */
+  async #free(wanted: string, names: Map<string, number>): Promise<string> {
+    for (let n = (names.get(wanted) ?? 0) + 1; ; n++) {
       const source = n === 1 ? wanted : `${wanted}-${n}`;
       const found = await this.deps.monitors.get(idOf(source));
-      if (found === null || found.deleted_at !== null) return source;
+      if (found !== null && found.deleted_at === null) continue;
+      names.set(wanted, n);
+      return source;
     }
   }
 }

@@ -89,6 +89,22 @@ describe('importing monitors', () => {
     expect(checksOf('{"checks":[null,3,"x"]}')).to.deep.equal([]);
   });
 
+  it('refuses more monitors than one import takes, and says how far it is', async () => {
+    const checks = (count: number): ReturnType<typeof checksOf> =>
+      checksOf(
+        JSON.stringify({
+          checks: Array.from({ length: count }, (_, i) => ({ name: `Many ${i % 2}`, timeout: 60, grace: 60, unique_key: `m${i}` })),
+        }),
+      );
+    const refused = await fixture.importer.take(checks(10_001)).catch((error: unknown) => error);
+    expect((refused as { fields?: object }).fields).to.deep.equal({
+      file: 'has 10001 monitors; one import takes at most 10000: split the file',
+    });
+    const told: string[] = [];
+    await fixture.importer.take(checks(250), (done, all) => told.push(`${done} of ${all}`));
+    expect(told).to.deep.equal(['100 of 250', '200 of 250']);
+  });
+
   it('takes checks over with schedule and period, and reports what has no counterpart', async () => {
     const report = await fixture.importer.take(checksOf(CHECKS));
     expect(report.created).to.deep.equal(['nightly-backup', 'every-ten', 'odd']);
