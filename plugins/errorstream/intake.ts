@@ -82,6 +82,17 @@ export class ErrorReportIntake implements ErrorIntake {
     return shown(await this.bugs.record(report, { details }), sender, truncated);
   }
 
+  async recordText(body: ErrorReport, sender: ErrorSender, stated: () => ErrorDetails): Promise<IntakeAnswer> {
+    const traced: ErrorReport & Pick<ErrorBody, 'context'> = { ...body, context: null };
+    const readable = this.minified.readable(traced);
+    if (readable === null) return this.record(body, sender, stated);
+    const read = await readable;
+    return this.record(read, sender, () => {
+      const details = stated();
+      return { ...details, context: { ...details.context, ...read.context } };
+    });
+  }
+
   /**
    * A failed element is answered with its error and does not stop the others.
    * @throws the first fault, when every element met a fault of the service: then nothing was recorded

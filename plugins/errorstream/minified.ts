@@ -4,6 +4,7 @@
  * of a known map are rewritten in the text, before the error is grouped; the trace as it came is kept in the context.
  */
 import { inject, injectable, token } from '../../kernel/contract.js';
+import type { ErrorReport } from '../../ports/domain/errors.js';
 import type { FrameRewriter } from '../../ports/domain/frames.js';
 import type { SourcePosition } from '../../ports/source-maps/reader.js';
 import type { Json } from '../../ports/store.js';
@@ -13,6 +14,9 @@ import { framesIn, writtenBack, type TextFrame } from './trace-lines.js';
 /** Who rewrites frames; undefined where nobody does. */
 export const FIND_REWRITER = token<() => FrameRewriter | undefined>('errorstream.frames');
 
+/** A report of an application or of a plugin. */
+type TracedBody = ErrorBody & Pick<ErrorReport, 'function'>;
+
 /** Characters of the raw trace that are kept. */
 const RAW = 8_192;
 
@@ -21,7 +25,7 @@ export class MinifiedTraces {
   constructor(@inject(FIND_REWRITER) private readonly rewriter: () => FrameRewriter | undefined) {}
 
   /** Null, at once: the report stays as it is. Never rejects. */
-  readable(body: ErrorBody): Promise<ErrorBody> | null {
+  readable<Body extends TracedBody>(body: Body): Promise<Body> | null {
     const trace = body.stack_trace ?? '';
     const rewriter = trace === '' ? undefined : this.rewriter();
     if (rewriter === undefined || rewriter.hasNone(body.project)) return null;
@@ -29,12 +33,12 @@ export class MinifiedTraces {
     return frames.length === 0 ? null : this.#rewritten(rewriter, body, trace, frames);
   }
 
-  async #rewritten(
+  async #rewritten<Body extends TracedBody>(
     rewriter: FrameRewriter,
-    body: ErrorBody,
+    body: Body,
     trace: string,
     frames: readonly TextFrame[],
-  ): Promise<ErrorBody> {
+  ): Promise<Body> {
     for (const release of releasesOf(body)) {
       const { project } = body;
       const found = await rewriter.rewrite({ project, release, dist: null, debugIds: new Map(), frames });
@@ -46,18 +50,18 @@ export class MinifiedTraces {
 }
 
 /** A build uploads its maps under its version, or as `shop@1.4.2`. */
-function releasesOf({ project, app_version, build, release }: ErrorBody): string[] {
+function releasesOf({ project, app_version, build, release }: TracedBody): string[] {
   const version = [app_version, build, release].find((text) => typeof text === 'string' && text.trim() !== '');
   if (!version) return [];
   return version.includes('@') ? [version] : [version, `${project}@${version}`];
 }
 
 function fieldsOf(
-  body: ErrorBody,
+  body: TracedBody,
   trace: string,
   frames: readonly TextFrame[],
   positions: readonly (SourcePosition | null)[],
-): Partial<ErrorBody> {
+): Partial<TracedBody> {
   const given = body.file ?? body.file_path ?? null;
   // The caller's own file decides the group: where it is a script's address, its frame's source takes its place.
   const at = given === null || given === '' ? 0 : frames.findIndex(({ file }) => file === given);
@@ -71,6 +75,8 @@ function fieldsOf(
       ...(shown !== null && context?.['source'] === undefined && sourceOf(shown)),
     },
     ...(shown !== null && { file: shown.file, file_path: null, line: shown.line, line_no: null }),
+    // The function that the reporter states is the minified one.
+    ...(shown !== null && body.function && { function: shown.function }),
   };
 }
 

@@ -67,7 +67,7 @@ export class LogIntake {
       for (let lane = rest.pop(); lane !== undefined; lane = rest.pop()) {
         for (const { report, details } of lane) {
           try {
-            await this.errors.record(report, sender, details);
+            await this.errors.recordText(report, sender, details);
           } catch (error) {
             if (error instanceof ServiceError && error.status < 500) reject(error.message.replace(/\.$/, ''));
             else faults.push(error);

@@ -124,6 +124,15 @@ export interface ErrorIntake {
    * @throws ServiceError unknown_project, validation_failed (neither message nor class)
    */
   record(report: ErrorReport, sender: ErrorSender, details?: () => ErrorDetails): Promise<ErrorAnswer | PublicAnswer>;
+  /**
+   * The same for a report whose trace is text: frames of minified scripts are rewritten before it is grouped, as in the
+   * reports of the service's own interface.
+   */
+  recordText(
+    report: ErrorReport,
+    sender: ErrorSender,
+    details: () => ErrorDetails,
+  ): Promise<ErrorAnswer | PublicAnswer>;
   /** A report was refused on its way here: counted for `GET /metrics`. */
   refused(source: 'app' | 'sdk'): void;
 }

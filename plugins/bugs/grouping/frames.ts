@@ -44,7 +44,7 @@ export function parseFrames(stack: string): Frame[] {
 }
 
 /** The frame that the error comes from, or null. */
-export function firstFrame(stack: string): Pick<Frame, 'file' | 'function'> | null {
+export function firstFrame(stack: string): Pick<Frame, 'file' | 'function' | 'line_no'> | null {
   const text = stack.slice(0, LONGEST);
   const from = carriedFrom(text);
   const found = read(text, formOf, from);

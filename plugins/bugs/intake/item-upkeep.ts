@@ -2,6 +2,7 @@
  * Small repairs of an item behind a count: stale counters, references of dead processes, an origin that was unknown so
  * far, the items that it blocks again, a place where it was not seen before.
  */
+import { placeOf } from '../item/first-document.js';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ItemDoc } from '../item/model.js';
@@ -44,7 +45,8 @@ export class ItemUpkeep {
     await this.blocking.spread(doc);
     await this.refs.tidyItem(doc);
     if (!adopted) return;
-    const { file_path = null, line_no = null, stack_trace = null } = report;
+    const { stack_trace = null } = report;
+    const { file_path, line_no } = placeOf(report);
     if (file_path !== null) {
       const search_text = retold(doc.search_text, { title: doc.title, file_path });
       // A title that somebody changes meanwhile is found by its words, the file then is not.

@@ -2,6 +2,7 @@
 import { isoOf } from '../../../lib/time.js';
 import { urgencyOf } from '../../../lib/urgency.js';
 import type { Details, Report } from '../../../ports/domain/bugs.js';
+import { firstFrame } from '../grouping/frames.js';
 import { searchText, transactionIn, wordsText } from '../text/search-text.js';
 import type { ItemDoc, TextsDoc } from './model.js';
 import type { OccurrenceDoc } from './occurrence-documents.js';
@@ -25,8 +26,11 @@ export interface Moment {
 export const levelRank = (report: Report): number =>
   report.error_level ? rankOf(urgencyOf(report.error_level, report.environment)) : -1;
 
-const searchedIn = ({ title, error_message, exception_class, file_path }: Report, context: unknown): string =>
-  searchText({ title, error_message, exception_class, file_path, transaction: transactionIn(context) });
+function searchedIn(report: Report, context: unknown): string {
+  const { title, error_message, exception_class } = report;
+  const { file_path } = placeOf(report);
+  return searchText({ title, error_message, exception_class, file_path, transaction: transactionIn(context) });
+}
 
 function numbersOf(report: Report): Pick<ItemDoc, 'first_numbered' | 'last_numbered'> {
   const numbered = statedVersion(report) ?? undefined;
@@ -60,8 +64,7 @@ export function firstDocument(
     repo_url: report.repo_url ?? null,
     commit_sha: report.commit_sha ?? null,
     pr_url: report.pr_url ?? null,
-    file_path: report.file_path ?? null,
-    line_no: report.line_no ?? null,
+    ...placeOf(report),
     push_id: report.push_id ?? null,
     target_agent: report.target_agent ?? null,
     tags: [...(report.tags ?? [])],
@@ -130,6 +133,15 @@ export function wordsOf({ id, project, search_text }: ItemDoc, { description }: 
   return description ? { id, project, text: wordsText(search_text, description, []), n: 1 } : null;
 }
 
+/** Where it happened, as the reporter states it; of a trace that comes alone, its first frame. */
+export function placeOf({ file_path, line_no, stack_trace }: Report): {
+  file_path: string | null;
+  line_no: number | null;
+} {
+  const frame = !file_path && stack_trace ? firstFrame(stack_trace) : null;
+  return { file_path: file_path ?? frame?.file ?? null, line_no: line_no ?? frame?.line_no ?? null };
+}
+
 export function occurrenceOf(
   report: Report,
   details: Details,
@@ -151,8 +163,7 @@ export function occurrenceOf(
     environment: report.environment ?? null,
     app_version: report.app_version ?? null,
     commit_sha: report.commit_sha ?? null,
-    file_path: report.file_path ?? null,
-    line_no: report.line_no ?? null,
+    ...placeOf(report),
     host: report.host ?? null,
     client_ref: report.client_ref ?? null,
     tags: [...(report.tags ?? [])],

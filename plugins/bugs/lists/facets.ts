@@ -1,5 +1,6 @@
 /** Where an occurrence happened: what the spread of an item counts, and by what its occurrences are filtered. Pure. */
 import { browserOf } from '../../../lib/text/browser-name.js';
+import { versionIdentity } from '../../../lib/versions.js';
 import type { Json } from '../../../ports/store.js';
 import type { OccurrenceDoc } from '../item/occurrence-documents.js';
 
@@ -30,12 +31,19 @@ export function fits({ app_version, environment, host, browser, tags }: Facets, 
   const among = (wanted: string[] | undefined, ...values: (string | null | undefined)[]): boolean =>
     wanted === undefined || wanted.length === 0 || values.some((value) => value && wanted.includes(value));
   return (
-    among(where.version, app_version) &&
+    isVersionAmong(where.version, app_version) &&
     among(where.environment, environment) &&
     among(where.host, host) &&
     among(where.browser, browser) &&
     among(where.tag, ...tags)
   );
+}
+
+/** Equal versions are one: `1.3` finds `1.3.0`. */
+function isVersionAmong(wanted: string[] | undefined, version: string | null): boolean {
+  if (wanted === undefined || wanted.length === 0) return true;
+  const own = version === null ? null : versionIdentity(version);
+  return wanted.some((one) => versionIdentity(one) === own);
 }
 
 /** The browser that the context names by itself, or by a `User-Agent`. */

@@ -1,12 +1,13 @@
 /** Minified traces of the application's own reports become readable before they are grouped (contract 21). */
 import { expect } from 'chai';
 import { definePlugin } from '../../../kernel/contract.js';
+import otlp from '../../../plugins/otlp/plugin.js';
 import { framesIn, writtenBack } from '../../../plugins/errorstream/trace-lines.js';
 import { FRAME_REWRITER, type FrameQuestion, type FrameRewriter } from '../../../ports/domain/frames.js';
 import type { SourcePosition } from '../../../ports/source-maps/reader.js';
 import { staysLinear } from '../../support/work.js';
 import type { Loose } from '../../adapters/hapi/support.js';
-import { error, Fixture } from './fixture.js';
+import { error, Fixture, TOKEN } from './fixture.js';
 
 const APP = 'https://shop.example/assets/app.js';
 const SOURCE = { before: ['// cart', ''], line: 'throw new Error()', after: ['}'] };
@@ -81,7 +82,7 @@ describe('errorstream: minified traces', () => {
     });
     beforeEach(async () => {
       asked = [];
-      fixture = await Fixture.create({}, {}, [maps]);
+      fixture = await Fixture.create({}, {}, [maps, otlp]);
     });
     afterEach(() => fixture.stop());
     const minified = (fields: object = {}): object =>
@@ -113,6 +114,29 @@ describe('errorstream: minified traces', () => {
         Array.from({ length: 3 }, () => body['id']),
       );
       expect(results).to.have.length(3);
+    });
+
+    it('are read in logs of OpenTelemetry too', async () => {
+      const text = (key: string, stringValue: string): object => ({ key, value: { stringValue } });
+      const record = {
+        attributes: [
+          text('exception.type', 'TypeError'),
+          text('exception.message', 'x is undefined'),
+          text('exception.stacktrace', V8),
+          text('code.function', 't'),
+        ],
+      };
+      const resource = { attributes: [text('service.version', '1.4.2'), text('service.name', 'alpha')] };
+      const payload = JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ logRecords: [record] }] }] });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fixture.server.ask('POST', '/v1/logs', { bearer: TOKEN, payload, headers });
+      expect([answer.status, answer.body]).to.deep.equal([200, {}]);
+      const list = await fixture.server.ask('GET', '/api/bugtracker/v1/bugs', { bearer: 'master:bugtracker:read' });
+      const [found] = list.body['items'] as unknown as Loose[];
+      const { item, context } = await shown(found?.['id']);
+      expect(item).to.include({ file_path: 'src/cart.ts', line_no: 9 });
+      expect(item['stack_trace']).to.include('    at total (src/cart.ts:9:5)');
+      expect(context).to.include({ raw_stack_trace: V8 });
     });
 
     it('stay as they are without a version, of other files, and in other projects', async () => {

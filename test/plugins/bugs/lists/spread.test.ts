@@ -4,7 +4,7 @@ import { spreadOf } from '../../../../plugins/bugs/lists/spread.js';
 import type { ProjectInfo } from '../../../../ports/domain/projects.js';
 import type { Details } from '../../../../ports/domain/bugs.js';
 import type { Json } from '../../../../ports/store.js';
-import type { Where } from '../../../../plugins/bugs/lists/facets.js';
+import { fits, type Where } from '../../../../plugins/bugs/lists/facets.js';
 import type { PageAnswer } from '../../../../plugins/bugs/lists/page-request.js';
 import { ENGINES, fixtureOn, MANAGER, report, settled, type Fixture } from '../fixture.js';
 
@@ -18,6 +18,13 @@ const one = (fields: object) => ({
 });
 
 describe('spread', () => {
+  it('finds equal versions however they are written', () => {
+    const facets = { app_version: '1.3.0', environment: null, host: null, browser: null, tags: [] };
+    const found = ['1.3', 'v1.3.0', 'shop@1.3', '1.3.1', '1.30'].map((version) => fits(facets, { version: [version] }));
+    expect(found).to.deep.equal([true, true, true, false, false]);
+    expect(fits({ ...facets, app_version: null }, { version: ['1.3'] })).to.equal(false);
+  });
+
   it('has the five most frequent of each, and tags by their key', () => {
     const kept = [
       ...Array.from({ length: 7 }, (_, n) => one({ app_version: `1.${n}`, host: n < 3 ? 'web-1' : 'web-2' })),
