@@ -18,7 +18,7 @@ import { Bundles } from './bundles.js';
 import type { Artifact } from './model.js';
 
 /** How long an error waits for its frames. */
-const LONGEST_MS = 10_000;
+const LONGEST_MS = 20_000;
 /** Places, each with eleven lines of source. */
 const MOST_PLACES = 4_000;
 /** Scripts of one report that are looked at. */
@@ -72,7 +72,7 @@ export class Frames implements FrameRewriter {
     });
     return this.#inTime(rewritten, () => {
       this.log.warn({ project }, 'the source maps of an error were not read in time: its frames stay as they are');
-      return asTheyAre();
+      return { ...asTheyAre(), missing: this.#late(question) };
     });
   }
 
@@ -153,6 +153,19 @@ export class Frames implements FrameRewriter {
 
   #uploaded({ bundle, file }: Artifact): PackedUpload {
     return { file, bytes: this.bundles.bytesOf({ id: bundle, size: file.offset + file.length }) };
+  }
+
+  /** The maps of scripts that state a debug id, of an error that cannot wait for them any longer. */
+  #late({ project, debugIds, frames }: FrameQuestion): MissingMap[] {
+    const files = [...byFile(frames).keys()].flatMap((file) => {
+      const id = debugIds.get(file);
+      return id === undefined ? [] : [{ file, id }];
+    });
+    return files
+      .slice(0, MOST_MISSING)
+      .map(({ file, id }) =>
+        this.#missing(project, file, id, `The source map with the debug id ${id} was not read in time.`),
+      );
   }
 
   /** Once a day for each bundle: what is used stays. */

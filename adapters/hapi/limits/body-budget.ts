@@ -131,6 +131,10 @@ export class BodyLease {
 
   constructor(private readonly giveWay: () => void) {}
 
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Takes room for more bytes; false when there is none. */
   take(bytes: number): boolean {
     const place = this.#place;

@@ -155,6 +155,8 @@ export class ApiRoute {
       const tooMuch = this.#limits.checkCost(call, spec.limits?.cost?.(call.body) ?? 1);
       if (tooMuch) return tooMuch;
     }
+    const tooLarge = this.#limits.checkBytes(call);
+    if (tooLarge) return tooLarge;
     const published = this.#published(call);
     const unfit = published && (await published);
     if (unfit) return unfit;

@@ -1,11 +1,15 @@
 /** Limits for a route's calls: a place among the requests at work, and tokens of a bucket (contract 00, limits). */
 import type { OpenBucket, RateClass, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
+import { OPEN_COST } from '../limits/body-budget.js';
 import type { RequestPlace } from '../limits/in-flight.js';
 import type { Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { senderOf } from './sender.js';
 import type { RouteServices } from './services.js';
+
+/** Of a body: each part of this size is charged like a call. */
+const BYTES_OF_UNIT = 128 * 1024;
 
 export class RouteLimits {
   readonly rate: RateClass;
@@ -21,6 +25,13 @@ export class RouteLimits {
     this.open = policy.public || policy.basic !== null;
     this.rate = spec.limits?.rate ?? (this.open ? 'public' : 'api');
     this.#bucket = spec.limits?.bucket ?? (policy.basic === null ? 'rest' : 'store');
+  }
+
+  /** Counts an intake's body by its size, inflated: a few kilobytes may be megabytes. Null when the call may go on. */
+  checkBytes(call: IncomingRequest): Failure | null {
+    const key = this.rate === 'intake' ? this.#key(call) : null;
+    const units = Math.ceil((call.heldBytes - OPEN_COST) / BYTES_OF_UNIT);
+    return units > 1 && key !== null ? this.services.limits.check(this.rate, key, units, 1) : null;
   }
 
   /** A place among the requests at work; null when there is none. Probes are answered however full the service is. */

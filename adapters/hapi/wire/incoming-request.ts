@@ -31,6 +31,7 @@ export interface InnerCall {
 
 /** A body's part of a budget, until it is given back. */
 interface Room {
+  readonly bytes?: number;
   close(): void;
 }
 
@@ -133,6 +134,11 @@ export class IncomingRequest implements HttpRequest {
 
   /** Keeps the body's room until the request is answered. */
   readonly keep = (room: Room): void => void (this.#room = room);
+
+  /** Bytes that the body holds, as it came and inflated. */
+  get heldBytes(): number {
+    return this.#room?.bytes ?? 0;
+  }
 
   /** Gives the body's room back: the request is answered. */
   finish(): void {

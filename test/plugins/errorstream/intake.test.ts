@@ -95,8 +95,8 @@ describe('errorstream: intake', () => {
   it('fills file and line from a trace that comes alone', async () => {
     const trace =
       'Traceback (most recent call last):\n  File "/srv/shop/cart.py", line 12, in total\n    raise E\nE: no';
-    const { body } = await fixture.post(error({ file: null, line: null, stack_trace: trace }));
-    const { item, occurrences } = await fixture.detail(String(body['id']));
+    const answer = await fixture.post(error({ file: null, line: null, stack_trace: trace }));
+    const { item, occurrences } = await fixture.detail(value(answer, 'id') as string);
     const place = { file_path: '/srv/shop/cart.py', line_no: 12 };
     expect(item).to.include(place);
     expect(occurrences[0]).to.include(place);

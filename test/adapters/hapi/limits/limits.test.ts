@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import joi from 'joi';
 import { Buckets } from '../../../../adapters/hapi/limits/rate-limits.js';
 import { Reply, type PageSpec, type Principal, type RouteSpec, type TokenPrincipal } from '../../../../ports/http.js';
+import { gzipSync } from './zlib.js';
 import { fakeAuthenticator, FakeClock, NO_LIMITS, TestServer, tokenOf, type Asked } from '../support.js';
 
 const route = (path: string, more: Partial<RouteSpec> = {}): RouteSpec => ({
@@ -35,6 +36,27 @@ describe('hapi: rate limits', () => {
     expect(await statuses(5, () => ask('shared'))).to.deep.equal([200, 200, 200, 200, 200]);
     test.clock.at += 20_000;
     expect(await statuses(2, () => ask('master#1:'))).to.deep.equal([200, 429]);
+  });
+
+  it('charges an intake for its bytes, however few came over the wire', async () => {
+    const spec = route('taken', {
+      method: 'POST',
+      limits: { rate: 'intake', inflate: true, payload: 'raw' },
+      handle: () => ({}),
+    });
+    const limits = { ...NO_LIMITS, intake_per_minute: 60, intake_burst: 10 };
+    const test = await TestServer.create({ routes: [spec] }, { limits });
+    const send = (bytes: number): Promise<Asked> =>
+      test.ask('POST', spec.path, {
+        bearer: 'master#1:',
+        payload: gzipSync(Buffer.alloc(bytes)),
+        headers: { 'content-encoding': 'gzip' },
+      });
+    // Eight units, one, and then one is left.
+    expect([(await send(1_000_000)).status, (await send(100_000)).status]).to.deep.equal([200, 200]);
+    expect([(await send(1_000_000)).status, (await send(100)).status]).to.deep.equal([429, 429]);
+    test.clock.at += 60_000;
+    expect((await send(8_000_000)).status).to.equal(200);
   });
 
   it('gives each of several processes its part of the limit, and all of it to the last', () => {
