@@ -43,7 +43,9 @@ export class Importer {
     progress: (done: number, all: number) => void = () => undefined,
   ): Promise<ImportReport> {
     if (imported.length > MAX_IMPORTED) {
-      throw invalid({ file: `has ${imported.length} monitors; one import takes at most ${MAX_IMPORTED}: split the file` });
+      throw invalid({
+        file: `has ${imported.length} monitors; one import takes at most ${MAX_IMPORTED}: split the file`,
+      });
     }
     const report: ImportReport = { created: [], known: [], notes: [] };
     let done = 0;

@@ -93,7 +93,12 @@ describe('importing monitors', () => {
     const checks = (count: number): ReturnType<typeof checksOf> =>
       checksOf(
         JSON.stringify({
-          checks: Array.from({ length: count }, (_, i) => ({ name: `Many ${i % 2}`, timeout: 60, grace: 60, unique_key: `m${i}` })),
+          checks: Array.from({ length: count }, (_, i) => ({
+            name: `Many ${i % 2}`,
+            timeout: 60,
+            grace: 60,
+            unique_key: `m${i}`,
+          })),
         }),
       );
     const refused = await fixture.importer.take(checks(10_001)).catch((error: unknown) => error);
