@@ -12,7 +12,7 @@ import { eventIdOf, reportOf, type AboutEvent } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
 import { scriptFramesOf, statesDebugIds } from './scripts.js';
-import { isSession } from './session.js';
+import { isSession, weightOfSessions } from './session.js';
 import type { AboutSessions } from './session.js';
 import { SessionCounting } from './session-counting.js';
 import { instant } from './time.js';
@@ -94,7 +94,7 @@ export class SentryIntake {
         refusals.push(error);
       }
     }
-    const sessions = items.filter(({ type }) => isSession(type));
+    const { sessions } = boundedSessions(items);
     if (sessions.length > 0) refusals.push(...(await this.#countSessions(sessions, { project, sent_at }, caller)));
     if (refusals.length > 0) throw refusals[0];
     return id;
@@ -173,4 +173,20 @@ async function eventOf(bytes: Buffer): Promise<Loose> {
   const event = record(await readJson(bytes));
   if (event !== null) return event;
   throw new ServiceError('invalid_json', `An event is a JSON object of at most ${MOST_VALUES} values.`);
+}
+
+/** Units of sessions that one envelope may hold: about a thousand entries. No SDK adds up so many. */
+const MOST_SESSION_UNITS = 100;
+
+/** The items of sessions, and how many more the envelope has than are counted. */
+function boundedSessions(items: Envelope['items']): { sessions: Envelope['items']; others: number } {
+  const all = items.filter(({ type }) => isSession(type));
+  let units = 0;
+  // Updates of single sessions are charged one by one.
+  const sessions = all.filter(({ type, payload }) => {
+    if (type === 'session') return true;
+    units += weightOfSessions(payload);
+    return units <= MOST_SESSION_UNITS;
+  });
+  return { sessions, others: all.length - sessions.length };
 }

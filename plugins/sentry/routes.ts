@@ -8,7 +8,7 @@ import { readEnvelope, type Envelope } from './envelope.js';
 import { isCheckIn } from './check-in.js';
 import { isFeedback } from './feedback.js';
 import type { SentryCaller, SentryIntake } from './intake.js';
-import { isSession } from './session.js';
+import { isSession, weightOfSessions } from './session.js';
 import { quietHeader } from './skipped.js';
 
 const params = joi.object({
@@ -64,10 +64,10 @@ export function costOf(body: unknown): number {
   if (typeof envelope === 'string') return 1;
   return Math.max(
     1,
-    envelope.items.reduce(
-      (sum, { type }) => sum + (type === 'event' || isFeedback(type) || isCheckIn(type) || isSession(type) ? 1 : 0),
-      0,
-    ),
+    envelope.items.reduce((sum, { type, payload }) => {
+      if (isSession(type)) return sum + weightOfSessions(payload);
+      return sum + (type === 'event' || isFeedback(type) || isCheckIn(type) ? 1 : 0);
+    }, 0),
   );
 }
 

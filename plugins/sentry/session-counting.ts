@@ -6,6 +6,9 @@ import type { Loose } from './values.js';
 
 export const FIND_SESSIONS = token<() => SessionIntake | undefined>('sentry.sessions');
 
+/** Entries that are counted without a pause. */
+const SLICE = 50;
+
 @injectable()
 export class SessionCounting {
   constructor(@inject(FIND_SESSIONS) private readonly intake: () => SessionIntake | undefined) {}
@@ -18,6 +21,25 @@ export class SessionCounting {
   /** Resolves after the commit. */
   async take(type: string, payload: Loose, about: AboutSessions, sender: SessionSender): Promise<void> {
     const report = sessionsOf(type, payload, about);
-    if (report !== null) await this.intake()?.take(report, sender);
+    const intake = this.intake();
+    if (report === null || intake === undefined) return;
+    const { entries } = report;
+    if (entries.length <= SLICE) return intake.take(report, sender);
+    const taken: Promise<void>[] = [];
+    for (let at = 0; at < entries.length; at += SLICE) {
+      await this.#turn();
+      const slice = intake.take({ ...report, entries: entries.slice(at, at + SLICE) }, sender);
+      slice.catch(() => undefined);
+      taken.push(slice);
+    }
+    await Promise.all(taken);
+  }
+
+  #turns: Promise<unknown> = Promise.resolve();
+
+  /** One slice in each run of the event loop, whoever sends how many at once. */
+  #turn(): Promise<unknown> {
+    this.#turns = this.#turns.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#turns;
   }
 }

@@ -1,0 +1,47 @@
+/** One envelope with tens of thousands of added-up sessions (contract 00, limits). */
+import { expect } from 'chai';
+import { costOf } from '../../../plugins/sentry/routes.js';
+import { SessionCounting } from '../../../plugins/sentry/session-counting.js';
+import type { SessionReport } from '../../../ports/domain/release-health.js';
+
+const aggregates = (count: number): object[] =>
+  Array.from({ length: count }, (_, i) => ({
+    started: new Date(1_795_000_000_000 + i).toISOString(),
+    did: `u${i}`,
+    exited: 1,
+  }));
+const payloadOf = (count: number): object => ({ attrs: { release: 'shop@1.0.0' }, aggregates: aggregates(count) });
+
+describe('an envelope of 250 items with 100 aggregates of sessions', () => {
+  it('is charged by its aggregates', () => {
+    const payload = Buffer.from(JSON.stringify(payloadOf(100)));
+    const items = Array.from({ length: 250 }, () => ({ type: 'sessions', payload }));
+    expect(costOf({ header: {}, items })).to.be.above(2_500);
+  });
+
+  it('costs a single session, and a few added up, one unit', () => {
+    const items = [{ type: 'session', payload: Buffer.from('{"sid":"1","attrs":{"release":"shop@1"}}') }];
+    expect(costOf({ header: {}, items })).to.equal(1);
+  });
+
+  it('is counted in slices between which the event loop runs', async () => {
+    const taken: SessionReport[] = [];
+    const sessions = new SessionCounting(() => ({ take: async (report) => void taken.push(report) }));
+    let turns = 0;
+    let next: NodeJS.Immediate;
+    const count = (): void => {
+      turns++;
+      next = setImmediate(count);
+    };
+    next = setImmediate(count);
+    const sender = { address: '192.0.2.1', intake: true };
+    const payload = payloadOf(400) as Readonly<Record<string, unknown>>;
+    await Promise.all(
+      Array.from({ length: 5 }, () => sessions.take('sessions', payload, { project: 'shop', sent_at: null }, sender)),
+    );
+    clearImmediate(next);
+    expect(taken.reduce((sum, { entries }) => sum + entries.length, 0)).to.equal(2_000);
+    expect(Math.max(...taken.map(({ entries }) => entries.length))).to.be.at.most(50);
+    expect(turns).to.be.at.least(39);
+  });
+});
