@@ -102,8 +102,8 @@ function carriedBy({ exception_class, error_message, stack_trace, members = null
   if (!stack_trace || type === null || members !== null) return plain;
   const inner = innerError(stack_trace, type, error_message);
   if (inner !== null) return { type: inner.type, text: inner.message, members };
-  const types = isWrapper(type, error_message) ? memberTypes(stack_trace) : [];
-  if (types.length === 0) return plain;
+  const types = memberTypes(stack_trace);
+  if (types.length === 0 || !isWrapper(type, error_message)) return plain;
   return { ...plain, members: types.map((one) => ({ exception_class: one, file: null, function: null })) };
 }
 

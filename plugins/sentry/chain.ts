@@ -85,6 +85,7 @@ function pathToTitle(chain: readonly Thrown[], given: readonly Loose[]): number[
 }
 
 function innerOf(chain: readonly Thrown[], given: readonly Loose[], at: number): number | null {
+  if (at === chain.length - 1) return null;
   const mechanism = record(given[at]?.['mechanism']);
   const id = mechanism?.['exception_id'];
   const held = given.flatMap((one, i) =>

@@ -5,8 +5,10 @@
 type Rule = readonly [pattern: RegExp, instead: string];
 
 interface Source {
-  /** A sign without which no pattern matches. */
-  sign: RegExp;
+  /** Words, in small letters, without one of which no pattern matches. */
+  signs: readonly string[];
+  /** Its patterns match nothing without a digit. */
+  needsDigit?: boolean;
   rules: readonly Rule[];
 }
 
@@ -25,8 +27,23 @@ const BARE = new RegExp(
 /** Go's slices `[:12]`, Kotlin's and Dart's ranges `0..2`, Ruby's `-3...3`. */
 const RANGE = /(?<![\p{L}\p{N}_.])-?\d{1,20}\.{2,3}<?-?\d{1,20}/gu;
 
+/** Words, in small letters, without one of which no line is of such a place. */
+const OUTSIDE_SIGNS = [
+  'bound',
+  'range',
+  'beyond',
+  'should be',
+  'valid index',
+  'slice index',
+  'exceed',
+  'larger than',
+  'index or size',
+  'which is',
+];
+
+const hasOne = (lower: string, signs: readonly string[]): boolean => signs.some((sign) => lower.includes(sign));
+
 function maskOutside(text: string): string {
-  if (!OUTSIDE.test(text)) return text;
   return text
     .split('\n')
     .map((line) => (OUTSIDE.test(line) ? line.replace(RANGE, '<number>').replace(BARE, '<number>') : line))
@@ -36,7 +53,13 @@ function maskOutside(text: string): string {
 const SOURCES: readonly Source[] = [
   {
     // Lists, texts and ranges.
-    sign: /\d/,
+    needsDigit: true,
+    // prettier-ignore
+    signs: [
+      'index', 'idx', 'offset', 'position', 'size', 'len', 'count', 'begin', 'end', 'start', 'capacity', 'valid_up_to', 'key',
+      'row', 'character', 'code point', 'byte', 'value', '(is ', '(was ', '(which', '(char', '(at ', 'received', 'left:', 'right:',
+      'shape', ' > ', 'in list', 'number', 'supplied', 'at char', 'column',
+    ],
     rules: [
       [
         r(
@@ -66,7 +89,6 @@ const SOURCES: readonly Source[] = [
         ),
         '$1 <number>',
       ],
-      [/\b(received type [a-z]{1,20}) \('[^\n]{0,300}?'\)/gi, '$1 <value>'],
       [r(String.raw`^( {0,8}(?:left|right): )({N})$`, 'gim'), '$1<number>'],
       [r(String.raw`(?<=\bshapes? )\([\d, ]{1,60}\)(?: (?:and )?\([\d, ]{1,60}\)){0,4}`), '<number>'],
       [r(String.raw`\(?\b({N}) > ({N})\b\)?(?=$|\n)`), '<number> > <number>'],
@@ -81,7 +103,7 @@ const SOURCES: readonly Source[] = [
   },
   {
     // Parsers of JSON. What they met is a value, whether a character or a word.
-    sign: /JSON|charact|looking for|BytePosition|\[Source: |Path /,
+    signs: ['json', 'charact', 'looking for', 'unexpected', 'unrecogni', 'byteposition', '[source: ', 'path ', '$'],
     rules: [
       [
         /\b(unexpected (?:non-whitespace |JSON )?(?:token|character|identifier|string|number)|unrecogni[sz]ed token) (?:'[^'\n]{1,60}'|"[^"\n]{1,60}"|`[^`\n]{1,60}`|(?!after |at )\S{1,40}?)(?=,? in JSON|,? [^\n]{0,600}(?:is not valid JSON|JSON (?:String|input|data))|: (?:was expecting|expected))/gi,
@@ -102,7 +124,8 @@ const SOURCES: readonly Source[] = [
   },
   {
     // Places in a text that was parsed.
-    sign: /(?:line|column|char|position|BytePosition)/i,
+    needsDigit: true,
+    signs: ['line', 'column', 'char', 'position'],
     rules: [
       [
         r(
@@ -114,8 +137,20 @@ const SOURCES: readonly Source[] = [
   },
   {
     // Texts that are no number, date or the like.
-    sign: /ncorrect|liter|convert|input|invalid value|pars|isoformat|time data|duration|UUID/i,
+    signs: [
+      'incorrect',
+      'liter',
+      'convert',
+      'input',
+      'invalid',
+      'pars',
+      'time data',
+      'exception: ',
+      'token at',
+      'received type',
+    ],
     rules: [
+      [/\b(received type [a-z]{1,20}) \('[^\n]{0,300}?'\)/gi, '$1 <value>'],
       [
         /(?<=\binvalid literal for (?:int|float)\(\) with base \d{1,2}: |could not convert string to (?:float|complex): |For input string: |invalid value for (?:Integer|Float|Rational)\(\): |\bparsing (?:time )?|invalid input syntax for type [\w ]{1,40}: |cannot parse |invalid type: string |invalid (?:duration|isoformat string:|date format:) |\btime data )(?:"[^"\n]{0,300}"|'[^'\n]{0,300}')/gi,
         '<value>',
@@ -128,17 +163,18 @@ const SOURCES: readonly Source[] = [
   },
   {
     // Rust's texts, whose values stand in the form of the source.
-    sign: /byte index|is not a char/,
+    signs: ['byte index', 'is not a char'],
     rules: [[/(?<=\b(?:of|it is inside) )(?:`[^\n]{0,300}`|'[^'\n]{1,12}'(?: \(bytes [^()\n]{1,30}\))?)/g, '<value>']],
   },
   {
     // Bundlers number their chunks.
-    sign: /chunk/i,
+    needsDigit: true,
+    signs: ['chunk'],
     rules: [[/\b(loading (?:css )?chunk) \d{1,9}(?= |\.|,|$)/gi, '$1 <number>']],
   },
   {
     // Rows of a database.
-    sign: / \(|transaction/,
+    signs: [' (', 'transaction', 'process', 'prozess'],
     rules: [
       [
         /\b(Failing row contains|Fehlgeschlagene Zeile enthält|La ligne en échec contient|La fila que falla contiene) \([^\n]{0,2000}/g,
@@ -149,15 +185,22 @@ const SOURCES: readonly Source[] = [
   },
   {
     // Containers, by the beginning of their ids.
-    sign: /[0-9a-f]{12}/,
+    needsDigit: true,
+    signs: ['a', 'b', 'c', 'd', 'e', 'f'],
     rules: [[/(?<![\w./@-])(?=[a-f]{0,11}\d)(?=\d{0,11}[a-f])[0-9a-f]{12}(?![\w-])/g, '<id>']],
   },
 ];
 
+const DIGIT = /\d/;
+
 /** The message without the values that runtimes write into it. */
-export const maskRuntimeValues = (text: string): string =>
-  SOURCES.reduce(
-    (masked, { sign, rules }) =>
-      sign.test(masked) ? rules.reduce((one, [pattern, instead]) => one.replace(pattern, instead), masked) : masked,
-    maskOutside(text),
-  );
+export function maskRuntimeValues(text: string): string {
+  const lower = text.toLowerCase();
+  const hasDigit = DIGIT.test(text);
+  let masked = hasDigit && hasOne(lower, OUTSIDE_SIGNS) ? maskOutside(text) : text;
+  for (const { signs, needsDigit = false, rules } of SOURCES) {
+    if ((needsDigit && !hasDigit) || !hasOne(lower, signs)) continue;
+    for (const [pattern, instead] of rules) masked = masked.replace(pattern, instead);
+  }
+  return masked;
+}
