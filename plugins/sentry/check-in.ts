@@ -36,12 +36,20 @@ export function checkInOf(payload: Loose, project: string): CheckIn | null {
   };
 }
 
-/** What the program says of when it runs; its margin is in minutes. */
-function configOf(config: Loose | null): Pick<CheckIn, 'interval' | 'cron' | 'timezone' | 'margin'> {
-  const { timezone, checkin_margin } = config ?? {};
-  const margin = typeof checkin_margin === 'number' && checkin_margin > 0 ? checkin_margin * 60 : null;
-  return { ...scheduleOf(record(config?.['schedule'])), timezone: text(timezone) ?? null, margin };
+/** What the program says of when it runs; its margin, for starts, and its longest run are in minutes. */
+function configOf(config: Loose | null): Pick<CheckIn, 'interval' | 'cron' | 'timezone' | 'margin' | 'max_run'> {
+  const { timezone, checkin_margin, max_runtime } = config ?? {};
+  const zone = text(timezone) ?? null;
+  return {
+    ...scheduleOf(record(config?.['schedule'])),
+    timezone: zone,
+    margin: secondsOf(checkin_margin),
+    max_run: secondsOf(max_runtime),
+  };
 }
+
+const secondsOf = (minutes: unknown): number | null =>
+  typeof minutes === 'number' && minutes > 0 ? Math.min(minutes * MINUTE, UNITS['year'] ?? 0) : null;
 
 /** How often, in seconds; or the expression of a schedule that says when. */
 function scheduleOf(schedule: Loose | null): Pick<CheckIn, 'interval' | 'cron'> {

@@ -111,7 +111,11 @@ export interface MonitorView {
   /** A cron expression, in place of an interval. */
   schedule: string | null;
   timezone: string | null;
+  /** How long silence is in order, in place of an interval: warning after it, down after the grace too. */
+  period_seconds: number | null;
   grace_seconds: number | null;
+  /** How long a run may take after its start; null: the grace. */
+  max_run_seconds: number | null;
   description: string | null;
   os: string | null;
   project: string | null;
@@ -141,7 +145,9 @@ export interface MonitorFields {
   interval_seconds?: number | null;
   schedule?: string | null;
   timezone?: string | null;
+  period_seconds?: number | null;
   grace_seconds?: number | null;
+  max_run_seconds?: number | null;
   description?: string | null;
   os?: string | null;
   project?: string | null;
@@ -183,8 +189,10 @@ export interface CheckIn {
   cron: string | null;
   /** Of the expression; null: UTC. */
   timezone: string | null;
-  /** How late an end may be by the expression, in seconds; null: the program does not say. */
+  /** How late a start may be, in seconds; null: the program does not say. */
   margin: number | null;
+  /** How long a run may take, in seconds; null: the program does not say. */
+  max_run: number | null;
   duration_ms: number | null;
 }
 

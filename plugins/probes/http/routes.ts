@@ -16,7 +16,13 @@ const text = joi.string().allow(null);
 
 /** What was asked once, as far as whoever asked may see it. */
 export function trialOf(result: ProbeResult, now: number, sight: ProbeSight): object {
-  const { certificate, public: _public, bare_message: _bare, ...seen } = seenBy(result, sight);
+  const {
+    certificate,
+    public: _public,
+    bare_message: _bare,
+    unsupported: _unsupported,
+    ...seen
+  } = seenBy(result, sight);
   return {
     ...seen,
     certificate: certificate && { ...certificate, days_left: daysLeft(certificate, now) },

@@ -54,11 +54,12 @@ const FIELDS: Readonly<Record<ProbeKind, joi.SchemaMap>> = {
     method: joi.string().valid('GET', 'HEAD', 'POST').default('GET'),
     headers: joi
       .object()
-      .pattern(
-        joi.string().pattern(TOKEN),
-        joi.string().pattern(VALUE).message('must be of visible ASCII characters, at most 4,000'),
-      )
+      .pattern(joi.string(), joi.string().pattern(VALUE).message('must be of visible ASCII characters, at most 4,000'))
       .max(MAX_HEADERS)
+      .custom((headers: object, helpers) =>
+        Object.keys(headers).every((name) => TOKEN.test(name)) ? headers : helpers.error('object.header'),
+      )
+      .messages({ 'object.header': 'holds a name that no header can have' })
       .allow(null)
       .description('Stored encrypted and never shown again; absent: those that it has stay, for the same host'),
     expected_status: rule(isStatusRange, 'must be status codes and ranges such as 200-299,401')

@@ -24,7 +24,7 @@ import { creditSince, type Gap, Outages } from './outages.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MAX_CHANGES, recordOf, EvaluatorRuns } from './runs.js';
 import { NO_MAINTENANCE } from '../model/monitor.js';
-import { afterMaintenance, isHeld, isLearning, limitsOf, nextCheck } from '../model/timing.js';
+import { afterMaintenance, isHeld, nextCheck, runLimitOf, runSince, watchedLimits } from '../model/timing.js';
 import { Maintenance } from '../maintenance/maintenance.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { silenceReason } from '../model/why.js';
@@ -259,15 +259,13 @@ export class Evaluator {
     if (isLateItself && now > down)
       return { changeSet: changeSet.to('unknown', 'The service did not probe it in time'), credit };
     if (now > down) {
-      changeSet.down(
-        down,
-        resumed.schedule ? 'No heartbeat within the grace of its schedule' : 'No heartbeat beyond four intervals',
-      );
+      changeSet.down(down, lateMessage(resumed, now - credit));
       const by = downAbove(doc, family);
       return { changeSet: by === null ? changeSet.alarm(false) : changeSet.suppress(by.source), credit };
     }
     if (now > warn && resumed.state === 'up' && !isLateItself) {
-      changeSet.to('warning', resumed.schedule ? 'No heartbeat of its due time' : 'No heartbeat beyond two intervals');
+      const isDueTime = Boolean(resumed.schedule) || Boolean(resumed.period_seconds);
+      changeSet.to('warning', isDueTime ? 'No heartbeat of its due time' : 'No heartbeat beyond two intervals');
       if (downAbove(doc, family) === null) changeSet.warn(silenceReason(resumed, now));
       return { changeSet, credit };
     }
@@ -280,12 +278,21 @@ export class Evaluator {
 
 /** The thresholds of a monitor that is being evaluated; null for the others. @throws Error on a broken document */
 function dueOf(doc: MonitorDoc, gaps: readonly Gap[]): { warn: number; down: number; credit: number } | null {
-  if (doc.deleted_at !== null || doc.last_heartbeat_at === null) return null;
-  if ((doc.state !== 'up' && doc.state !== 'warning') || isLearning(doc)) return null;
-  const last = Date.parse(doc.last_heartbeat_at);
-  if (Number.isNaN(last)) throw new TypeError('the time of the last heartbeat cannot be read');
-  const credit = creditSince(gaps, last);
-  return { ...limitsOf(doc, last + credit), credit };
+  const { last_heartbeat_at } = doc;
+  const last = Date.parse(last_heartbeat_at ?? '');
+  if (last_heartbeat_at !== null && Number.isNaN(last))
+    throw new TypeError('the time of the last heartbeat cannot be read');
+  const credit = creditSince(gaps, last_heartbeat_at === null ? (runSince(doc) ?? Infinity) : last);
+  const limits = watchedLimits(doc, credit);
+  return limits && { ...limits, credit };
+}
+
+/** Why it is down, for its timeline. @param now without the service's own outages */
+function lateMessage(doc: MonitorDoc, now: number): string {
+  const begun = runSince(doc);
+  if (begun !== null && now > begun + runLimitOf(doc)) return 'A run has not ended in time';
+  if (doc.schedule) return 'No heartbeat within the grace of its schedule';
+  return doc.period_seconds ? 'No heartbeat within its period and grace' : 'No heartbeat beyond four intervals';
 }
 
 function isLate(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {

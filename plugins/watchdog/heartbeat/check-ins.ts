@@ -13,8 +13,10 @@ import { DEFAULT_GRACE_SECONDS, MIN_INTERVAL_SECONDS } from '../model/timing.js'
 import { Timeline } from '../timeline/timeline.js';
 import { heartbeatOf } from './heartbeat.js';
 import { HeartbeatIntake } from './intake.js';
-import type { Ping, PingSchedule } from './ping.js';
+import type { Ping, PingTiming } from './ping.js';
 
+/** Of a run, where the program names no `max_runtime`: Sentry's own. */
+const DEFAULT_MAX_RUN_SECONDS = 1_800;
 /** Monitors of a project that its intake keys may make. */
 export const MOST_BY_INTAKE = 25;
 
@@ -31,12 +33,13 @@ export class MonitorCheckIns {
     const { source, phase, run, interval, cron, duration_ms } = checkIn;
     if (!MONITOR_SOURCE.test(source)) throw invalid({ monitor_slug: 'must be 1 to 100 letters, digits, - or _' });
     const caller = callerOf(sender);
-    const schedule = scheduleOf(checkIn);
-    const isNew = cron !== null && schedule === null && (await this.deps.monitors.get(idOf(source))) === null;
+    const timing = timingOf(checkIn);
+    const isNew = cron !== null && timing === null && (await this.deps.monitors.get(idOf(source))) === null;
     const ping: Ping = {
       run,
-      interval: interval === null ? null : Math.max(MIN_INTERVAL_SECONDS, interval),
-      schedule,
+      interval: interval === null || timing !== null ? null : Math.max(MIN_INTERVAL_SECONDS, interval),
+      timing,
+      maxRun: interval === null && cron === null ? null : (checkIn.max_run ?? DEFAULT_MAX_RUN_SECONDS),
       replaces: true,
     };
     if (phase === 'start') await this.intake.start(source, caller, ping);
@@ -48,8 +51,11 @@ export class MonitorCheckIns {
   }
 }
 
-/** Null: there is none, or it cannot be read: then the interval is learned. */
-function scheduleOf({ cron, timezone, margin }: CheckIn): PingSchedule | null {
+/** When starts are expected, and how late they may be. Null: the interval is given alone, or learned. */
+function timingOf({ cron, timezone, margin, interval }: CheckIn): PingTiming | null {
+  const grace_seconds = Math.max(1, margin ?? DEFAULT_GRACE_SECONDS);
+  if (interval !== null && margin !== null)
+    return { schedule: null, timezone: null, period_seconds: Math.max(1, interval), grace_seconds };
   if (cron === null) return null;
   const zone = timezone ?? 'UTC';
   try {
@@ -58,13 +64,13 @@ function scheduleOf({ cron, timezone, margin }: CheckIn): PingSchedule | null {
     if (error instanceof CronInvalid) return null;
     throw error;
   }
-  return { schedule: cron, timezone: zone, grace_seconds: Math.max(1, margin ?? DEFAULT_GRACE_SECONDS) };
+  return { schedule: cron, timezone: zone, period_seconds: null, grace_seconds };
 }
 
 const unread = (source: string, cron: string) => ({
   source,
   type: 'schedule',
-  message: `The schedule ${cron} cannot be read: the interval is learned from the first two check-ins that went well`,
+  message: `The schedule ${cron} cannot be read: the interval is learned from the first five check-ins that went well`,
 });
 
 const callerOf = ({ name, project, token }: CheckInSender): WatchdogCaller =>

@@ -17,7 +17,7 @@ import { freshMonitor, NO_MAINTENANCE } from '../model/monitor.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MonitorQuota } from './monitor-quota.js';
 import { RecentMonitors } from './recent-monitors.js';
-import { given, paced, type Ping } from './ping.js';
+import { given, pacedBy, type Ping } from './ping.js';
 import { endRun, type RunEnd } from './run-end.js';
 import { transitionMessage, warningReason } from './reasons.js';
 import { started } from '../model/run-times.js';
@@ -187,7 +187,7 @@ export class HeartbeatIntake {
     this.#recent.keep(next);
     this.#taken += 1;
     const { warn, down } = limitsOf(next, now);
-    const interval = next.schedule ? (warn - now) / 1000 : intervalOf(next);
+    const interval = next.schedule || next.period_seconds ? (warn - now) / 1000 : intervalOf(next);
     return {
       created: !alive,
       source: next.source,
@@ -231,7 +231,7 @@ export class HeartbeatIntake {
       os: heartbeat.os ?? before.os,
       ...(heartbeat.starts !== undefined && { starts: heartbeat.starts }),
       ...(names !== null && { names }),
-      ...paced(before, heartbeat, ping, now),
+      ...pacedBy(before, heartbeat, ping, now),
     });
     if (!held && typeof before.maintenance_id === 'string') changeSet.assign(NO_MAINTENANCE);
     if (held) changeSet.heldAs(state);

@@ -1,15 +1,17 @@
 /**
  * What comes by an address alone: how a monitor that such a ping made comes to its interval (contract 30, beyond the
- * specification). Cron does not say how often it calls, so silence means nothing until two calls have come. Pure.
+ * specification and amendments). Cron does not say how often it calls, so silence means nothing until five calls have
+ * come. What is said beats what was learned. Pure.
  */
 import type { MonitorDoc } from '../model/documents.js';
 import { isLearning, learnedInterval } from '../model/timing.js';
 import type { ReceivedHeartbeat } from './heartbeat.js';
 
-/** A schedule that was checked. */
-export interface PingSchedule {
-  schedule: string;
-  timezone: string;
+/** A schedule, or a period, that was checked. */
+export interface PingTiming {
+  schedule: string | null;
+  timezone: string | null;
+  period_seconds: number | null;
   grace_seconds: number;
 }
 
@@ -19,38 +21,76 @@ export interface Ping {
   run: string | null;
   /** `?interval=`: for a monitor that has none. */
   interval: number | null;
-  /** `?schedule=&timezone=&grace=`: for a monitor that has neither interval nor schedule. */
-  schedule?: PingSchedule | null;
+  /** `?schedule=&timezone=&grace=` or `?period=&grace=`: for a monitor without another kind of timing. */
+  timing?: PingTiming | null;
+  /** `?max_run=` */
+  maxRun?: number | null;
   /** It holds for one that has another as well. */
   replaces?: boolean;
 }
 
-/** An interval that was given, for a monitor that has none; null: nothing to write. */
-export function given(doc: MonitorDoc, { interval, schedule, replaces }: Ping): Partial<MonitorDoc> | null {
-  const { interval_seconds } = doc;
-  if (schedule) {
-    if ((interval_seconds !== null || doc.schedule) && replaces !== true) return null;
-    const same = doc.schedule === schedule.schedule && doc.timezone === schedule.timezone;
-    if (same && doc.grace_seconds === schedule.grace_seconds) return null;
-    return { ...schedule, interval_seconds: null };
-  }
-  if (doc.schedule && replaces !== true) return null;
-  if (interval === null || (interval_seconds !== null && replaces !== true)) return null;
-  if (interval === interval_seconds) return null;
-  return { interval_seconds: interval, ...(doc.schedule && { schedule: null, timezone: null, grace_seconds: null }) };
+/** The gaps between five pings. */
+const TEACHING_GAPS = 4;
+const UNTIMED = { schedule: null, timezone: null, period_seconds: null, grace_seconds: null } as const;
+
+/** What was given, where it holds; null: nothing to write. */
+export function given(doc: MonitorDoc, ping: Ping): Partial<MonitorDoc> | null {
+  const { maxRun = null } = ping;
+  const fields = {
+    ...(ping.timing ? timed(doc, ping.timing, ping.replaces === true) : paced(doc, ping)),
+    ...(maxRun !== null && maxRun !== doc.max_run_seconds && { max_run_seconds: maxRun }),
+  };
+  return Object.keys(fields).length === 0 ? null : fields;
+}
+
+const hasInterval = ({ interval_seconds, interval_learned }: MonitorDoc): boolean =>
+  interval_seconds !== null && interval_learned !== true;
+
+const forgotten = ({ interval_learned }: MonitorDoc): Partial<MonitorDoc> =>
+  interval_learned === true ? { interval_learned: false } : {};
+
+function timed(doc: MonitorDoc, timing: PingTiming, replaces: boolean): Partial<MonitorDoc> {
+  const other = timing.schedule === null ? doc.schedule : doc.period_seconds;
+  if ((hasInterval(doc) || other) && !replaces) return {};
+  const names = Object.keys(timing) as (keyof PingTiming)[];
+  if (names.every((name) => (doc[name] ?? null) === timing[name])) return {};
+  return { ...timing, interval_seconds: null, ...forgotten(doc) };
+}
+
+function paced(doc: MonitorDoc, { interval, replaces }: Ping): Partial<MonitorDoc> {
+  const isTimed = Boolean(doc.schedule) || Boolean(doc.period_seconds);
+  if (interval === null || ((isTimed || hasInterval(doc)) && replaces !== true)) return {};
+  return {
+    ...(interval !== doc.interval_seconds && { interval_seconds: interval }),
+    ...(isTimed && UNTIMED),
+    ...forgotten(doc),
+  };
 }
 
 /** What a heartbeat says about the interval of a monitor that a ping address made. */
-export function paced(
+export function pacedBy(
   before: MonitorDoc,
   heartbeat: ReceivedHeartbeat,
   ping: Ping | null,
   now: number,
 ): Partial<MonitorDoc> | null {
   if (ping === null) return isLearning(before) ? { learns_interval: false } : null;
-  if (ping.interval !== null || ping.schedule) return given(before, ping);
-  // Two that went well: a repeat after a failure says nothing about the schedule.
-  if (!isLearning(before) || heartbeat.status !== 'ok' || before.last_status !== 'ok') return null;
-  if (before.last_heartbeat_at === null) return null;
-  return { interval_seconds: learnedInterval(now - Date.parse(before.last_heartbeat_at)) };
+  const said = given(before, ping);
+  return ping.interval !== null || ping.timing ? said : { ...said, ...learned(before, heartbeat, now) };
+}
+
+/** From pings that went well: a repeat after a failure says nothing about when it is due. */
+function learned(before: MonitorDoc, { status }: ReceivedHeartbeat, now: number): Partial<MonitorDoc> | null {
+  const { last_heartbeat_at, last_status, ping_gaps = [], interval_seconds, interval_learned } = before;
+  if (status !== 'ok' || last_status !== 'ok' || last_heartbeat_at === null) return null;
+  const gap = now - Date.parse(last_heartbeat_at);
+  // What some pings by hand have taught grows with the first that comes by itself.
+  if (interval_learned === true && interval_seconds !== null) {
+    const longer = learnedInterval(gap);
+    return longer > interval_seconds ? { interval_seconds: longer } : null;
+  }
+  if (!isLearning(before)) return null;
+  const gaps = [...ping_gaps, gap];
+  if (gaps.length < TEACHING_GAPS) return { ping_gaps: gaps };
+  return { interval_seconds: learnedInterval(Math.max(...gaps)), interval_learned: true, ping_gaps: [] };
 }

@@ -8,12 +8,13 @@ export interface RunEnd extends ReceivedHeartbeat {
   starts?: string | null;
 }
 
+/** @param run `rid` of the run that ends; null: the heartbeat names none, and no run is under way after it */
 export function endRun(heartbeat: ReceivedHeartbeat, before: MonitorDoc, run: string | null, now: number): RunEnd {
-  if (run === null) return heartbeat;
-  const { starts, duration_ms } = ended(before.starts, run, now);
-  if (duration_ms === null) return heartbeat;
+  if (!before.starts) return heartbeat;
+  const { starts, duration_ms } = ended(before.starts, run ?? '', now);
   // The program's own measure is the better one.
-  if (heartbeat.samples.some(([name]) => name === 'duration_ms')) return { ...heartbeat, starts };
+  if (run === null || duration_ms === null || heartbeat.samples.some(([name]) => name === 'duration_ms'))
+    return { ...heartbeat, starts };
   const metrics = { ...(JSON.parse(heartbeat.metrics_json) as object), duration_ms };
   const samples: ReceivedHeartbeat['samples'] = [...heartbeat.samples, ['duration_ms', duration_ms]];
   return { ...heartbeat, samples, metrics_json: JSON.stringify(metrics), starts };

@@ -1,7 +1,7 @@
 /** What makes and changes a monitor by the interface and by the form (contract 30, endpoints). */
 import joi from 'joi';
 import { named } from '../../../kernel/contract.js';
-import { MAX_GRACE_SECONDS } from '../model/timing.js';
+import { MAX_GRACE_SECONDS, MAX_INTERVAL_SECONDS } from '../model/timing.js';
 import { interval, sourceText } from './schemas.js';
 
 const fields = {
@@ -19,7 +19,19 @@ const fields = {
     .min(1)
     .max(MAX_GRACE_SECONDS)
     .allow(null)
-    .description('How late the heartbeat of a due time may be; absent: 3,600'),
+    .description('How late a heartbeat may be after its due time or the period; absent: 3,600'),
+  period_seconds: joi
+    .number()
+    .min(1)
+    .max(MAX_INTERVAL_SECONDS)
+    .allow(null)
+    .description('In place of an interval: a warning after this silence, down after `grace_seconds` more'),
+  max_run_seconds: joi
+    .number()
+    .min(1)
+    .max(MAX_GRACE_SECONDS)
+    .allow(null)
+    .description('How long a run may take after `/start`; absent: the grace'),
   description: joi.string().max(5000).allow(null, ''),
   os: joi.string().max(200).allow(null, ''),
   project: joi.string().max(64).allow(null),

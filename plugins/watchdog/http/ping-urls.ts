@@ -64,29 +64,56 @@ const pace = {
     .string()
     .max(200)
     .empty('')
-    .description('A cron expression of when pings are due, for a monitor that has neither interval nor schedule'),
+    .description(
+      'A cron expression of when pings are due, for a monitor that has no interval; it replaces another schedule',
+    ),
   timezone: joi.string().max(64).empty('').description('Of the schedule, IANA; absent: UTC'),
-  grace: joi.number().min(1).max(MAX_GRACE_SECONDS).empty('').description('How late a ping may be, in seconds'),
+  period: joi
+    .number()
+    .min(1)
+    .max(MAX_INTERVAL_SECONDS)
+    .empty('')
+    .description('Seconds of silence that are in order, with `grace`; in place of an interval or a schedule'),
+  grace: joi
+    .number()
+    .min(1)
+    .max(MAX_GRACE_SECONDS)
+    .empty('')
+    .description('How late a ping may be, in seconds, with `schedule` or `period`'),
+  max_run: joi.number().min(1).max(MAX_GRACE_SECONDS).empty('').description('Seconds that a run may take'),
 };
 
 interface Pace {
   interval?: number;
   schedule?: string;
   timezone?: string;
+  period?: number;
   grace?: number;
+  max_run?: number;
 }
 
 /** @throws ServiceError invalid_request: one that were ignored would be a false alarm, or none */
-function paceOf({ interval, schedule, timezone = 'UTC', grace = DEFAULT_GRACE_SECONDS }: Pace): Omit<Ping, 'run'> {
-  if (schedule === undefined) return { interval: interval ?? null };
-  if (interval !== undefined) throw invalidQuery({ schedule: 'does not go together with interval' });
+function paceOf({ interval, schedule, timezone, period, grace, max_run }: Pace): Omit<Ping, 'run'> {
+  const kinds = Object.entries({ interval, period, schedule }).filter(([, value]) => value !== undefined);
+  const [first, second] = kinds.map(([name]) => name);
+  if (second !== undefined) throw invalidQuery({ [second]: `does not go together with ${first}` });
+  if (timezone !== undefined && schedule === undefined)
+    throw invalidQuery({ timezone: 'has no effect without schedule' });
+  if (grace !== undefined && schedule === undefined && period === undefined)
+    throw invalidQuery({ grace: 'has no effect without schedule or period' });
+  const said = { interval: interval ?? null, maxRun: max_run ?? null };
+  const grace_seconds = grace ?? DEFAULT_GRACE_SECONDS;
+  if (period !== undefined)
+    return { ...said, timing: { schedule: null, timezone: null, period_seconds: period, grace_seconds } };
+  if (schedule === undefined) return said;
+  const zone = timezone ?? 'UTC';
   try {
-    checkCron(schedule, timezone);
+    checkCron(schedule, zone);
   } catch (error) {
     if (error instanceof CronInvalid) throw invalidQuery({ [error.field]: error.message });
     throw error;
   }
-  return { interval: null, schedule: { schedule, timezone, grace_seconds: grace } };
+  return { ...said, timing: { schedule, timezone: zone, period_seconds: null, grace_seconds } };
 }
 
 interface PushQuery extends Pace {

@@ -29,29 +29,18 @@ function monitorOf(check: Fields, at: number): ImportedMonitor {
     key: uuid ?? String(at),
     parent_key: null,
     wanted: sourceOf(textIn(check, 'slug') ?? name),
-    fields: { name: name.slice(0, 200), description: description || null, ...timingOf(check, notes) },
+    fields: { name: name.slice(0, 200), description: description || null, ...timingOf(check) },
     probe: null,
     address: uuid,
     notes,
   };
 }
 
-/**
- * A schedule as it is. A period becomes an interval whose warning comes no sooner than the period ends, and whose alarm
- * no sooner than its grace does.
- */
-function timingOf(check: Fields, notes: string[]): ImportedMonitor['fields'] {
+/** A schedule or a period as it is, with its grace. */
+function timingOf(check: Fields): ImportedMonitor['fields'] {
   const schedule = textIn(check, 'schedule');
-  const grace = numberIn(check, 'grace') ?? DEFAULT_GRACE;
-  if (schedule !== null) {
-    return { schedule, timezone: textIn(check, 'tz') ?? 'UTC', grace_seconds: Math.max(1, grace) };
-  }
+  const grace_seconds = Math.max(1, numberIn(check, 'grace') ?? DEFAULT_GRACE);
+  if (schedule !== null) return { schedule, timezone: textIn(check, 'tz') ?? 'UTC', grace_seconds };
   const timeout = numberIn(check, 'timeout');
-  if (timeout === null) return {};
-  const interval = Math.ceil(Math.max(timeout / 2, (timeout + grace) / 4));
-  if (interval * 4 > timeout + grace)
-    notes.push(
-      `It alarmed after ${timeout + grace} s; here it warns after ${interval * 2} s and alarms after ${interval * 4} s.`,
-    );
-  return { interval_seconds: interval };
+  return timeout === null ? {} : { period_seconds: Math.max(1, timeout), grace_seconds };
 }

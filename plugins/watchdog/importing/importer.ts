@@ -88,7 +88,8 @@ export class Importer {
   /** With all that is taken: what is refused is left out, and told. */
   async #create(fields: Parameters<ProbedMonitors['create']>[0], probe: object | null): Promise<string[]> {
     const { schedule, timezone, grace_seconds, ...plain } = fields;
-    const timed = { ...plain, ...(schedule && { schedule, timezone, grace_seconds }) };
+    const grace = grace_seconds === undefined ? {} : { grace_seconds };
+    const timed = { ...plain, ...(schedule && { schedule, timezone }), ...grace };
     const tries = [
       { ...timed, ...(probe !== null && { probe }) },
       ...(probe === null ? [] : [timed]),

@@ -42,6 +42,10 @@ export interface MonitorDoc extends Doc {
   /** Of the schedule, IANA. */
   timezone?: string | null;
   grace_seconds?: number | null;
+  /** In place of both: how long silence is in order; the grace follows it. */
+  period_seconds?: number | null;
+  /** How long a run may take; null or absent: the grace. */
+  max_run_seconds?: number | null;
   description: string | null;
   os: string | null;
   project: string | null;
@@ -89,8 +93,12 @@ export interface MonitorDoc extends Doc {
   held_since?: string | null;
 
   last_heartbeat_at: string | null;
-  /** A ping address made it: without an interval it has none until two pings have come. Absent in older documents. */
+  /** A ping address made it: without an interval it has none until five pings have come. Absent in older documents. */
   learns_interval?: boolean;
+  /** `interval_seconds` was learned from pings. */
+  interval_learned?: boolean;
+  /** Milliseconds between the pings that teach it. */
+  ping_gaps?: number[];
   /** `interval` of the last heartbeat. */
   beat_interval: number | null;
   last_status: string | null;

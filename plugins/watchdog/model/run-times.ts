@@ -23,8 +23,9 @@ export function ended(
 ): { starts: string | null; duration_ms: number | null } {
   const starts = startsOf(text);
   const start = starts.find(([known]) => known === rid);
-  if (start === undefined) return { starts: text ?? null, duration_ms: null };
-  const left = starts.filter((one) => one !== start);
+  // An end without `rid` cannot be told from that of another run: none is under way after it.
+  const left = rid === '' ? [] : starts.filter((one) => one !== start);
+  if (start === undefined) return { starts: left.length === 0 ? null : (text ?? null), duration_ms: null };
   return { starts: left.length === 0 ? null : JSON.stringify(left), duration_ms: Math.max(0, at - start[1]) };
 }
 

@@ -27,37 +27,84 @@ export const isHeld = ({ maintenance_id, maintenance_until }: MonitorDoc, now: n
 export const afterMaintenance = (doc: MonitorDoc, now: number): MonitorDoc =>
   typeof doc.maintenance_id !== 'string' || isHeld(doc, now) ? doc : { ...doc, state: doc.held_state ?? 'unknown' };
 
-type Timed = Pick<MonitorDoc, 'beat_interval' | 'interval_seconds' | 'learns_interval' | 'schedule'>;
+type Timed = Pick<MonitorDoc, 'beat_interval' | 'interval_seconds' | 'learns_interval' | 'schedule' | 'period_seconds'>;
 
 /** Whether it has no interval yet: its silence means nothing. */
-export const isLearning = ({ beat_interval, interval_seconds, learns_interval, schedule }: Timed): boolean =>
-  learns_interval === true && beat_interval === null && interval_seconds === null && !schedule;
+export const isLearning = ({
+  beat_interval,
+  interval_seconds,
+  learns_interval,
+  schedule,
+  period_seconds,
+}: Timed): boolean =>
+  learns_interval === true && beat_interval === null && interval_seconds === null && !schedule && !period_seconds;
 
 /** Effective interval in seconds: the heartbeat's, else the configured one, else 60. */
 export const intervalOf = ({ beat_interval, interval_seconds }: Timed): number =>
   beat_interval ?? interval_seconds ?? DEFAULT_INTERVAL_SECONDS;
 
-/** Half as much again as the time between two pings, at least 60 s, in whole seconds. */
+/** The shortest interval that pings teach, so that a few made by hand teach none. */
+const MIN_LEARNED_SECONDS = 300;
+
+/** Half as much again as the time between two pings, at least 300 s, in whole seconds. */
 export const learnedInterval = (ms: number): number =>
-  Math.min(MAX_INTERVAL_SECONDS, Math.max(DEFAULT_INTERVAL_SECONDS, Math.ceil((ms * 1.5) / 1000)));
+  Math.min(MAX_INTERVAL_SECONDS, Math.max(MIN_LEARNED_SECONDS, Math.ceil((ms * 1.5) / 1000)));
 
 /** When silence since `from` becomes a warning, and when down: from the millisecond after it. */
 export function thresholds(from: number, interval: number): { warn: number; down: number } {
   return { warn: from + Math.floor(interval * 2000), down: from + Math.floor(interval * 4000) };
 }
 
+interface Limits {
+  warn: number;
+  down: number;
+}
+
+/** How long a run may take, in ms: its limit, else the grace; without either four intervals, at least an hour. */
+export function runLimitOf(doc: MonitorDoc): number {
+  const { max_run_seconds, grace_seconds } = doc;
+  const silence = isLearning(doc) ? 0 : 4 * intervalOf(doc);
+  return (max_run_seconds ?? grace_seconds ?? Math.max(DEFAULT_GRACE_SECONDS, silence)) * 1000;
+}
+
 /**
- * When silence since `from` becomes a warning, and when down: by the interval, or by the schedule. There the due time
- * is the first one after the heartbeat, and the grace follows it. A run that has begun has the grace from its start.
+ * When the oldest run that is under way began; null: none. One whose limit was over before the last heartbeat has been
+ * judged, and counts no more.
  */
-export function limitsOf(doc: MonitorDoc, from: number): { warn: number; down: number } {
-  const { schedule, timezone, grace_seconds } = doc;
-  if (!schedule) return thresholds(from, intervalOf(doc));
+export const runSince = (doc: MonitorDoc): number | null =>
+  startedSince(doc.starts, (Date.parse(doc.last_heartbeat_at ?? '') || 0) - runLimitOf(doc));
+
+/**
+ * When silence since `from` becomes a warning, and when down: by the interval, by period and grace, or by the schedule,
+ * whose due time is the first one after the heartbeat. A run that has begun has come in time, and has its limit.
+ * @param from the last heartbeat; NaN: there was none
+ * @param credit of the service's own outages, in ms; contained in `from`
+ */
+export function limitsOf(doc: MonitorDoc, from: number, credit = 0): Limits {
+  const begun = runSince(doc);
+  const end = begun === null ? Infinity : begun + runLimitOf(doc) + credit;
+  const startsCount = doc.schedule || doc.period_seconds || Number.isNaN(from) || isLearning(doc);
+  if (begun !== null && startsCount) return { warn: end, down: end };
+  const { warn, down } = silenceLimits(doc, from);
+  return { warn: Math.min(warn, end), down: Math.min(down, end) };
+}
+
+function silenceLimits(doc: MonitorDoc, from: number): Limits {
+  const { schedule, timezone, period_seconds, grace_seconds } = doc;
   const grace = (grace_seconds ?? DEFAULT_GRACE_SECONDS) * 1000;
-  const begun = startedSince(doc.starts, Date.parse(doc.last_heartbeat_at ?? '') || 0);
-  if (begun !== null) return { warn: begun + grace, down: begun + grace };
+  if (period_seconds) return { warn: from + period_seconds * 1000, down: from + period_seconds * 1000 + grace };
+  if (!schedule) return thresholds(from, intervalOf(doc));
   const due = nextDue(schedule, timezone ?? 'UTC', from + EARLY_MS) ?? Infinity;
   return { warn: due, down: due + grace };
+}
+
+/** The limits of a monitor that is watched: by its silence, or by a run that is under way. Null: nothing is expected. */
+export function watchedLimits(doc: MonitorDoc, credit = 0): Limits | null {
+  const isUp = doc.state === 'up' || doc.state === 'warning';
+  if (doc.deleted_at !== null || !(isUp || doc.state === 'unknown')) return null;
+  const watchesSilence = isUp && doc.last_heartbeat_at !== null && !isLearning(doc);
+  if (!watchesSilence && runSince(doc) === null) return null;
+  return limitsOf(doc, Date.parse(doc.last_heartbeat_at ?? '') + credit, credit);
 }
 
 /** When a suppressed monitor that nothing suppresses any more may alarm. */
@@ -76,9 +123,9 @@ export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
     // Due at the time itself, where the index looks for times before now.
     return isoOf(alarmAt(Date.parse(doc.released_at), intervalOf(doc)) - 1);
   }
-  if (doc.last_heartbeat_at === null || (doc.state !== 'up' && doc.state !== 'warning')) return null;
-  if (isLearning(doc)) return null;
-  const { warn, down } = limitsOf(doc, Date.parse(doc.last_heartbeat_at) + credit);
+  const limits = watchedLimits(doc, credit);
+  if (limits === null) return null;
+  const { warn, down } = limits;
   return Number.isFinite(warn) ? isoOf(doc.state === 'up' && doc.probed !== true ? warn : down) : null;
 }
 
@@ -90,6 +137,16 @@ export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
 export function eased(doc: MonitorDoc, before: MonitorDoc): string | null {
   const due = nextCheck(doc);
   const known = before.next_check_at;
-  if (doc.schedule || due === null || known === null || known > due || doc.state === 'down' || doc.relook) return due;
+  if (
+    doc.schedule ||
+    doc.period_seconds ||
+    doc.starts ||
+    due === null ||
+    known === null ||
+    known > due ||
+    doc.state === 'down' ||
+    doc.relook
+  )
+    return due;
   return Date.parse(due) - Date.parse(known) < intervalOf(doc) * 250 ? known : due;
 }

@@ -1,8 +1,7 @@
 /** Why a monitor is down, in one sentence (contract 30, alarms). Pure; times in ms. */
 import type { MonitorState } from '../../../ports/domain/watchdog.js';
 import type { MonitorDoc } from './documents.js';
-import { startedSince } from './run-times.js';
-import { intervalOf } from './timing.js';
+import { DEFAULT_GRACE_SECONDS, intervalOf, runLimitOf, runSince } from './timing.js';
 
 /** What stands around it in the hierarchy. */
 export interface Around {
@@ -61,21 +60,23 @@ export function silenceReason(doc: MonitorDoc, now: number): string {
 const ALONE: Around = { parent: null, siblings: 0, together: 0, probed: false };
 
 function reasonOf(doc: MonitorDoc, { probed }: Around, now: number): string {
-  const { last_heartbeat_at, schedule, timezone, grace_seconds, message } = doc;
+  const { last_heartbeat_at, schedule, timezone, period_seconds, message } = doc;
   if (reported(doc)) {
     const text = message?.trim().replace(/[.\s]+$/, '') ?? '';
     const said = text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
     if (probed) return said === '' ? 'The last probe failed' : `The last probe failed: ${said}`;
     return said === '' ? 'It reported an error' : `It reported an error: ${said}`;
   }
+  const begun = runSince(doc);
+  if (begun !== null && now > begun + runLimitOf(doc))
+    return `A run began ${span(now - begun)} ago and has not ended within ${span(runLimitOf(doc))}`;
   if (last_heartbeat_at === null) return 'It has never sent a heartbeat';
   const last = Date.parse(last_heartbeat_at);
-  const begun = schedule ? startedSince(doc.starts, last) : null;
-  if (begun !== null)
-    return `A run began ${span(now - begun)} ago and has not ended within ${span((grace_seconds ?? 0) * 1000)}`;
+  const grace = span((doc.grace_seconds ?? DEFAULT_GRACE_SECONDS) * 1000);
   const silence = `No ${probed ? 'probe' : 'heartbeat'} for ${span(now - last)}`;
+  if (period_seconds) return `${silence}; expected every ${span(period_seconds * 1000)} with a grace of ${grace}`;
   if (!schedule) return `${silence}; expected every ${span(intervalOf(doc) * 1000)}`;
-  return `${silence}; expected by ${schedule} (${timezone ?? 'UTC'}) with a grace of ${span((grace_seconds ?? 0) * 1000)}`;
+  return `${silence}; expected by ${schedule} (${timezone ?? 'UTC'}) with a grace of ${grace}`;
 }
 
 const IS: Readonly<Record<MonitorState, string>> = {

@@ -16,8 +16,7 @@ import { isoOf } from '../../../lib/time.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
-import { checkCron, CronInvalid } from '../model/cron.js';
-import { DEFAULT_GRACE_SECONDS } from '../model/timing.js';
+import { checkTiming, timingOf } from './timing-fields.js';
 import { freshMonitor, viewOf } from '../model/monitor.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { idOf, looksLikeId } from '../model/source.js';
@@ -74,7 +73,7 @@ export class Monitors {
       throw invalid({ source: 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : @ / -' });
     mayTouch(caller, { project: fields.project ?? null });
     await this.#checkProject(fields.project);
-    checkSchedule(fields, null);
+    checkTiming(fields, null);
     await this.#checkParent(fields.source, fields.parent_source ?? null, caller);
     const { monitors, ids, clock } = this.deps;
     const fresh = freshMonitor(fields, ids, clock.now());
@@ -105,7 +104,7 @@ export class Monitors {
     await this.#checkProject(fields.project);
     for (;;) {
       const doc = await this.need(name, caller);
-      checkSchedule(fields, doc);
+      checkTiming(fields, doc);
       const moved = fields.parent_source !== undefined && fields.parent_source !== doc.parent_source;
       if (moved) await this.#checkParent(doc.source, fields.parent_source ?? null, caller);
       const { ids, clock, monitors } = this.deps;
@@ -197,37 +196,8 @@ export class Monitors {
   }
 }
 
-/** @throws ServiceError validation_failed: a schedule beside an interval, or one that cannot be read */
-function checkSchedule(given: MonitorEdit, doc: MonitorDoc | null): void {
-  const { schedule = doc?.schedule ?? null, timezone = doc?.timezone ?? null } = given;
-  if (schedule === null) return;
-  if (given.schedule && typeof given.interval_seconds === 'number')
-    throw invalid({ schedule: 'does not go together with interval_seconds' });
-  try {
-    checkCron(schedule, timezone ?? 'UTC');
-  } catch (error) {
-    if (error instanceof CronInvalid) throw invalid({ [error.field]: error.message });
-    throw error;
-  }
-}
-
-/** A schedule takes the place of an interval, and an interval that of a schedule. */
-function scheduled(given: MonitorEdit, doc: MonitorDoc): Partial<MonitorDoc> {
-  if (given.schedule === null || typeof given.interval_seconds === 'number')
-    return { schedule: null, timezone: null, grace_seconds: null };
-  const schedule = given.schedule ?? doc.schedule ?? null;
-  if (schedule === null) return { timezone: null, grace_seconds: null };
-  const { timezone = doc.timezone, grace_seconds = doc.grace_seconds } = given;
-  return {
-    ...(given.schedule && { interval_seconds: null, learns_interval: false }),
-    schedule,
-    timezone: timezone ?? 'UTC',
-    grace_seconds: grace_seconds ?? DEFAULT_GRACE_SECONDS,
-  };
-}
-
 function named(fields: MonitorEdit, doc: MonitorDoc): Partial<MonitorDoc> {
-  const { name, ...rest } = { ...fields, ...scheduled(fields, doc) };
+  const { name, ...rest } = { ...fields, ...timingOf(fields, doc) };
   const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined));
   return { ...given, ...(name !== undefined && { name: name || doc.source }) };
 }

@@ -72,7 +72,7 @@ export async function detailView(
   request: HttpRequest,
   { deferred, errors }: { deferred: boolean; errors: Record<string, string> },
 ): Promise<View> {
-  const { histories, timeline, clock, baseUrl } = services;
+  const { histories, timeline, clock, baseUrl, timezone } = services;
   const hours = Number(request.query['hours'] ?? 24);
   const cursor = request.query['cursor'];
   const caller = callerOf(request.principal);
@@ -110,7 +110,10 @@ export async function detailView(
     })),
     charts: unusualFirst(history.metrics).map(([name, metric]) => chartOf(name, metric)),
     history: { from: history.from, to: history.to, bucket: history.bucket_seconds },
-    reason: doc.state === 'warning' ? reasonOf(view, row.overdue, doc.schedule ? null : intervalOf(doc)) : null,
+    reason:
+      doc.state === 'warning'
+        ? reasonOf(view, row.overdue, doc.schedule || doc.period_seconds ? null : intervalOf(doc))
+        : null,
     checks: checksOf(view),
     raw: Object.keys(view.metrics_json).length === 0 ? null : JSON.stringify(view.metrics_json, null, 2),
     events: events.items.map((event) => ({ ...event, icon_name: ICONS[event.kind] ?? 'flag' })),
@@ -130,7 +133,7 @@ export async function detailView(
     probe: probe && { ...probe, summary: probes?.summary(probe) },
     probe_href: probes?.href(doc.source) ?? null,
     badges: badges(url, doc.id, doc.name),
-    snippets: reporting(url, doc.source, '$WD_TOKEN'),
+    snippets: reporting(url, doc.source, '$WD_TOKEN', timezone),
     schedulers: fromSchedulers(url, '$WD_TOKEN'),
     token_command: `aos token create --name '${doc.source}' --scopes watchdog:ping --source '${doc.source}'`,
   });
@@ -173,11 +176,16 @@ function factsOf(doc: MonitorDoc, project: string | null): object[] {
     { label: 'Last heartbeat', at: doc.last_heartbeat_at },
     doc.schedule
       ? { label: 'Schedule', value: `${doc.schedule} (${doc.timezone ?? 'UTC'})`, mono: true }
-      : {
-          label: 'Interval',
-          value: learning ? 'none until its second ping' : `${shortNumber(interval)} s (${origin})`,
-        },
-    ...(doc.schedule ? [{ label: 'Grace', value: `${shortNumber(doc.grace_seconds ?? 0)} s` }] : []),
+      : doc.period_seconds
+        ? { label: 'Period', value: `${shortNumber(doc.period_seconds)} s` }
+        : {
+            label: 'Interval',
+            value: learning ? 'none until its fifth ping' : `${shortNumber(interval)} s (${origin})`,
+          },
+    ...(doc.schedule || doc.period_seconds
+      ? [{ label: 'Grace', value: `${shortNumber(doc.grace_seconds ?? 0)} s` }]
+      : []),
+    ...(doc.max_run_seconds ? [{ label: 'Longest run', value: `${shortNumber(doc.max_run_seconds)} s` }] : []),
     ...(times === null
       ? []
       : [

@@ -21,7 +21,7 @@ export function checkedForm(request: Pick<HttpRequest, 'body'>, creating: boolea
     const value = form[name];
     if (typeof value === 'string') given[name] = value.trim() === '' ? null : value.trim();
   }
-  for (const name of ['interval_seconds', 'grace_seconds']) {
+  for (const name of ['interval_seconds', 'period_seconds', 'grace_seconds', 'max_run_seconds']) {
     const value = form[name];
     if (typeof value === 'string') given[name] = value.trim() === '' ? null : Number(value);
   }

@@ -61,7 +61,7 @@ function overdueOf(doc: MonitorDoc, now: number): number | null {
   const last = Date.parse(doc.last_heartbeat_at);
   const { warn } = limitsOf(doc, last);
   if (now <= warn) return null;
-  if (doc.schedule) return Math.floor((now - warn) / 1000);
+  if (doc.schedule || doc.period_seconds) return Math.floor((now - warn) / 1000);
   return Math.floor((now - last) / 1000 - intervalOf(doc));
 }
 

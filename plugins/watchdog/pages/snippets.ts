@@ -6,28 +6,26 @@ export interface Snippet {
   text: string;
 }
 
-/** A warning after a day and an hour of silence: two of these. */
-export const NIGHTLY = 45_000;
-
 /**
  * Beside a token.
  * @param url `server.base_url` without a slash at its end
  * @param token or its placeholder, `$WD_TOKEN`
+ * @param timezone IANA, of the crontab
  */
-export function reporting(url: string, source: string, token: string): Snippet[] {
+export function reporting(url: string, source: string, token: string, timezone = 'UTC'): Snippet[] {
   const ping = `${url}/ping/${token}`;
   const body = JSON.stringify({ source, interval: 60, metrics: { load: 0.5 } });
   return [
+    {
+      label: 'Cron: the outcome of a nightly job, with its schedule',
+      text: `0 3 * * * /usr/local/bin/backup; curl -fsS -m 10 --retry 3 -o /dev/null "${ping}/$??schedule=0+3+*+*+*&timezone=${timezone}"`,
+    },
     { label: 'A heartbeat', text: `curl -fsS -m 10 --retry 3 -o /dev/null ${ping}` },
     {
       label: 'With metrics',
       text: `curl -fsS -m 10 --retry 3 -H "Authorization: Bearer ${token}" -H 'Content-Type: application/json' -d '${body}' ${url}/api/watchdog/v1/ping`,
     },
     { label: 'Cron: alive, every minute', text: `* * * * * curl -fsS -m 10 --retry 3 -o /dev/null ${ping}` },
-    {
-      label: 'Cron: the outcome of a job',
-      text: `0 3 * * * /usr/local/bin/backup; curl -fsS -m 10 --retry 3 -o /dev/null "${ping}/$??interval=${NIGHTLY}"`,
-    },
   ];
 }
 

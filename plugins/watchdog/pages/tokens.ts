@@ -59,7 +59,7 @@ export async function tokensOf(
 
 /** @param again the monitor's page, with what was wrong */
 export function tokenPages(
-  { monitors, tokens, audit, clock, baseUrl }: WatchdogServices,
+  { monitors, tokens, audit, clock, baseUrl, timezone }: WatchdogServices,
   again: (request: HttpRequest, errors: Record<string, string>) => Promise<View>,
 ): PageSpec[] {
   const need = (request: HttpRequest) => monitors.need(request.params['source'] ?? '', callerOf(request.principal));
@@ -86,7 +86,7 @@ export function tokenPages(
       name,
       secret: made.token,
       expires_at: made.expires_at,
-      snippets: reporting(baseUrl(), doc.source, made.token),
+      snippets: reporting(baseUrl(), doc.source, made.token, timezone),
       schedulers: fromSchedulers(baseUrl(), made.token),
     }).shownOnce({ label: doc.source, href: here });
   };

@@ -61,7 +61,7 @@ describe('sentry: check-ins', function () {
     const first = await checkIn('in_progress', { monitor_config: { schedule, checkin_margin: 5 } });
     expect([first.status, first.json]).to.deep.equal([200, {}]);
     expect(first.headers).to.not.have.property('x-sentry-rate-limits');
-    expect(await monitor()).to.include({ state: 'unknown', project: 'shop', interval_seconds: 600 });
+    expect(await monitor()).to.include({ state: 'unknown', project: 'shop', period_seconds: 600, grace_seconds: 300 });
     fixture.clock.forward(1_500);
     await checkIn('ok');
     expect(await monitor()).to.deep.include({ state: 'up', metrics_json: { duration_ms: 1_500 } });
@@ -89,6 +89,14 @@ describe('sentry: check-ins', function () {
     expect(await events('annotation')).to.have.length(0);
   });
 
+  it('checkin_margin limits the start, max_runtime the end, half an hour where it is absent', async () => {
+    const schedule = { type: 'crontab', value: '0 3 * * *' };
+    await checkIn('in_progress', { monitor_config: { schedule, checkin_margin: 1, max_runtime: 60 } });
+    expect(await monitor()).to.include({ grace_seconds: 60, max_run_seconds: 3_600 });
+    await checkIn('in_progress', { monitor_config: { schedule, checkin_margin: 1 } });
+    expect(await monitor()).to.include({ grace_seconds: 60, max_run_seconds: 1_800 });
+  });
+
   it('a crontab schedule that cannot be read is noted, and the interval is learned', async () => {
     const monitor_config = { schedule: { type: 'crontab', value: '0 3 * * 9' }, timezone: 'Europe/Berlin' };
     await checkIn('ok', { monitor_config });
@@ -97,8 +105,10 @@ describe('sentry: check-ins', function () {
     expect(more).to.have.length(0);
     expect(note).to.include({ type: 'schedule' });
     expect(note?.['message']).to.include('The schedule 0 3 * * 9 cannot be read');
-    fixture.clock.forward(24 * 60 * MINUTE);
-    await checkIn('ok', { monitor_config });
+    for (let i = 0; i < 4; i++) {
+      fixture.clock.forward(24 * 60 * MINUTE);
+      await checkIn('ok', { monitor_config });
+    }
     expect(await monitor()).to.include({ interval_seconds: 36 * 3_600 });
     expect(await events('annotation')).to.have.length(1);
   });

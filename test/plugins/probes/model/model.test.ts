@@ -57,6 +57,10 @@ describe('probes (pure)', () => {
     ).to.have.keys('probe.host', 'probe.port', 'probe.interval_seconds', 'probe.timeout_ms', 'probe.retries');
     const headers = { 'X-A': 'a\r\nX-B: b' };
     expect(faults({ kind: 'http', url: 'http://a.test', headers })).to.have.keys('probe.headers.X-A');
+    for (const name of ['bad name', 'a:b', '', 'ä'])
+      expect(faults({ kind: 'http', url: 'http://a.test', headers: { [name]: 'x' } }), name).to.have.keys(
+        'probe.headers',
+      );
   });
 
   it('status codes and ranges', () => {

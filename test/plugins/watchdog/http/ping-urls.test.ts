@@ -4,7 +4,7 @@ import { MemoryStore } from '../../../../adapters/memory/store.js';
 import watchdog from '../../../../plugins/watchdog/plugin.js';
 import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { NIGHTLY, reporting } from '../../../../plugins/watchdog/pages/snippets.js';
+import { reporting } from '../../../../plugins/watchdog/pages/snippets.js';
 import { SHARED_KEY } from '../../access/fixture.js';
 import { HttpFixture, type Answer } from '../../access/http-fixture.js';
 
@@ -40,9 +40,17 @@ describe('watchdog ping URLs', function () {
     const answer = await fixture.server.inject({
       method: body === undefined ? 'GET' : 'POST',
       url: `/ping/${secret}${rest}`,
-      ...(body !== undefined && { payload: body, headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
+      ...(body !== undefined && {
+        payload: body,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      }),
     });
-    return { status: answer.statusCode, headers: {}, text: answer.payload, json: {} };
+    return {
+      status: answer.statusCode,
+      headers: {},
+      text: answer.payload,
+      json: {},
+    };
   };
   const monitor = async (): Promise<Record<string, unknown>> => {
     const answer = await fixture.api('GET', `${BASE}/monitors/${encodeURIComponent(source)}`, read);
@@ -58,7 +66,10 @@ describe('watchdog ping URLs', function () {
   it('the body of a POST becomes the message, at most its first 10 KiB', async () => {
     const answer = await ping('', 'backed up 12 files');
     expect([answer.status, answer.text]).to.deep.equal([200, 'OK']);
-    expect(await monitor()).to.include({ state: 'up', message: 'backed up 12 files' });
+    expect(await monitor()).to.include({
+      state: 'up',
+      message: 'backed up 12 files',
+    });
     await ping('/3', 'disk full');
     expect(await monitor()).to.include({ state: 'down', message: 'disk full' });
     await ping('/4');
@@ -71,7 +82,11 @@ describe('watchdog ping URLs', function () {
 
   it('/log annotates only, before the first heartbeat too', async () => {
     expect((await ping('/log', 'step 1 of 3\0')).text).to.equal('OK');
-    expect(await monitor()).to.include({ state: 'unknown', last_heartbeat_at: null, message: null });
+    expect(await monitor()).to.include({
+      state: 'unknown',
+      last_heartbeat_at: null,
+      message: null,
+    });
     await ping();
     const before = await monitor();
     fixture.clock.forward(1_000);
@@ -88,11 +103,16 @@ describe('watchdog ping URLs', function () {
     await ping();
     const before = await monitor();
     await ping('/start');
-    expect(await monitor()).to.include({ state: before['state'], last_heartbeat_at: before['last_heartbeat_at'] });
+    expect(await monitor()).to.include({
+      state: before['state'],
+      last_heartbeat_at: before['last_heartbeat_at'],
+    });
     fixture.clock.forward(1_500);
     await ping('/0');
     expect(await durations()).to.equal(1_500);
-    expect((await monitor())['metrics_json']).to.deep.equal({ duration_ms: 1_500 });
+    expect((await monitor())['metrics_json']).to.deep.equal({
+      duration_ms: 1_500,
+    });
     fixture.clock.forward(10_000);
     await ping();
     expect(await durations(), 'an end without a start').to.equal(1_500);
@@ -104,7 +124,10 @@ describe('watchdog ping URLs', function () {
 
   it('/start before the first heartbeat creates the monitor, unknown', async () => {
     expect((await ping('/start')).status).to.equal(200);
-    expect(await monitor()).to.include({ state: 'unknown', last_heartbeat_at: null });
+    expect(await monitor()).to.include({
+      state: 'unknown',
+      last_heartbeat_at: null,
+    });
     fixture.clock.forward(250);
     await ping();
     expect(await durations()).to.equal(250);
@@ -138,9 +161,20 @@ describe('watchdog ping URLs', function () {
       fixture.api(method, `/api/push/${secret}${query}`, null);
     const up = await push('?status=up&msg=OK&ping=12.5');
     expect([up.status, up.json]).to.deep.equal([200, { ok: true }]);
-    expect(await monitor()).to.deep.include({ state: 'up', message: 'OK', metrics_json: { ping_ms: 12.5 } });
-    expect((await push('?status=down&msg=gone&ping=')).json).to.deep.equal({ ok: true });
-    expect(await monitor()).to.deep.include({ state: 'down', alarm: 'open', last_status: 'error', message: 'gone' });
+    expect(await monitor()).to.deep.include({
+      state: 'up',
+      message: 'OK',
+      metrics_json: { ping_ms: 12.5 },
+    });
+    expect((await push('?status=down&msg=gone&ping=')).json).to.deep.equal({
+      ok: true,
+    });
+    expect(await monitor()).to.deep.include({
+      state: 'down',
+      alarm: 'open',
+      last_status: 'error',
+      message: 'gone',
+    });
     expect((await push('', 'POST')).status).to.equal(200);
     expect(await monitor()).to.include({ state: 'up', message: null });
     expect((await push('?ping=soon')).status).to.equal(200);
@@ -162,7 +196,10 @@ describe('watchdog ping URLs', function () {
     it(`takes the status "${status}" at the push address as ${state}`, async () => {
       const answer = await fixture.api('GET', `/api/push/${secret}?status=${status}&msg=${'m'.repeat(10_300)}`, null);
       expect([answer.status, answer.json]).to.deep.equal([200, { ok: true }]);
-      expect(await monitor()).to.include({ state, message: 'm'.repeat(10_240) });
+      expect(await monitor()).to.include({
+        state,
+        message: 'm'.repeat(10_240),
+      });
     });
 
   for (const path of ['?shedule=0%203%20*%20*%20*', '/0?shedule=@daily', '/start?x=1', '/fail?graze=5', '/log?rid2=a'])
@@ -185,7 +222,10 @@ describe('watchdog ping URLs', function () {
         method: 'POST',
         url: `/ping/${secret}/fail`,
         payload: body,
-        headers: { 'content-type': 'text/plain', ...(encoding !== null && { 'content-encoding': encoding }) },
+        headers: {
+          'content-type': 'text/plain',
+          ...(encoding !== null && { 'content-encoding': encoding }),
+        },
       });
       expect([answer.statusCode, answer.payload]).to.deep.equal([200, 'OK']);
       const { state, message } = await monitor();
@@ -220,72 +260,163 @@ describe('watchdog ping URLs', function () {
     return rest.replace('$?', String(code));
   }
 
-  it('the nightly line of the guide, as it is printed: quiet while it comes, a warning an hour after it did not', async () => {
+  it('the nightly line of the guide, as it is printed: quiet while it comes, a warning at once and down after the grace', async () => {
+    const [day, due] = [24 * HOUR, 2 * HOUR + 5_000];
+    fixture.clock.forward((day + due - (fixture.clock.now() % day)) % day);
+    const said = {
+      schedule: '0 3 * * *',
+      timezone: 'Europe/Berlin',
+      grace_seconds: 3_600,
+      interval_seconds: null,
+    };
     for (let night = 0; night < 3; night++) {
       expect((await ping(await nightly(0))).text).to.equal('OK');
       await hours(24);
-      expect(await monitor()).to.include({ state: 'up', interval_seconds: NIGHTLY });
+      expect(await monitor()).to.include({
+        state: 'warning',
+        ...said,
+      });
+      expect(await alarms()).not.to.include('monitor.down');
     }
-    await hours(2);
-    expect(await monitor()).to.include({ state: 'warning' });
-    expect(await alarms()).to.deep.equal(['monitor.warning']);
-    await hours(26);
+    await hours(1);
     expect(await monitor()).to.include({ state: 'down' });
     await ping(await nightly(0));
-    expect(await alarms()).to.deep.equal(['monitor.recovered', 'monitor.down', 'monitor.warning']);
+    expect((await alarms()).slice(0, 2)).to.deep.equal(['monitor.recovered', 'monitor.down']);
     await ping(await nightly(2));
-    expect(await monitor()).to.include({ state: 'down', alarm: 'open', message: 'Exit code 2' });
-    const line = reporting('https://aos.example', source, secret).find(({ label }) => label.includes('outcome'))?.text;
-    expect(line).to.include(`/ping/${secret}${(await nightly(0)).replace('/0', '/$?')}"`);
+    expect(await monitor()).to.include({
+      state: 'down',
+      alarm: 'open',
+      message: 'Exit code 2',
+    });
+    const [line] = reporting('https://aos.example', source, secret, 'Europe/Berlin');
+    expect(line?.text).to.include(
+      `/ping/${secret}${(await nightly(0)).replace('/0', '/$?').replace('&grace=3600', '')}"`,
+    );
   });
 
-  it('without an interval it learns one from its first two pings, and never alarms before', async () => {
-    await ping();
-    await hours(24 * 8);
-    expect(await monitor()).to.include({ state: 'up', interval_seconds: null });
+  it('without an interval it learns one from five pings, never below 300 s, and what is said beats it', async () => {
+    for (let i = 0; i < 4; i++) {
+      await ping();
+      await hours(24 * 8);
+      expect(await monitor()).to.include({
+        state: 'up',
+        interval_seconds: null,
+      });
+    }
     await ping();
     const learned = 24 * 8 * 3_600 * 1.5;
-    expect(await monitor()).to.include({ state: 'up', interval_seconds: learned });
-    await ping();
-    expect(await monitor()).to.include({ interval_seconds: learned });
+    expect(await monitor()).to.include({
+      state: 'up',
+      interval_seconds: learned,
+    });
     expect(await alarms()).to.deep.equal([]);
-    const edit = { interval_seconds: 60 };
-    const manage = await fixture.token(['watchdog:manage']);
-    await fixture.api('PATCH', `${BASE}/monitors/${encodeURIComponent(source)}`, manage, edit);
-    await ping('/0?interval=5');
-    expect(await monitor(), 'it has one').to.include(edit);
+    await ping('?interval=45000');
+    expect(await monitor()).to.include({ interval_seconds: 45_000 });
+    await ping('?interval=5');
+    expect(await monitor(), 'it has one').to.include({
+      interval_seconds: 45_000,
+    });
   });
 
-  it('learns at least 60 s, from pings that went well, and alarms from then on', async () => {
-    await ping('/start');
-    await ping('/1');
-    expect(await alarms()).to.deep.equal(['monitor.down']);
+  it('learns from pings by hand no less than 300 s, and more from the first that comes by itself', async () => {
+    for (let i = 0; i < 5; i++) {
+      fixture.clock.forward(5_000);
+      await ping();
+    }
+    expect(await monitor()).to.include({ interval_seconds: 300 });
+    fixture.clock.forward(24 * HOUR);
+    await ping();
+    expect(await monitor()).to.include({ interval_seconds: 36 * 3_600 });
+    await ping('?schedule=0+3+*+*+*&timezone=Europe/Berlin');
+    expect(await monitor()).to.include({
+      interval_seconds: null,
+      schedule: '0 3 * * *',
+      timezone: 'Europe/Berlin',
+    });
+    await ping('?schedule=30+3+*+*+*');
+    expect(await monitor()).to.include({
+      schedule: '30 3 * * *',
+      timezone: 'UTC',
+    });
+  });
+
+  for (const [query, field] of [
+    ['timezone=UTC', 'timezone'],
+    ['grace=60', 'grace'],
+    ['interval=60&grace=60', 'grace'],
+    ['interval=60&period=60', 'period'],
+    ['period=60&schedule=@daily', 'schedule'],
+    ['period=60&timezone=UTC', 'timezone'],
+  ] as const)
+    it(`rejects ?${query}, of which a part has no effect, by its field`, async () => {
+      const answer = await fixture.api('GET', `/ping/${secret}?${query}`, null);
+      expect([answer.status, Object.keys(answer.json.error?.fields ?? {})]).to.deep.equal([400, [field]]);
+    });
+
+  it('takes a period with its grace, and a limit for runs', async () => {
+    await ping('?period=86400&grace=3600&max_run=600');
+    expect(await monitor()).to.include({
+      period_seconds: 86_400,
+      grace_seconds: 3_600,
+      max_run_seconds: 600,
+    });
+    await hours(24);
+    expect(await monitor()).to.include({ state: 'up' });
     fixture.clock.forward(1_000);
-    await ping();
-    await hours(48);
-    expect(await monitor()).to.include({ state: 'up', interval_seconds: null });
-    await ping();
-    fixture.clock.forward(1_000);
-    await ping();
-    expect(await monitor()).to.include({ interval_seconds: 24 * 3 * 3_600 });
-    const other = `quick/${n}`;
-    secret = (
-      await fixture.parts.tokens.issue({
-        kind: 'watchdog',
-        name: 'job',
-        scopes: ['watchdog:ping'],
-        source: other,
-        created_by: 'test',
-      })
-    ).token;
-    source = other;
-    await ping();
-    fixture.clock.forward(1_000);
-    await ping();
-    expect(await monitor()).to.include({ interval_seconds: 60 });
-    fixture.clock.forward(240_001);
     await evaluate();
-    expect(await monitor()).to.include({ state: 'down', alarm: 'open' });
+    expect(await monitor()).to.include({ state: 'warning' });
+    await hours(1);
+    expect(await monitor()).to.include({ state: 'down' });
+    await ping();
+    await ping('/start');
+    fixture.clock.forward(601_000);
+    await evaluate();
+    expect(await monitor()).to.include({ state: 'down' });
+  });
+
+  for (const query of ['?schedule=0+4+*+*+*&grace=60', '?period=86400&grace=60', '?interval=86400&max_run=60'])
+    it(`is down when its first run, with ${query}, never ends`, async () => {
+      await ping(`/start${query}`);
+      fixture.clock.forward(60_000);
+      await evaluate();
+      expect(await monitor()).to.include({ state: 'unknown' });
+      fixture.clock.forward(1_000);
+      await evaluate();
+      expect(await monitor()).to.include({ state: 'down', alarm: 'open' });
+      await ping();
+      expect(await monitor()).to.include({ state: 'up', alarm: 'none' });
+      await evaluate();
+      expect(await monitor()).to.include({ state: 'up' });
+    });
+
+  it('tells runs that overlap apart by rid, and counts the newest start without one', async () => {
+    await ping('?period=86400&grace=3600&max_run=600');
+    await ping('/start?rid=hung');
+    fixture.clock.forward(60_000);
+    await ping('/start?rid=well');
+    fixture.clock.forward(60_000);
+    await ping('/0?rid=well');
+    await evaluate();
+    expect(await monitor()).to.include({ state: 'up' });
+    fixture.clock.forward(500_000);
+    await evaluate();
+    expect(await monitor(), 'the other one has not ended').to.include({
+      state: 'down',
+    });
+    await ping('/0?rid=next');
+    await evaluate();
+    expect(await monitor()).to.include({ state: 'up' });
+    await ping('/start');
+    fixture.clock.forward(500_000);
+    await ping('/start');
+    fixture.clock.forward(500_000);
+    await evaluate();
+    expect(await monitor(), 'the newest start counts').to.include({
+      state: 'up',
+    });
+    fixture.clock.forward(101_000);
+    await evaluate();
+    expect(await monitor()).to.include({ state: 'down' });
   });
 
   it('a monitor that was made by hand, or beats by the interface, has the interval of 60 s that it always had', async () => {
@@ -296,7 +427,10 @@ describe('watchdog ping URLs', function () {
     await evaluate();
     expect(await monitor()).to.include({ state: 'down' });
     await ping('?interval=7200');
-    expect(await monitor()).to.include({ state: 'up', interval_seconds: 7_200 });
+    expect(await monitor()).to.include({
+      state: 'up',
+      interval_seconds: 7_200,
+    });
     source = `mixed/${n}`;
     const beat = await fixture.api('POST', `${BASE}/ping`, manage, { source });
     expect(beat.json).to.include({ effective_interval_seconds: 60 });
@@ -311,7 +445,12 @@ describe('watchdog ping URLs', function () {
     it(`${rest} is down at once, with an alarm, and the next ping ends it`, async () => {
       await ping('/');
       expect((await ping(rest)).text).to.equal('OK');
-      expect(await monitor()).to.include({ state: 'down', alarm: 'open', last_status: 'error', message });
+      expect(await monitor()).to.include({
+        state: 'down',
+        alarm: 'open',
+        last_status: 'error',
+        message,
+      });
       await ping(rest);
       expect(await alarms()).to.deep.equal(['monitor.down']);
       expect((await ping('/000')).text).to.equal('OK');
@@ -323,7 +462,10 @@ describe('watchdog ping URLs', function () {
   it('/fail below something that is down is suppressed', async () => {
     const manage = await fixture.token(['watchdog:manage']);
     const below = source;
-    await fixture.api('POST', `${BASE}/monitors`, manage, { source: below, parent_source: `${below}/host` });
+    await fixture.api('POST', `${BASE}/monitors`, manage, {
+      source: below,
+      parent_source: `${below}/host`,
+    });
     source = `${below}/host`;
     const host = await fixture.parts.tokens.issue({
       kind: 'watchdog',
@@ -339,12 +481,19 @@ describe('watchdog ping URLs', function () {
     secret = child;
     source = below;
     await ping('/fail');
-    expect(await monitor()).to.include({ state: 'down', alarm: 'suppressed', suppressed_by: `${below}/host` });
+    expect(await monitor()).to.include({
+      state: 'down',
+      alarm: 'suppressed',
+      suppressed_by: `${below}/host`,
+    });
   });
 
   it('an error that is a status of the interface is a warning, as it was', async () => {
     const token = await fixture.token(['watchdog:ping']);
-    const answer = await fixture.api('POST', `${BASE}/ping`, token, { source, status: 'error' });
+    const answer = await fixture.api('POST', `${BASE}/ping`, token, {
+      source,
+      status: 'error',
+    });
     expect(answer.json).to.include({ state: 'warning' });
   });
 
@@ -363,16 +512,25 @@ describe('watchdog ping URLs', function () {
 
   it('?schedule=&timezone=&grace= set a schedule where the monitor has none', async () => {
     await ping('?schedule=0+3+*+*+*&timezone=Europe/Berlin&grace=600');
-    const said = { schedule: '0 3 * * *', timezone: 'Europe/Berlin', grace_seconds: 600, interval_seconds: null };
+    const said = {
+      schedule: '0 3 * * *',
+      timezone: 'Europe/Berlin',
+      grace_seconds: 600,
+      interval_seconds: null,
+    };
     expect(await monitor()).to.include({ ...said, state: 'up' });
-    await ping('?schedule=@hourly');
     await ping('?interval=60');
     expect(await monitor()).to.include(said);
+    await ping('?schedule=@hourly');
+    expect(await monitor(), 'another schedule').to.include({ schedule: '@hourly', timezone: 'UTC' });
   });
 
   it('?interval= stands with /start, /log and the push address as well', async () => {
     await ping('/start?interval=3600');
-    expect(await monitor()).to.include({ state: 'unknown', interval_seconds: 3_600 });
+    expect(await monitor()).to.include({
+      state: 'unknown',
+      interval_seconds: 3_600,
+    });
     source = `push/${n}`;
     secret = (
       await fixture.parts.tokens.issue({

@@ -120,7 +120,11 @@ describe('importing monitors', () => {
       timezone: 'Europe/Berlin',
       grace_seconds: 3600,
     });
-    expect(await fixture.monitor('every-ten')).to.include({ interval_seconds: 300, schedule: null });
+    expect(await fixture.monitor('every-ten')).to.include({
+      interval_seconds: null,
+      schedule: null,
+      period_seconds: 600,
+    });
     expect((await fixture.monitor('odd')).schedule).to.equal(null);
     const notes = report.notes.map(({ monitor, note }) => `${monitor}: ${note}`).join('\n');
     for (const told of [

@@ -41,7 +41,7 @@ describe('snippets of a monitor', function () {
   });
 
   it('curl', async function () {
-    const [line] = reporting(url, 'a', TOKEN);
+    const line = reporting(url, 'a', TOKEN).find(({ label }) => label === 'A heartbeat');
     if ((await run('curl', ['--version'])) === null) this.skip();
     expect(await run('sh', ['-c', line?.text ?? ''])).to.equal(0);
     expect(got).to.deep.equal(['GET /ping/T']);

@@ -1,0 +1,62 @@
+/**
+ * When heartbeats of a monitor are expected: by an interval, by a period with a grace, or by a schedule with a grace
+ * (contract 30, amendments). Each takes the place of the others, and what has no effect is rejected. Pure.
+ */
+import { invalid } from '../../../kernel/errors.js';
+import type { MonitorFields } from '../../../ports/domain/watchdog.js';
+import { checkCron, CronInvalid } from '../model/cron.js';
+import type { MonitorDoc } from '../model/documents.js';
+import { DEFAULT_GRACE_SECONDS } from '../model/timing.js';
+
+type Given = Pick<
+  MonitorFields,
+  'interval_seconds' | 'schedule' | 'period_seconds' | 'timezone' | 'grace_seconds' | 'max_run_seconds'
+>;
+type Timing = Pick<MonitorDoc, 'schedule' | 'timezone' | 'period_seconds' | 'grace_seconds'>;
+
+const KINDS = ['interval_seconds', 'period_seconds', 'schedule'] as const;
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Of both the schedule and the period that it has after the change, one at most is set. */
+function after(given: Given, doc: Timing | null): { schedule: string | null; period: number | null } {
+  const named = KINDS.find((kind) => isGiven(given[kind]));
+  const stays = (kind: 'schedule' | 'period_seconds'): boolean => named === undefined && given[kind] !== null;
+  return {
+    schedule: given.schedule ?? (stays('schedule') ? (doc?.schedule ?? null) : null),
+    period: given.period_seconds ?? (stays('period_seconds') ? (doc?.period_seconds ?? null) : null),
+  };
+}
+
+/** @param doc null: it is created @throws ServiceError validation_failed */
+export function checkTiming(given: Given, doc: Timing | null): void {
+  const [first, second] = KINDS.filter((kind) => isGiven(given[kind]));
+  if (second !== undefined) throw invalid({ [second]: `does not go together with ${first}` });
+  const { schedule, period } = after(given, doc);
+  if (isGiven(given.timezone) && schedule === null) throw invalid({ timezone: 'has no effect without a schedule' });
+  if (isGiven(given.grace_seconds) && schedule === null && period === null)
+    throw invalid({ grace_seconds: 'has no effect without a schedule or period_seconds' });
+  if (schedule === null) return;
+  const { timezone = doc?.timezone } = given;
+  try {
+    checkCron(schedule, timezone ?? 'UTC');
+  } catch (error) {
+    if (error instanceof CronInvalid) throw invalid({ [error.field]: error.message });
+    throw error;
+  }
+}
+
+/** The fields to write, after `checkTiming`. */
+export function timingOf(given: Given, doc: MonitorDoc): Partial<MonitorDoc> {
+  const { schedule, period } = after(given, doc);
+  const { timezone = doc.timezone, grace_seconds = doc.grace_seconds } = given;
+  const isTimed = schedule !== null || period !== null;
+  return {
+    ...(isTimed && { interval_seconds: null, learns_interval: false }),
+    ...((isTimed || isGiven(given.interval_seconds)) && doc.interval_learned === true && { interval_learned: false }),
+    schedule,
+    timezone: schedule === null ? null : (timezone ?? 'UTC'),
+    period_seconds: period,
+    grace_seconds: isTimed ? (grace_seconds ?? DEFAULT_GRACE_SECONDS) : null,
+  };
+}
