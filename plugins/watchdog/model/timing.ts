@@ -98,7 +98,7 @@ function silenceLimits(doc: MonitorDoc, from: number): Limits {
   return { warn: due, down: due + grace };
 }
 
-/** The limits of a monitor that is watched: by its silence, or by a run that is under way. Null: nothing is expected. */
+/** Of a monitor that is watched: by its silence, or by a run that is under way. Null: nothing is expected. */
 export function watchedLimits(doc: MonitorDoc, credit = 0): Limits | null {
   const isUp = doc.state === 'up' || doc.state === 'warning';
   if (doc.deleted_at !== null || !(isUp || doc.state === 'unknown')) return null;
