@@ -6,13 +6,13 @@ const LONGEST = 200;
 /** As programs send it. */
 const CANONICAL = /^[0-9A-Z]{5}(?:-[0-9A-Z]{5}){4}$/;
 
+/** Spaces, hyphens, what editors substitute for a hyphen, and characters that are not visible. */
+const SEPARATORS = /[\s\-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d\u200b-\u200f\u2060\ufeff]+/g;
+
 /** The one spelling of a key: trimmed, upper case, in groups of five. Other text becomes something that is no key. */
 export function canonicalKey(text: string): string {
   if (CANONICAL.test(text)) return text;
-  const characters = text
-    .slice(0, LONGEST)
-    .toUpperCase()
-    .replaceAll(/[\s-]+/g, '');
+  const characters = text.slice(0, LONGEST).toUpperCase().replaceAll(SEPARATORS, '');
   return (characters.match(/.{1,5}/g) ?? []).join('-');
 }
 

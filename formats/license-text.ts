@@ -70,23 +70,26 @@ export function formatLicenseFile({ enc, sig, alg, kid }: Armoured): string {
   return [HEAD, ...lines, FOOT, ''].join('\n');
 }
 
+/** White space, invisible characters and the marks of quoted mail. */
+const BETWEEN = /[\s>\u00ad\u200b-\u200f\u2060\ufeff]+/g;
+
 /**
- * The parts of a file; null for a text that `formatLicenseFile` would not write, apart from CRLF and a missing last
- * line end.
+ * Parses the first armoured block of a text; null where there is none. Text around it, line ends, blank lines and the
+ * width of lines do not matter: the signature protects the content.
  */
 function parse(text: string): Armoured | null {
   if (text.length > LONGEST) return null;
-  const lines = text.replaceAll('\r\n', '\n').replace(/\n$/, '').split('\n');
-  if (lines.length < 3 || lines[0] !== HEAD || lines.at(-1) !== FOOT) return null;
-  const inner = canonicalBase64(lines.slice(1, -1).join(''));
+  const start = text.indexOf(HEAD);
+  const end = text.indexOf(FOOT, start);
+  if (start < 0 || end < 0) return null;
+  const body = text.slice(start + HEAD.length, end).replaceAll(BETWEEN, '');
+  const inner = canonicalBase64(body);
   const parts = inner === null ? null : parsed(utf8(inner));
   if (parts === null) return null;
   const { enc, sig, alg, kid } = parts;
   if (![enc, sig, alg, kid].every((part) => typeof part === 'string')) return null;
   const file = { enc, sig, alg, kid } as Armoured;
-  const same = formatLicenseFile(file).slice(0, -1) === lines.join('\n');
-  // A text that mixes its line ends was changed on the way.
-  return same && (!text.includes('\r') || text.split('\r\n').length === text.split('\n').length) ? file : null;
+  return base64Of(JSON.stringify(file)) === body ? file : null;
 }
 
 function parsed(text: string): Record<string, unknown> | null {

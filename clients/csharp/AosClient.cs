@@ -410,11 +410,12 @@ namespace Aos
         static IDictionary<string, object> Read(string text)
         {
             if (text == null || text.Length > Longest) return null;
-            var lines = Regex.Replace(text.Replace("\r\n", "\n"), "\n\\z", "").Split('\n');
-            if (lines.Length < 3 || lines[0] != Head || lines[lines.Length - 1] != Foot) return null;
-            var body = lines.Skip(1).Take(lines.Length - 2).ToArray();
-            if (body.Take(body.Length - 1).Any(line => line.Length != 64) || body.Last().Length > 64) return null;
-            var bytes = Base64.Canonical(string.Concat(body));
+            // Text around the block, line ends and the width of lines do not matter: the signature protects the content.
+            var start = text.IndexOf(Head, StringComparison.Ordinal);
+            var end = start < 0 ? -1 : text.IndexOf(Foot, start, StringComparison.Ordinal);
+            if (end < 0) return null;
+            var body = text.Substring(start + Head.Length, end - start - Head.Length);
+            var bytes = Base64.Canonical(Regex.Replace(body, "[\\s>\u00ad\u200b-\u200f\u2060\ufeff]+", ""));
             var file = bytes == null ? null : Json.ParseObject(Encoding.UTF8.GetString(bytes));
             var names = new[] { "enc", "sig", "alg", "kid" };
             return file != null && file.Count == 4 && names.All(name => Json.Member(file, name) is string) ? file : null;
@@ -704,10 +705,13 @@ namespace Aos
 
     static class LicenseKeys
     {
+        /// <summary>Spaces, hyphens, what editors substitute for a hyphen, and characters that are not visible.</summary>
+        const string Separators = "[\\s\\-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d\u200b-\u200f\u2060\ufeff]+";
+
         /// <summary>The one spelling of a license key: upper case, in groups of five.</summary>
         public static string Canonical(string text)
         {
-            var characters = Regex.Replace(text.Substring(0, Math.Min(text.Length, 200)).ToUpperInvariant(), @"[\s-]+", "");
+            var characters = Regex.Replace(text.Substring(0, Math.Min(text.Length, 200)).ToUpperInvariant(), Separators, "");
             return string.Join("-", Regex.Matches(characters, ".{1,5}").Cast<Match>().Select(match => match.Value));
         }
     }

@@ -443,9 +443,13 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
+#: Spaces, hyphens, what editors substitute for a hyphen, and characters that are not visible.
+_SEPARATORS = "[\\s\\-\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d\u200b-\u200f\u2060\ufeff]+"
+
+
 def _canonical_key(text: str) -> str:
     """The one spelling of a license key: upper case, in groups of five."""
-    characters = re.sub(r"[\s-]+", "", text[:200].upper())
+    characters = re.sub(_SEPARATORS, "", text[:200].upper())
     return "-".join(characters[at : at + 5] for at in range(0, len(characters), 5))
 
 
@@ -608,12 +612,12 @@ _HEAD, _FOOT = "-----BEGIN LICENSE FILE-----", "-----END LICENSE FILE-----"
 
 
 def _read_file(text: str) -> Optional[Dict[str, str]]:
-    lines = re.sub(r"\n\Z", "", text.replace("\r\n", "\n")).split("\n")
-    if len(text) > LONGEST_FILE or len(lines) < 3 or (lines[0], lines[-1]) != (_HEAD, _FOOT):
+    # Text around the block, line ends and the width of lines do not matter: the signature protects the content.
+    start = text.find(_HEAD)
+    end = text.find(_FOOT, start)
+    if len(text) > LONGEST_FILE or start < 0 or end < 0:
         return None
-    body = "".join(lines[1:-1])
-    if [body[at : at + 64] for at in range(0, len(body), 64)] != lines[1:-1]:
-        return None
+    body = re.sub("[\\s>\u00ad\u200b-\u200f\u2060\ufeff]+", "", text[start + len(_HEAD) : end])
     parts = _parsed(_base64(body) or b"")
     if parts is None or sorted(parts) != ["alg", "enc", "kid", "sig"]:
         return None

@@ -6,9 +6,9 @@ import { activationView } from '../model/view.js';
 import type { LicenseStatus } from '../../../formats/license-status.js';
 import { MESSAGES } from '../online/judgement.js';
 import type { Deactivation, MachineDetails, Online, OnlineQuestion } from '../online/online.js';
-import { deactivateBody, fileBody, validateBody, noKeyInQuery, validateQuery } from '../online/questions.js';
+import { deactivateBody, fileBody, validateBody, noKeyInQuery, noQuery, validateQuery } from '../online/questions.js';
 import type { Signing } from '../online/signing.js';
-import { deactivateAnswer, pubkeyAnswer, validateAnswer } from './schemas.js';
+import { deactivateAnswer, pubkeyAnswer, pubkeyQuery, validateAnswer } from './schemas.js';
 
 const BASE = '/api/license/v1';
 
@@ -95,7 +95,7 @@ function deactivation(online: Online): RouteSpec {
       'With `machine_id` that machine is released; `released` is false, with a `reason`, for an `unknown_machine`, a `blocked` one, and one whose place a `.lic` keeps (`file_until`). Without it the license becomes inactive, with `permanent` revoked. A repeat answers the same. 404 `invalid`: there is no such key; 409 `product_mismatch`, `invalid_transition` (pending).',
     access: { sharedKey: true },
     bare: true,
-    input: { query: noKeyInQuery, body: deactivateBody },
+    input: { query: noQuery, body: deactivateBody },
     output: deactivateAnswer,
     errors: ['not_found', 'invalid_transition'],
     handle: async ({ principal, body }) => {
@@ -125,7 +125,7 @@ function files(online: Online): RouteSpec {
     access: 'public',
     limits: ASKED_WITH_KEY,
     bare: true,
-    input: { query: noKeyInQuery, body: fileBody },
+    input: { query: noQuery, body: fileBody },
     errors: ['not_found', 'conflict'],
     handle: async ({ body }) => {
       const done = await online.file(body as OnlineQuestion & { valid_days?: number });
@@ -148,7 +148,11 @@ function publicKey(signing: Signing): RouteSpec {
       'Earlier keys follow, newest first, so that files of theirs still verify and a pinned key leads to the next.',
     access: 'public',
     bare: true,
+    input: { query: pubkeyQuery },
     output: pubkeyAnswer,
-    handle: () => signing.published(),
+    handle: async ({ query }) =>
+      query['format'] === 'pem'
+        ? text((await signing.key()).public_key, 'application/x-pem-file')
+        : signing.published(),
   };
 }

@@ -1,6 +1,6 @@
 /** Shapes of the answers of `/api/license/v1`, and of administration's requests (contract 50). */
 import joi from 'joi';
-import { named, pageOf, whole } from '../../../kernel/contract.js';
+import { named, pageOf, stated, whole } from '../../../kernel/contract.js';
 import { keyHash, productField, timestamp } from '../model/fields.js';
 import { STATES } from '../model/states.js';
 import { ACTIVATION_STATES } from '../model/documents.js';
@@ -71,7 +71,7 @@ export const deactivateAnswer = named(
   }),
 );
 
-export const pubkeyAnswer = named(
+const publicKeyJson = named(
   'LicensePublicKey',
   whole({
     algorithm: joi.string().valid('ed25519', 'rsa-sha256'),
@@ -82,6 +82,14 @@ export const pubkeyAnswer = named(
       .items(whole({ kid: text, algorithm: text, public_key: text, signature: text }))
       .description('Newest first; each `signature` is by that key over its successor’s SPKI DER'),
   }),
+);
+
+export const pubkeyQuery = joi.object({
+  format: joi.string().valid('json', 'pem').default('json').description('`pem`: the key alone'),
+});
+export const pubkeyAnswer = joi.alternatives(
+  publicKeyJson,
+  stated({ contentMediaType: 'application/x-pem-file' }, joi.string()),
 );
 
 const licenseShape = named(

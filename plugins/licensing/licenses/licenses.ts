@@ -5,7 +5,7 @@
  */
 import { changedFields } from '../../../lib/changed-fields.js';
 import { inject, injectable, type Principal } from '../../../kernel/contract.js';
-import { notFound, owned } from '../../../kernel/errors.js';
+import { conflict, notFound, owned } from '../../../kernel/errors.js';
 import { LICENSE_CHANGED } from '../../../ports/domain/licensing.js';
 import { StoreConflict, type Filter, type Update } from '../../../ports/store.js';
 import { checkProduct, nameOf, productOf } from '../model/caller.js';
@@ -65,13 +65,13 @@ export class Licenses {
   ) {}
 
   /**
-   * Makes one license. A known `client_ref` gets its existing license, unchanged.
-   * @throws ServiceError unknown_project, insufficient_scope
+   * Creates one license. A known `client_ref` gets its existing license, unchanged.
+   * @throws ServiceError unknown_project, insufficient_scope; conflict when the repeated order asks for other seats
    */
   async create(actor: Principal, input: NewLicense): Promise<Made> {
     await this.#accepts(actor, input.product);
     const known = await this.#byRef(input.product, input.client_ref ?? null);
-    if (known !== null) return this.#again(known);
+    if (known !== null) return this.#again(known, input);
     const { doc, key } = newLicense(this.deps, nameOf(actor), input);
     doc.key_hash = await this.hashes.hash(key);
     delete doc.hash_due;
@@ -80,7 +80,7 @@ export class Licenses {
     } catch (error) {
       const winner = error instanceof StoreConflict ? await this.#byRef(doc.product, doc.client_ref) : null;
       if (winner === null) throw error;
-      return this.#again(winner);
+      return this.#again(winner, input);
     }
     await this.watchers.tell(doc.product);
     await this.#created(actor, doc);
@@ -237,7 +237,11 @@ export class Licenses {
     return page.items[0] ?? null;
   }
 
-  async #again(license: LicenseDoc): Promise<Made> {
+  async #again(license: LicenseDoc, { max_activations }: NewLicense): Promise<Made> {
+    if (max_activations !== undefined && max_activations !== license.max_activations)
+      throw conflict(
+        `client_ref ${license.client_ref ?? ''} has ${license.max_activations ?? 'unlimited'} seats; change them by PATCH.`,
+      );
     const key = this.keyOf(license);
     return { license: await this.#view(license, key), key, created: false };
   }

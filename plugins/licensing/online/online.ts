@@ -27,6 +27,7 @@ export interface MachineDetails {
   machine_name?: string | null;
   app_version?: string | null;
   platform?: string | null;
+  machine_unstable?: boolean;
   nonce?: string | null;
 }
 
@@ -42,6 +43,8 @@ interface Found {
   license: LicenseDoc | null;
   activation: ActivationDoc | null;
 }
+
+const NO_SEAT = 'machine_id_unstable: no seat was taken; give the machine a lasting id (SVC_MACHINE_ID)';
 
 @injectable()
 export class Online {
@@ -70,18 +73,22 @@ export class Online {
   ): Promise<object> {
     const { product, nonce = null } = question;
     const machine_id = question.machine_id ?? null;
+    const isUnstable = question.machine_unstable === true;
     const { sha256, license, activation } = await this.#find(key, machine_id);
     const now = this.deps.clock.now();
     const judged = judgementOf(license, product, now);
     let seated: Seated | null = null;
     if (license !== null && judged === 'active') {
-      const machine = machine_id === null ? null : machineOf(question, machine_id);
-      const seat =
-        machine === null ? null : seatOf(this.machines, license, machine, { known: activation, takes: takesSeat });
+      // A machine without a lasting id takes no seat; one that is blocked stays blocked.
+      const takes = takesSeat && !isUnstable;
+      const isJudged = machine_id !== null && (!isUnstable || activation !== null);
+      const machine = isJudged ? machineOf(question, machine_id) : null;
+      const seat = machine === null ? null : seatOf(this.machines, license, machine, { known: activation, takes });
       const noted = this.#note(license, question.app_version ?? null);
       seated = noted === null ? await seat : (await Promise.all([seat, noted]))[0];
     }
     const status = seated?.status ?? judged;
+    const notes = isUnstable && status === 'active' ? [...warnings, NO_SEAT] : warnings;
     // A license tells its state alone when the question names another product.
     const told = license?.product === product ? license : null;
     const cache_ttl_hours = told === null ? 0 : await this.licenses.ttlOf(product);
@@ -101,7 +108,7 @@ export class Online {
       product,
       status,
       valid: status === 'active',
-      ...(warnings.length > 0 && { warnings }),
+      ...(notes.length > 0 && { warnings: notes }),
     }));
   }
 

@@ -1,6 +1,7 @@
 /** The bodies of `/api/license/v1`: validate, deactivate and file (contract 50). */
 import joi, { type CustomValidator, type ObjectSchema, type Schema } from 'joi';
 import { named } from '../../../kernel/contract.js';
+import { cleanName } from '../../../lib/unknown-fields.js';
 import { canonicalKey, isKey } from '../model/key.js';
 import { keyHash, productField } from '../model/fields.js';
 
@@ -22,6 +23,9 @@ const details = {
   machine_name: said(200),
   app_version: said(100),
   platform: said(100),
+  machine_unstable: joi
+    .boolean()
+    .description('The machine has no id that lasts, as in a container: it is named and takes no seat'),
   nonce: joi
     .string()
     .max(128)
@@ -45,25 +49,33 @@ const NOT_HERE = 'does not belong into an address: send the key in the header X-
 const holdsNoKey: CustomValidator<unknown> = (value, helpers) =>
   typeof value === 'string' && isKey(canonicalKey(value)) ? helpers.message({ custom: NOT_HERE }) : value;
 
-/** The parameters of an address: the known fields, and others, which are ignored. No value and no name may be a key. */
-function keyless(fields: Readonly<Record<string, Schema>>): ObjectSchema {
+/**
+ * The parameters of an address: the known fields, and others, which are ignored or rejected. No value and no name may
+ * be a key.
+ */
+function keyless(fields: Readonly<Record<string, Schema>>, unknown: 'ignored' | 'rejected'): ObjectSchema {
   const known = Object.entries(fields).map(([name, schema]) => [name, schema.custom(holdsNoKey)] as const);
   return joi
     .object({ ...Object.fromEntries(known), license_key: joi.forbidden().messages({ 'any.unknown': NOT_HERE }) })
     .pattern(joi.string(), joi.any().custom(holdsNoKey))
-    .custom((query: Readonly<Record<string, unknown>>, helpers) =>
-      Object.keys(query).some((name) => isKey(canonicalKey(name)))
-        ? helpers.message({ custom: `a whole key ${NOT_HERE}` })
-        : Object.fromEntries(Object.entries(query).filter(([name]) => Object.hasOwn(fields, name))),
-    );
+    .custom((query: Readonly<Record<string, unknown>>, helpers) => {
+      const names = Object.keys(query);
+      if (names.some((name) => isKey(canonicalKey(name))))
+        return helpers.message({ custom: `a whole key ${NOT_HERE}` });
+      const other = names.find((name) => !Object.hasOwn(fields, name));
+      if (other !== undefined && unknown === 'rejected')
+        return helpers.message({ custom: `${cleanName(other)} is not a parameter of this path` });
+      return Object.fromEntries(Object.entries(query).filter(([name]) => Object.hasOwn(fields, name)));
+    });
 }
 
-export const validateQuery = keyless({
-  key_sha256: keyHash.description('Of the canonical key, in place of the header'),
-  ...details,
-});
+export const validateQuery = keyless(
+  { key_sha256: keyHash.description('Of the canonical key, in place of the header'), ...details },
+  'ignored',
+);
 /** For calls whose key comes in the body. */
-export const noKeyInQuery = keyless({});
+export const noKeyInQuery = keyless({}, 'ignored');
+export const noQuery = keyless({}, 'rejected');
 
 export const deactivateBody = named(
   'LicenseDeactivation',

@@ -1,5 +1,6 @@
 /** The small clients of clients/python and clients/csharp before the real service: the same calls, the same results. */
 import { expect } from 'chai';
+import { FILE_CARRIERS, KEY_CARRIERS } from '../../support/license-carriers.js';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -84,6 +85,11 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       expect(await one('validate_license', { key: ` ${key.toLowerCase()} ` })).to.include(good);
       const verified = { license_public_key: pem };
       expect(await one('validate_license', { key }, verified)).to.include({ ...good, verified: true });
+      for (const [carrier, carry] of Object.entries(KEY_CARRIERS))
+        expect(await one('validate_license', { key: carry(key) }, verified), carrier).to.include({
+          ...good,
+          verified: true,
+        });
       expect(await one('validate_license', { key: 'ABCDE' }, verified)).to.include({
         status: 'invalid',
         valid: false,
@@ -122,7 +128,7 @@ for (const [language, prepare] of Object.entries(LANGUAGES))
       for (const { file: text, public_key, name } of VECTORS) {
         const other = VECTORS.find((vector) => vector.name !== name)?.public_key;
         add(null, { text, public_key });
-        add(null, { text: text.replaceAll('\n', '\r\n'), public_key });
+        for (const carry of Object.values(FILE_CARRIERS)) add(null, { text: carry(text), public_key });
         add('unknown_key', { text, public_key: other });
         add('not_yet_valid', { text, public_key, now: '2026-01-01T00:00:00.000Z' });
         add('file_expired', { text, public_key, now: '2027-06-01T00:00:00.000Z' });

@@ -471,4 +471,60 @@ describe('licensing over HTTP', function () {
       expect((await look({}, { 'x-license-key': key })).json['fields']).to.have.property('product');
     });
   });
+
+  describe('amendments of contract 50', () => {
+    const json = { 'content-type': 'application/json' };
+    const validate = async (body: object, query = ''): Promise<Record<string, unknown>> =>
+      (await raw(`validate${query}`, { method: 'POST', headers: json, body: JSON.stringify(body) })).json;
+
+    it('answers the public key as PEM', async () => {
+      const response = await fetch(`${service.url}${BASE}/pubkey?format=pem`);
+      expect(response.headers.get('content-type')).to.include('application/x-pem-file');
+      expect(createPublicKey(await response.text()).asymmetricKeyType).to.equal('ed25519');
+    });
+
+    it('takes no seat for a machine without a lasting id, and says so under the signature', async () => {
+      const { key } = await create({ max_activations: 1 });
+      for (const machine_id of ['c-1', 'c-2', 'c-3']) {
+        const answer = await validate({ license_key: key, product: 'shop', machine_id, machine_unstable: true });
+        expect(answer).to.deep.include({ status: 'active', valid: true, activation: null });
+        expect((answer['warnings'] as string[])[0]).to.match(/^machine_id_unstable: /);
+        const pem = await (await fetch(`${service.url}${BASE}/pubkey?format=pem`)).text();
+        const asked = { keySha256: keySha256(key), product: 'shop', machineId: machine_id, nonce: null };
+        expect(verifyAnswer(answer, pem, asked)).to.include({ valid: true });
+      }
+      expect(await validate({ license_key: key, product: 'shop', machine_id: 'real' })).to.include({ valid: true });
+    });
+
+    it('keeps a blocked machine blocked, whatever it says of its id', async () => {
+      const { key, license } = await create({ max_activations: 1 });
+      await validate({ license_key: key, product: 'shop', machine_id: 'm' });
+      const { body } = await call('GET', `/licenses/${license.id}/activations`);
+      const [activation] = body['items'] as { id: string }[];
+      await call('POST', `/licenses/${license.id}/activations/${activation?.id}/block`, {});
+      const answer = await validate({ license_key: key, product: 'shop', machine_id: 'm', machine_unstable: true });
+      expect(answer).to.include({ status: 'machine_blocked', valid: false });
+    });
+
+    it('ignores unknown parameters of validate and names them, and rejects those of file and deactivate', async () => {
+      const { key } = await create();
+      const body = { license_key: key, product: 'shop' };
+      expect((await validate(body, '?machin_id=1'))['warnings']).to.deep.equal([
+        'machin_id is no parameter of this path and was ignored',
+      ]);
+      for (const path of ['file', 'deactivate']) {
+        const init = { method: 'POST', headers: { ...json, authorization: `Bearer ${SHARED_KEY}` }, body: '{}' };
+        const answer = await raw(`${path}?machin_id=1`, init);
+        expect([answer.status, answer.json['status']], path).to.deep.equal([400, 'invalid_request']);
+      }
+    });
+
+    it('answers 409 to a repeated client_ref with other seats', async () => {
+      await create({ client_ref: 'order-9', max_activations: 2 });
+      expect((await create({ client_ref: 'order-9', max_activations: 2 })).status).to.equal(200);
+      expect((await create({ client_ref: 'order-9' })).status).to.equal(200);
+      const other = await call('POST', '/licenses', { product: 'shop', client_ref: 'order-9', max_activations: 5 });
+      expect(codeOf(other)).to.deep.equal([409, 'conflict']);
+    });
+  });
 });

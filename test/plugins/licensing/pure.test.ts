@@ -22,6 +22,7 @@ import {
   type StoredState,
 } from '../../../plugins/licensing/model/states.js';
 import { judgementOf, type Judgement } from '../../../plugins/licensing/online/judgement.js';
+import { KEY_CARRIERS } from '../../support/license-carriers.js';
 import vectors from '../../fixtures/vectors/license-keys.json' with { type: 'json' };
 
 const key = fc
@@ -41,6 +42,15 @@ function expectedCheck(characters: string): string {
   Array.from(characters).forEach((c, i) => (sum ^= times(ALPHABET.indexOf(c), i + 1)));
   return ALPHABET[sum] as string;
 }
+
+describe('license keys as they are typed', () => {
+  const one = newKey();
+  for (const [carrier, carry] of Object.entries(KEY_CARRIERS))
+    it(`accepts ${carrier}`, () => {
+      expect(canonicalKey(carry(one))).to.equal(one);
+      expect(isKey(canonicalKey(carry(one)))).to.equal(true);
+    });
+});
 
 describe('licensing: keys', () => {
   it('have the form of the contract, and a check character over GF(32)', () => {
