@@ -2,14 +2,16 @@
  * Pictures that may be a logo: what browsers draw and nothing can run in. SVG is refused: it may hold scripts and load
  * from elsewhere. The bytes decide, not what the sender says. Pure.
  */
+import { MAX_PICTURE_SIDE, NoPicture, readJpeg, readPng, readWebp, type Picture } from './picture.js';
+
 export const LOGO_BYTES = 128 * 1024;
 
-const BEGINNINGS: readonly (readonly [type: string, at: number, bytes: string])[] = [
-  ['image/png', 0, '89504e470d0a1a0a'],
-  ['image/jpeg', 0, 'ffd8ff'],
-  ['image/webp', 8, '57454250'],
+const KINDS: readonly (readonly [type: string, at: number, bytes: string, read: (file: Buffer) => Picture])[] = [
+  ['image/png', 0, '89504e470d0a1a0a', readPng],
+  ['image/jpeg', 0, 'ffd8ff', readJpeg],
+  ['image/webp', 8, '57454250', readWebp],
 ];
-export const LOGO_TYPES = BEGINNINGS.map(([type]) => type);
+export const LOGO_TYPES = KINDS.map(([type]) => type);
 
 /** With them a picture is a picture and nothing else, whatever its bytes would be taken for. */
 export const LOGO_HEADERS = {
@@ -18,12 +20,24 @@ export const LOGO_HEADERS = {
   'x-robots-tag': 'noindex',
 } as const;
 
-/** What is wrong with a picture as a logo, in words for its field; null: nothing. */
-export function logoProblem(bytes: Buffer): string | null {
-  if (bytes.length > LOGO_BYTES) return `may have ${LOGO_BYTES / 1024} KiB at most`;
-  return logoType(bytes) === null ? 'must be a picture of PNG, JPEG or WebP; SVG is not taken' : null;
+/** A logo as it is stored: without metadata. */
+export interface Logo {
+  type: string;
+  bytes: Buffer;
 }
 
-/** Null: none of these. */
-export const logoType = (bytes: Buffer): string | null =>
-  BEGINNINGS.find(([, at, wanted]) => bytes.toString('hex', at, at + wanted.length / 2) === wanted)?.[0] ?? null;
+/** The logo that these bytes are, or what is wrong with them, in words for their field. */
+export function readLogo(bytes: Buffer): Logo | string {
+  if (bytes.length > LOGO_BYTES) return `may have ${LOGO_BYTES / 1024} KiB at most`;
+  const kind = KINDS.find(([, at, wanted]) => bytes.toString('hex', at, at + wanted.length / 2) === wanted);
+  if (kind === undefined) return 'must be a picture of PNG, JPEG or WebP; SVG is not taken';
+  const [type, , , read] = kind;
+  try {
+    const { width, height, bytes: plain } = read(bytes);
+    const fits = [width, height].every((side) => side >= 1 && side <= MAX_PICTURE_SIDE);
+    return fits ? { type, bytes: plain } : `may have ${MAX_PICTURE_SIDE} pixels on each side at most`;
+  } catch (error) {
+    if (error instanceof NoPicture) return error.message;
+    throw error;
+  }
+}

@@ -12,7 +12,7 @@ import {
   type Principal,
 } from '../../../kernel/contract.js';
 import { invalid } from '../../../kernel/errors.js';
-import { logoProblem, logoType } from '../../../lib/brand/logo.js';
+import { readLogo } from '../../../lib/brand/logo.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
 import { changedFields } from '../../../lib/changed-fields.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
@@ -74,12 +74,10 @@ export class Brands implements SellerBrands {
    */
   async change(actor: Principal, slug: string, given: BrandFields, logo?: Buffer | null): Promise<BrandView> {
     await this.projects.need(actor, slug);
-    const problem = logo === undefined || logo === null ? null : logoProblem(logo);
-    if (problem !== null) throw invalid({ logo: problem });
+    const read = logo ? readLogo(logo) : null;
+    if (typeof read === 'string') throw invalid({ logo: read });
     const picture =
-      logo === undefined
-        ? {}
-        : { logo_type: logo === null ? null : logoType(logo), logo: logo === null ? null : logo.toString('base64') };
+      logo === undefined ? {} : { logo_type: read?.type ?? null, logo: read?.bytes.toString('base64') ?? null };
     const set = {
       ...(given.seller !== undefined && { seller: cleanText(given.seller ?? '') }),
       ...(given.colour !== undefined && { colour: given.colour }),

@@ -1,7 +1,7 @@
 /** Making, changing and finding status pages. */
 import { inject, injectable, StoreConflict, type Principal } from '../../../kernel/contract.js';
 import { conflict, denied, invalid, owned, ServiceError } from '../../../kernel/errors.js';
-import { logoProblem, logoType } from '../../../lib/brand/logo.js';
+import { readLogo } from '../../../lib/brand/logo.js';
 import { changedFields } from '../../../lib/changed-fields.js';
 import { isZone } from '../../../lib/local-time.js';
 import { all } from '../../../lib/paging.js';
@@ -112,12 +112,12 @@ export class StatusPages {
   async setLogo(name: string, bytes: Buffer | null, principal: Principal): Promise<StatusPageDoc> {
     const { logos, audit } = this.deps;
     const before = await this.need(name, principal);
-    const problem = bytes === null ? null : logoProblem(bytes);
-    if (problem !== null) throw invalid({ logo: problem });
-    const type = bytes === null ? null : logoType(bytes);
+    const logo = bytes === null ? null : readLogo(bytes);
+    if (typeof logo === 'string') throw invalid({ logo });
+    const type = logo?.type ?? null;
     // The picture first: a page never names one that is not there.
-    if (bytes !== null && type !== null) {
-      const set = { type, data: bytes.toString('base64') };
+    if (logo !== null) {
+      const set = { type, data: logo.bytes.toString('base64') };
       await logos.change({ id: before.id }, { set }, { upsert: true });
     }
     const after = { ...before, logo_type: type };

@@ -7,7 +7,6 @@ import { stateOf, type AnnouncementDoc } from '../../../../plugins/statuspages/m
 import { contrast, inkOn } from '../../../../lib/brand/colour.js';
 import { conditionOf, familyOf, monitorsOf, worst } from '../../../../plugins/statuspages/model/condition.js';
 import { atom, rss } from '../../../../plugins/statuspages/model/feed.js';
-import { logoType } from '../../../../lib/brand/logo.js';
 
 const TODAY = 20_000;
 const monitor = (source: string, state: MonitorState, more: Partial<MonitorCondition> = {}): MonitorCondition => ({
@@ -92,13 +91,6 @@ describe('what people see on a status page', () => {
     );
     expect(inkOn('#ffff00')).to.equal('#000000');
     expect(contrast('#000000', '#ffffff')).to.equal(21);
-  });
-
-  it('knows pictures by their bytes', () => {
-    expect(logoType(Buffer.from('89504e470d0a1a0a00', 'hex'))).to.equal('image/png');
-    expect(logoType(Buffer.from('ffd8ffe0', 'hex'))).to.equal('image/jpeg');
-    expect(logoType(Buffer.from('RIFF....WEBPVP8 '))).to.equal('image/webp');
-    for (const text of ['<svg onload="x"/>', 'GIF89a', '', 'RIFF']) expect(logoType(Buffer.from(text))).to.equal(null);
   });
 
   const announcement = (more: Partial<AnnouncementDoc> = {}): AnnouncementDoc => ({
