@@ -118,12 +118,12 @@ function describeDown(data: Stored<MonitorEvent>, zone: string): MonitorNote {
   };
 }
 
-/** Titles of alarms that ended without a recovery, by resolution. */
+/** Texts of alarms that ended without a recovery, by resolution. */
 const CLOSED: Readonly<Record<string, string>> = {
-  deleted: 'deleted while it was down',
-  maintenance: 'in maintenance, the alarm has ended',
-  stopped: 'stopped, the alarm has ended',
-  silenced: 'silenced, the alarm has ended',
+  deleted: 'The monitor was deleted while it was down.',
+  maintenance: 'The monitor is in maintenance.',
+  stopped: 'The monitor reports that it was stopped.',
+  silenced: 'The monitor was silenced while it was down.',
 };
 
 function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
@@ -138,8 +138,8 @@ function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {
     topic: null,
     phase: closed ? 'closed' : 'recovered',
     severity: 'low',
-    title: closed ? `${label}: ${CLOSED[resolution] ?? `alarm ended (${resolution})`}` : `${label} has recovered`,
-    text: joined(closed ? 'It has not recovered.' : `It is ${state ?? 'up'} again.`, since),
+    title: closed ? `${label}: alarm ended (${resolution})` : `${label} has recovered`,
+    text: joined(closed ? CLOSED[resolution] : `It is ${state ?? 'up'} again.`, since),
     fault: `alarm:${alarm_id}`,
     details: { source, name: name ?? source, state: state ?? null, resolution: resolution ?? null },
     ...about({ source }),

@@ -134,13 +134,13 @@ describe('notifications: notes and filters', () => {
       'a deletion, which is no recovery',
       'monitor.recovered',
       { source: 'job', alarm_id: 'a-1', state: 'down', resolution: 'deleted' },
-      { phase: 'closed', title: 'job: deleted while it was down', text: /has not recovered/ },
+      { phase: 'closed', title: 'job: alarm ended (deleted)', text: /^The monitor was deleted while it was down\.$/ },
     ],
     [
       'maintenance, which is no recovery',
       'monitor.recovered',
       { source: 'job', alarm_id: 'a-1', state: 'maintenance', resolution: 'maintenance' },
-      { phase: 'closed', title: 'job: in maintenance, the alarm has ended', text: /has not recovered/ },
+      { phase: 'closed', title: 'job: alarm ended (maintenance)', text: /^The monitor is in maintenance\.$/ },
     ],
     [
       'an end of a kind that a later version adds',
