@@ -154,8 +154,10 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
   const faults = new RepeatedLines(() => clock.monotonic());
   const log = new StoreFaultLog(lines, faults);
   const installers = installersOf(configuration);
-  if (mode === 'serve')
+  if (mode === 'serve') {
     for (const { name, meant } of configuration.misspelt) log.warn({}, `${name} sets nothing: was ${meant} meant?`);
+    for (const name of configuration.unknown) log.warn({}, `${name} is no setting of the service`);
+  }
   if (keys.created.length > 0) log.info({ created: keys.created }, 'created keys in the data directory');
 
   const ids = new RandomIds(clock);

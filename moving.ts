@@ -15,7 +15,7 @@ import { isThere } from './adapters/archive/files.js';
 import type { PackedArchive } from './adapters/archive/packages.js';
 import { removeStale, withCopy } from './adapters/archive/stale.js';
 import { InstanceLock } from './adapters/node/instance-lock.js';
-import { fingerprints, type ServiceKeys } from './adapters/node/keys.js';
+import { checkFingerprints, fingerprints, type ServiceKeys } from './adapters/node/keys.js';
 import { PinoLogger } from './adapters/node/logger.js';
 import { copyStore } from './adapters/sqlite/copying/copy.js';
 import { SqliteStore } from './adapters/sqlite/store.js';
@@ -145,6 +145,7 @@ export async function importFrom(path: string): Promise<Imported> {
   const file = resolve(path);
   await refuseOpen(file);
   const { head, contents } = await judgeExport(file);
+  const keys = await keysOf(core, false);
   await refuseOtherKeys(head, core);
   const declared = await declaredBy(configuration);
   refuseUnknownMigrations(head, declared.migrations);
@@ -153,7 +154,12 @@ export async function importFrom(path: string): Promise<Imported> {
       const there = (await isHalfImported(store)) ? null : await contentOf(store, FIRST_START);
       if (there !== null) throw notEmpty(core.storage.file ?? 'storage.url', there);
       const { collections } = declared;
-      const done = await importDocuments(file, { store, releases, collections, now: () => new Date().toISOString() });
+      const now = (): string => new Date().toISOString();
+      // The first start must not take another key for that of the store.
+      const finish = async (filled: DocumentStore): Promise<void> => {
+        if (core.storage.engine === 'mongodb') await checkFingerprints(filled, keys, now);
+      };
+      const done = await importDocuments(file, { store, releases, collections, now, finish });
       return { head, ...done, sha256: contents.sha256 };
     });
   const run = (): Promise<Imported> => withReleases(configuration, work);

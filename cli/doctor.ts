@@ -183,7 +183,10 @@ async function examine(deep: boolean): Promise<Diagnosis> {
     loaded.configuration = await loadConfig();
     const [wrong] = loaded.configuration.misspelt;
     if (wrong !== undefined) throw new Error(`${wrong.name} sets nothing: was ${wrong.meant} meant?`);
-    return 'valid';
+    const { unknown } = loaded.configuration;
+    return unknown.length === 0
+      ? 'valid'
+      : `valid, and without effect: ${unknown.join(', ')} (no settings of the service)`;
   });
   const { configuration } = loaded;
   if (configuration === null) {

@@ -90,7 +90,8 @@ Sources, each laid over the one before: \`config/default.json\` (every key), \`c
 The environment: the variables below, their \`…_FILE\` forms (the value is the content of that file, without its last line
 break), and \`SVC_<SECTION>__<KEY>\` for every other key. Numbers and \`true\`/\`false\` are read as such, lists as JSON
 (\`SVC_SERVER__TRUSTED_PROXIES='["10.0.0.0/8"]'\`). A variable set to the empty string counts as set. Other \`SVC_\`
-variables belong to the companion programs and are left alone.
+variables belong to the companion programs and are left alone; one that no program knows is named in the log of a start
+and by \`aos doctor\`.
 
 An unknown or malformed key stops the start with exit code 1 and one line on stderr: the key, the problem, the source.
 `;

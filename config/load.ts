@@ -16,6 +16,7 @@ import {
   ConfigError,
   isTree,
   misspeltIn,
+  unknownIn,
   readSources,
   type ConfigSources,
   type Misspelt,
@@ -49,6 +50,8 @@ export interface Configuration {
   sections: Readonly<Record<string, unknown>>;
   /** Variables that set nothing and are nearly the name of a setting, each with that name. */
   misspelt: readonly Misspelt[];
+  /** Names of variables that begin with `SVC_` and are no setting of the service and none of a companion. */
+  unknown: readonly string[];
   /** `config/local.json`, a path, `environment variable SVC_PORT`, or `the default`. */
   origin(key: string): string;
   /** One plugin's section, validated, with defaults, frozen. @throws ConfigError */
@@ -236,6 +239,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<Configurati
     core: freeze(derive(checked, env, options.cwd ?? process.cwd())),
     sections: freeze(withLists(sources, sections)),
     misspelt: misspeltIn(env),
+    unknown: unknownIn(env),
     origin: (key: string) => originOf(sources, key),
     section: <T>(id: string, schema: joi.ObjectSchema<T>): T => {
       const given = sections[id] ?? {};

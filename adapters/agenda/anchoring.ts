@@ -53,9 +53,11 @@ export class Anchoring {
   }
 
   /** The latest time that could have been written just now; null: anybody's choice. */
-  #latest({ name, lock, repeat, ahead_ms }: JobDoc): Due | null {
+  #latest({ name, lock, repeat, ahead_ms, due_at = '' }: JobDoc): Due | null {
     if (lock === undefined && typeof repeat === 'string') return this.times.at(Date.parse(this.next(repeat)));
     const most = ahead_ms ?? (lock === undefined ? repeat : this.leaseMs(name));
-    return typeof most === 'number' ? this.times.in(most) : null;
+    const bound = typeof most === 'number' ? this.clock.now() + most : Infinity;
+    const time = Math.min(bound, this.times.timeOf(due_at));
+    return time === Infinity ? null : this.times.at(time);
   }
 }

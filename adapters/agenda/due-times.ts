@@ -3,10 +3,12 @@
  *
  * A due time is stored as a time of day, since processes share no other clock; beside it stands how far ahead it lay
  * when it was written (`ahead_ms`). After a clock was put back, due times lie further ahead than that, and are anchored
- * anew (anchoring.ts). After it was put ahead, locks would end early: until the longest of them is truly over, one
- * counts as over when it would be by the clock before.
+ * anew (anchoring.ts): those of this process where they would have been, others as if they had just been written.
+ * After it was put ahead, locks would end early: until the longest of them is truly over, one counts as over when it
+ * would be by the clock before.
  */
 import { ClockSteps } from '../../lib/clock-steps.js';
+import { OwnDueTimes } from '../../lib/clocks/own-due-times.js';
 import { isoOf } from '../../lib/time.js';
 import type { Clock } from '../../ports/clock.js';
 
@@ -15,6 +17,7 @@ export type Due = { due_at: string; ahead_ms: number };
 
 export class DueTimes {
   readonly #steps: ClockSteps;
+  readonly #own: OwnDueTimes;
   #forward = { by: 0, until: 0 };
   #back = false;
 
@@ -24,6 +27,7 @@ export class DueTimes {
     private readonly longestLockMs: () => number,
   ) {
     this.#steps = new ClockSteps(clock);
+    this.#own = new OwnDueTimes(clock);
   }
 
   now(): string {
@@ -36,7 +40,12 @@ export class DueTimes {
 
   /** @param time milliseconds since 1970; one that is past is due at once */
   at(time: number): Due {
-    return { due_at: isoOf(time), ahead_ms: Math.max(0, Math.round(time - this.clock.now())) };
+    return { due_at: this.#own.remember(isoOf(time)), ahead_ms: Math.max(0, Math.round(time - this.clock.now())) };
+  }
+
+  /** When a stored time is due by the clock of now; Infinity: another process wrote it. */
+  timeOf(due: string): number {
+    return this.#own.timeOf(due);
   }
 
   /** Locks up to this time are over. */

@@ -5,6 +5,10 @@
 import type { Boom } from '@hapi/boom';
 import type { Lifecycle, Request, ResponseToolkit } from '@hapi/hapi';
 import { networkOf } from '../../lib/addresses.js';
+import { bearerOf } from './access/authenticate.js';
+import { SESSION_COOKIE } from './access/csrf.js';
+import { whoIs } from './transport/open-requests.js';
+import { cookieOf } from './wire/cookies.js';
 import type { HttpResponse } from './wire/http-response.js';
 import { preflight } from './wire/cors.js';
 import { failureResponse } from './wire/envelope.js';
@@ -54,6 +58,23 @@ export class Fallback {
     return networkOf(this.shared.addressOf(req.socket?.remoteAddress, req.headers['x-forwarded-for']));
   }
 
+  /** For the log alone: the answer is the same whatever the credential. */
+  async #who(request: Request): Promise<string> {
+    const { authenticator, requests, secure } = this.shared;
+    if (!requests.logsAll) return 'nobody';
+    const { authorization, cookie } = request.raw.req.headers;
+    const secret = authorization === undefined ? null : bearerOf(authorization);
+    const session = authorization === undefined ? cookieOf(cookie, SESSION_COOKIE, secure) : undefined;
+    try {
+      const principal =
+        secret !== null ? await authenticator.bearer(secret) : session ? await authenticator.session(session) : null;
+      return principal === null ? 'nobody' : whoIs(principal);
+    } catch (err) {
+      this.shared.log.debug({ err }, 'the caller of a path without a route is not known');
+      return 'nobody';
+    }
+  }
+
   async #refuse(
     request: Request,
     h: ResponseToolkit,
@@ -62,7 +83,8 @@ export class Fallback {
     route: string | null = null,
   ): Promise<Lifecycle.ReturnValue> {
     const id = this.#id(request);
-    this.shared.requests.known(request.raw.req, { id, route, who: () => 'nobody' });
+    const who = await this.#who(request);
+    this.shared.requests.known(request.raw.req, { id, route, who: () => who });
     const page = wantsPage(request);
     const answer: HttpResponse = page
       ? await this.shared.pageTurns.run(this.#network(request), () => notFoundPage(this.shared, request, id, failure))

@@ -41,6 +41,8 @@ export class Peers {
   readonly #id: string;
   readonly #seen: StalenessTracker;
   #count = 1;
+  /** Its document is in the store, or may be. */
+  #isListed = false;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
 
@@ -68,6 +70,8 @@ export class Peers {
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
+    // A start that failed has closed the store by now.
+    if (!this.#isListed) return;
     await this.#rows.remove({ id: this.#id }).catch((err: unknown) => this.#tell(err));
   }
 
@@ -75,6 +79,7 @@ export class Peers {
   async look(): Promise<void> {
     const { version } = this.parts;
     const set = { host: hostname(), pid: process.pid, version };
+    this.#isListed = true;
     await this.#rows.change({ id: this.#id }, { set, inc: { beat: 1 } }, { upsert: true });
     const { items } = await this.#rows.find({ limit: MOST });
     const round = this.#seen.round();

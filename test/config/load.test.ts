@@ -1,12 +1,13 @@
 /** The exact line for every kind of fault, and the order of the sources (contract 00, configuration). */
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import joi from 'joi';
 import { ConfigError, loadConfig, packageRoot, type Configuration } from '../../config/load.js';
+import { unknownIn } from '../../config/sources.js';
 
 describe('configuration', () => {
   let root: string;
@@ -76,6 +77,29 @@ describe('configuration', () => {
     expect(await fault(load({ SVC_PLUGINS: './on-call' }))).to.equal(
       'configuration: plugins must be an array (from environment variable SVC_PLUGINS)',
     );
+  });
+
+  it('names variables that are no setting, and knows those that the companions read', async () => {
+    const { unknown } = await load({
+      SVC_PROT: '1',
+      svc_port: '1',
+      SVC_SERVER_PORT: '1',
+      SVC_SET_DB_HOST: 'db',
+      SVC_TOKEN_FILE: '/t',
+      SVC_PORT: '1',
+      SVC_LOG__LEVEL: 'warn',
+    });
+    expect(unknown).to.deep.equal(['SVC_PROT', 'svc_port']);
+    const read = new Set<string>();
+    const clients = join(packageRoot(), 'clients');
+    for (const name of await readdir(clients, { recursive: true }))
+      if (/\.(ts|sh|ps1)$/.test(name))
+        for (const [variable] of (await readFile(join(clients, name), 'utf8')).matchAll(
+          /\bSVC_[A-Z]+(_[A-Z]+)*\b(?!_)/g,
+        ))
+          read.add(variable);
+    expect(read).to.include('SVC_PASSWORD_FILE');
+    expect(unknownIn(Object.fromEntries([...read].map((name) => [name, ''])))).to.deep.equal([]);
   });
 
   it('works with an empty default.json, by the schema', async () => {

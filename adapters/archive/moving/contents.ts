@@ -34,6 +34,13 @@ export const travels = (collection: string): boolean => !OWN.has(collection);
 
 export const isOfIndexes = (collection: string, { id }: Doc): boolean => collection === MIGRATIONS && INDEXES.test(id);
 
+/** Fingerprints of keys are in the head of the archive, and an import writes them anew. */
+const KEYS = 'kernel_keys';
+
+/** Whether a document is its store's own, and in no export. */
+export const isOfStore = (collection: string, doc: Doc): boolean =>
+  isOfIndexes(collection, doc) || (collection === KEYS && !('key' in doc));
+
 export const partEntry = (collection: string, n: number): string =>
   `collections/${collection}/${String(n).padStart(6, '0')}.jsonl`;
 

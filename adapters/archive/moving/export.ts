@@ -9,6 +9,7 @@ import {
   CONTENTS_ENTRY,
   ContentsHash,
   isOfIndexes,
+  isOfStore,
   lineOf,
   MIGRATIONS,
   partEntry,
@@ -71,7 +72,7 @@ async function* partsOf(store: DocumentStore, name: string, hash: ContentsHash):
     return textEntry(partEntry(name, ++n), text);
   };
   for await (const { doc, line } of documentsOf(store, name)) {
-    if (isOfIndexes(name, doc)) continue;
+    if (isOfStore(name, doc)) continue;
     lines.push(line);
     length += line.length;
     if (length >= PART_CHARACTERS) yield part();

@@ -27,6 +27,8 @@ export interface ImportTarget {
   /** What this version declares; indexes are made before the documents come. */
   collections: readonly CollectionSpec[];
   now: () => string;
+  /** Runs when everything is in place, before the store counts as whole. */
+  finish: (store: DocumentStore) => Promise<void>;
 }
 
 /** Answers `otherwise`. @throws Error, one line, for a store in which an import was cut off */
@@ -119,6 +121,7 @@ export async function importDocuments(
       }
     });
     await putPackages(target.releases, packages.ids, listed(places));
+    await target.finish(store);
     await marks.remove({ id: ID });
     return { documents, packages: places.length };
   } catch (error) {

@@ -16,6 +16,7 @@ import { failureResponse } from '../wire/envelope.js';
 import { Failure } from '../wire/failure.js';
 import { requestId } from '../wire/headers.js';
 import { ambiguous } from '../wire/one-reading.js';
+import { CountedResponse } from './counted-response.js';
 import type { OpenRequests } from './open-requests.js';
 import { Turns } from './turns.js';
 import { expectsContinue } from '../wire/expectation.js';
@@ -29,6 +30,7 @@ const IDLE_MS = 65_000;
 
 export const makeListener = (): Server =>
   createServer({
+    ServerResponse: CountedResponse,
     headersTimeout: HEAD_MS,
     requestTimeout: WHOLE_MS,
     keepAliveTimeout: IDLE_MS,

@@ -6,6 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '../../../ports/http.js';
 import type { Logger } from '../../../ports/logger.js';
+import { CountedResponse } from './counted-response.js';
 
 export interface RequestLog {
   /** Takes warnings at any configured level. */
@@ -46,6 +47,11 @@ export class OpenRequests {
   #idle: (() => void) | null = null;
 
   constructor(private readonly rules: RequestLog | null) {}
+
+  /** Whether each request gets a line. */
+  get logsAll(): boolean {
+    return this.rules?.all === true;
+  }
 
   begin(req: IncomingMessage, res: ServerResponse): void {
     const written = this.rules === null ? 0 : req.socket.bytesWritten;
@@ -94,7 +100,7 @@ export class OpenRequests {
       status: aborted && !res.headersSent ? 499 : res.statusCode,
       ms: Math.round(now - open.began),
       ...(open.answered !== null && { answered_ms: Math.round(open.answered - open.began) }),
-      bytes: req.socket.bytesWritten - open.written,
+      bytes: bodyBytes(res, req.socket.bytesWritten - open.written),
       request_id: open.known?.id ?? null,
       who: open.known?.who() ?? 'nobody',
       ...(aborted && { aborted }),
@@ -102,6 +108,11 @@ export class OpenRequests {
     if (slow) log.warn(line, 'a slow request');
     else log.debug(line, 'request');
   }
+}
+
+/** Of the body; of a caller that has left at most what its connection took. */
+function bodyBytes(res: ServerResponse, sent: number): number {
+  return Math.min(res instanceof CountedResponse ? res.bodyBytes : sent, sent);
 }
 
 /** The caller as a word and a name; never a secret. */

@@ -55,7 +55,7 @@ export class Dispatcher {
   #stopped = false;
 
   constructor(private readonly parts: DispatcherParts) {
-    this.#times = new SendTimes(parts.notes, parts.channels, parts.clock);
+    this.#times = new SendTimes(parts.notes, parts.channels, parts.clock, parts.outcomes.times);
   }
 
   /** Something may be due for these channels. */
@@ -158,15 +158,14 @@ export class Dispatcher {
     const { clock, ids, channels } = this.parts;
     const now = clock.now();
     const free = { id, enabled: true, or: [{ lease_until: null }, { lease_until: { lte: isoOf(now) } }] };
-    const set = { lease_by: ids.uuid(), lease_until: isoOf(now + LEASE_MS) };
+    const set = { lease_by: ids.uuid(), lease_until: this.#times.in(LEASE_MS) };
     return (await channels.change(free, { set }))?.doc ?? null;
   }
 
   /** False: the lease was lost, or the channel disabled meanwhile. */
   async #renew({ id, lease_by }: Channel): Promise<boolean> {
-    const { clock, channels } = this.parts;
-    const set = { lease_until: isoOf(clock.now() + LEASE_MS) };
-    return (await channels.change({ id, lease_by, enabled: true }, { set })) !== null;
+    const set = { lease_until: this.#times.in(LEASE_MS) };
+    return (await this.parts.channels.change({ id, lease_by, enabled: true }, { set })) !== null;
   }
 
   async #send(

@@ -1,10 +1,12 @@
 /**
  * Times that lie further ahead than anybody could have put them (contract 95, a bad day): the clock was put back since
- * they were written. Who waits for them would be silent until then, so they begin anew. Looked for when a process
- * starts, since the clock may have been put back before, and when it sees that it was.
+ * they were written. Who waits for them would be silent until then. Those of this process wait for the rest of their
+ * time, others begin anew. Looked for when a process starts, since the clock may have been put back before, and when
+ * it sees that it was.
  */
 import type { Clock, Collection } from '../../../kernel/contract.js';
-import { ClockSteps } from '../../../lib/clock-steps.js';
+import { CLOCK_SLACK_MS, ClockSteps } from '../../../lib/clock-steps.js';
+import { OwnDueTimes } from '../../../lib/clocks/own-due-times.js';
 import { all, each } from '../../../lib/paging.js';
 import { isoOf, MINUTE_MS, SECOND_MS } from '../../../lib/time.js';
 import type { Channel } from '../channels/channel.js';
@@ -27,8 +29,14 @@ export class SendTimes {
     private readonly notes: Collection<StoredNote>,
     private readonly channels: Collection<Channel>,
     private readonly clock: Clock,
+    private readonly own = new OwnDueTimes(clock),
   ) {
     this.#steps = new ClockSteps(clock);
+  }
+
+  /** A time that is `ms` from now. */
+  in(ms: number): string {
+    return this.own.remember(isoOf(this.clock.now() + ms));
   }
 
   /** Before a look for what is due. */
@@ -44,20 +52,27 @@ export class SendTimes {
 
   async #ofChannel({ id, lease_by, lease_until, next_at, digest_minutes }: Channel): Promise<void> {
     const now = this.clock.now();
-    if (isBeyond(lease_until, now + LEASE_MS))
-      await this.channels.change({ id, lease_by, lease_until }, { set: { lease_until: isoOf(now + LEASE_MS) } });
-    const next = now + digest_minutes * MINUTE_MS;
-    if (isBeyond(next_at, next)) await this.channels.change({ id, next_at }, { set: { next_at: isoOf(next) } });
+    const lease = this.#earlier(lease_until, now + LEASE_MS);
+    if (lease !== null) await this.channels.change({ id, lease_by, lease_until }, { set: { lease_until: lease } });
+    const next = this.#earlier(next_at, now + digest_minutes * MINUTE_MS);
+    if (next !== null) await this.channels.change({ id, next_at }, { set: { next_at: next } });
   }
 
   async #ofNotes(channel: Channel): Promise<void> {
     const filter = { channel_id: channel.id, state: { in: ['waiting', 'sending'] as const } };
     for await (const note of each(this.notes, { filter, limit: PAGE })) {
-      const latest = this.#latest(channel, note);
-      if (!isBeyond(note.send_at, latest)) continue;
       const { id, state, send_at } = note;
-      await this.notes.change({ id, state, send_at }, { set: { send_at: isoOf(latest) } });
+      const earlier = this.#earlier(send_at, this.#latest(channel, note));
+      if (earlier !== null) await this.notes.change({ id, state, send_at }, { set: { send_at: earlier } });
     }
+  }
+
+  /** Where a stored time belongs when it lies too far ahead; null: it is right. @param latest bound, in milliseconds */
+  #earlier(time: string | null, latest: number): string | null {
+    if (time === null) return null;
+    const own = this.own.timeOf(time);
+    if (Date.parse(time) <= Math.min(own + CLOCK_SLACK_MS, latest + SKEW_MS)) return null;
+    return this.own.remember(isoOf(Math.min(own, latest)));
   }
 
   /** The latest time that a notification could be put off to now. */
@@ -70,5 +85,3 @@ export class SendTimes {
     return severity === 'critical' && critical_immediately ? from : quietUntil(from, quiet);
   }
 }
-
-const isBeyond = (time: string | null, latest: number): boolean => time !== null && time > isoOf(latest + SKEW_MS);

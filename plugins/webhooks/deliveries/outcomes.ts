@@ -3,12 +3,12 @@
  * A crash between the two leaves one failure uncounted, never one counted twice.
  */
 import { inject, injectable } from '../../../kernel/contract.js';
-import { isoOf } from '../../../lib/time.js';
 import type { Update } from '../../../ports/store.js';
 import { KEEP_ATTEMPTS, type DeliveryAttempt, type Delivery, type DeliveryState } from '../model/delivery.js';
 import { DEPS, type WebhookDeps } from '../deps.js';
 import { WebhookPause } from '../registry/webhook-pause.js';
 import { DeliveryQueue, type InFlight } from './delivery-queue.js';
+import { RetryTimes } from './retry-times.js';
 import { delayAfter } from '../model/retry-schedule.js';
 import type { Result } from '../sending/sender.js';
 import type { Webhook } from '../model/webhook.js';
@@ -32,6 +32,7 @@ export class Outcomes {
     private readonly deps: Pick<WebhookDeps, 'webhooks' | 'deliveries' | 'clock' | 'log' | 'random' | 'metrics'>,
     @inject(WebhookPause) private readonly pause: WebhookPause,
     @inject(DeliveryQueue) private readonly queue: DeliveryQueue,
+    @inject(RetryTimes) private readonly times: RetryTimes,
   ) {
     this.#ended = this.deps.metrics.counter(
       'aos_webhook_deliveries_total',
@@ -65,7 +66,7 @@ export class Outcomes {
     const { webhooks, clock } = this.deps;
     const webhook = await webhooks.get(delivery.webhook_id);
     if (webhook?.enabled === false) return { state: 'held', held_at: clock.iso() };
-    return { state: 'retrying', next_at: isoOf(clock.now() + delay) };
+    return { state: 'retrying', next_at: this.times.in(delay) };
   }
 
   /** False when another process has the delivery by now: its attempt is the one that counts. */

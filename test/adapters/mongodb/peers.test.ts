@@ -41,6 +41,12 @@ describe('mongodb: the processes of a store', () => {
     await Promise.all(peers.splice(0).map((one) => one.stop()));
   });
 
+  it('leave a store alone in which they never were, as after a start that failed', async () => {
+    store.away = true;
+    await peer().stop();
+    expect(log.lines).to.deep.equal([]);
+  });
+
   it('are counted when they come, when they stop, and when they were killed', async () => {
     const [first, second, third] = [peer(), peer(), peer()];
     expect(first.count).to.equal(1);

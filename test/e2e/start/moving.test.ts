@@ -209,6 +209,15 @@ describe('backup, restore, export and import', function () {
       const other = await serviceAt('other', { ...settings, ...KEYS });
       const imported = await aosJsonHere<Written>(other.env, ['import', at('1.tar.gz')]);
       expect(imported).to.include({ documents: one.documents, sha256: one.sha256, packages: 1 });
+      if (engine.name === 'mongodb') {
+        // The first start does not take another key for that of the store.
+        const strange = { ...other.env, SVC_SECURITY__DATA_KEY: 'another-data-key-0123456789-abcdefghij' };
+        const started = await aosHere(strange, ['serve']);
+        expect([started.code, started.stderr]).to.deep.equal([
+          1,
+          'keys: security.data_key is not the one that this store is used with\n',
+        ]);
+      }
       const two = await aosJsonHere<Written>(other.env, ['export', at('2.tar.gz')]);
       expect(two).to.deep.include({ sha256: one.sha256, documents: one.documents });
       const third = await serviceAt('third', KEYS);

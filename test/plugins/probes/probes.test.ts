@@ -207,6 +207,27 @@ describe('probes', () => {
       await two.prober.stop();
     });
 
+    it('is asked on when the clock is put back', async () => {
+      const { prober, probes, told, clock } = probesOn(new MemoryStore());
+      const url = await serve((_request, response) => response.end());
+      await probes.save('a', await probes.check({ kind: 'http', url, interval_seconds: 20 }, 'a'));
+      const seconds = async (n: number): Promise<void> => {
+        for (let i = 0; i < n; i++) {
+          clock.advance(1_000);
+          await prober.tick();
+          await prober.idle();
+        }
+      };
+      await seconds(21);
+      const before = told.length;
+      expect(before).to.be.at.least(1);
+      clock.set(clock.now() - 3_600_000);
+      // Its lease lasts: nobody renews it while the clock is moved.
+      await seconds(20);
+      expect(told.length - before).to.equal(1);
+      await prober.stop();
+    });
+
     it('fails with its tries, and recovers', async () => {
       const store = new MemoryStore();
       const { prober, probes, told, clock } = probesOn(store);

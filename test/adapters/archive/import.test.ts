@@ -1,0 +1,80 @@
+/** What an import leaves in the store (contract 95, command line). */
+import { expect } from 'chai';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MOVES } from '../../../adapters/archive/moving/contents.js';
+import { writeExport } from '../../../adapters/archive/moving/export.js';
+import { importDocuments, type ImportTarget } from '../../../adapters/archive/moving/import.js';
+import { MemoryReleaseStore } from '../../../adapters/memory/release-store.js';
+import { MemoryStore } from '../../../adapters/memory/store.js';
+import { checkFingerprints, type ServiceKeys } from '../../../adapters/node/keys.js';
+import type { Doc } from '../../../ports/store.js';
+import { rejection } from '../../harness.js';
+
+const ABOUT = { version: '1.0.0', created_at: '2026-11-27T12:00:00.000Z', keys: {} };
+const NOW = (): string => ABOUT.created_at;
+const keys = (data: string): ServiceKeys => ({
+  release: null,
+  license: 'l'.repeat(32),
+  data: data.repeat(32),
+  created: [],
+});
+
+describe('import', () => {
+  let folder: string;
+  let store: MemoryStore;
+  const target = (finish: ImportTarget['finish']): ImportTarget => ({
+    store,
+    releases: new MemoryReleaseStore(),
+    collections: [],
+    now: NOW,
+    finish,
+  });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'aos-import-'));
+    const source = new MemoryStore();
+    await source.collection<Doc>('notes').insert({ id: 'n1' });
+    await checkFingerprints(source, keys('o'), NOW);
+    await source.collection('kernel_keys').insert({ id: 'of_a_ring', key: { key_id: 'a' } } as Doc);
+    await writeExport(join(folder, 'e.tar.gz'), ABOUT, source, null);
+    store = new MemoryStore();
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('remembers the keys that it was given before the store counts as whole', async () => {
+    let half: unknown;
+    await importDocuments(
+      join(folder, 'e.tar.gz'),
+      target(async (filled) => {
+        half = await filled.collection(MOVES).get('import');
+        await checkFingerprints(filled, keys('d'), NOW);
+      }),
+    );
+    expect(half).to.be.an('object');
+    expect(await store.collection(MOVES).get('import')).to.equal(null);
+    expect((await rejection(checkFingerprints(store, keys('x'), NOW))).message).to.include('security.data_key');
+    await checkFingerprints(store, keys('d'), NOW);
+  });
+
+  it('brings the chains of keys along, and no fingerprints of the store that it comes from', async () => {
+    await importDocuments(
+      join(folder, 'e.tar.gz'),
+      target(() => Promise.resolve()),
+    );
+    const { items } = await store.collection('kernel_keys').find();
+    expect(items.map(({ id }) => id)).to.deep.equal(['of_a_ring']);
+  });
+
+  it('leaves the store empty when it cannot be finished', async () => {
+    const error = await rejection(
+      importDocuments(
+        join(folder, 'e.tar.gz'),
+        target(() => Promise.reject(new Error('other keys'))),
+      ),
+    );
+    expect(error.message).to.equal('other keys');
+    expect(await store.collection('notes').count({})).to.equal(0);
+    expect(await store.collection(MOVES).get('import')).to.equal(null);
+  });
+});
