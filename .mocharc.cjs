@@ -6,7 +6,7 @@ module.exports = {
   require: ['reflect-metadata', './dist/test/support/mocha-setup.js'],
   reporter: './scripts/test-reporter.cjs',
   // A limit for what hangs. The machine may be busy, so that no test may depend on it.
-  timeout: 120_000,
+  timeout: 300_000,
   // Most code of a test runs once: with less optimization by V8 the files take a tenth less processor time.
   ...(process.version.startsWith('v20.') && { 'node-option': ['interrupt-budget=1000000'] }),
 };

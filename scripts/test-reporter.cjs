@@ -5,7 +5,7 @@ const { reporters, Runner } = require('mocha');
 
 const { EVENT_TEST_PASS, EVENT_TEST_FAIL, EVENT_TEST_PENDING, EVENT_SUITE_END, EVENT_RUN_END } = Runner.constants;
 const ENGINES = ['memory', 'sqlite', 'mongodb'];
-const ENGINE = /(?:contract: |\bon |\()(memory|sqlite|mongodb)\b/i;
+const ENGINE = /(?:contract: |\bon |\()(memory|sqlite|mongodb)\b/;
 
 const pathOf = (file) => path.relative('dist/test', file).split(path.sep).join('/');
 
@@ -23,7 +23,7 @@ module.exports = class TestReporter extends reporters.Base {
     runner.on(EVENT_TEST_PASS, (test) => {
       add(test, 'passed');
       const engine = ENGINE.exec(test.fullTitle())?.[1];
-      if (engine !== undefined) engines.add(engine.toLowerCase());
+      if (engine !== undefined) engines.add(engine);
     });
     runner.on(EVENT_TEST_FAIL, (test, error) => {
       add(test, 'failed');

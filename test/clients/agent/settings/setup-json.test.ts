@@ -6,13 +6,13 @@ import { createServer, type AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readDescription } from '../../../../../clients/agent/settings/description.js';
-import { detectorOf, withVariables } from '../../../../../clients/agent/settings/detect.js';
-import type { SettingValue } from '../../../../../clients/agent/settings/formats/format.js';
-import { baseOf, pathOf } from '../../../../../clients/agent/settings/places.js';
-import { refusal, resolve, type Sources } from '../../../../../clients/agent/settings/resolve.js';
-import { isPlaceholder, valueOf, type ValueType } from '../../../../../clients/agent/settings/types.js';
-import { newKeys, ReleaseServer } from '../../../../support/release-server.js';
+import { readDescription } from '../../../../clients/agent/settings/description.js';
+import { detectorOf, withVariables } from '../../../../clients/agent/settings/detect.js';
+import type { SettingValue } from '../../../../clients/agent/settings/formats/format.js';
+import { baseOf, pathOf } from '../../../../clients/agent/settings/places.js';
+import { refusal, resolve, type Sources } from '../../../../clients/agent/settings/resolve.js';
+import { isPlaceholder, valueOf, type ValueType } from '../../../../clients/agent/settings/types.js';
+import { newKeys, ReleaseServer } from '../../../support/release-server.js';
 import { install, remove, runHere, scratch } from '../agent.js';
 
 const target = { file: 'a.json', format: 'json', key: 'a' };
@@ -269,10 +269,7 @@ describe('update-agent: setup.json', function () {
   });
 
   it('the example of docs/setup-json.md does what it says', async () => {
-    const guide = await readFile(
-      fileURLToPath(new URL('../../../../../../docs/setup-json.md', import.meta.url)),
-      'utf8',
-    );
+    const guide = await readFile(fileURLToPath(new URL('../../../../../docs/setup-json.md', import.meta.url)), 'utf8');
     const blocks = [...guide.matchAll(/```jsonc?\n(.*?)```/gs)].map(([, text = '']) => text);
     const [setup = '', before = '', after = ''] = blocks;
     const server = new ReleaseServer(newKeys());

@@ -5,8 +5,8 @@
 import { expect } from 'chai';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { archiveOf, newKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../../support/release-server.js';
-import { tarOf } from '../../../support/archives.js';
+import { archiveOf, newKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../support/release-server.js';
+import { tarOf } from '../../support/archives.js';
 import { gzipSync } from 'node:zlib';
 import { install, remove, runHere, scratch, treeOf, type Ran } from './agent.js';
 

@@ -3,8 +3,8 @@
  * does not repeat the token (contract 20, endpoints). With the whole service: its routes, its pages, its tools.
  */
 import { expect } from 'chai';
-import { ADMIN, TestService } from '../../support/service.js';
-import { Visitor } from '../../support/visitor.js';
+import { ADMIN, TestService } from '../support/service.js';
+import { Visitor } from '../support/visitor.js';
 
 const SCOPES = [
   'bugtracker:report',

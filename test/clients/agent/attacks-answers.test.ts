@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { newKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../../support/release-server.js';
+import { newKeys, ReleaseServer, sha256, sign, type SourceFile } from '../../support/release-server.js';
 import { install, remove, runHere, scratch, treeOf, type Ran } from './agent.js';
 
 const [keys, others] = [newKeys(), newKeys()];

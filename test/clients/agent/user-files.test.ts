@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { chmod, mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { newKeys, ReleaseServer, type SourceFile } from '../../../support/release-server.js';
+import { newKeys, ReleaseServer, type SourceFile } from '../../support/release-server.js';
 import { install, remove, runAlike, scratch, type Ran } from './agent.js';
 
 const keys = newKeys();
