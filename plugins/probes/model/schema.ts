@@ -54,7 +54,10 @@ const FIELDS: Readonly<Record<ProbeKind, joi.SchemaMap>> = {
     method: joi.string().valid('GET', 'HEAD', 'POST').default('GET'),
     headers: joi
       .object()
-      .pattern(joi.string(), joi.string().pattern(VALUE).message('must be of visible ASCII characters, at most 4,000'))
+      .pattern(
+        joi.string().allow(''),
+        joi.string().pattern(VALUE).message('must be of visible ASCII characters, at most 4,000'),
+      )
       .max(MAX_HEADERS)
       .custom((headers: object, helpers) =>
         Object.keys(headers).every((name) => TOKEN.test(name)) ? headers : helpers.error('object.header'),

@@ -41,6 +41,7 @@ const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'GET',
     path: PATH,
+    strictQuery: true,
     operationId: 'listStatusPages',
     summary: 'Status pages for visitors, by title',
     access: READ,
@@ -50,6 +51,7 @@ const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'POST',
     path: PATH,
+    strictQuery: true,
     operationId: 'createStatusPage',
     summary: 'Make a status page for visitors',
     description:
@@ -68,6 +70,7 @@ const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'GET',
     path: ONE,
+    strictQuery: true,
     operationId: 'getStatusPage',
     summary: 'One status page, by id or slug',
     access: READ,
@@ -79,6 +82,7 @@ const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'PATCH',
     path: ONE,
+    strictQuery: true,
     operationId: 'changeStatusPage',
     summary: 'Change a status page: only what is named is written; `published` publishes and withdraws it',
     access: MANAGE,
@@ -93,6 +97,7 @@ const pageRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'DELETE',
     path: ONE,
+    strictQuery: true,
     operationId: 'deleteStatusPage',
     summary: 'Delete a status page with its announcements and its logo',
     access: MANAGE,
@@ -110,6 +115,7 @@ const logoRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'PUT',
     path: `${ONE}/logo`,
+    strictQuery: true,
     operationId: 'setStatusPageLogo',
     summary: 'Give a status page its logo',
     description: `The body is a picture of PNG, JPEG or WebP, of ${LOGO_BYTES / 1024} KiB at most; its bytes decide what it is.`,
@@ -131,6 +137,7 @@ const logoRoutes = ({ pages }: StatusPageServices): RouteSpec[] => [
   {
     method: 'DELETE',
     path: `${ONE}/logo`,
+    strictQuery: true,
     operationId: 'removeStatusPageLogo',
     summary: 'Take the logo off a status page',
     access: MANAGE,
@@ -195,6 +202,7 @@ const announcementRoutes = ({ pages, announcements, clock }: StatusPageServices)
   {
     method: 'PATCH',
     path: `${TOLD}/{announcement}`,
+    strictQuery: true,
     operationId: 'changeStatusAnnouncement',
     summary: 'Change an announcement: only what is named is written',
     access: MANAGE,
@@ -211,6 +219,7 @@ const announcementRoutes = ({ pages, announcements, clock }: StatusPageServices)
   {
     method: 'DELETE',
     path: `${TOLD}/{announcement}`,
+    strictQuery: true,
     operationId: 'deleteStatusAnnouncement',
     summary: 'Delete an announcement',
     access: MANAGE,
@@ -226,6 +235,7 @@ const announcementRoutes = ({ pages, announcements, clock }: StatusPageServices)
   {
     method: 'POST',
     path: `${TOLD}/{announcement}/updates`,
+    strictQuery: true,
     operationId: 'updateStatusAnnouncement',
     summary: 'Tell visitors how an announcement goes on',
     description: '`resolved` and `completed` end it; another state opens it again.',
