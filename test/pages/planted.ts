@@ -7,6 +7,9 @@ import { ADMIN, TestService, type Answer } from '../support/service.js';
 import { until } from '../harness.js';
 import { WebSession } from './web-session.js';
 
+/** A picture of one pixel. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg==';
+
 export const SCRIPT = '<script>globalThis.owned=1</script><img src=x onerror="globalThis.owned=1">"\'>';
 const LETTERS = 'W'.repeat(8_192);
 export const PLANTED = SCRIPT + LETTERS;
@@ -176,11 +179,10 @@ export class PlantedService {
     await this.#logo(`${path}/logo`);
   }
 
-  /** The beginning of a picture is one to those who judge it. */
   async #logo(path: string): Promise<void> {
     await fetch(`${this.url}${path}`, {
       method: 'PUT',
-      body: new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+      body: new Uint8Array(Buffer.from(PIXEL, 'base64')),
       headers: { authorization: `Bearer ${this.token}`, 'content-type': 'application/octet-stream' },
     });
   }
