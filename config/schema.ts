@@ -127,7 +127,10 @@ const limits = joi.object({
   json_bytes: bytes(1_048_576, 'Size of a JSON body; for the errors intake, on the wire.'),
   inflated_bytes: bytes(8_388_608, 'Size of a compressed intake body once inflated.'),
   package_bytes: bytes(2_147_483_648, 'Size of a release package.'),
-  intake_per_minute: perMinute(1200, 'Error reports and heartbeats per token; each element of an array counts.'),
+  intake_per_minute: perMinute(
+    1200,
+    'Error reports and heartbeats per token; each element of an array counts. Sessions, feedback and check-ins of SDKs have as many beside.',
+  ),
   intake_burst: joi
     .number()
     .integer()

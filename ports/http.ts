@@ -22,6 +22,7 @@ export {
   type TokenPrincipal,
 } from './http/principal.js';
 export type { ChoosableProject, ProjectChoices } from './http/project-choices.js';
+export type { BodySieve } from './http/body-sieve.js';
 export type { OpenBucket, RateClass } from './http/rates.js';
 export type { HttpRequest } from './http/request.js';
 export type { HttpMethod, RouteSpec } from './http/route.js';

@@ -78,6 +78,7 @@ export default definePlugin<McpConfig>({
         {
           method: 'POST',
           path: '/mcp',
+          aliases: ['/mcp/'],
           strictQuery: false,
           summary: 'Tools for coding agents (Model Context Protocol, streamable HTTP)',
           access: { anyToken: true },

@@ -19,14 +19,13 @@ const LEFT_OUT = new Set([
   'uniqueItems',
   'examples',
   'not',
+  // Some clients know no such keyword, and what a route does not know it names in its answer.
+  'additionalProperties',
   'allOf',
 ]);
 
 /** Joi also allows '' and null beside the choices. They are not listed, but the route accepts them. */
 const said = (choice: unknown): boolean => choice !== null && choice !== '';
-
-/** Whether a schema says its type and nothing more. */
-const isPlain = (schema: Schema, type: unknown): boolean => schema['type'] === type && Object.keys(schema).length === 1;
 
 /** The schema without keywords that do not help a caller; `description` and `default` stay. */
 export function lean(schema: Schema): Schema {
@@ -36,15 +35,11 @@ export function lean(schema: Schema): Schema {
     if (keyword === 'properties' && isSchema(value))
       out[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, lean(one as Schema)]));
     else if (keyword === 'enum' && Array.isArray(value)) out[keyword] = value.filter(said);
-    else if (keyword === 'type' && Array.isArray(value)) out[keyword] = single(value.filter((type) => type !== 'null'));
+    else if (keyword === 'type' && Array.isArray(value)) out[keyword] = typeIn(value);
     else out[keyword] = isSchema(value) ? lean(value) : value;
   }
-  // Elements that may be any text say nothing, and neither do elements of the type that stands alone.
-  const { items, type } = out;
-  if (isSchema(items) && Array.isArray(type) && (isPlain(items, 'string') || isPlain(items, type[0])))
-    delete out['items'];
-  // A list of words already shows the type.
-  if (out['enum'] !== undefined && out['type'] === 'string') delete out['type'];
+  if (out['type'] === 'array') out['items'] ??= { type: 'string' };
+  else delete out['items'];
   return out;
 }
 
@@ -56,4 +51,12 @@ function oneOf(schema: Schema): Schema {
   return first === undefined ? rest : { ...rest, ...oneOf(first) };
 }
 
-const single = (types: unknown[]): unknown => (types.length === 1 ? types[0] : types);
+/**
+ * One type of several, since public clients reject lists of types (contract 20, Amendments). Where one value or a list
+ * is taken, it is the list; two values of yes and no are all that there are, so there it is the one. The route still
+ * takes both.
+ */
+function typeIn(types: readonly unknown[]): unknown {
+  const [first, ...others] = types.filter((type) => type !== 'null');
+  return first !== 'boolean' && others.includes('array') ? 'array' : first;
+}

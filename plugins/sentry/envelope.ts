@@ -12,17 +12,21 @@ export interface EnvelopeItem {
   type: string;
   /** The payload's bytes: a view, no copy. */
   payload: Buffer;
+  /** The payload was left out while it arrived: its bytes, or true where its header states none. */
+  skipped?: number | true;
 }
 
 export interface Envelope {
   header: Readonly<Record<string, unknown>>;
   items: readonly EnvelopeItem[];
+  /** A sentence: what is wrong with the item behind the last one, from which on nothing can be read. */
+  fault?: string;
 }
 
 /** An SDK sends one event, or up to a hundred sessions. */
 const MOST_ITEMS = 1_000;
 /** Bytes of a header line. SDKs send a few hundred. */
-const LONGEST_HEADER = 16_384;
+export const LONGEST_HEADER = 16_384;
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -51,23 +55,32 @@ export function envelopeHeader(bytes: Buffer): Record<string, unknown> | null {
   return jsonLine(bytes, 0, lineAt(bytes, 0));
 }
 
-/** The envelope, or one sentence that says what is wrong with it. */
+/** A header as JSON; null when it is none. */
+export const parseHeader = (line: Buffer): Record<string, unknown> | null =>
+  jsonLine(line, 0, { to: line.length, next: line.length });
+
+/**
+ * The envelope, or one sentence that says what is wrong with it. An item that cannot be read takes those behind it
+ * along, and those before it stay (`fault`).
+ */
 export function readEnvelope(bytes: Buffer): Envelope | string {
   const first = lineAt(bytes, 0);
   const header = jsonLine(bytes, 0, first);
   if (header === null) return 'The first line of an envelope is a JSON object.';
   const items: EnvelopeItem[] = [];
   for (let at = blank(bytes, first.next); at < bytes.length; at = blank(bytes, at)) {
-    if (items.length === MOST_ITEMS) return `The envelope has more than ${MOST_ITEMS} items.`;
+    const broken = (fault: string): Envelope | string => (items.length === 0 ? fault : { header, items, fault });
+    if (items.length === MOST_ITEMS) return broken(`The envelope has more than ${MOST_ITEMS} items.`);
     const head = lineAt(bytes, at);
     const about = jsonLine(bytes, at, head);
-    const { type, length } = about ?? {};
+    const { type, length, skipped } = about ?? {};
     if (about === null || typeof type !== 'string') {
-      return `The header of item ${items.length + 1} is no JSON object with a \`type\`.`;
+      return broken(`The header of item ${items.length + 1} is no JSON object with a \`type\`.`);
     }
     const end = length === undefined || length === null ? lineAt(bytes, head.next).to : lengthEnd(bytes, head, length);
-    if (end === null) return `The \`length\` of item ${items.length + 1} does not meet the end of its payload.`;
-    items.push({ type, payload: bytes.subarray(head.next, end) });
+    if (end === null) return broken(`The \`length\` of item ${items.length + 1} does not meet the end of its payload.`);
+    const payload = bytes.subarray(head.next, end);
+    items.push(typeof skipped === 'number' || skipped === true ? { type, payload, skipped } : { type, payload });
     at = end;
   }
   return { header, items };

@@ -1,4 +1,5 @@
 /** Envelopes and stored events on their way to the error stream (contract 21, Sentry SDK intake). */
+import { isUtf8 } from 'node:buffer';
 import { inject, injectable, PORT, token, type Ids } from '../../kernel/contract.js';
 import { denied, notFound, ServiceError } from '../../kernel/errors.js';
 import { ERROR_INTAKE, type ErrorIntake, type ErrorSender } from '../../ports/domain/errors.js';
@@ -7,13 +8,14 @@ import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js'
 import type { TokenPrincipal } from '../../ports/http.js';
 import { isCheckIn } from './check-in.js';
 import { CheckIns } from './check-ins.js';
-import type { Envelope } from './envelope.js';
+import type { Envelope, EnvelopeItem } from './envelope.js';
 import { eventIdOf, reportOf, type AboutEvent } from './event.js';
 import { feedbackOf, isFeedback } from './feedback.js';
 import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
 import { scriptFramesOf, statesDebugIds } from './scripts.js';
 import { isSession, weightOfSessions } from './session.js';
 import type { AboutSessions } from './session.js';
+import { categoryOf } from './skipped.js';
 import { SessionCounting } from './session-counting.js';
 import { instant } from './time.js';
 import { record, type Loose } from './values.js';
@@ -23,6 +25,18 @@ export interface SentryCaller {
   principal: TokenPrincipal;
   address: string;
 }
+
+/** What became of an envelope. */
+export interface EnvelopeResult {
+  /** Of the first event; without events the id in the header, or null. */
+  id: string | null;
+  /** Sentences about what was left out or replaced. */
+  warnings: string[];
+}
+
+/** Sentences about items that were skipped. */
+const MOST_WARNINGS = 10;
+const REPLACED = 'It was not valid UTF-8: what could not be read was replaced by U+FFFD.';
 
 /** Who rewrites the frames of minified scripts; undefined where nobody does. */
 export const FIND_FRAMES = token<() => FrameRewriter | undefined>('sentry.frames');
@@ -38,9 +52,14 @@ export class SentryIntake {
     @inject(PORT.ids) private readonly ids: Pick<Ids, 'uuid'>,
   ) {}
 
-  /** Whether items of this type, which others count, are taken or skipped. */
+  /** Whether items of this type are taken; others are skipped. */
   takes(type: string): boolean {
-    return (isCheckIn(type) && this.checkIns.taken) || (isSession(type) && this.sessions.taken);
+    return (
+      type === 'event' ||
+      isFeedback(type) ||
+      (isCheckIn(type) && this.checkIns.taken) ||
+      (isSession(type) && this.sessions.taken)
+    );
   }
 
   /** A call was answered with an error. */
@@ -51,16 +70,27 @@ export class SentryIntake {
   /**
    * Records the events of an envelope, in their order, then the feedback of users, the check-ins of jobs and
    * sessions, and skips other items. Resolves after the commit.
-   * @returns the id of the first event; without events the id in the header, or null
+   * @param limited categories whose items are left out
    * @throws ServiceError not_found, insufficient_scope (the number is not of the key's project), invalid_json. When
-   *   events
-   * fail, the first failure is thrown after all others have been recorded; their ids keep a repeat from counting twice
+   * events fail, the first failure is thrown after all others have been recorded; their ids keep a repeat from counting
+   * twice. Another item that cannot be read costs no event: it is named in `warnings`
    */
-  async envelope(number: number, { header, items }: Envelope, caller: SentryCaller): Promise<string | null> {
+  async envelope(
+    number: number,
+    envelope: Envelope,
+    caller: SentryCaller,
+    limited: ReadonlyMap<string, number> = new Map(),
+  ): Promise<EnvelopeResult> {
+    const { header, fault } = envelope;
     const project = await this.#project(number, caller.principal);
+    const taken = envelope.items.filter(({ type, skipped }) => skipped === undefined && this.takes(type));
+    if (fault !== undefined && taken.length === 0) throw new ServiceError('invalid_json', fault);
+    const warnings = warningsOf(envelope, taken, (type) => this.takes(type));
+    const items = taken.filter(({ type }) => !limited.has(categoryOf(type) ?? ''));
     const sent_at = instant(header['sent_at']);
     let id = eventIdOf(header['event_id']);
-    const refusals: unknown[] = [];
+    const failures: unknown[] = [];
+    const others: unknown[] = [];
     let first = true;
     for (const { type, payload } of items) {
       if (type !== 'event') continue;
@@ -72,7 +102,7 @@ export class SentryIntake {
         first = false;
         await this.#record(event, { project, id: own, address: caller.address, sent_at }, caller);
       } catch (error) {
-        refusals.push(error);
+        failures.push(error);
       }
     }
     // After the events: one of them may be what a user speaks of.
@@ -83,26 +113,31 @@ export class SentryIntake {
         await this.errors.feedback(given, senderOf(caller));
         id ??= given.id;
       } catch (error) {
-        refusals.push(error);
+        others.push(error);
       }
     }
     for (const { type, payload } of items) {
-      if (!isCheckIn(type) || !this.checkIns.taken) continue;
+      if (!isCheckIn(type)) continue;
       try {
         await this.checkIns.take(await eventOf(payload), project, caller.principal);
       } catch (error) {
-        refusals.push(error);
+        others.push(error);
       }
     }
     const { sessions } = boundedSessions(items);
-    if (sessions.length > 0) refusals.push(...(await this.#countSessions(sessions, { project, sent_at }, caller)));
-    if (refusals.length > 0) throw refusals[0];
-    return id;
+    if (sessions.length > 0) others.push(...(await this.#countSessions(sessions, { project, sent_at }, caller)));
+    const hasEvent = items.some(({ type }) => type === 'event');
+    for (const error of others) {
+      if (hasEvent && error instanceof ServiceError && error.code === 'invalid_json')
+        warnings.push(`An item was skipped: ${error.message}`);
+      else failures.push(error);
+    }
+    if (failures.length > 0) throw failures[0];
+    return { id, warnings };
   }
 
   /** Counts all sessions of the envelope at once, which makes them few writes. @returns what failed */
   async #countSessions(sessions: Envelope['items'], about: AboutSessions, caller: SentryCaller): Promise<unknown[]> {
-    if (!this.sessions.taken) return [];
     const { address, intake = false } = senderOf(caller);
     const done = await Promise.allSettled(
       sessions.map(async ({ type, payload }) =>
@@ -113,7 +148,7 @@ export class SentryIntake {
   }
 
   /** Records one bare event, or the feedback in it. Some SDKs also send transactions here; they are skipped. */
-  async event(number: number, bytes: Buffer, caller: SentryCaller): Promise<string> {
+  async event(number: number, bytes: Buffer, caller: SentryCaller): Promise<EnvelopeResult & { id: string }> {
     const project = await this.#project(number, caller.principal);
     const event = await eventOf(bytes);
     const id = eventIdOf(event['event_id']) ?? this.#newId();
@@ -123,7 +158,7 @@ export class SentryIntake {
     } else if (event['type'] !== 'transaction') {
       await this.#record(event, { project, id, address: caller.address }, caller);
     }
-    return id;
+    return { id, warnings: isUtf8(bytes) ? [] : [REPLACED] };
   }
 
   /** The project's slug. A key may use only the number of its own project; a token for all projects may use any. */
@@ -158,6 +193,22 @@ export class SentryIntake {
   #newId(): string {
     return this.ids.uuid().replaceAll('-', '');
   }
+}
+
+function warningsOf(
+  { items, fault }: Envelope,
+  taken: readonly EnvelopeItem[],
+  takes: (type: string) => boolean,
+): string[] {
+  const left = items.flatMap(({ type, skipped }) => {
+    if (skipped === undefined) return [];
+    const size = skipped === true ? '' : ` of ${skipped} bytes`;
+    return `An item ${JSON.stringify(type.slice(0, 40))}${size} was skipped: ${takes(type) ? 'it is too large' : 'its kind is not stored'}.`;
+  });
+  const warnings = left.slice(0, MOST_WARNINGS);
+  if (fault !== undefined) warnings.push(`${fault} It was skipped, and what stands behind it.`);
+  if (taken.some(({ payload }) => !isUtf8(payload))) warnings.push(REPLACED);
+  return warnings;
 }
 
 const senderOf = ({ principal: { id, name, token_kind }, address }: SentryCaller): ErrorSender => ({

@@ -5,11 +5,9 @@ import { ServiceError } from '../../kernel/errors.js';
 import { Reply } from '../../ports/http.js';
 import { keyOf } from './credential.js';
 import { readEnvelope, type Envelope } from './envelope.js';
-import { isCheckIn } from './check-in.js';
-import { isFeedback } from './feedback.js';
+import { EnvelopeSieve } from './envelope-sieve.js';
 import type { SentryCaller, SentryIntake } from './intake.js';
-import { isSession, weightOfSessions } from './session.js';
-import { quietHeader } from './skipped.js';
+import { countCategories, limitsHeader, quietHeader } from './skipped.js';
 
 const params = joi.object({
   number: joi
@@ -23,7 +21,10 @@ const query = joi.object({ sentry_key: joi.any().description('The intake key, wh
 
 const output = named(
   'SentryAnswer',
-  joi.object({ id: joi.string().description('Id of the event: the client_ref of its occurrence') }),
+  joi.object({
+    id: joi.string().description('Id of the event: the client_ref of its occurrence'),
+    warnings: joi.array().items(joi.string()).description('What was left out or replaced; missing: nothing'),
+  }),
 );
 
 const shared = {
@@ -42,34 +43,17 @@ const shared = {
   errors: ['unknown_project', 'validation_failed'],
 } satisfies Partial<RouteSpec>;
 
-const limits = {
-  rate: 'intake',
-  space: true,
-  inflate: true,
-  payload: 'raw',
-  // All categories for this key: every item counts against the same bucket.
-  refused: (seconds: number) => ({ 'x-sentry-rate-limits': `${seconds}::key` }),
-} satisfies RouteSpec['limits'];
+const NOTHING_LIMITED: ReadonlyMap<string, number> = new Map();
+const RATE_LIMITS = 'x-sentry-rate-limits';
+
+const limits = { rate: 'intake', space: true, inflate: true, payload: 'raw' } satisfies RouteSpec['limits'];
+
+/** All categories for this key: it sends too many calls, whatever is in them. */
+const refused = (seconds: number): Record<string, string> => ({ [RATE_LIMITS]: `${seconds}::key` });
 
 const KEY =
   'The key is in `X-Sentry-Auth`, in `?sentry_key=`, or in the DSN of the envelope’s header. Bodies may be compressed ' +
   '(gzip, deflate, br, zstd) and need no content type.';
-
-/**
- * Every event, feedback, check-in and item of sessions counts; an envelope without any counts as one (contract 00,
- * limits).
- */
-export function costOf(body: unknown): number {
-  const envelope = body as Envelope | string;
-  if (typeof envelope === 'string') return 1;
-  return Math.max(
-    1,
-    envelope.items.reduce((sum, { type, payload }) => {
-      if (isSession(type)) return sum + weightOfSessions(payload);
-      return sum + (type === 'event' || isFeedback(type) || isCheckIn(type) ? 1 : 0);
-    }, 0),
-  );
-}
 
 export const routes = (intake: SentryIntake): RouteSpec[] => [
   {
@@ -85,15 +69,25 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
       'of its event, also of one that comes later, or a bug. Check-ins of jobs (`check_in`) become heartbeats of the monitor ' +
       '`<project>/<monitor slug>`. Sessions (`session`, `sessions`) are counted by version, environment and hour. Other items are skipped, and `X-Sentry-Rate-Limits` asks the SDK to send none of their kind ' +
       `for an hour. ${KEY}`,
-    limits: { ...limits, read: readEnvelope, cost: costOf },
+    limits: {
+      ...limits,
+      read: readEnvelope,
+      sieve: (most) => new EnvelopeSieve((type) => intake.takes(type), most),
+      categories: (body) => {
+        const envelope = body as Envelope | string;
+        return countCategories(typeof envelope === 'string' ? [] : envelope.items, (type) => intake.takes(type));
+      },
+      limited: (limited) => ({ [RATE_LIMITS]: limitsHeader(limited) }),
+      refused,
+    },
     handle: async (request) => {
-      const { body, params: path } = request;
+      const { body, params: path, limited = NOTHING_LIMITED } = request;
       const envelope = body as Envelope | string;
       if (typeof envelope === 'string') throw new ServiceError('invalid_json', envelope);
-      const id = await intake.envelope(Number(path['number']), envelope, callerOf(request));
-      const answer = id === null ? {} : { id };
-      const quiet = quietHeader(envelope.items, (type) => intake.takes(type));
-      return quiet === null ? answer : new Reply(200, answer).header('x-sentry-rate-limits', quiet);
+      const { id, warnings } = await intake.envelope(Number(path['number']), envelope, callerOf(request), limited);
+      const answer = { ...(id !== null && { id }), ...(warnings.length > 0 && { warnings }) };
+      const quiet = quietHeader(envelope.items, (type) => intake.takes(type), limited);
+      return quiet === null ? answer : new Reply(200, answer).header(RATE_LIMITS, quiet);
     },
   },
   {
@@ -105,10 +99,15 @@ export const routes = (intake: SentryIntake): RouteSpec[] => [
     aliases: ['/api/{number}/store'],
     summary: 'Take one event of an older Sentry SDK',
     description: `The body is the event itself, as JSON. ${KEY}`,
-    limits,
-    handle: async (request) => ({
-      id: await intake.event(Number(request.params['number']), request.body as Buffer, callerOf(request)),
-    }),
+    limits: { ...limits, refused: (seconds) => ({ [RATE_LIMITS]: `${seconds}:error:key` }) },
+    handle: async (request) => {
+      const { id, warnings } = await intake.event(
+        Number(request.params['number']),
+        request.body as Buffer,
+        callerOf(request),
+      );
+      return { id, ...(warnings.length > 0 && { warnings }) };
+    },
   },
 ];
 

@@ -4,11 +4,15 @@
  * away. Pure.
  */
 import type { EnvelopeItem } from './envelope.js';
+import { isSession, weightOfSessions } from './session.js';
 
 const QUIET_SECONDS = 3600;
 
-/** Item type → the SDKs' categories for it. Client reports are rare and have none. */
+/** Item type → the SDKs' category for it. Client reports are rare and have none. */
 const CATEGORIES: Readonly<Record<string, string>> = {
+  event: 'error',
+  feedback: 'feedback',
+  user_report: 'feedback',
   session: 'session',
   sessions: 'session',
   transaction: 'transaction',
@@ -25,15 +29,46 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   attachment: 'attachment',
 };
 
-/**
- * The value of `X-Sentry-Rate-Limits`; null when the envelope held no such item.
- * @param taken whether somebody takes items of this type
- */
-export function quietHeader(items: readonly EnvelopeItem[], taken: (type: string) => boolean): string | null {
-  const categories = new Set<string>();
-  for (const { type } of items) {
-    const category = type !== 'event' && Object.hasOwn(CATEGORIES, type) && !taken(type) ? CATEGORIES[type] : undefined;
-    if (category !== undefined) categories.add(category);
+/** Under which name SDKs are asked to wait with items of a type; undefined: they cannot be asked. */
+export const categoryOf = (type: string): string | undefined =>
+  Object.hasOwn(CATEGORIES, type) ? CATEGORIES[type] : undefined;
+
+/** What an envelope costs of each category, by the items that are taken: the others cost nothing. */
+export function countCategories(
+  items: readonly EnvelopeItem[],
+  taken: (type: string) => boolean,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { type, payload } of items) {
+    const category = taken(type) ? categoryOf(type) : undefined;
+    const units = isSession(type) ? weightOfSessions(payload) : 1;
+    if (category !== undefined) counts.set(category, (counts.get(category) ?? 0) + units);
   }
-  return categories.size === 0 ? null : `${QUIET_SECONDS}:${[...categories].join(';')}:key`;
+  return counts;
+}
+
+/** `60:error:key, 5:session:key`: how many seconds an SDK keeps items of each category to itself. */
+export const limitsHeader = (limited: ReadonlyMap<string, number>): string =>
+  [...limited].map(([category, seconds]) => `${seconds}:${category}:key`).join(', ');
+
+/**
+ * The value of `X-Sentry-Rate-Limits`; null when the envelope held nothing that is not taken.
+ * @param taken whether items of this type are taken
+ * @param limited categories that are used up, with the seconds until they are taken again
+ */
+export function quietHeader(
+  items: readonly EnvelopeItem[],
+  taken: (type: string) => boolean,
+  limited: ReadonlyMap<string, number>,
+): string | null {
+  const quiet = new Set<string>();
+  for (const { type } of items) {
+    const category = taken(type) ? undefined : categoryOf(type);
+    if (category !== undefined) quiet.add(category);
+  }
+  const parts = [
+    ...(quiet.size === 0 ? [] : [`${QUIET_SECONDS}:${[...quiet].join(';')}:key`]),
+    ...(limited.size === 0 ? [] : [limitsHeader(limited)]),
+  ];
+  return parts.length === 0 ? null : parts.join(', ');
 }

@@ -30,6 +30,8 @@ export interface HttpRequest {
   signal: AbortSignal;
   /** For what only waits: aborts with `signal`, and when the service begins to stop, so that it is answered then. */
   waiting: AbortSignal;
+  /** Categories of the call's content that are used up, with the seconds until they are taken again. */
+  limited?: ReadonlyMap<string, number>;
   /** The slug that the query was filled in with, because the visitor has chosen this project (`projectQuery`). */
   chosenProject?: string;
   /** Name of the tool by which an agent calls this route (ports/tools.ts); undefined for a request of its own. */

@@ -1,6 +1,7 @@
 /** A route as data: what it takes, who may call it, and the handler. */
 import type { ObjectSchema, Schema } from 'joi';
 import type { Access } from './access.js';
+import type { BodySieve } from './body-sieve.js';
 import type { OpenBucket, RateClass } from './rates.js';
 import type { HttpRequest } from './request.js';
 import type { ToolSpec } from './tool.js';
@@ -83,6 +84,16 @@ export interface RouteSpec {
     proves?: (request: HttpRequest, answer: object) => string | null;
     /** How many units this call counts (elements of an array intake). Called with the parsed body. */
     cost?: (body: unknown) => number;
+    /**
+     * How many units this call counts by category, each in a bucket of its own for every credential; categories that
+     * are missing cost nothing. A category that is used up stands in `limited` of the request, for the handler to leave
+     * it out; the call is refused when all are. Called with the parsed body, in place of `cost`.
+     */
+    categories?: (body: unknown) => ReadonlyMap<string, number>;
+    /** Further headers of a 429 for categories that are used up. @param limited seconds until they are taken again */
+    limited?: (limited: ReadonlyMap<string, number>) => Record<string, string>;
+    /** Leaves parts out of a body that is larger than its limit, while it arrives. @param most bytes that are kept */
+    sieve?: (most: number) => BodySieve;
     /** Body size in bytes on the wire; default `limits.json_bytes`. */
     bytes?: number;
     /**

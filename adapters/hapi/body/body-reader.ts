@@ -1,11 +1,14 @@
 /** A route's body: media type, bytes, inflating, parsing. The result has yet to be checked against the schema. */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { RouteSpec } from '../../../ports/http.js';
 import type { HttpLimits } from '../../../ports/http-limits.js';
 import { Failure, OVERLOADED } from '../wire/failure.js';
 import { BodyBudget, type BodyLease } from '../limits/body-budget.js';
 import { MULTIPART_TYPE, parseForm, parseMultipart, type FormWithFiles } from './form.js';
+import { isEncoded } from './decoders.js';
 import { Inflater } from './inflate.js';
+import { Sift } from './sift.js';
 import { MAX_INTAKE_VALUES, MAX_VALUES, parseJson } from './json.js';
 import { hasBody } from '../wire/expectation.js';
 import { WireBody, type Pace } from './wire-body.js';
@@ -14,6 +17,8 @@ export interface ReadBody {
   value: unknown;
   /** Size after inflating. */
   bytes: number;
+  /** Sentences for the answer. */
+  warnings?: readonly string[];
 }
 
 export type BodyKind = 'json' | 'json-any-type' | 'raw';
@@ -27,7 +32,8 @@ export interface BodySender {
 /** Keeps a body's room until its request has been answered. */
 export type Keep = (lease: BodyLease) => void;
 
-type RouteBody = Pick<RouteSpec, 'limits'> & { optional: boolean };
+/** @property report it is a machine's report, whose broken text is better than none */
+type RouteBody = Pick<RouteSpec, 'limits'> & { optional: boolean; report?: boolean };
 type Form = Record<string, string | string[]>;
 
 const EMPTY = Buffer.alloc(0);
@@ -43,6 +49,9 @@ const HEAD_BYTES = 16 * 1024;
 /** Limit for the form of a visitor who is not signed in. */
 const ANONYMOUS_FORM_BYTES = 64 * 1024;
 const FORM_MS = 10_000;
+/** Bytes of a body with a sieve, on the wire and decoded; what is kept of it has the usual limits. */
+const SIFTED_BYTES = 100 * 1024 * 1024;
+const REPLACED = ['The body was not valid UTF-8: what could not be read was replaced by U+FFFD.'];
 /** The budget of unknown senders has room for 16 JSON bodies of at least this size, however small the limit is. */
 const LEAST_JSON_BYTES = 1024 * 1024;
 /** Bytes per second of a body whose sender is not known. */
@@ -164,7 +173,8 @@ export class BodyReader {
     if (refused) return refused;
     const encoding = req.headers['content-encoding'];
     if (!limits.inflate && encoding !== undefined && encoding !== 'identity') return NO_ENCODING;
-    return this.#wire(req, limits.bytes ?? this.options.limits.json_bytes, sender, keep);
+    const most = limits.bytes ?? this.options.limits.json_bytes;
+    return this.#wire(req, limits.sieve !== undefined && isLong(req, most) ? SIFTED_BYTES : most, sender, keep);
   }
 
   #wire(req: IncomingMessage, limit: number, { key, known }: BodySender, keep: Keep): WireBody | Failure {
@@ -176,32 +186,55 @@ export class BodyReader {
   async #finish(
     wire: WireBody,
     req: IncomingMessage,
-    { limits = {}, optional }: RouteBody,
+    { limits = {}, optional, report = false }: RouteBody,
     sender: BodySender,
     forms: boolean,
   ): Promise<ReadBody | Failure> {
-    const sent = await wire.whole(this.#pace(sender));
-    if (sent instanceof Failure) return sent;
-    const { inflated_bytes } = this.options.limits;
-    const encoding = req.headers['content-encoding'];
-    const bytes =
-      encoding === undefined
-        ? sent
-        : await this.#inflater.inflate(sent, encoding, inflated_bytes, wire.lease, sender.key);
+    const bytes = await this.#bytes(wire, req, limits, sender);
     if (bytes instanceof Failure) return bytes;
     const kind = limits.payload ?? 'json';
     if (bytes.length === 0) return empty(kind, optional);
     const isForm = forms && mediaType(req.headers['content-type']) === FORM_TYPE;
     if (kind === 'raw' && !isForm) return { value: bytes, bytes: bytes.length };
-    const parsed = isForm ? parseForm(bytes) : parseJson(bytes, limits.inflate ? MAX_INTAKE_VALUES : MAX_VALUES);
+    const mends = report && !isForm && !isUtf8(bytes);
+    const readable = mends ? Buffer.from(bytes.toString('utf8')) : bytes;
+    const parsed = isForm ? parseForm(bytes) : parseJson(readable, limits.inflate ? MAX_INTAKE_VALUES : MAX_VALUES);
     const value = parsed instanceof Promise ? await (parsed as Promise<unknown>) : parsed;
-    return value instanceof Failure ? value : { value, bytes: bytes.length };
+    if (value instanceof Failure) return value;
+    return { value, bytes: bytes.length, ...(mends && { warnings: REPLACED }) };
+  }
+
+  /** The decoded bytes; of a long body those that its sieve leaves. */
+  async #bytes(
+    wire: WireBody,
+    req: IncomingMessage,
+    { sieve, bytes }: NonNullable<RouteBody['limits']>,
+    sender: BodySender,
+  ): Promise<Buffer | Failure> {
+    const { inflated_bytes, json_bytes } = this.options.limits;
+    const encoding = req.headers['content-encoding'];
+    const most = bytes ?? json_bytes;
+    const sift = (): Sift | null => {
+      if (sieve === undefined) return null;
+      const kept = isEncoded(encoding) ? inflated_bytes : most;
+      return new Sift({ sieve: sieve(kept), encoding, lease: wire.lease, most: { kept, decoded: SIFTED_BYTES } });
+    };
+    const long = isLong(req, most) ? sift() : null;
+    if (long !== null) return wire.sifted(this.#pace(sender), long);
+    const sent = await wire.whole(this.#pace(sender));
+    if (sent instanceof Failure || encoding === undefined) return sent;
+    const whole = await this.#inflater.inflate(sent, encoding, inflated_bytes, wire.lease, sender.key);
+    const again = whole instanceof Failure && whole.code === 'payload_too_large' ? sift() : null;
+    return again === null ? whole : this.#inflater.sifted(sent, again, sender.key);
   }
 
   #pace({ known }: BodySender): Pace {
     return { timeoutMs: this.options.timeoutMs, leastRate: known ? 0 : LEAST_RATE };
   }
 }
+
+/** Whether a body is longer than its limit, or does not say how long it is. */
+const isLong = ({ headers }: IncomingMessage, most: number): boolean => !(Number(headers['content-length']) <= most);
 
 export interface HeadOfBody {
   head: Buffer;

@@ -2,110 +2,14 @@
  * Undoes `Content-Encoding` on zlib's threads: a few bodies at once, each capped and charged while it is inflated.
  * While the sender is unknown, only the beginning of a body is inflated.
  */
-import zlib from 'node:zlib';
-import type { Transform } from 'node:stream';
-import { Failure, OVERLOADED } from '../wire/failure.js';
+import { Failure, OVERLOADED, tooLarge } from '../wire/failure.js';
 import type { BodyLease } from '../limits/body-budget.js';
 import { FairSlots } from '../limits/fair-slots.js';
-import { tooLarge } from './wire-body.js';
-
-interface Options {
-  maxOutputLength?: number;
-  chunkSize: number;
-  params?: Record<number, number>;
-}
-
-interface Decoder {
-  whole(input: Buffer, options: Options, done: (error: Error | null, result: Buffer) => void): void;
-  stream(options: Options): Transform;
-  /** Factor by which a body can grow at most. */
-  growth: number;
-  params?: Record<number, number>;
-}
+import { CHUNK, DAMAGED, decoderOf, optionsOf, type Decoder } from './decoders.js';
+import type { Sift } from './sift.js';
 
 /** Bodies inflated at once. The other half of zlib's four threads is left to files and name look-ups. */
 const SLOTS = 2;
-const CHUNK = 64 * 1024;
-const DEFLATE_GROWTH = 1_032;
-const DAMAGED = new Failure('invalid_request', 'The compressed body is damaged.');
-
-const gzip: Decoder = {
-  whole: (input, options, done) => zlib.gunzip(input, options, done),
-  stream: (options) => zlib.createGunzip(options),
-  growth: DEFLATE_GROWTH,
-};
-const deflate: Decoder = {
-  whole: (input, options, done) => zlib.inflate(input, options, done),
-  stream: (options) => zlib.createInflate(options),
-  growth: DEFLATE_GROWTH,
-};
-const deflateRaw: Decoder = {
-  whole: (input, options, done) => zlib.inflateRaw(input, options, done),
-  stream: (options) => zlib.createInflateRaw(options),
-  growth: DEFLATE_GROWTH,
-};
-const brotli: Decoder = {
-  whole: (input, options, done) => zlib.brotliDecompress(input, options, done),
-  stream: (options) => zlib.createBrotliDecompress(options),
-  growth: Infinity,
-};
-
-/** Parts of zlib that the types of Node 20 lack. */
-interface Zstd {
-  zstdDecompress?: Decoder['whole'];
-  createZstdDecompress?: Decoder['stream'];
-}
-
-/**
- * The zstd decoder, in Node since 22.15; null before. The window is capped at 8 MiB, enough for all levels below the
- * ultra ones.
- */
-const zstd: Decoder | null = ((): Decoder | null => {
-  const { zstdDecompress, createZstdDecompress } = zlib as Zstd;
-  if (zstdDecompress === undefined || createZstdDecompress === undefined) return null;
-  const { ZSTD_d_windowLogMax } = zlib.constants as unknown as { ZSTD_d_windowLogMax: number };
-  return {
-    whole: zstdDecompress,
-    stream: createZstdDecompress,
-    growth: Infinity,
-    params: { [ZSTD_d_windowLogMax]: 23 },
-  };
-})();
-
-export const ENCODINGS = ['gzip', 'deflate', 'br', ...(zstd === null ? [] : ['zstd'])].join(', ');
-
-const ACCEPT = { headers: { 'accept-encoding': ENCODINGS } };
-const UNKNOWN = new Failure('unsupported_media_type', `The content encoding is not one of ${ENCODINGS}.`, ACCEPT);
-const NO_ZSTD = new Failure(
-  'unsupported_media_type',
-  `Bodies in zstd need Node 22.15 or later on the server, which runs ${process.version}. Send ${ENCODINGS} or no encoding.`,
-  ACCEPT,
-);
-
-/**
- * The decoder of an encoding; null when there is nothing to undo. `deflate` data have a zlib header or none, depending
- * on the client.
- */
-function decoderOf(encoding: string | undefined, body: Buffer): Decoder | Failure | null {
-  switch (encoding?.trim().toLowerCase() ?? '') {
-    case '':
-    case 'identity':
-      return null;
-    case 'gzip':
-    case 'x-gzip':
-      return gzip;
-    case 'deflate':
-      return ((body[0] ?? 0) & 0x0f) === 8 && (((body[0] ?? 0) << 8) | (body[1] ?? 0)) % 31 === 0
-        ? deflate
-        : deflateRaw;
-    case 'br':
-      return brotli;
-    case 'zstd':
-      return zstd ?? NO_ZSTD;
-    default:
-      return UNKNOWN;
-  }
-}
 
 export class Inflater {
   readonly #whole = new FairSlots(SLOTS);
@@ -136,6 +40,18 @@ export class Inflater {
     });
   }
 
+  /** What is kept of a body that inflates beyond its limit. */
+  sifted(body: Buffer, sift: Sift, owner: string): Promise<Buffer | Failure> {
+    return this.#whole.run(owner, async () => {
+      try {
+        const passed = sift.push(body, () => undefined);
+        return passed instanceof Failure ? passed : await sift.end();
+      } finally {
+        sift.destroy();
+      }
+    });
+  }
+
   /** The first bytes, at most `most`, of a body that may be cut off. @param owner an address */
   async head(part: Buffer, encoding: string | undefined, most: number, owner: string): Promise<Buffer | Failure> {
     const decoder = decoderOf(encoding, part);
@@ -144,8 +60,6 @@ export class Inflater {
     return this.#heads.run(owner, () => headOf(decoder, part, most));
   }
 }
-
-const optionsOf = ({ params }: Decoder): Pick<Options, 'params'> => (params ? { params } : {});
 
 function wholeOf(decoder: Decoder, body: Buffer, limit: number): Promise<Buffer | Failure> {
   return new Promise((resolve) => {

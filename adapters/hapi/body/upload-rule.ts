@@ -4,11 +4,10 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { StreamedInput, UploadedBody } from '../../../ports/http.js';
-import { Failure } from '../wire/failure.js';
+import { Failure, tooLarge } from '../wire/failure.js';
 import { mediaType, NO_ENCODING } from './body-reader.js';
 import { hasBoundary, mostOf, MultipartBody } from './multipart.js';
 import { pacedBody, type LeastRate } from './paced-body.js';
-import { tooLarge } from './wire-body.js';
 
 const MULTIPART = 'multipart/form-data';
 const NO_BOUNDARY = new Failure('invalid_request', 'The content type names no boundary of 1 to 70 characters.');

@@ -6,8 +6,9 @@
  * without `Content-Length`.
  */
 import type { IncomingMessage } from 'node:http';
-import { Failure, OVERLOADED } from '../wire/failure.js';
+import { Failure, OVERLOADED, tooLarge } from '../wire/failure.js';
 import { hasBody, letContinue } from '../wire/expectation.js';
+import type { Sift } from './sift.js';
 import type { BodyBudget, BodyLease } from '../limits/body-budget.js';
 
 /** How long a body may take. */
@@ -23,8 +24,6 @@ export const PACE_MS = 5_000;
 
 const EMPTY = Buffer.alloc(0);
 
-export const tooLarge = (limit: number): Failure =>
-  new Failure('payload_too_large', `The body is larger than ${limit} bytes.`);
 const CUT_OFF = new Failure('invalid_request', 'The body was cut off.');
 
 /**
@@ -42,6 +41,7 @@ export class WireBody {
   #most = Infinity;
   #failure: Failure | null = null;
   #settle: ((failure: Failure | null) => void) | null = null;
+  #sift: Sift | null = null;
 
   private constructor(
     private readonly req: IncomingMessage,
@@ -74,6 +74,24 @@ export class WireBody {
   beginning(bytes: number, pace: Pace): Promise<Buffer | Failure> {
     this.#most = bytes;
     return this.head(bytes, pace);
+  }
+
+  /** The whole body without what is sifted out, which takes no room. */
+  async sifted(pace: Pace, sift: Sift): Promise<Buffer | Failure> {
+    const first = this.#joined();
+    this.#chunks = [];
+    this.lease.give(first.length);
+    this.#sift = sift;
+    try {
+      const passed = sift.push(first, () => undefined);
+      if (passed instanceof Failure) this.fail(passed);
+      const failure = await this.#read(Infinity, pace);
+      if (failure) return failure;
+      this.lease.arrived();
+      return await sift.end();
+    } finally {
+      sift.destroy();
+    }
   }
 
   /** The whole body. */
@@ -127,6 +145,16 @@ export class WireBody {
     });
   }
 
+  /** Sifts a piece, and reads on when there is room for more. */
+  #pass(sift: Sift, piece: Buffer): void {
+    this.#bytes += piece.length;
+    const passed = sift.push(piece, () => {
+      if (this.#settle !== null) this.req.resume();
+    });
+    if (passed instanceof Failure) this.fail(passed);
+    else if (passed === 'wait') this.req.pause();
+  }
+
   /** Takes a body that came together with its head, as nearly all do, without an event or a timer. */
   #take(): Failure | null {
     const bytes = (this.req.read() ?? EMPTY) as Buffer;
@@ -140,6 +168,7 @@ export class WireBody {
     const room = this.#most - this.#bytes;
     const chunk = arrived.length > room ? arrived.subarray(0, room) : arrived;
     if (this.#bytes + chunk.length > this.limit) this.fail(tooLarge(this.limit));
+    else if (this.#sift !== null) this.#pass(this.#sift, chunk);
     else if (!this.lease.take(chunk.length)) this.fail(OVERLOADED);
     else {
       this.#bytes += chunk.length;

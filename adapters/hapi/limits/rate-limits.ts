@@ -52,8 +52,8 @@ export class Buckets {
   /** 429 with the headers that contract 00 names: limit, what is left, seconds until the bucket is full again. */
   refusal(key: string, n = 1): Failure {
     const { tokens } = this.#bucket(key);
-    const perSecond = this.perMinute / 60 / this.sharers();
-    const wait = Math.max(1, Math.ceil((Math.min(n, this.#part) - tokens) / perSecond));
+    const perSecond = this.#perSecond;
+    const wait = this.wait(key, n);
     return new Failure('rate_limited', `Too many calls. Come back in ${wait} s.`, {
       headers: {
         'retry-after': String(wait),
@@ -62,6 +62,15 @@ export class Buckets {
         'ratelimit-reset': String(Math.max(wait, Math.ceil((this.#part - tokens) / perSecond))),
       },
     });
+  }
+
+  /** Seconds until `n` tokens are there. */
+  wait(key: string, n = 1): number {
+    return Math.max(1, Math.ceil((Math.min(n, this.#part) - this.#bucket(key).tokens) / this.#perSecond));
+  }
+
+  get #perSecond(): number {
+    return this.perMinute / 60 / this.sharers();
   }
 
   /** Tokens that this process may give out at once: at least one, or nobody would ever get through. */
@@ -85,6 +94,12 @@ export class Buckets {
   }
 }
 
+/** Calls whose content is counted by category cost little themselves: there may be so many times more of them. */
+const CALLS_PER_UNIT = 10;
+
+/** The category that the intakes share which take nothing else. */
+const SHARED_CATEGORY = 'error';
+
 /** The buckets of every class of calls. */
 export class RateLimits {
   readonly #classes: Record<Exclude<RateClass, 'none'>, Buckets>;
@@ -94,13 +109,19 @@ export class RateLimits {
   readonly #proven: Buckets;
   /** Bucket of intake calls per address whose credential is not in the headers. */
   readonly #keyless: Buckets;
+  /** Buckets of intake calls whose content is counted by category, for credentials and for addresses. */
+  readonly #calls: Buckets;
+  readonly #keylessCalls: Buckets;
 
   /** @param sharers how many processes share the limits */
   constructor(limits: HttpLimits, clock: Clock, sharers: () => number = () => 1) {
     const of = (perMinute: number, size = perMinute): Buckets =>
       new Buckets(perMinute, Math.max(1, size), clock, sharers);
-    const intake = (): Buckets => of(limits.intake_per_minute, limits.intake_burst || limits.intake_per_minute);
+    const intake = (times = 1): Buckets =>
+      of(limits.intake_per_minute * times, (limits.intake_burst || limits.intake_per_minute) * times);
     this.#keyless = intake();
+    this.#calls = intake(CALLS_PER_UNIT);
+    this.#keylessCalls = intake(CALLS_PER_UNIT);
     this.#classes = {
       api: of(limits.api_per_minute),
       intake: intake(),
@@ -112,8 +133,21 @@ export class RateLimits {
   }
 
   /** Counts a call whose body may hold the credential, before any of the body is read. Null when the call may go on. */
-  checkKeyless(address: string): Failure | null {
-    return this.#keyless.take(address) ? null : this.#keyless.refusal(address);
+  checkKeyless(address: string, byCategory: boolean): Failure | null {
+    const buckets = byCategory ? this.#keylessCalls : this.#keyless;
+    return buckets.take(address) ? null : buckets.refusal(address);
+  }
+
+  /** Counts an intake call whose content is counted by category. Null when it may go on. */
+  checkCalls(key: string): Failure | null {
+    return this.#calls.take(key) ? null : this.#calls.refusal(key);
+  }
+
+  /** Counts `n` units of a category. @returns null, or the refusal and the seconds until they may come */
+  checkCategory(category: string, key: string, n: number): { refusal: Failure; seconds: number } | null {
+    const { intake } = this.#classes;
+    const own = category === SHARED_CATEGORY ? key : `${category} ${key}`;
+    return intake.take(own, n) ? null : { refusal: intake.refusal(own, n), seconds: intake.wait(own, n) };
   }
 
   /** Counts an open question in one of its address's buckets. Null when it may go on. */

@@ -152,7 +152,7 @@ export class ApiRoute {
     if (this.#input.reads) {
       const failure = await this.#input.checkBody(call, place, body);
       if (failure) return failure;
-      const tooMuch = this.#limits.checkCost(call, spec.limits?.cost?.(call.body) ?? 1);
+      const tooMuch = this.#limits.checkContent(call);
       if (tooMuch) return tooMuch;
     }
     const tooLarge = this.#limits.checkBytes(call);

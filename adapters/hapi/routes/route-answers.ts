@@ -102,7 +102,7 @@ export class RouteAnswers {
     this.services.timings.refused(failure.code);
     this.#spec.onRefused?.(failure.code);
     const more = failure.status === 429 ? this.#spec.limits?.refused : undefined;
-    if (more) Object.assign(answer.headers, more(Number(answer.headers['retry-after'])));
+    if (more) answer.headers = { ...more(Number(answer.headers['retry-after'])), ...answer.headers };
     return answer;
   }
 

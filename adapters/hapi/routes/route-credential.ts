@@ -97,7 +97,7 @@ export class RouteCredential {
     if (named !== null) return this.#known(call, named, async () => (await find(null)) ?? MISSING);
     if (!input.reads || SAFE.has(call.method)) return MISSING;
     // Counted before a byte is read for a caller without a credential.
-    const limited = limits.checkKeyless(call.network);
+    const limited = limits.checkKeyless(call.network, this.own.limits.byCategory);
     if (limited) return limited;
     const body = await input.head(call, place);
     if (body instanceof Failure) return body;

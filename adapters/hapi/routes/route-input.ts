@@ -17,7 +17,7 @@ export class RouteInput {
   readonly #params: ReturnType<typeof paramsRule>;
   readonly #query: QueryRule;
   readonly #body: BodyRule | null;
-  readonly #options: { limits?: RouteSpec['limits']; optional: boolean };
+  readonly #options: { limits?: RouteSpec['limits']; optional: boolean; report: boolean };
   readonly #warns: boolean;
   readonly #parse: ((bytes: Buffer) => unknown) | undefined;
 
@@ -32,7 +32,7 @@ export class RouteInput {
     this.#query = new QueryRule(input?.query, strictQuery ?? !(reads || isForeign));
     this.#warns = !isForeign && (reads || bare === true);
     this.#body = input?.body ? new BodyRule(input.body) : null;
-    this.#options = { limits, optional: input?.optionalBody ?? false };
+    this.#options = { limits, optional: input?.optionalBody ?? false, report: input?.report ?? false };
     this.#parse = limits?.read;
     this.reads = this.#body !== null || limits?.payload !== undefined;
   }
@@ -70,13 +70,13 @@ export class RouteInput {
   async checkBody(call: IncomingRequest, place: RequestPlace, known: ReadBody | null): Promise<Failure | null> {
     const read = known ?? (await this.read(call, place, call.principal.kind === 'session'));
     if (read instanceof Failure) return read;
-    const { value } = read;
+    const { value, warnings } = read;
     call.body = this.#parse !== undefined && Buffer.isBuffer(value) ? this.#parse(value) : value;
     if (this.#body === null || Buffer.isBuffer(value)) return null;
     const checked = this.#body.check(value, read.bytes);
     if (checked instanceof Failure) return checked;
     call.body = checked.value;
-    call.warnings = [...call.warnings, ...checked.unknown];
+    call.warnings = [...call.warnings, ...(warnings ?? []), ...checked.unknown];
     return null;
   }
 }

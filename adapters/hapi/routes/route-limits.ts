@@ -3,7 +3,7 @@ import type { OpenBucket, RateClass, RouteSpec } from '../../../ports/http.js';
 import type { AccessPolicy } from '../access/access-policy.js';
 import { OPEN_COST } from '../limits/body-budget.js';
 import type { RequestPlace } from '../limits/in-flight.js';
-import type { Failure } from '../wire/failure.js';
+import { Failure } from '../wire/failure.js';
 import type { IncomingRequest } from '../wire/incoming-request.js';
 import { senderOf } from './sender.js';
 import type { RouteServices } from './services.js';
@@ -16,12 +16,14 @@ export class RouteLimits {
   /** The route lets callers without a credential in, or asks for one by HTTP Basic. */
   readonly open: boolean;
   readonly #bucket: OpenBucket;
+  readonly #own: NonNullable<RouteSpec['limits']>;
 
   constructor(
     spec: RouteSpec,
     policy: AccessPolicy,
     private readonly services: Pick<RouteServices, 'inFlight' | 'limits'>,
   ) {
+    this.#own = spec.limits ?? {};
     this.open = policy.public || policy.basic !== null;
     this.rate = spec.limits?.rate ?? (this.open ? 'public' : 'api');
     this.#bucket = spec.limits?.bucket ?? (policy.basic === null ? 'rest' : 'store');
@@ -46,11 +48,44 @@ export class RouteLimits {
     const { limits } = this.services;
     const key = this.#key(call);
     if (key === null || call.countedAs === this.rate) return null;
+    if (this.byCategory) return limits.checkCalls(key);
     return this.rate === 'public' ? limits.checkOpen(this.#bucket, key) : limits.check(this.rate, key);
   }
 
+  /** Whether the content of a call is counted by category. */
+  get byCategory(): boolean {
+    return this.#own.categories !== undefined;
+  }
+
+  /** Counts the content of a call whose body is read. Null when the call may go on. */
+  checkContent(call: IncomingRequest): Failure | null {
+    const { categories, cost } = this.#own;
+    return categories === undefined
+      ? this.#checkCost(call, cost?.(call.body) ?? 1)
+      : this.#checkCategories(call, categories(call.body));
+  }
+
+  /** Sets `limited` of a call that may go on. */
+  #checkCategories(call: IncomingRequest, costs: ReadonlyMap<string, number>): Failure | null {
+    const key = this.#key(call);
+    if (key === null) return null;
+    const limited = new Map<string, number>();
+    let failure: Failure | null = null;
+    for (const [category, n] of costs) {
+      const refused = this.services.limits.checkCategory(category, key, n);
+      if (refused === null) continue;
+      limited.set(category, refused.seconds);
+      failure ??= refused.refusal;
+    }
+    if (failure === null) return null;
+    call.limited = limited;
+    if (limited.size < costs.size) return null;
+    const { code, message, more } = failure;
+    return new Failure(code, message, { ...more, headers: { ...more.headers, ...this.#own.limited?.(limited) } });
+  }
+
   /** Counts the cost of a call beyond the one token that it has taken. Null when the call may go on. */
-  checkCost(call: IncomingRequest, cost: number): Failure | null {
+  #checkCost(call: IncomingRequest, cost: number): Failure | null {
     const key = this.#key(call);
     return cost > 1 && key !== null ? this.services.limits.check(this.rate, key, cost, 1) : null;
   }

@@ -19,6 +19,9 @@ export class Failure {
   ) {}
 }
 
+export const tooLarge = (limit: number): Failure =>
+  new Failure('payload_too_large', `The body is larger than ${limit} bytes.`);
+
 export const NOT_FOUND = new Failure('not_found', 'There is nothing under this path.');
 export const STOPPING = new Failure('not_ready', 'The service is stopping.', {
   headers: { 'retry-after': '5', connection: 'close' },

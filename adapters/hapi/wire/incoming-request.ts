@@ -53,6 +53,7 @@ export class IncomingRequest implements HttpRequest {
   params: Record<string, string>;
   query: Record<string, unknown>;
   chosenProject: string | undefined;
+  limited: ReadonlyMap<string, number> | undefined;
   body: unknown = null;
   /** About query parameters and fields of the body that were ignored. */
   warnings: readonly string[] = NO_WARNINGS;

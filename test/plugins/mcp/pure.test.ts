@@ -247,6 +247,10 @@ describe('mcp: arguments as an agent reads them', () => {
         url: { anyOf: [{ type: 'string', format: 'uri', maxLength: 500 }, { type: 'null' }, { const: '' }] },
         limit: { type: 'integer', minimum: 1, maximum: 200, default: 20 },
         tags: { type: 'array', items: { type: 'string', minLength: 1 }, maxItems: 32 },
+        project: { type: ['string', 'array'], items: { type: 'string' } },
+        kind: { type: ['string', 'array'], items: { type: 'string', enum: ['bug', 'error'] } },
+        muted: { type: ['boolean', 'array'], items: { type: 'boolean' } },
+        any: { type: ['string', 'number', 'null'] },
       },
       required: ['id'],
       additionalProperties: false,
@@ -255,14 +259,17 @@ describe('mcp: arguments as an agent reads them', () => {
       type: 'object',
       properties: {
         id: { type: 'string', description: 'Id or ref' },
-        status: { enum: ['open', 'closed'] },
-        severity: { enum: ['high', 'low'] },
+        status: { type: 'string', enum: ['open', 'closed'] },
+        severity: { type: 'string', enum: ['high', 'low'] },
         url: { type: 'string' },
         limit: { type: 'integer', default: 20 },
         tags: { type: 'array', items: { type: 'string' } },
+        project: { type: 'array', items: { type: 'string' } },
+        kind: { type: 'array', items: { type: 'string', enum: ['bug', 'error'] } },
+        muted: { type: 'boolean' },
+        any: { type: 'string' },
       },
       required: ['id'],
-      additionalProperties: false,
     });
   });
 });

@@ -67,6 +67,21 @@ describe('mcp: tools', () => {
     expect(list).to.not.include('outputSchema');
   });
 
+  it('mcp-type-lists: names one type for every property, as strict clients want it, and takes a single text still', async () => {
+    const faults: string[] = [];
+    const check = (schema: Data, path: string): void => {
+      if (typeof schema['type'] !== 'string') faults.push(`${path}: ${JSON.stringify(schema['type'])}`);
+      if (schema['items'] !== undefined) check(schema['items'] as Data, `${path}[]`);
+      for (const [name, one] of Object.entries((schema['properties'] ?? {}) as Data))
+        check(one as Data, `${path}.${name}`);
+    };
+    for (const { name, inputSchema } of toolbox.list()) check(inputSchema, name);
+    expect(faults).to.deep.equal([]);
+    await fixture.bugs.record(report({ title: 'The cart is empty' }));
+    for (const project of ['alpha', ['alpha'], ['alpha', 'beta']])
+      expect((await call('search', { project })).data['items']).to.have.lengthOf(1);
+  });
+
   it('links what an agent finds, blocks only what it holds, and tells why nothing is left', async () => {
     const { ref } = await fixture.bugs.record(report({ title: 'The cart is empty' }));
     const { ref: found } = await fixture.bugs.record(report({ title: 'Prices are strings' }));
@@ -195,7 +210,7 @@ describe('mcp: tools', () => {
   it('offers no status that is always refused, and says what is possible', async () => {
     const possible = ['open', 'needs_info', 'resolved', 'closed', 'wont_fix', 'duplicate'];
     const { inputSchema } = toolbox.list().find(({ name }) => name === 'update') ?? {};
-    expect(inputSchema?.properties?.['status']).to.deep.equal({ enum: possible });
+    expect(inputSchema?.properties?.['status']).to.deep.equal({ type: 'string', enum: possible });
     const { ref: id } = await fixture.bugs.record(report());
     const { claim_token } = (await call('claim', { id })).data['lease'] as { claim_token: string };
     const { error } = await call('update', { id, claim_token, status: 'in_progress' });

@@ -22,7 +22,7 @@ describe('sentry intake: limits', () => {
       expect(answer.status).to.equal(429);
       const wait = String(answer.headers['retry-after']);
       expect(wait).to.match(/^\d+$/);
-      expect(answer.headers['x-sentry-rate-limits']).to.equal(`${wait}::key`);
+      expect(answer.headers['x-sentry-rate-limits']).to.equal(`${wait}:error:key`);
       expect(answer.headers['access-control-allow-origin']).to.equal('*');
       expect(answer.headers['access-control-expose-headers'])
         .to.include('retry-after')

@@ -13,7 +13,7 @@ const items = (text: string): [string, string][] =>
   read(text).items.map(({ type, payload }) => [type, payload.toString('utf8')]);
 const fault = (text: string): string => {
   const envelope = readEnvelope(Buffer.from(text));
-  return typeof envelope === 'string' ? envelope : 'no fault';
+  return typeof envelope === 'string' ? envelope : (envelope.fault ?? 'no fault');
 };
 
 /** JSON without line ends, and bytes of any kind. */

@@ -55,8 +55,12 @@ export class Fixture {
     readonly server: TestServer,
   ) {}
 
-  static async create(options: Partial<HapiServerOptions> = {}): Promise<Fixture> {
-    const service = await boot([fakeAccess, projects, bugs, errorstream, sentry]);
+  /** @param more plugins beside its own */
+  static async create(
+    options: Partial<HapiServerOptions> = {},
+    more: Parameters<typeof boot>[0] = [],
+  ): Promise<Fixture> {
+    const service = await boot([fakeAccess, projects, bugs, errorstream, ...more, sentry]);
     const routes = (service.http.mounted?.routes ?? []).map(({ spec }) => bound(spec));
     return new Fixture(service, await TestServer.create({ routes }, options));
   }

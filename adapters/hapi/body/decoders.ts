@@ -1,0 +1,113 @@
+/** Content encodings that are undone, on zlib's threads. */
+import zlib from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { Failure } from '../wire/failure.js';
+
+interface Options {
+  maxOutputLength?: number;
+  chunkSize: number;
+  params?: Record<number, number>;
+}
+
+export interface Decoder {
+  whole(input: Buffer, options: Options, done: (error: Error | null, result: Buffer) => void): void;
+  stream(options: Options): Transform;
+  /** Factor by which a body can grow at most. */
+  growth: number;
+  params?: Record<number, number>;
+}
+
+export const CHUNK = 64 * 1024;
+const DEFLATE_GROWTH = 1_032;
+export const DAMAGED = new Failure('invalid_request', 'The compressed body is damaged.');
+
+const gzip: Decoder = {
+  whole: (input, options, done) => zlib.gunzip(input, options, done),
+  stream: (options) => zlib.createGunzip(options),
+  growth: DEFLATE_GROWTH,
+};
+const deflate: Decoder = {
+  whole: (input, options, done) => zlib.inflate(input, options, done),
+  stream: (options) => zlib.createInflate(options),
+  growth: DEFLATE_GROWTH,
+};
+const deflateRaw: Decoder = {
+  whole: (input, options, done) => zlib.inflateRaw(input, options, done),
+  stream: (options) => zlib.createInflateRaw(options),
+  growth: DEFLATE_GROWTH,
+};
+const brotli: Decoder = {
+  whole: (input, options, done) => zlib.brotliDecompress(input, options, done),
+  stream: (options) => zlib.createBrotliDecompress(options),
+  growth: Infinity,
+};
+
+/** Parts of zlib that the types of Node 20 lack. */
+interface Zstd {
+  zstdDecompress?: Decoder['whole'];
+  createZstdDecompress?: Decoder['stream'];
+}
+
+/**
+ * The zstd decoder, in Node since 22.15; null before. The window is capped at 8 MiB, enough for all levels below the
+ * ultra ones.
+ */
+const zstd: Decoder | null = ((): Decoder | null => {
+  const { zstdDecompress, createZstdDecompress } = zlib as Zstd;
+  if (zstdDecompress === undefined || createZstdDecompress === undefined) return null;
+  const { ZSTD_d_windowLogMax } = zlib.constants as unknown as { ZSTD_d_windowLogMax: number };
+  return {
+    whole: zstdDecompress,
+    stream: createZstdDecompress,
+    growth: Infinity,
+    params: { [ZSTD_d_windowLogMax]: 23 },
+  };
+})();
+
+export const ENCODINGS = ['gzip', 'deflate', 'br', ...(zstd === null ? [] : ['zstd'])].join(', ');
+
+const ACCEPT = { headers: { 'accept-encoding': ENCODINGS } };
+const UNKNOWN = new Failure('unsupported_media_type', `The content encoding is not one of ${ENCODINGS}.`, ACCEPT);
+const NO_ZSTD = new Failure(
+  'unsupported_media_type',
+  `Bodies in zstd need Node 22.15 or later on the server, which runs ${process.version}. Send ${ENCODINGS} or no encoding.`,
+  ACCEPT,
+);
+
+/**
+ * The decoder of an encoding; null when there is nothing to undo. `deflate` data have a zlib header or none, depending
+ * on the client.
+ */
+export function decoderOf(encoding: string | undefined, body: Buffer): Decoder | Failure | null {
+  switch (encoding?.trim().toLowerCase() ?? '') {
+    case '':
+    case 'identity':
+      return null;
+    case 'gzip':
+    case 'x-gzip':
+      return gzip;
+    case 'deflate':
+      return ((body[0] ?? 0) & 0x0f) === 8 && (((body[0] ?? 0) << 8) | (body[1] ?? 0)) % 31 === 0
+        ? deflate
+        : deflateRaw;
+    case 'br':
+      return brotli;
+    case 'zstd':
+      return zstd ?? NO_ZSTD;
+    default:
+      return UNKNOWN;
+  }
+}
+
+export const optionsOf = ({ params }: Decoder): Pick<Options, 'params'> => (params ? { params } : {});
+
+/** Whether an encoding is undone at all. */
+export const isEncoded = (encoding: string | undefined): boolean =>
+  !['', 'identity'].includes(encoding?.trim().toLowerCase() ?? '');
+
+/** The decoder of a body that arrives piece by piece. @param first of its bytes; null: there is nothing to undo */
+export function openDecoder(encoding: string | undefined, first: Buffer): Transform | Failure | null {
+  const decoder = decoderOf(encoding, first);
+  if (decoder === null || decoder instanceof Failure) return decoder;
+  return decoder.stream({ chunkSize: CHUNK, ...optionsOf(decoder) });
+}
