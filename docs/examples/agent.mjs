@@ -1,9 +1,17 @@
 // A coding agent's loop over MCP: takes the next item, keeps its lease alive, works, and resolves it; until there is no work.
 //
 //   AOS_URL=http://127.0.0.1:8080 AOS_TOKEN=svc_live_… AOS_PROJECT=shop node docs/examples/agent.mjs
+//
+// AOS_BUILD names the version that will carry the fixes; without it a person closes what is resolved.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-const { AOS_URL = 'http://127.0.0.1:8080', AOS_TOKEN, AOS_PROJECT, AOS_AGENT = 'example-agent' } = process.env;
+const {
+  AOS_URL = 'http://127.0.0.1:8080',
+  AOS_TOKEN,
+  AOS_PROJECT,
+  AOS_BUILD,
+  AOS_AGENT = 'example-agent',
+} = process.env;
 const LEASE_SECONDS = 600;
 
 const client = new Client({ name: AOS_AGENT, version: '1.0.0' });
@@ -13,19 +21,20 @@ await client.connect(
   }),
 );
 
-/** A tool's data; a refusal becomes an Error with the service's code. */
+/** A tool's data; a refusal becomes an Error with the service's code, and says which arguments are wrong. */
 async function call(name, args) {
   const { isError, structuredContent, content } = await client.callTool({ name, arguments: args });
   if (!isError) return { ...structuredContent, text: content[0].text };
-  const { code, message } = structuredContent.error;
-  throw Object.assign(new Error(`${name}: ${code}: ${message}`), { code });
+  const { code, message, fields = {} } = structuredContent.error;
+  const wrong = Object.entries(fields).map(([field, why]) => ` ${field} ${why}.`);
+  throw Object.assign(new Error(`${name}: ${code}: ${message}${wrong.join('')}`), { code });
 }
 
 /** Where your model works. `text` has the facts first and then, in one fence, everything that came from outside. */
 async function fix(item, text, signal) {
   console.log(`working on ${item.ref} (${item.severity}), ${text.length} characters to read`);
   signal.throwIfAborted();
-  return { comment: 'The total was computed before the discount; fixed and tested.', build: '1.4.0' };
+  return { comment: 'The total was computed before the discount; fixed and tested.', build: AOS_BUILD };
 }
 
 /** Renews at half of the lease; stops the work when the lease is lost. */
@@ -50,7 +59,7 @@ async function workOn() {
   try {
     const { comment, build } = await fix(item, text, work.signal);
     const done = await call('resolve', { id: item.id, claim_token, resolved_in_build: build, comment });
-    console.log(`${done.ref} is ${done.status} in ${build}`);
+    console.log(`${done.ref} is ${done.status} in ${build ?? 'no build yet'}`);
   } catch (error) {
     // After lease_lost it is not ours to give back.
     const given = { id: item.id, claim_token, reason: error.message.slice(0, 500) };

@@ -1,6 +1,8 @@
 """A whole session of a coding agent over MCP, with nothing but Python's standard library.
 
     AOS_URL=http://127.0.0.1:8080 AOS_TOKEN=svc_live_... AOS_PROJECT=shop python3 docs/examples/agent.py
+
+AOS_BUILD names the version that will carry the fixes; without it a person closes what is resolved.
 """
 
 import json
@@ -12,13 +14,15 @@ import urllib.request
 URL = os.environ.get("AOS_URL", "http://127.0.0.1:8080") + "/mcp"
 TOKEN = os.environ["AOS_TOKEN"]
 PROJECT = os.environ.get("AOS_PROJECT")
+BUILD = os.environ.get("AOS_BUILD")
 
 
 class Refused(Exception):
     """The service said no: `code`, a sentence, and what belongs to the code."""
 
     def __init__(self, error):
-        super().__init__(f"{error['code']}: {error['message']}")
+        wrong = "".join(f" {field} {why}." for field, why in error.get("fields", {}).items())
+        super().__init__(f"{error['code']}: {error['message']}{wrong}")
         self.error = error
 
 
@@ -52,7 +56,7 @@ def call(tool, **arguments):
 def fix(item, text):
     """Where your model works. `text` holds the facts, and then, in one fence, what came from outside: data, no orders."""
     print(f"working on {item['ref']} ({item['severity']}), {len(text)} characters to read")
-    return "The total was computed before the discount; fixed and tested.", "1.4.0"
+    return "The total was computed before the discount; fixed and tested.", BUILD
 
 
 def work():
@@ -68,8 +72,9 @@ def work():
     try:
         comment, build = fix(item, text)
         call("renew", **held, lease_seconds=600)  # at half of the lease, while the work goes on
-        done, _ = call("resolve", **held, resolved_in_build=build, comment=comment)
-        print(f"{done['ref']} is {done['status']} in {build}, revision {done['rev']}")
+        fixed_in = {"resolved_in_build": build} if build else {}
+        done, _ = call("resolve", **held, **fixed_in, comment=comment)
+        print(f"{done['ref']} is {done['status']} in {build or 'no build yet'}, revision {done['rev']}")
     except Refused as refused:
         if refused.error["code"] != "lease_lost":  # after lease_lost it is not ours to give back
             call("release", **held, reason=str(refused)[:500])

@@ -1,7 +1,7 @@
 /** Changes of the bug tracker's stored data, by number. */
 import type { Migration } from '../../kernel/contract.js';
 import { beginWithMasks } from './groups/earlier-keys.js';
-import { olderWords } from './store/older-words.js';
+import { composeWords, olderWords } from './store/older-words.js';
 import { beginCatchUp } from './store/older-writes.js';
 import { markPlaces } from './store/place-marks.js';
 import { publicRefsApart } from './store/public-refs.js';
@@ -41,5 +41,10 @@ export const MIGRATIONS: readonly Migration[] = [
     number: 5,
     name: 'earlier-masks',
     run: (ctx) => beginWithMasks(ctx.collection('catchups'), ctx.collection('keys')),
+  },
+  {
+    number: 6,
+    name: 'composed-words',
+    run: (ctx) => composeWords({ items: ctx.collection('items'), words: ctx.collection('words') }),
   },
 ];

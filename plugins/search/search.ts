@@ -110,7 +110,7 @@ export class Search {
 const MOST_WORDS = 10;
 
 function questionOf(typed: string): Pick<SearchQuestion, 'text' | 'words'> | null {
-  const text = typed.trim();
+  const text = typed.normalize('NFC').trim();
   const words = [...new Set(text.toLowerCase().split(/\s+/))].slice(0, MOST_WORDS);
   return text === '' ? null : { text, words };
 }

@@ -51,7 +51,7 @@ export class EnvelopeSieve implements BodySieve {
       case 'copy line':
       case 'skip line':
         return this.#lineEnd(piece, at, kept);
-      case 'item':
+      default:
         return this.#item(piece, at, kept);
     }
   }

@@ -170,8 +170,8 @@ const nameOf = ({ id, ref }: ItemDoc): Target['name'] => ({ id, ref });
 
 /** The item's own token before the one for all. */
 function withToken({ set, claim_tokens: tokens = {} }: BulkRequest, { id, ref }: Pick<ItemDoc, 'id' | 'ref'>): Edit {
-  const name = [id, ref].find((key) => Object.hasOwn(tokens, key));
-  return name === undefined ? set : { ...set, claim_token: tokens[name] };
+  const [, claim_token] = Object.entries(tokens).find(([key]) => [id, ref].includes(key.toLowerCase())) ?? [];
+  return claim_token === undefined ? set : { ...set, claim_token };
 }
 
 /** What the body lacks for every item. @throws ServiceError reason_required, validation_failed */

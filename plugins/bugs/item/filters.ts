@@ -3,6 +3,7 @@ import type { Severity } from '../../../ports/domain/bugs.js';
 import type { Filter, Scalar, Sort } from '../../../ports/store.js';
 import { mayTouch, type BugCaller } from '../caller.js';
 import { hostMark, versionMark } from './place-marks.js';
+import { searchable } from '../text/search-text.js';
 import { rankOf } from './severity.js';
 
 export const SORTS = ['created_at', 'updated_at', 'last_seen_at', 'severity', 'hit_count', 'people'] as const;
@@ -114,7 +115,7 @@ const MOST_WORDS = 20;
 
 /** The words of one `q`, in lower case. */
 export function wordsOf(q: string): string[] {
-  const words = [...q.toLowerCase().matchAll(PART)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
+  const words = [...searchable(q).matchAll(PART)].map(([, quoted, bare]) => (quoted ?? bare ?? '').trim());
   return [...new Set(words.filter((word) => word !== ''))].slice(0, MOST_WORDS);
 }
 

@@ -24,9 +24,10 @@ export class Items {
     @inject(Words) private readonly words: Words,
   ) {}
 
-  /** An item by id or ref; null when there is none. */
-  async find(name: string): Promise<ItemDoc | null> {
+  /** An item by id or ref, in any case; null when there is none. */
+  async find(given: string): Promise<ItemDoc | null> {
     const { items } = this.deps;
+    const name = given.toLowerCase();
     if (!/^[a-z0-9][a-z0-9._-]{0,99}$/.test(name)) return null;
     await this.times.settle();
     return (await items.get(name)) ?? (await items.find({ filter: { ref: name }, limit: 1 })).items[0] ?? null;

@@ -9,7 +9,7 @@ import { slotId } from '../item/document-ids.js';
 import type { ItemDoc } from '../item/model.js';
 import type { StoredOccurrence } from '../item/occurrence-documents.js';
 import { unpack } from '../item/payload.js';
-import { isShort, searchText, transactionIn } from '../text/search-text.js';
+import { isShort, searchable, searchText, transactionIn } from '../text/search-text.js';
 import { Words, type WordsDeps } from './words.js';
 
 const BATCH = 200;
@@ -28,6 +28,25 @@ export async function olderWords(deps: OlderDeps): Promise<void> {
     );
     for (const id of await withSaid(deps, page)) await words.refresh(id);
   }
+}
+
+/** Stores searched texts in the form in which they are searched since (`searchable`). */
+export async function composeWords({ items, words }: Pick<OlderDeps, 'items' | 'words'>): Promise<void> {
+  for await (const page of pages(items, { limit: BATCH }))
+    await items.bulk(
+      page
+        .filter(({ search_text }) => searchable(search_text) !== search_text)
+        .map(({ id, search_text }) => ({
+          change: { id, search_text },
+          update: { set: { search_text: searchable(search_text) } },
+        })),
+    );
+  for await (const page of pages(words, { limit: BATCH }))
+    await words.bulk(
+      page
+        .filter(({ text }) => searchable(text) !== text)
+        .map(({ id, n, text }) => ({ change: { id, n }, update: { set: { text: searchable(text) }, inc: { n: 1 } } })),
+    );
 }
 
 /** Adds file and transaction to the items' own texts. */

@@ -46,3 +46,25 @@ export const TOKEN_HINT =
 
 export const scrubKnownTokens = (text: string, instead: string): string =>
   TOKEN_HINT.test(text) ? text.replace(TOKEN, instead) : text;
+
+/** Addresses by which anyone may write to a chat: their path is the secret. Others' hosts are told by `/hooks/`. */
+const HOOKS = [
+  'hooks\\.slack(?:-gov)?\\.com/(?:services|workflows|triggers)',
+  'discord(?:app)?\\.com/api(?:/v\\d{1,2})?/webhooks',
+  '\\.webhook\\.office\\.com/webhookb2',
+  'outlook\\.office(?:365)?\\.com/webhook',
+  '\\.logic\\.azure\\.com(?::443)?/workflows',
+  'chat\\.googleapis\\.com/v1/spaces',
+  'hooks\\.zapier\\.com/hooks/catch',
+  'open\\.(?:feishu\\.cn|larksuite\\.com)/open-apis/bot/v2/hook',
+  'oapi\\.dingtalk\\.com/robot/send',
+  'qyapi\\.weixin\\.qq\\.com/cgi-bin/webhook/send',
+  'api\\.telegram\\.org',
+  '/hooks(?=/[0-9A-Za-z]{17,64}(?![0-9A-Za-z_-]))',
+];
+const HOOK = new RegExp(`((?:${HOOKS.join('|')})[/?])(?!\\[scrubbed\\])([^\\s"'<>\\\\)\\]}]+)`, 'gi');
+const HOOK_HINT = /hook|logic\.azure|googleapis|dingtalk|telegram/i;
+
+/** The text without the secret part of such addresses. */
+export const scrubHooks = (text: string, instead: string): string =>
+  HOOK_HINT.test(text) ? text.replace(HOOK, (_, address: string) => address + instead) : text;

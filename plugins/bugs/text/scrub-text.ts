@@ -14,7 +14,7 @@
 import { RecentMap } from '../../../lib/recent-map.js';
 import { asSeen } from '../../../lib/unseen.js';
 import { KnownTexts } from './known-texts.js';
-import { scrubKnownTokens, TOKEN_HINT } from './known-tokens.js';
+import { scrubHooks, scrubKnownTokens, TOKEN_HINT } from './known-tokens.js';
 
 export const SCRUBBED = '[scrubbed]';
 
@@ -33,13 +33,15 @@ const ENDED = String.raw`(?:["'\]]|\[\d{0,4}\]|%5b\d{0,4}%5d|%5d){0,3}`;
 /** Separators of a key and its value: `=`, `: `, `":"`, `' => '`, `\":\"`, `%3D`, PostgreSQL's `)=(`; Python's `b"`. */
 const ASSIGN = String.raw`(?:\)=\(|\\{0,3}${ENDED}[ \t]{0,16}(?:=>|[:=]|%3[ad])[ \t]{0,16}(?:[bur]{1,2}(?=["']))?)`;
 const STRONG = [
-  'passw(?:or)?d',
+  'passw(?:or)?d(?!less)',
   'passphrase',
   'passcode',
   'passwort',
   'pwd',
   '(?<![a-z])pass(?=["\']?\\s?(?:=|["\']\\s?:))',
-  'secret',
+  // A secretary is none.
+  'secret(?!ar(?:y|i)|ions?|e[sd]?(?![a-z])|ive|ly|ory)',
+  '(?<![a-z])(?:ps?w|pswd)(?=["\']?\\s?[=:])',
   'api[-_. ]?key',
   'access[-_. ]?key',
   'private[-_. ]?key',
@@ -59,14 +61,14 @@ const STRONG = [
 ];
 /** Keys as the names of elements, options and attributes end. */
 const NAME =
-  '(?:passw(?:or)?d|passphrase|passcode|passwort|pwd|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|token)';
+  '(?:passw(?:or)?d|passphrase|passcode|passwort|pwd|(?<![a-z])pw|secret|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|token)';
 const NAMES = `[\\w-]{0,32}${NAME}`;
 /** `NoCredentialsError: Unable …`: the name of an error's class, and what follows is its message. */
 const NO_CLASS = String.raw`(?![\w-]{0,32}(?:error|exception):\s)`;
 /** `$1` the key with what follows it up to the value, `$2` the value. */
 const KEYED = new RegExp(String.raw`((?:${STRONG.join('|')})${NO_CLASS}[\w-]{0,32}${ASSIGN})${VALUE}`, 'gi');
 /** A lower-case text without any of these holds no key; one expression, because every text is searched for it. */
-const KEY_HINT = /p(?:ass|wd)|s(?:e(?:cret|ss)|i[dg])|key|c(?:redential|ard|v|ookie)|auth|token/;
+const KEY_HINT = /p(?:ass|s?w)|s(?:e(?:cret|ss)|i[dg])|key|c(?:redential|ard|v|ookie)|auth|token/;
 /** A text without any of these holds no named credential at all. */
 const NAME_HINT = new RegExp(`${KEY_HINT.source}|b(?:earer|asic)`);
 
@@ -91,6 +93,12 @@ const WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+)$/;
 const OWN_TOKEN = /(?:svc_(?:live|sub|setup|in)|wd_live)_[0-9A-Za-z]{16,}/g;
 const JWT = /(?<![\w-])eyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?/g;
 const USER_INFO = /:\/\/([^\s/?#"'<>]{1,512})@/g;
+
+/** The code of a sign-in in the query of an address, by which whoever reads it may sign in. */
+const CODE =
+  /((?:(?<!\S)(?=\S{1,2048}&)|[?&]|%3f|%26|&amp;|\\u0026)(?:code|otp)(?:=|%3d))((?:[^\s&#"'<>%\\]|%(?!26|23))+)/gi;
+/** A code that says what went wrong, or where: `404`, `ENOENT`, `de`, `not-found`. */
+const PLAIN_CODE = /^(?:\d{1,5}|[A-Z][A-Z_]{0,40}|[a-z]{1,12}(?:[-_][a-z]{1,12}){0,4}|\[scrubbed\])$/;
 
 const KEY_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const KEY_END = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
@@ -216,10 +224,10 @@ function scrubShort(text: string): string {
  */
 function scrubUntilWhole(text: string): string {
   const whole = scrubUntilSame(text);
-  const seen = asSeen(whole);
-  if (seen === whole) return whole;
+  const seen = asSeen(text);
+  if (seen === text) return whole;
   const scrubbed = scrubUntilSame(seen);
-  return scrubbed === seen ? whole : scrubbed;
+  return scrubbed === asSeen(whole) ? whole : scrubbed;
 }
 
 function scrubUntilSame(text: string): string {
@@ -241,8 +249,11 @@ function scrubCredentials(text: string): string {
   if (out.includes('svc_') || out.includes('wd_live_')) out = out.replace(OWN_TOKEN, SCRUBBED);
   if (out.includes('eyJ')) out = out.replace(JWT, SCRUBBED);
   out = scrubKnownTokens(out, SCRUBBED);
+  out = scrubHooks(out, SCRUBBED);
   if (out.includes('://') && out.includes('@')) out = out.replace(USER_INFO, scrubUserInfo);
   const lower = out.toLowerCase();
+  if (lower.includes('code=') || lower.includes('otp=') || lower.includes('code%3d'))
+    out = out.replace(CODE, (whole, key: string, value: string) => (PLAIN_CODE.test(value) ? whole : key + SCRUBBED));
   return NAME_HINT.test(lower) ? scrubNamed(out, lower) : out;
 }
 

@@ -16,7 +16,7 @@ const DEEPEST = 32;
 const MOST_VALUES = 20_000;
 
 const SECRET_KEY =
-  /passw(?:or)?d|passwort|passphrase|passcode|pwd|secret|apikey|accesskey|privatekey|encryptionkey|authorization|credential|cookie|sess(?:ion)?id|cardnumber|creditcard|ccnumber/;
+  /passw(?:or)?d(?!less)|passwort|passphrase|passcode|pwd|pswd|secret(?!ar(?:y|i)|ions?|e[sd]?(?![a-z])|ive|ly|ory)|apikey|accesskey|privatekey|encryptionkey|authorization|credential|cookie|sess(?:ion)?id(?!le)|cardnumber|creditcard|ccnumber/;
 const SECRET_KEYS = new Set([
   'pass',
   'auth',
@@ -32,12 +32,14 @@ const SECRET_KEYS = new Set([
   'card',
 ]);
 
+/** `pw` as a word of its own: `db_pw`, `userPw`. */
+const SHORT_KEY = /(?:^|[^A-Za-z])[pP][sS]?[wW](?:[^A-Za-z]|$)|[a-z]P[wW](?![a-z])/;
+
 /** Whether the value under this key of an object is a secret, whatever it looks like. */
 export function isSecretKey(key: string): boolean {
-  const plain = asSeen(key.slice(0, 200))
-    .toLowerCase()
-    .replace(/[^a-z0-9]/g, '');
-  return SECRET_KEY.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token');
+  const seen = asSeen(key.slice(0, 200));
+  const plain = seen.toLowerCase().replace(/[^a-z0-9]/g, '');
+  return SECRET_KEY.test(plain) || SECRET_KEYS.has(plain) || plain.endsWith('token') || SHORT_KEY.test(seen);
 }
 
 interface Key {

@@ -14,6 +14,12 @@ export interface SearchedParts {
   transaction?: string | null | undefined;
 }
 
+/**
+ * A text as it is searched: in lower case, and letters with their marks as one character each (NFC), so that file names
+ * of macOS, which are decomposed, are found by what is typed, and the other way round.
+ */
+export const searchable = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
+
 const BETWEEN = '\u001f';
 const LONGEST_TRANSACTION = 200;
 /** Characters of comments that are searched, newest first. */
@@ -29,10 +35,7 @@ export function transactionIn(context: unknown): string | null {
 export function searchText({ title, error_message, exception_class, file_path, transaction }: SearchedParts): string {
   const route = transaction?.slice(0, LONGEST_TRANSACTION);
   const parts = [title, error_message ?? '', exception_class ?? '', file_path ?? '', route ?? ''];
-  return parts
-    .map((part) => part.replaceAll(BETWEEN, ' '))
-    .join(BETWEEN)
-    .toLowerCase();
+  return searchable(parts.map((part) => part.replaceAll(BETWEEN, ' ')).join(BETWEEN));
 }
 
 /** The same with another title or file; message, class and transaction stay. */
@@ -47,7 +50,7 @@ export const isShort = (text: string): boolean => text.split(BETWEEN).length < 5
 /** All that is searched of an item that has a description or comments. @param comments newest first */
 export function wordsText(own: string, description: string | null, comments: readonly string[]): string {
   const said = comments.join(BETWEEN).slice(0, COMMENTS);
-  return [own, (description ?? '').toLowerCase(), said.toLowerCase()].join(BETWEEN);
+  return [own, searchable(description ?? ''), searchable(said)].join(BETWEEN);
 }
 
 /** Whether more comments would be cut off. */

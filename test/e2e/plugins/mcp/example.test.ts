@@ -42,21 +42,37 @@ describe('docs/examples: agents', function () {
     await service.project('shop');
     const token = await service.token(ALL, 'shop');
     for (const title of ['Wrong total with a discount', 'Checkout button does nothing']) {
-      const { status } = await service.request('POST', '/api/bugtracker/v1/report', token, { project: 'shop', title });
+      const seen = { project: 'shop', title, app_version: '1.4.1' };
+      const { status } = await service.request('POST', '/api/bugtracker/v1/report', token, seen);
       expect(status).to.equal(201);
     }
     const { code, output } = await runExample('agent.mjs', {
       AOS_URL: service.url,
       AOS_TOKEN: token,
       AOS_PROJECT: 'shop',
+      AOS_BUILD: '1.4.2',
     });
     expect(output).to.match(
-      /^working on shop-\d \(medium\), \d+ characters to read\nshop-\d is resolved in 1\.4\.0\n(.*\n){2}no more work\n$/,
+      /^working on shop-\d \(medium\), \d+ characters to read\nshop-\d is resolved in 1\.4\.2\n(.*\n){2}no more work\n$/,
     );
     expect(code).to.equal(0);
     const { body } = await service.request('GET', '/api/bugtracker/v1/bugs?status=resolved', token);
     expect(body['items']).to.have.lengthOf(2);
   });
+
+  for (const name of ['agent.mjs', 'agent.py'] as const)
+    it(`${name} says which argument was wrong`, async function () {
+      if (spawnSync(PROGRAMS[name], ['--version']).status !== 0) this.skip();
+      const slug = `wrong-${name.slice(-2)}`;
+      await service.project(slug);
+      const token = await service.token(ALL, slug);
+      const seen = { project: slug, title: 'Seen in a later version', app_version: '2.0.0' };
+      expect((await service.request('POST', '/api/bugtracker/v1/report', token, seen)).status).to.equal(201);
+      const env = { AOS_URL: service.url, AOS_TOKEN: token, AOS_PROJECT: slug, AOS_BUILD: '1.4.2' };
+      const { code, output } = await runExample(name, env);
+      expect(code).to.not.equal(0);
+      expect(output).to.include('resolved_in_build must be above 2.0.0');
+    });
 
   it('in Python: a whole session', async function () {
     if (spawnSync('python3', ['--version']).status !== 0) this.skip();
@@ -73,7 +89,7 @@ describe('docs/examples: agents', function () {
       AOS_PROJECT: 'mill',
     });
     expect(output).to.match(
-      /^15 tools\n0 similar\nworking on mill-1 \(medium\), \d+ characters to read\nmill-1 is resolved in 1\.4\.0, revision \d+\nno more work\n$/,
+      /^15 tools\n0 similar\nworking on mill-1 \(medium\), \d+ characters to read\nmill-1 is resolved in no build yet, revision \d+\nno more work\n$/,
     );
     expect(code).to.equal(0);
     const { body } = await service.request('GET', '/api/bugtracker/v1/bugs/mill-1', token);

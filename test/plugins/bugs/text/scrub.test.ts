@@ -38,6 +38,43 @@ const SECRETS: readonly (readonly [text: string, secret: string, left: string])[
   ['X-Api-Key: k9k9', 'k9k9', 'X-Api-Key: [scrubbed]'],
   ['PHPSESSID=abc1; path=/', 'abc1', 'PHPSESSID=[scrubbed]; path=/'],
   ['client_secret=abc', 'abc', 'client_secret=[scrubbed]'],
+  [
+    'GET https://x.io/cb?code=4/0AX4XfWh-y_z&state=s1 failed',
+    '0AX4XfWh',
+    'GET https://x.io/cb?code=[scrubbed]&state=s1 failed',
+  ],
+  ['/cb?state=s1&code=SplxlOBeZQQYbYS6WxSbIA', 'Splxl', '/cb?state=s1&code=[scrubbed]'],
+  ['code=SplxlOBeZQQYbYS6WxSbIA&state=s1', 'Splxl', 'code=[scrubbed]&state=s1'],
+  ['/login?next=%2Fcb%3Fcode%3DSplxlOBe12%26a%3D1', 'Splxl', '/login?next=%2Fcb%3Fcode%3D[scrubbed]%26a%3D1'],
+  ['/verify?code=493027', '493027', '/verify?code=[scrubbed]'],
+  ['pw=hunter2', 'hunter2', 'pw=[scrubbed]'],
+  ['db_pw: hunter2', 'hunter2', 'db_pw: [scrubbed]'],
+  ['{"pw":"hunter2","user":"bob"}', 'hunter2', '{"pw":"[scrubbed]","user":"bob"}'],
+  ['/login?user=bob&pw=hunter2', 'hunter2', '/login?user=bob&pw=[scrubbed]'],
+  ['mysql --pw hunter2 shop', 'hunter2', 'mysql --pw [scrubbed] shop'],
+  ['passwd=hunter2', 'hunter2', 'passwd=[scrubbed]'],
+  [
+    'POST https://hooks.slack.com/services/T0AB12CD3/B0EF45GH6/aBcDeFgHiJkLmNoP 404',
+    'aBcDeFgH',
+    'POST https://hooks.slack.com/services/[scrubbed] 404',
+  ],
+  [
+    '"https://discord.com/api/webhooks/1234567890/AbC-dEf_gHi"',
+    'AbC-dEf',
+    '"https://discord.com/api/webhooks/[scrubbed]"',
+  ],
+  [
+    'https://acme.webhook.office.com/webhookb2/1b2c@3d4e/IncomingWebhook/5f6a/7b8c',
+    '5f6a',
+    'https://acme.webhook.office.com/webhookb2/[scrubbed]',
+  ],
+  [
+    'https://chat.googleapis.com/v1/spaces/AAAA/messages?threadKey=1',
+    'AAAA',
+    'https://chat.googleapis.com/v1/spaces/[scrubbed]',
+  ],
+  ['https://api.telegram.org/bot110201543:AAHdqTcvCH1vGW/sendMessage', 'AAHdq', 'https://api.telegram.org/[scrubbed]'],
+  ['https://chat.acme.example/hooks/xq3k9fj2m7t1b8w5z6c4d0e2', 'xq3k9', 'https://chat.acme.example/hooks/[scrubbed]'],
   ['Key (api_key)=(k9k9) already exists.', 'k9k9', 'Key (api_key)=([scrubbed]) already exists.'],
   ['{"password":["hunter2"],"a":1}', 'hunter2', '{"password":[scrubbed],"a":1}'],
   ["{'password': ['hunter2', 'b']}", 'hunter2', "{'password': [scrubbed]}"],
@@ -125,6 +162,17 @@ const HARMLESS = [
   'bypass=true, compass: north',
   '{"key":"colour","value":"red"}',
   'cookie jar: empty, cookies are off',
+  'secretary: Ann, undersecretary = Bob',
+  '{"secretary":"Ann","secretariat":"Bonn"}',
+  'The secretion: none; secretly = yes',
+  'passwordless: on',
+  'GET /orders?code=404&a=1',
+  'GET /orders?code=ENOENT',
+  '/shops?code=de&a=1',
+  'exit code=0x80070005',
+  'error code=ab12cd34 of the printer',
+  'https://shop.example/hooks/orders/created',
+  'react/hooks/useCart.ts:12',
 ];
 
 describe('bugs: scrubbing text', () => {
@@ -304,10 +352,34 @@ describe('bugs: scrubbing objects', () => {
       'cvv',
       'card_number',
       'auth',
+      'pw',
+      'PW',
+      'db_pw',
+      'userPw',
+      'passwd',
+      'secret_arn',
+      'app.secrets',
     ]) {
       expect(isSecretKey(key), key).to.equal(true);
     }
-    for (const key of ['author', 'user', 'max_tokens', 'path', 'key', 'session', 'compass', 'tokenizer', 'line']) {
+    for (const key of [
+      'author',
+      'user',
+      'max_tokens',
+      'path',
+      'key',
+      'session',
+      'compass',
+      'tokenizer',
+      'line',
+      'secretary',
+      'secretariat',
+      'Secretaries',
+      'session_idle',
+      'spawn',
+      'powder',
+      'upward',
+    ]) {
       expect(isSecretKey(key), key).to.equal(false);
     }
   });
