@@ -20,7 +20,7 @@ import {
   VERSION_FAULT_WATCHERS,
   VERSION_FAULTS,
 } from '../../ports/domain/bugs.js';
-import { BUILD_HISTORY } from '../../ports/domain/releases.js';
+import { BUILD_HISTORY, PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { AGENT_REQUESTED, AGENT_SETTINGS } from '../../ports/domain/agent-requests.js';
 import { ITEM_FACTS } from '../../ports/domain/item-facts.js';
 import { PULL_REQUESTS } from '../../ports/domain/forge-changes.js';
@@ -104,7 +104,9 @@ export default definePlugin<BugsConfig>({
   critical: true,
   needs: [PROJECTS.name, ACCOUNTS.name, LIVE_TOKENS.name, RUNTIME.name],
   uses: [AUDIT.name],
-  provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS, AGENT_SETTINGS, BUILD_HISTORY].map(({ name }) => name),
+  provides: [BUGS, ITEMS, ERROR_GROUPS, MUTING, VERSION_FAULTS, AGENT_SETTINGS, BUILD_HISTORY, PUBLISHED_VERSIONS].map(
+    ({ name }) => name,
+  ),
   extensionPoints: [
     REPORT_FILTERS.point,
     ITEM_ACTIONS.point,
@@ -201,6 +203,7 @@ export default definePlugin<BugsConfig>({
         [MUTING.name]: services.muting,
         [VERSION_FAULTS.name]: services.faults,
         [BUILD_HISTORY.name]: services.history,
+        [PUBLISHED_VERSIONS.name]: services.publishedBuilds,
         [AGENT_SETTINGS.name]: { token_seconds: ctx.config.agent_token_seconds },
       },
       extensions: [

@@ -30,6 +30,7 @@ import { Reasons } from './splitting/reasons.js';
 import { Splitting } from './splitting/splitting.js';
 import { Closing } from './builds/closing.js';
 import { KeptHistory } from './builds/build-history.js';
+import { KnownBuilds } from './builds/known-builds.js';
 import { Faults } from './builds/version-faults.js';
 import { ReportFilters } from './muting/report-filters.js';
 import { ReleaseSightings } from './builds/release-sightings.js';
@@ -55,6 +56,7 @@ const SERVICES = {
   builds: Closing,
   faults: Faults,
   history: KeptHistory,
+  publishedBuilds: KnownBuilds,
   timeline: ReleaseSightings,
   bulk: Bulk,
   bulkRuns: BulkRuns,

@@ -22,6 +22,8 @@ export interface HourDoc extends Doc, Partial<SessionCounts> {
   /** Sketches (lib/text/distinct-sketch.ts); missing: nobody was named. */
   people?: string;
   crashed_people?: string;
+  /** 1: the version was published, or a token that is no intake key reported its sessions. */
+  vouched?: number;
   /** Who reported sessions, and who crashes: `token`, or one of a few numbers that an address falls on. */
   crash_senders?: Readonly<Record<string, number>>;
 }

@@ -6,11 +6,12 @@
 import { definePlugin, extend } from '../../kernel/contract.js';
 import { HOUR_MS } from '../../lib/time.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
+import { PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { RELEASE_HEALTH, SESSION_INTAKE } from '../../ports/domain/release-health.js';
 import { healthConfig, type ReleaseHealthConfig } from './config.js';
 import { HourCounts } from './counting/hour-counts.js';
 import { HourIntake, SKETCH_KEY } from './counting/intake.js';
-import { SeriesBook } from './counting/series-book.js';
+import { FIND_PUBLISHED, SeriesBook } from './counting/series-book.js';
 import { SessionOutcomes } from './counting/session-outcomes.js';
 import { Figures } from './figures.js';
 import { COLLECTIONS, type HourDoc } from './model.js';
@@ -24,6 +25,7 @@ export default definePlugin<ReleaseHealthConfig>({
   api: 1,
   title: 'Release health',
   needs: [PROJECTS.name],
+  uses: [PUBLISHED_VERSIONS.name],
   provides: [SESSION_INTAKE.name, RELEASE_HEALTH.name],
   extends: [PROJECT_BELONGINGS.point],
   config: healthConfig,
@@ -31,6 +33,7 @@ export default definePlugin<ReleaseHealthConfig>({
   from: import.meta.url,
   setup(ctx) {
     ctx.bind(CONFIG, ctx.config);
+    ctx.bind(FIND_PUBLISHED, () => ctx.find(PUBLISHED_VERSIONS));
     ctx.bind(SKETCH_KEY, ctx.ports.cipher.derive('releasehealth.sketches'));
     const { intake, figures, cleaning } = ctx.services({
       book: SeriesBook,

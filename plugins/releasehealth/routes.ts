@@ -21,7 +21,10 @@ const counts = {
 const version = named(
   'VersionHealth',
   whole({
-    version: joi.string().allow(null).description('Null: versions beyond the hundred of an hour, counted together'),
+    version: joi
+      .string()
+      .allow(null)
+      .description('Null: versions that nobody vouches for, beyond a hundred in an hour, counted together'),
     ...counts,
     crash_free_sessions: share.description('1 − crashed ÷ started; null: there were no sessions'),
     people: count.description('Different people, by estimate; only those whom SDKs name'),

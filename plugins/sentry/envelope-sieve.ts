@@ -40,20 +40,12 @@ export class EnvelopeSieve implements BodySieve {
 
   /** Reads on from `at`; answers where it stopped. */
   #step(piece: Buffer, at: number, kept: Buffer[]): number {
-    switch (this.#mode) {
-      case 'rest':
-        kept.push(piece.subarray(at));
-        return piece.length;
-      case 'copy':
-      case 'skip':
-        return this.#payload(piece, at, kept);
-      case 'header':
-      case 'copy line':
-      case 'skip line':
-        return this.#lineEnd(piece, at, kept);
-      default:
-        return this.#item(piece, at, kept);
-    }
+    const mode = this.#mode;
+    if (mode === 'copy' || mode === 'skip') return this.#payload(piece, at, kept);
+    if (mode === 'item') return this.#item(piece, at, kept);
+    if (mode !== 'rest') return this.#lineEnd(piece, at, kept);
+    kept.push(piece.subarray(at));
+    return piece.length;
   }
 
   #payload(piece: Buffer, at: number, kept: Buffer[]): number {

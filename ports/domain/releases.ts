@@ -112,4 +112,12 @@ export interface BuildHistory {
   of(project: string, version: string): Promise<BuildCommits | null>;
 }
 
+/** What the bug tracker knows of publishes, for those that the update service itself depends on. */
+export interface PublishedVersions {
+  /** Whether a version of the project was published, and is not withdrawn. @param version in any spelling */
+  isPublished(project: string, version: string): Promise<boolean>;
+}
+
+export const PUBLISHED_VERSIONS = token<PublishedVersions>('bugs.published_versions');
+
 export const BUILD_HISTORY = token<BuildHistory>('bugs.build_history');

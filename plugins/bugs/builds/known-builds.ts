@@ -4,6 +4,7 @@
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import type { PublishedBuild } from '../../../ports/domain/bugs.js';
+import type { PublishedVersions } from '../../../ports/domain/releases.js';
 import { each } from '../../../lib/paging.js';
 import { isoOf } from '../../../lib/time.js';
 import { compareVersions, isVersion, versionIdentity } from '../../../lib/versions.js';
@@ -18,7 +19,7 @@ const PAGE = 500;
 export type Publish = Pick<BuildDoc, 'version' | 'published_at'>;
 
 @injectable()
-export class KnownBuilds {
+export class KnownBuilds implements PublishedVersions {
   constructor(@inject(DEPS) private readonly deps: Pick<BugDeps, 'builds' | 'clock'>) {}
 
   /**
@@ -76,6 +77,10 @@ export class KnownBuilds {
     const found = await this.matching(project, [version]);
     const [first] = found.toSorted((a, b) => (a.published_at < b.published_at ? -1 : 1));
     return first === undefined ? null : { version: first.version, published_at: first.published_at };
+  }
+
+  async isPublished(project: string, version: string): Promise<boolean> {
+    return (await this.matching(project, [version])).length > 0;
   }
 
   /** The highest published version of a project, or null. */

@@ -15,7 +15,10 @@ import type { Collection } from '../../../ports/store.js';
 import type { HourDoc } from '../model.js';
 import { emptyDelta, merge, updateOf, type Delta } from './delta.js';
 
-export type HourSeries = Pick<HourDoc, 'id' | 'project' | 'version' | 'version_key' | 'environment' | 'hour'>;
+export type HourSeries = Pick<
+  HourDoc,
+  'id' | 'project' | 'version' | 'version_key' | 'environment' | 'hour' | 'vouched'
+>;
 
 interface Batch {
   delta: Delta;
@@ -61,7 +64,8 @@ export class HourCounts {
     return written;
   }
 
-  async #write({ id, ...about }: HourSeries, delta: Delta): Promise<void> {
+  async #write({ id, vouched, ...about }: HourSeries, delta: Delta): Promise<void> {
+    if (vouched === 1) delta.marks.add('vouched');
     const update = updateOf(delta);
     if (delta.people.length === 0 && delta.crashed.length === 0) {
       await this.hours.change({ id }, { ...update, setOnInsert: about }, { upsert: true });

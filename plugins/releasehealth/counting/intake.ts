@@ -46,13 +46,16 @@ export class HourIntake implements SessionIntake {
     for (const entry of report.entries) {
       const began = this.#began(entry, report.sent_at ?? null);
       if (began === null) continue;
-      const series = await this.series.of({
-        project: report.project,
-        version: versionName(report.version),
-        version_key: versionKey(report.version),
-        environment: report.environment,
-        hour: hourOf(began),
-      });
+      const series = await this.series.of(
+        {
+          project: report.project,
+          version: versionName(report.version),
+          version_key: versionKey(report.version),
+          environment: report.environment,
+          hour: hourOf(began),
+        },
+        !sender.intake,
+      );
       const delta = await this.#deltaOf(report.project, entry, isoOf(began), sender);
       const same = adding.get(series.id);
       if (same === undefined) adding.set(series.id, { series, delta });
@@ -78,6 +81,7 @@ export class HourIntake implements SessionIntake {
     const { told, user } = entry;
     const counts = 'sid' in told ? await this.outcomes.step(project, told) : totalsOf(told);
     const delta = emptyDelta();
+    if (!sender.intake) delta.marks.add('vouched');
     for (const name of COUNTS) raise(delta, name, counts[name] ?? 0);
     for (const name of ['started', 'crashed'] as const) {
       raise(delta, `minutes.${minuteOf(began)}.${name}`, counts[name] ?? 0);

@@ -1,58 +1,113 @@
 /**
- * Which versions and environments an hour of a project has: a public key may name as many as it likes, so what comes
- * beyond a bound is counted together. Every process looks once per hour at what the others count already; in the moment
- * of several processes at the bound there may be a few more.
+ * Which versions and environments an hour of a project has. A public key may name as many as it likes, so the rows of
+ * versions that nobody vouches for have a bound, and what comes beyond it is counted together. Versions that were
+ * published, or whose sessions a private token reported, always have rows of their own (contract 21, Amendments): else
+ * a stranger could hide them, and a bad rollout would go on. Every process looks once per hour at what the others count
+ * already; in the moment of several processes at the bound there may be a few more.
  */
 import { createHash } from 'node:crypto';
-import { collection, inject, injectable, PORT, type Clock } from '../../../kernel/contract.js';
+import { collection, inject, injectable, PORT, token, type Clock } from '../../../kernel/contract.js';
 import { BoundedMap } from '../../../lib/bounded-map.js';
-import { DAY_MS } from '../../../lib/time.js';
+import { each } from '../../../lib/paging.js';
+import { DAY_MS, MINUTE_MS } from '../../../lib/time.js';
+import type { PublishedVersions } from '../../../ports/domain/releases.js';
 import type { Collection } from '../../../ports/store.js';
 import type { HourDoc } from '../model.js';
 import type { HourSeries } from './hour-counts.js';
 
-/** Versions and environments of one project in one hour. */
+/** Who knows what was published; undefined where nobody does. */
+export const FIND_PUBLISHED = token<() => PublishedVersions | undefined>('releasehealth.published');
+
+/** Versions and environments, of which nobody vouches for the version, of one project in one hour. */
 export const MOST_SERIES = 100;
-/** Hours of projects that are known at a time. */
+/** Environments that public keys may give a version that is vouched for; those beyond are counted under none. */
+export const MOST_ENVIRONMENTS = 20;
+/** Rows of an hour that are read at a time. */
+const READ_AT_ONCE = 500;
+/** Hours of projects that are known at a time, and answers about versions. */
 const KEPT = 5_000;
 
 type About = Omit<HourSeries, 'id'>;
 
+/** What an hour of a project has. */
+class Hour {
+  readonly ids = new Set<string>();
+  /** Rows of versions that nobody vouches for. */
+  unknown = 0;
+  readonly #environments = new Map<string, number>();
+
+  add(id: string, { version, version_key }: Pick<About, 'version' | 'version_key'>, vouched: boolean): void {
+    this.ids.add(id);
+    if (!vouched && version !== '') this.unknown += 1;
+    this.#environments.set(version_key, this.environmentsOf(version_key) + 1);
+  }
+
+  environmentsOf(versionKey: string): number {
+    return this.#environments.get(versionKey) ?? 0;
+  }
+}
+
 @injectable()
 export class SeriesBook {
-  readonly #known: BoundedMap<Promise<Set<string>>>;
+  readonly #hours: BoundedMap<Promise<Hour>>;
+  readonly #vouched: BoundedMap<Promise<boolean>>;
 
   constructor(
     @inject(collection<HourDoc>('hours')) private readonly hours: Collection<HourDoc>,
     @inject(PORT.clock) clock: Clock,
+    @inject(FIND_PUBLISHED) private readonly published: () => PublishedVersions | undefined,
   ) {
-    this.#known = new BoundedMap({ most: KEPT, ttlMs: DAY_MS, now: () => clock.now() });
+    const now = (): number => clock.now();
+    this.#hours = new BoundedMap({ most: KEPT, ttlMs: DAY_MS, now });
+    this.#vouched = new BoundedMap({ most: KEPT, ttlMs: MINUTE_MS, now });
   }
 
-  async of(about: About): Promise<HourSeries> {
-    const known = await this.#idsOf(about);
+  /** @param byToken a token that is no intake key reports them */
+  async of(about: About, byToken: boolean): Promise<HourSeries> {
+    const hour = await this.#hourOf(about);
     const id = idOf(about);
-    if (known.has(id)) return { id, ...about };
-    if (known.size < MOST_SERIES) {
-      known.add(id);
-      return { id, ...about };
-    }
-    const others = { ...about, version: '', version_key: '', environment: '' };
-    return { id: idOf(others), ...others };
+    if (hour.ids.has(id)) return { id, ...about };
+    const vouched = byToken || (await this.#isVouched(about));
+    if (hour.ids.has(id)) return { id, ...about };
+    const isFull = vouched
+      ? !byToken && hour.environmentsOf(about.version_key) >= MOST_ENVIRONMENTS
+      : hour.unknown >= MOST_SERIES;
+    if (isFull) return folded(vouched ? { ...about, environment: '' } : { ...about, ...OTHERS });
+    hour.add(id, about, vouched);
+    return { id, ...about, ...(vouched && { vouched: 1 }) };
   }
 
-  #idsOf({ project, hour }: About): Promise<Set<string>> {
-    const key = `${project} ${hour}`;
-    const known = this.#known.get(key);
+  #isVouched({ project, version, version_key }: About): Promise<boolean> {
+    return this.#once(this.#vouched, `${project} ${version_key}`, async () => {
+      if ((await this.published()?.isPublished(project, version)) === true) return true;
+      const filter = { project, version_key, vouched: 1 };
+      return (await this.hours.find({ filter, limit: 1 })).items.length > 0;
+    });
+  }
+
+  #hourOf({ project, hour }: About): Promise<Hour> {
+    return this.#once(this.#hours, `${project} ${hour}`, async () => {
+      const found = new Hour();
+      for await (const doc of each(this.hours, { filter: { project, hour }, limit: READ_AT_ONCE }))
+        found.add(doc.id, doc, doc.vouched === 1);
+      return found;
+    });
+  }
+
+  #once<T>(answers: BoundedMap<Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> {
+    const known = answers.get(key);
     if (known !== undefined) return known;
-    const read = this.hours
-      .find({ filter: { project, hour }, limit: MOST_SERIES })
-      .then(({ items }) => new Set(items.map(({ id }) => id)));
-    this.#known.set(key, read);
-    read.catch(() => this.#known.delete(key));
-    return read;
+    const asked = ask();
+    answers.set(key, asked);
+    asked.catch(() => answers.delete(key));
+    return asked;
   }
 }
+
+/** Versions that are counted together. */
+const OTHERS = { version: '', version_key: '', environment: '' };
+
+const folded = (about: About): HourSeries => ({ id: idOf(about), ...about });
 
 const idOf = ({ project, version_key, environment, hour }: About): string =>
   createHash('sha256').update([project, version_key, environment, hour].join('\u001f')).digest('hex').slice(0, 40);

@@ -3,10 +3,11 @@ import { expect } from 'chai';
 import { HourCounts } from '../../../plugins/releasehealth/counting/hour-counts.js';
 import { HourIntake } from '../../../plugins/releasehealth/counting/intake.js';
 import { MOST_NOTES, SessionOutcomes } from '../../../plugins/releasehealth/counting/session-outcomes.js';
-import { SeriesBook } from '../../../plugins/releasehealth/counting/series-book.js';
+import { MOST_ENVIRONMENTS, MOST_SERIES, SeriesBook } from '../../../plugins/releasehealth/counting/series-book.js';
 import { Figures } from '../../../plugins/releasehealth/figures.js';
 import { COLLECTIONS, type HourDoc, type TroubledDoc } from '../../../plugins/releasehealth/model.js';
 import { HealthCleaning } from '../../../plugins/releasehealth/cleaning.js';
+import { versionIdentity } from '../../../lib/versions.js';
 import type { SessionEntry, SessionUpdate } from '../../../ports/domain/release-health.js';
 import type { ProjectDirectory } from '../../../ports/domain/projects.js';
 import type { Collection, DocumentStore } from '../../../ports/store.js';
@@ -19,7 +20,7 @@ const DAY = 86_400_000;
 const projects = { accepting: async () => ({}) } as unknown as ProjectDirectory;
 
 /** A process over the store. @param writes counts the writes of hours */
-function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }) {
+function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }, published: readonly string[] = []) {
   const rows = store.collection<HourDoc>(stores.nameOf('hours'));
   const counted: Pick<Collection<HourDoc>, 'get' | 'change'> = {
     get: (id) => rows.get(id),
@@ -30,12 +31,22 @@ function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }) 
   };
   const troubled = store.collection<TroubledDoc>(stores.nameOf('troubled'));
   const outcomes = new SessionOutcomes(troubled, clock);
+  const isPublished = async (_: string, version: string): Promise<boolean> =>
+    published.some((one) => versionIdentity(one) === versionIdentity(version));
+  const book = new SeriesBook(rows, clock, () => ({ isPublished }));
   const key = Buffer.alloc(32, 7);
-  const intake = new HourIntake(projects, new SeriesBook(rows, clock), new HourCounts(counted), outcomes, key, clock);
+  const intake = new HourIntake(projects, book, new HourCounts(counted), outcomes, key, clock);
   const take = (entries: readonly SessionEntry[], address = '192.0.2.1', known = true): Promise<void> =>
     intake.take({ project: 'shop', version: '1.4.0', environment: 'production', entries }, { address, intake: known });
+  /** Sessions of any version and environment. */
+  const told = (version: string, environment: string, known = true): Promise<void> =>
+    intake.take(
+      { project: 'shop', version, environment, entries: [totals(1)] },
+      { address: '192.0.2.1', intake: known },
+    );
   return {
     take,
+    told,
     rows,
     troubled,
     figures: new Figures(rows, clock),
@@ -74,6 +85,29 @@ for (const engine of stores.all) {
       expect(one?.started).to.equal(1_000);
       expect(one?.people).to.be.within(850, 1_150);
       expect(writes.n).to.be.below(20);
+    });
+
+    it('folds no version that was published or that a token reported, whatever versions a public key invents', async () => {
+      const published = ['1.4.0', '1.5.0'];
+      const first = processOn(store, clock, undefined, published);
+      await first.told('2.0.0-nightly', 'production', false);
+      for (let n = 0; n < MOST_SERIES + 50; n++) await first.told(`9.9.${n}`, 'production');
+      // Another process finds what this one has stored.
+      for (const { told } of [first, processOn(store, clock, undefined, published)])
+        for (const version of ['1.4.0', 'v1.5', '2.0.0-nightly', 'invented']) await told(version, 'production');
+      for (let n = 0; n < MOST_ENVIRONMENTS + 50; n++) await first.told('1.4.0', `invented-${n}`);
+      clock.forward(3_600_000);
+      for (let n = 0; n < MOST_SERIES + 50; n++) await first.told(`8.8.${n}`, 'production');
+      await first.told('2.0.0-nightly', 'production');
+      const found = await first.figures.versions({ project: 'shop', hours: 2 });
+      const started = (version: string | null): number | undefined =>
+        found.find((one) => one.version === version)?.started;
+      expect(started('1.4.0')).to.equal(2 + MOST_ENVIRONMENTS + 50);
+      expect(started('1.5')).to.equal(2);
+      expect(started('2.0.0-nightly')).to.equal(4);
+      expect(started('9.9.0')).to.equal(1);
+      expect(started(null)).to.equal(50 + 2 + 50);
+      expect(await first.rows.count({ version_key: '1.4' })).to.be.at.most(MOST_ENVIRONMENTS + 2);
     });
 
     it('two processes at once lose no session and no person, and count an error that both are told of once', async () => {
