@@ -136,6 +136,7 @@ export type {
   AccessRule,
   Answer,
   Authenticator,
+  BodySieve,
   CarriedOut,
   FormMemory,
   ChoosableProject,

@@ -43,7 +43,7 @@ const schemas = Joi.object({
   } satisfies SchemaOf<StreamedInput>),
   report: Joi.boolean(),
   optionalBody: Joi.boolean(),
-  mediaType: Joi.string(),
+  mediaType: Joi.alternatives(Joi.string(), Joi.array().items(Joi.string()).min(1)),
   headers: Joi.object().pattern(Joi.string(), Joi.string()),
 } satisfies SchemaOf<NonNullable<RouteSpec['input']>>).oxor('body', 'stream');
 const path = Joi.string()

@@ -19,8 +19,6 @@ const LEFT_OUT = new Set([
   'uniqueItems',
   'examples',
   'not',
-  // Some clients know no such keyword, and what a route does not know it names in its answer.
-  'additionalProperties',
   'allOf',
 ]);
 

@@ -5,6 +5,7 @@
 import { definePlugin } from '../../kernel/contract.js';
 import { ERROR_INTAKE } from '../../ports/domain/errors.js';
 import { PROJECTS } from '../../ports/domain/projects.js';
+import { droppedRoutes } from './dropped.js';
 import { LogIntake } from './intake.js';
 import { routes } from './routes.js';
 
@@ -17,6 +18,6 @@ export default definePlugin({
   tags: { otlp: 'What SDKs and collectors of OpenTelemetry send.' },
   setup(ctx) {
     const { intake } = ctx.services({ intake: LogIntake });
-    return { routes: routes(intake) };
+    return { routes: [...routes(intake), ...droppedRoutes({ log: ctx.log, clock: ctx.clock })] };
   },
 });

@@ -6,10 +6,8 @@ import { MOST_VALUES, readJson } from '../../lib/text/event-json.js';
 import type { LogCaller, LogIntake } from './intake.js';
 import { recordsOfJson } from './json-logs.js';
 import { Unreadable, type LogRecord, type ReadLogs } from './log-record.js';
+import { JSON_TYPE, PROTOBUF_TYPE } from './media-types.js';
 import { protobufAnswer, recordsOfProtobuf } from './protobuf-logs.js';
-
-const JSON_TYPE = 'application/json';
-const PROTOBUF_TYPE = 'application/x-protobuf';
 
 const output = named(
   'LogsAnswer',
@@ -50,7 +48,7 @@ export const routes = (intake: LogIntake): RouteSpec[] => [
       'the error stream; others are counted in `partialSuccess.rejectedLogRecords`. The project is that of the key or token; for ' +
       'a token of all projects `service.name` is its slug.',
     access: { scope: 'bugtracker:report', intake: true },
-    input: { mediaType: JSON_TYPE, report: true },
+    input: { mediaType: [JSON_TYPE, PROTOBUF_TYPE], report: true },
     output,
     plain: true,
     errors: ['invalid_request', 'invalid_json', 'unsupported_media_type'],

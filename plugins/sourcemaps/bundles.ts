@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../kernel/contract.js';
 import { AHEAD_MS } from '../../lib/clocks/elapsed.js';
+import { each } from '../../lib/paging.js';
 import { isoOf } from '../../lib/time.js';
 import { StoreConflict } from '../../ports/store.js';
 import type { BundledFile, SourceMaps, UploadedBytes } from '../../ports/source-maps/reader.js';
@@ -14,6 +15,8 @@ import { keyOf, PIECE_BYTES, type Artifact, type Bundle, type BundlePiece } from
 /** Written or removed at a time: pieces have some hundred kilobytes each, artifacts some hundred bytes. */
 const PIECES_AT_ONCE = 8;
 const ARTIFACTS_AT_ONCE = 200;
+/** Files of a release that are listed, about. */
+const MOST_LISTED = 2_000;
 /** An assembly takes seconds. One this old was cut off. */
 const CUT_OFF_MS = 3_600_000;
 
@@ -112,6 +115,26 @@ export class Bundles {
       }));
       await this.artifacts.bulk(docs.map((put) => ({ put })));
     }
+  }
+
+  /** The files of a release, about as many as are listed at most. */
+  async filesOf(
+    project: string,
+    release: string,
+  ): Promise<{ sha1: string; name: string; dist: string | null; size: number }[]> {
+    const files: { sha1: string; name: string; dist: string | null; size: number }[] = [];
+    for await (const { id, checksum, dist } of each(this.bundles, {
+      filter: { project, release, state: 'ready' },
+      limit: 100,
+    })) {
+      for await (const { file } of each(this.artifacts, {
+        filter: { id: { prefix: `${id}:` } },
+        limit: ARTIFACTS_AT_ONCE,
+      }))
+        files.push({ sha1: checksum, name: file.url, dist, size: file.size });
+      if (files.length >= MOST_LISTED) return files;
+    }
+    return files;
   }
 
   /** It was uploaded again: maps that were refused are read again. */

@@ -6,6 +6,7 @@
 import { definePlugin, extend, type Collection } from '../../kernel/contract.js';
 import { FRAME_REWRITER } from '../../ports/domain/frames.js';
 import { PROJECT_BELONGINGS, PROJECTS } from '../../ports/domain/projects.js';
+import { BUILD_HISTORY, PUBLISHED_VERSIONS } from '../../ports/domain/releases.js';
 import { Bundles } from './bundles.js';
 import { sourceMapConfig, type SourceMapConfig } from './config.js';
 import { Frames } from './frames.js';
@@ -28,6 +29,7 @@ export default definePlugin<SourceMapConfig>({
   api: 1,
   title: 'Source maps',
   needs: [PROJECTS.name],
+  uses: [BUILD_HISTORY.name, PUBLISHED_VERSIONS.name],
   provides: [FRAME_REWRITER.name],
   extends: [PROJECT_BELONGINGS.point],
   tags: { 0: 'What `sentry-cli` and the bundler plugins upload: source maps.' },
@@ -46,7 +48,12 @@ export default definePlugin<SourceMapConfig>({
       retention: Retention,
     });
     return {
-      routes: routes(uploads, { url: () => ctx.app.base_url, now: () => ctx.clock.iso() }),
+      routes: routes(uploads, {
+        url: () => ctx.app.base_url,
+        now: () => ctx.clock.iso(),
+        history: () => ctx.find(BUILD_HISTORY),
+        published: () => ctx.find(PUBLISHED_VERSIONS),
+      }),
       services: { [FRAME_REWRITER.name]: frames },
       extensions: [extend(PROJECT_BELONGINGS, { clear: (slug) => uploads.forget(slug) })],
       jobs: [

@@ -4,12 +4,13 @@
  */
 import joi from 'joi';
 import { named, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
-import { invalid, ServiceError } from '../../kernel/errors.js';
+import { invalid } from '../../kernel/errors.js';
 import { MOST_PIECES, PIECE_BYTES } from './model.js';
 import { formOf } from './multipart.js';
-import type { AssembleRequest, MapUploader, MapUploads } from './uploads.js';
+import { toolReleaseRoutes, type ToolReleaseParts } from './tool-releases.js';
+import { at, BASE, callerOf, organization, shared, slug, version } from './tool-paths.js';
+import type { AssembleRequest, MapUploads, ReleaseFile } from './uploads.js';
 
-const BASE = '/api/0';
 const PIECES_PER_CALL = 16;
 /** Boundaries and part headers. */
 const FORM_BYTES = PIECES_PER_CALL * PIECE_BYTES + 64 * 1024;
@@ -17,17 +18,7 @@ const FORM_BYTES = PIECES_PER_CALL * PIECE_BYTES + 64 * 1024;
 const FILE_BYTES = 32 * 1024 * 1024;
 const SHA1 = /^[0-9a-f]{40}$/;
 
-const slug = joi.string().min(1).max(200).required();
-const organization = slug.description('Any: this service has no organizations');
-const version = slug.description('The release, as the tool names it');
 const text = joi.string().min(1).max(200).allow(null, '').empty([null, '']).default(null);
-
-const shared = {
-  tag: '0',
-  access: { scope: 'bugtracker:manage' },
-  plain: true,
-  errors: ['unknown_project', 'validation_failed'],
-} satisfies Partial<RouteSpec>;
 
 const chunkOptions = named(
   'ChunkUploadOptions',
@@ -67,38 +58,25 @@ const assembleAnswer = named(
   }),
 );
 
-/** What tools read of a release. Releases of this service are published: these are none of them. */
-const releaseAnswer = named(
-  'ToolRelease',
-  whole({
-    version: joi.string(),
-    dateCreated: joi.string().isoDate(),
-    dateReleased: joi.string().isoDate().allow(null),
-    projects: joi.array().items(joi.object()),
-  }),
-);
-const releaseBody = joi.object({ version: joi.string().max(200) }).unknown(true);
 const fileAnswer = named(
   'ReleaseFile',
-  whole({ id: joi.string(), name: joi.string(), sha1: joi.string(), dist: joi.string().allow(null) }),
+  whole({
+    id: joi.string(),
+    name: joi.string(),
+    sha1: joi.string(),
+    dist: joi.string().allow(null),
+    size: joi.number().integer(),
+    headers: joi.object(),
+  }),
 );
 
-const callerOf = (request: HttpRequest): MapUploader => {
-  const { principal } = request;
-  if (principal.kind === 'token') return { principal, reauthorize: () => request.reauthorize() };
-  throw new ServiceError('unauthorized', 'This needs a token.');
-};
-
-/** With and without the slash at its end: tools write it, people leave it out. */
-const at = (path: string): { path: string; aliases: string[] } => ({
-  path: `${BASE}${path}/`,
-  aliases: [`${BASE}${path}`],
-});
-
-/** @param about base URL and time */
-export const routes = (uploads: MapUploads, about: { url(): string; now(): string }): RouteSpec[] => [
+/** @param about base URL, time, and who keeps what tools tell of releases */
+export const routes = (
+  uploads: MapUploads,
+  about: { url(): string } & Omit<ToolReleaseParts, 'uploads'>,
+): RouteSpec[] => [
   ...chunkRoutes(uploads, () => about.url()),
-  ...releaseRoutes(() => about.now()),
+  ...toolReleaseRoutes({ uploads, ...about }),
   ...fileRoutes(uploads),
 ];
 
@@ -164,118 +142,89 @@ function chunkRoutes(uploads: MapUploads, url: () => string): RouteSpec[] {
   ];
 }
 
-/** Tools announce releases before and after an upload. Nothing is kept of it: a release is what is published here. */
-function releaseRoutes(now: () => string): RouteSpec[] {
-  const view = (name: unknown): object => ({
-    version: String(name),
-    dateCreated: now(),
-    dateReleased: null,
-    projects: [],
-  });
-  const one = joi.object({ org: organization, version });
-  const announce = {
+function fileRoutes(uploads: MapUploads): RouteSpec[] {
+  const ofRelease = joi.object({ org: organization, version });
+  const ofProject = ofRelease.keys({ project: slug });
+  const put = {
     ...shared,
     method: 'POST',
-    output: releaseAnswer,
+    summary: 'Take a script or a source map of a release, as older tools send them',
+    description:
+      'Parts: `file`; `name`, its address with `~` for scheme and host; `dist`; `header`, where `Sourcemap: <address>` names ' +
+      'the map of a script; `project`, where neither path nor token names it.',
+    output: fileAnswer,
     status: 201,
-    summary: 'Take a tool’s announcement of a release',
-    description: 'Nothing is kept of it: a release is what is published by `/api/update/v1`.',
-    handle: ({ body }: HttpRequest) => new Reply(201, view((body as { version: string }).version)),
+    errors: [...shared.errors, 'payload_too_large'],
+    limits: { payload: 'raw', bytes: FILE_BYTES, space: true },
+    handle: (request: HttpRequest) => putFile(uploads, request),
   } satisfies Partial<RouteSpec>;
-  const body = releaseBody.fork('version', (schema) => schema.required());
-  const answerOne = {
+  const list = {
     ...shared,
-    output: releaseAnswer,
-    handle: ({ params }: HttpRequest) => view(params['version']),
+    method: 'GET',
+    summary: 'The scripts and source maps of a release',
+    output: joi.array().items(fileAnswer),
+    handle: async (request: HttpRequest) => {
+      const { project, version: release = '' } = request.params;
+      const files = await uploads.filesOf(callerOf(request), project === undefined ? [] : [project], release);
+      return files.map(fileView);
+    },
   } satisfies Partial<RouteSpec>;
+  const multipart = 'multipart/form-data';
   return [
     {
-      ...announce,
-      ...at('/organizations/{org}/releases'),
-      operationId: 'announceRelease',
-      input: { params: joi.object({ org: organization }), body },
+      ...put,
+      ...at('/projects/{org}/{project}/releases/{version}/files'),
+      operationId: 'uploadReleaseFile',
+      input: { params: ofProject, mediaType: multipart },
     },
     {
-      ...announce,
-      ...at('/projects/{org}/{project}/releases'),
-      operationId: 'announceProjectRelease',
-      input: { params: joi.object({ org: organization, project: slug }), body },
+      ...put,
+      ...at('/organizations/{org}/releases/{version}/files'),
+      operationId: 'uploadReleaseFileOfToken',
+      input: { params: ofRelease, mediaType: multipart },
     },
     {
-      ...answerOne,
-      ...at('/organizations/{org}/releases/{version}'),
-      method: 'GET',
-      operationId: 'getAnnouncedRelease',
-      summary: 'Answer a tool’s question for a release',
-      input: { params: one },
+      ...list,
+      ...at('/projects/{org}/{project}/releases/{version}/files'),
+      operationId: 'listReleaseFiles',
+      input: { params: ofProject },
     },
     {
-      ...answerOne,
-      ...at('/organizations/{org}/releases/{version}'),
-      method: 'PUT',
-      operationId: 'finalizeAnnouncedRelease',
-      summary: 'Take a tool’s word that a release is out',
-      input: { params: one, body: releaseBody },
-    },
-    {
-      ...answerOne,
-      ...at('/projects/{org}/{project}/releases/{version}'),
-      method: 'PUT',
-      operationId: 'finalizeProjectRelease',
-      summary: 'Take a tool’s word that a release of a project is out',
-      input: { params: one.keys({ project: slug }), body: releaseBody },
-    },
-    {
-      ...shared,
-      ...at('/organizations/{org}/repos'),
-      method: 'GET',
-      operationId: 'listToolRepositories',
-      summary: 'The repositories that tools may name commits of: none',
-      input: { params: joi.object({ org: organization }) },
-      output: joi.array().items(joi.object()),
-      handle: () => [],
+      ...list,
+      ...at('/organizations/{org}/releases/{version}/files'),
+      operationId: 'listReleaseFilesOfToken',
+      input: { params: ofRelease },
     },
   ];
 }
 
-function fileRoutes(uploads: MapUploads): RouteSpec[] {
-  return [
-    {
-      ...shared,
-      ...at('/projects/{org}/{project}/releases/{version}/files'),
-      method: 'POST',
-      operationId: 'uploadReleaseFile',
-      summary: 'Take a script or a source map of a release, as older tools send them',
-      description:
-        'Parts: `file`; `name`, its address with `~` for scheme and host; `dist`; `header`, where `Sourcemap: <address>` names ' +
-        'the map of a script.',
-      input: {
-        params: joi.object({ org: organization, project: slug, version }),
-        mediaType: 'multipart/form-data',
-      },
-      output: fileAnswer,
-      status: 201,
-      errors: [...shared.errors, 'payload_too_large'],
-      limits: { payload: 'raw', bytes: FILE_BYTES, space: true },
-      handle: async (request) => {
-        const { project = '', version: release = '' } = request.params;
-        const form = await formOf(request.body as Buffer, request.headers['content-type']);
-        const file = form.get('file');
-        if (file === null || typeof file === 'string') throw invalid({ file: 'is required, with a file name' });
-        const name = worded(form.get('name')) ?? `~/${file.name}`;
-        if (name.length > 1_000) throw invalid({ name: 'must have at most 1000 characters' });
-        const dist = worded(form.get('dist'));
-        const bytes = Buffer.from(await file.arrayBuffer());
-        const mapUrl =
-          form
-            .getAll('header')
-            .map(mapHeader)
-            .find((url) => url !== null) ?? null;
-        const { sha1 } = await uploads.file(callerOf(request), { project, release, dist, url: name, mapUrl, bytes });
-        return new Reply(201, { id: sha1, name, sha1, dist });
-      },
-    },
-  ];
+/** As `sentry-cli` reads a file. */
+const fileView = ({ sha1, name, dist, size }: ReleaseFile): object => ({
+  id: sha1,
+  name,
+  sha1,
+  dist,
+  size,
+  headers: {},
+});
+
+async function putFile(uploads: MapUploads, request: HttpRequest): Promise<Reply> {
+  const { version: release = '' } = request.params;
+  const form = await formOf(request.body as Buffer, request.headers['content-type']);
+  const file = form.get('file');
+  if (file === null || typeof file === 'string') throw invalid({ file: 'is required, with a file name' });
+  const name = worded(form.get('name')) ?? `~/${file.name}`;
+  if (name.length > 1_000) throw invalid({ name: 'must have at most 1000 characters' });
+  const dist = worded(form.get('dist'));
+  const bytes = Buffer.from(await file.arrayBuffer());
+  const mapUrl =
+    form
+      .getAll('header')
+      .map(mapHeader)
+      .find((url) => url !== null) ?? null;
+  const project = request.params['project'] ?? worded(form.get('project'));
+  const { sha1 } = await uploads.file(callerOf(request), { project, release, dist, url: name, mapUrl, bytes });
+  return new Reply(201, fileView({ sha1, name, dist, size: bytes.length }));
 }
 
 const worded = (value: unknown): string | null =>

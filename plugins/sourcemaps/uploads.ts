@@ -4,7 +4,7 @@ import { inject, injectable, token } from '../../kernel/contract.js';
 import { denied, invalid, ServiceError } from '../../kernel/errors.js';
 import { PROJECTS, type ProjectDirectory } from '../../ports/domain/projects.js';
 import type { TokenPrincipal } from '../../ports/http.js';
-import { MapRefused, type BundledFile } from '../../ports/source-maps/reader.js';
+import { MapRefused, type BundledFile, type UploadedBytes } from '../../ports/source-maps/reader.js';
 import { Bundles, type BundlePlan } from './bundles.js';
 import type { SourceMapConfig } from './config.js';
 import { Frames } from './frames.js';
@@ -35,8 +35,17 @@ export interface MapUploader {
   reauthorize(this: void): Promise<void>;
 }
 
+/** A file of a release, as it was uploaded. */
+export interface ReleaseFile {
+  sha1: string;
+  name: string;
+  dist: string | null;
+  size: number;
+}
+
 export interface SingleFile {
-  project: string;
+  /** Null: that of the token. */
+  project: string | null;
   release: string;
   dist: string | null;
   /** `~/assets/index.js.map` */
@@ -96,7 +105,10 @@ export class MapUploads {
         by: principal.name,
         reauthorize,
         piece: (n) => this.#piece(space, chunks[n] ?? '', n === chunks.length - 1 ? last : PIECE_BYTES),
-        files: (bytes) => this.bundles.maps.unpack(project, bytes),
+        files: async (bytes) => {
+          if ((await sha1Of(bytes)) !== checksum) throw new MapRefused('is not the content of its checksum');
+          return this.bundles.maps.unpack(project, bytes);
+        },
       });
       if (made !== 'ok') return answer(made === 'assembling' ? made : 'error', made === 'assembling' ? null : made);
     }
@@ -107,7 +119,7 @@ export class MapUploads {
   /** Keeps one file of a release, as older tools send it. @throws ServiceError unknown_project, payload_too_large */
   async file({ principal, reauthorize }: MapUploader, given: SingleFile): Promise<{ sha1: string }> {
     const { release, dist, url, bytes } = given;
-    const [project = ''] = await this.#projects(principal, [given.project]);
+    const [project = ''] = await this.#projects(principal, given.project === null ? [] : [given.project]);
     const sha1 = createHash('sha1').update(bytes).digest('hex');
     const whole = { offset: 0, length: bytes.length, packed: bytes.length, size: bytes.length, form: 'plain' } as const;
     const isMap = /\.map(?:[?#]|$)/i.test(url);
@@ -131,6 +143,18 @@ export class MapUploads {
     if (made === 'assembling') await this.#retry(project, Bundles.idOf(about));
     else if (made !== 'ok') throw new ServiceError('payload_too_large', `The file ${made}.`);
     return { sha1 };
+  }
+
+  /** The slugs of the projects that a call means. @throws ServiceError insufficient_scope, unknown_project */
+  projectsOf({ principal }: MapUploader, named: readonly string[]): Promise<string[]> {
+    return this.#projects(principal, named);
+  }
+
+  /** The files of a release, by name. @throws ServiceError insufficient_scope, unknown_project, validation_failed */
+  async filesOf({ principal }: MapUploader, named: readonly string[], release: string): Promise<ReleaseFile[]> {
+    const projects = await this.#projects(principal, named);
+    const found = await Promise.all(projects.map((project) => this.bundles.filesOf(project, release)));
+    return found.flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** A project goes, with its maps and the pieces that its tokens sent. */
@@ -184,6 +208,13 @@ export class MapUploads {
       throw new MapRefused(`has a piece of another size than ${PIECE_BYTES}`);
     return data;
   }
+}
+
+/** The SHA-1 of an upload, in hex, read piece by piece. */
+async function sha1Of({ size, read }: UploadedBytes): Promise<string> {
+  const hash = createHash('sha1');
+  for (let from = 0; from < size; from += PIECE_BYTES) hash.update(await read(from, from + PIECE_BYTES));
+  return hash.digest('hex');
 }
 
 const answer = (state: AssembleAnswer['state'], why: string | null = null): AssembleAnswer => ({

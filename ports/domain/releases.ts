@@ -116,6 +116,8 @@ export interface BuildHistory {
 export interface PublishedVersions {
   /** Whether a version of the project was published, and is not withdrawn. @param version in any spelling */
   isPublished(project: string, version: string): Promise<boolean>;
+  /** Versions with the time of their first publish, newest first. @param version only this one */
+  publishes(project: string, version?: string): Promise<readonly { version: string; published_at: string }[]>;
 }
 
 export const PUBLISHED_VERSIONS = token<PublishedVersions>('bugs.published_versions');

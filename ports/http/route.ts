@@ -40,8 +40,8 @@ export interface RouteSpec {
     report?: boolean;
     /** A body is optional: none is `{}`. */
     optionalBody?: boolean;
-    /** Media type of the body, where it is not JSON; for the description. */
-    mediaType?: string;
+    /** Media type of the body, or several, where it is not JSON; for the description. */
+    mediaType?: string | readonly string[];
     /** Request headers that the handler reads, each with what it means; for the description. */
     headers?: Readonly<Record<string, string>>;
   };

@@ -150,8 +150,8 @@ function requestBody(spec: RouteSpec, operationId: string, components: Component
   const required = !(input?.optionalBody ?? false);
   if (input?.stream) return { required: true, content: streamed(input.stream) };
   if (limits?.payload === 'raw') {
-    const type = input?.mediaType ?? 'application/octet-stream';
-    return { required, content: { [type]: { schema: BINARY } } };
+    const types = [input?.mediaType ?? 'application/octet-stream'].flat();
+    return { required, content: Object.fromEntries(types.map((type) => [type, { schema: BINARY }])) };
   }
   if (input?.body === undefined) return null;
   const described = descriptionOf(input.body) as SchemaDescription;
@@ -160,6 +160,10 @@ function requestBody(spec: RouteSpec, operationId: string, components: Component
   const name = `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Body`;
   return {
     required,
-    content: { [input.mediaType ?? 'application/json']: { schema: components.body(described, name) } },
+    content: Object.fromEntries(
+      [input.mediaType ?? 'application/json']
+        .flat()
+        .map((type) => [type, { schema: components.body(described, name) }]),
+    ),
   };
 }

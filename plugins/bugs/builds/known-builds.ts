@@ -83,6 +83,12 @@ export class KnownBuilds implements PublishedVersions {
     return (await this.matching(project, [version])).length > 0;
   }
 
+  async publishes(project: string, version?: string): Promise<Publish[]> {
+    if (version === undefined) return this.since(project, '');
+    const publish = await this.publishOf(project, version);
+    return publish === null ? [] : [publish];
+  }
+
   /** The highest published version of a project, or null. */
   async latest(project: string): Promise<string | null> {
     let highest: string | null = null;

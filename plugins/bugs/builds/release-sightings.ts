@@ -59,7 +59,9 @@ export class ReleaseSightings {
       this.#sighting(project, regressed_in_build, regressed_at),
     ]);
     const brought = regressed_in_build === null ? first_release : regressed_release;
-    return { first_release, regressed_release, suspect_commits: await this.#suspects(item, brought) };
+    // Commits may be told of a version that was published elsewhere.
+    const version = brought?.version ?? regressed_in_build ?? first_build;
+    return { first_release, regressed_release, suspect_commits: await this.#suspects(item, version) };
   }
 
   /** The publishes of the last so many milliseconds, newest first. */
@@ -74,8 +76,8 @@ export class ReleaseSightings {
     return { ...found, seconds_after: Math.round((Date.parse(at) - Date.parse(found.published_at)) / 1000) };
   }
 
-  async #suspects({ project, file_path, stack_trace }: Seen, brought: Sighting | null): Promise<SuspectView[]> {
-    const told = brought === null ? null : await this.history.of(project, brought.version);
+  async #suspects({ project, file_path, stack_trace }: Seen, version: string | null): Promise<SuspectView[]> {
+    const told = version === null || version.trim() === '' ? null : await this.history.of(project, version);
     const suspects = suspectsOf(told?.commits ?? [], pathsOf(file_path, stack_trace)).slice(0, SHOWN);
     return suspects.map(suspectView);
   }

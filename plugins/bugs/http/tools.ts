@@ -125,7 +125,7 @@ export const get: ToolSpec = {
 export const similar: ToolSpec = {
   name: 'similar',
   title: 'Find similar items',
-  description: 'Alike by class, file or words.',
+  description: 'Alike by class, file or words. Needs bugtracker:read.',
   readOnly: true,
   describe,
   untrusted,
@@ -278,7 +278,7 @@ export const report: ToolSpec = {
 export const occurrences: ToolSpec = {
   name: 'occurrences',
   title: 'Occurrences',
-  description: 'Kept occurrences whole, newest first.',
+  description: 'Kept occurrences whole, newest first. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', ...WHERE, 'limit', 'cursor'],
   defaults: { limit: 5 },
@@ -289,7 +289,7 @@ export const occurrences: ToolSpec = {
 export const comments: ToolSpec = {
   name: 'comments',
   title: 'Comments',
-  description: 'All, newest first.',
+  description: 'All, newest first. Needs bugtracker:read.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
   defaults: { limit: 20 },

@@ -270,6 +270,7 @@ describe('mcp: arguments as an agent reads them', () => {
         any: { type: 'string' },
       },
       required: ['id'],
+      additionalProperties: false,
     });
   });
 });

@@ -59,11 +59,11 @@ describe('mcp: tools', () => {
     ({ call, toolbox } = await toolsOf(fixture));
   });
 
-  it('costs an agent under 3,000 tokens', () => {
+  it('costs an agent under 3,200 tokens', () => {
     const list = JSON.stringify({ tools: toolbox.list() });
     // Tokenizers of today's models make one token of some four characters of such JSON (o200k: 4.2 of this list; 13,370 tokens
     // before it was shortened); 3.3 is on the careful side.
-    expect(list.length / 3.3, `${list.length} characters`).to.be.below(3_000);
+    expect(list.length / 3.3, `${list.length} characters`).to.be.below(3_200);
     expect(list).to.not.include('outputSchema');
   });
 

@@ -33,7 +33,7 @@ function processOn(store: DocumentStore, clock: ManualClock, writes = { n: 0 }, 
   const outcomes = new SessionOutcomes(troubled, clock);
   const isPublished = async (_: string, version: string): Promise<boolean> =>
     published.some((one) => versionIdentity(one) === versionIdentity(version));
-  const book = new SeriesBook(rows, clock, () => ({ isPublished }));
+  const book = new SeriesBook(rows, clock, () => ({ isPublished, publishes: async () => [] }));
   const key = Buffer.alloc(32, 7);
   const intake = new HourIntake(projects, book, new HourCounts(counted), outcomes, key, clock);
   const take = (entries: readonly SessionEntry[], address = '192.0.2.1', known = true): Promise<void> =>

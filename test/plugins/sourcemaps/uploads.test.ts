@@ -85,7 +85,14 @@ describe('uploads of source maps', function () {
       ['file', script, 'app.js'],
     ]);
     expect(sent.status).to.equal(201);
-    expect(sent.body).to.deep.equal({ id: sha1(script), name: '~/assets/app.js', sha1: sha1(script), dist: null });
+    expect(sent.body).to.deep.equal({
+      id: sha1(script),
+      name: '~/assets/app.js',
+      sha1: sha1(script),
+      dist: null,
+      size: script.length,
+      headers: {},
+    });
     await fixture.form(files, [
       ['name', '~/assets/app.js.map'],
       ['file', app.map, 'app.js.map'],

@@ -1,0 +1,42 @@
+/**
+ * `/v1/traces` and `/v1/metrics`: an exporter of OpenTelemetry is set up once for all signals, so those that nobody
+ * stores here are taken and dropped, unread (contract 21, Amendments).
+ */
+import joi from 'joi';
+import { text, type Clock, type Logger, type RouteSpec } from '../../kernel/contract.js';
+import { HOUR_MS } from '../../lib/time.js';
+import type { BodySieve } from '../../ports/http.js';
+import { JSON_TYPE, PROTOBUF_TYPE } from './media-types.js';
+
+const NOTHING: BodySieve = { push: () => [], end: () => [] };
+const FREE: ReadonlyMap<string, number> = new Map();
+const SIGNALS = { traces: 'sendTraces', metrics: 'sendMetrics' } as const;
+
+export function droppedRoutes({ log, clock }: { log: Logger; clock: Pick<Clock, 'monotonic'> }): RouteSpec[] {
+  let warnedAt = -Infinity;
+  const warn = (signal: string): void => {
+    const now = clock.monotonic();
+    if (now - warnedAt < HOUR_MS) return;
+    warnedAt = now;
+    log.warn({ signal }, 'traces and metrics of OpenTelemetry were dropped: only logs with exceptions are stored');
+  };
+  return Object.entries(SIGNALS).map(([signal, operationId]): RouteSpec => ({
+    method: 'POST',
+    path: `/v1/${signal}`,
+    operationId,
+    tag: 'otlp',
+    summary: `Take ${signal} of OpenTelemetry, and store nothing`,
+    description: 'For exporters that are set up once for all signals. Logs are taken by `/v1/logs`.',
+    access: { scope: 'bugtracker:report', intake: true },
+    input: { mediaType: [JSON_TYPE, PROTOBUF_TYPE], report: true },
+    output: joi.object({}),
+    plain: true,
+    limits: { rate: 'intake', inflate: true, payload: 'raw', sieve: () => NOTHING, categories: () => FREE },
+    handle: ({ headers }) => {
+      warn(signal);
+      const isProtobuf = headers['content-type']?.toLowerCase().startsWith(PROTOBUF_TYPE) === true;
+      // An empty message is a full success.
+      return isProtobuf ? text(Buffer.alloc(0), PROTOBUF_TYPE) : {};
+    },
+  }));
+}

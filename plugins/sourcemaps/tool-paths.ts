@@ -1,0 +1,30 @@
+/** What the routes of Sentry's tools share. */
+import joi from 'joi';
+import type { HttpRequest, RouteSpec } from '../../kernel/contract.js';
+import { ServiceError } from '../../kernel/errors.js';
+import type { MapUploader } from './uploads.js';
+
+export const BASE = '/api/0';
+
+export const slug = joi.string().min(1).max(200).required();
+export const organization = slug.description('Any: this service has no organizations');
+export const version = slug.description('The release, as the tool names it');
+
+export const shared = {
+  tag: '0',
+  access: { scope: 'bugtracker:manage' },
+  plain: true,
+  errors: ['unknown_project', 'validation_failed'],
+} satisfies Partial<RouteSpec>;
+
+export const callerOf = (request: HttpRequest): MapUploader => {
+  const { principal } = request;
+  if (principal.kind === 'token') return { principal, reauthorize: () => request.reauthorize() };
+  throw new ServiceError('unauthorized', 'This needs a token.');
+};
+
+/** With and without the slash at its end: tools write it, people leave it out. */
+export const at = (path: string): { path: string; aliases: string[] } => ({
+  path: `${BASE}${path}/`,
+  aliases: [`${BASE}${path}`],
+});

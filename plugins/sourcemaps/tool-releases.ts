@@ -1,0 +1,292 @@
+/**
+ * What `sentry-cli releases` and `deploys` call. Releases of this service are those that were published; what tools
+ * announce of them is not kept, but their commits are, so that an item names those that may have brought its error.
+ * What has no counterpart here is answered with one sentence, as these tools show it.
+ */
+import joi from 'joi';
+import { named as shape, Reply, whole, type HttpRequest, type RouteSpec } from '../../kernel/contract.js';
+import { invalid } from '../../kernel/errors.js';
+import type { BuildCommit, BuildHistory, PublishedVersions } from '../../ports/domain/releases.js';
+import { normalizedTime } from '../../lib/time.js';
+import { versionName } from '../../lib/versions.js';
+import { at, callerOf, organization, shared, slug, version } from './tool-paths.js';
+import type { MapUploads } from './uploads.js';
+
+export interface ToolReleaseParts {
+  uploads: Pick<MapUploads, 'projectsOf'>;
+  /** Undefined: nobody keeps commits. */
+  history(): BuildHistory | undefined;
+  published(): PublishedVersions | undefined;
+  now(): string;
+}
+
+/** Commits of one call. */
+const MOST_COMMITS = 1_000;
+const ID = /^[0-9a-f]{7,64}$/i;
+
+/** What tools read of a release. */
+const releaseAnswer = shape(
+  'ToolRelease',
+  whole({
+    version: joi.string(),
+    dateCreated: joi.string().isoDate(),
+    dateReleased: joi.string().isoDate().allow(null).description('Null: it was not published here'),
+    newGroups: joi.number().integer(),
+    projects: joi.array().items(joi.object()),
+  }),
+);
+const releaseBody = joi.object({ version: joi.string().max(200) }).unknown(true);
+const commitsBody = joi
+  .object({
+    version: joi.string().max(200),
+    projects: joi.array().items(joi.string().max(200)).max(20),
+    commits: joi
+      .array()
+      .items(joi.object().unknown(true))
+      .max(MOST_COMMITS)
+      .description('Of the version, newest first: `id`, `author_name`, `timestamp`, `message`, `patch_set`'),
+    refs: joi.array().items(joi.object().unknown(true)).description('Repositories, which this service does not read'),
+  })
+  .unknown(true);
+
+interface ToolCommit {
+  id?: unknown;
+  author_name?: unknown;
+  timestamp?: unknown;
+  message?: unknown;
+  patch_set?: unknown;
+}
+
+interface Announced {
+  version?: string;
+  projects?: string[];
+  commits?: ToolCommit[];
+  refs?: unknown[];
+}
+
+/** An answer that tools show to their user. */
+const sentence = (status: number, code: string, detail: string): Reply =>
+  new Reply(status, JSON.stringify({ status: 'error', detail, error: { code, message: detail } })).header(
+    'content-type',
+    'application/json; charset=utf-8',
+  );
+
+export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
+  const projects = (request: HttpRequest, given: readonly string[]): Promise<string[]> =>
+    parts.uploads.projectsOf(callerOf(request), given);
+  /** None: the tool names none, and the token is bound to none. */
+  const projectsIfAny = async (request: HttpRequest, given: readonly string[]): Promise<string[]> =>
+    given.length === 0 && callerOf(request).principal.project === null ? [] : projects(request, given);
+  const view = (name: string, released: string | null, slugs: readonly string[]): object => ({
+    version: name,
+    dateCreated: released ?? parts.now(),
+    dateReleased: released,
+    newGroups: 0,
+    projects: slugs.map((one) => ({ slug: one, name: one })),
+  });
+  const pathProject = ({ params: { project } }: HttpRequest): string[] => (project === undefined ? [] : [project]);
+
+  const announce = async (request: HttpRequest): Promise<Reply> => {
+    const { version: name = '', projects: given = [] } = request.body as Announced;
+    return new Reply(201, view(name, null, await projectsIfAny(request, [...pathProject(request), ...given])));
+  };
+
+  const list = async (request: HttpRequest): Promise<object[]> => {
+    const [project] = await projectsIfAny(request, pathProject(request));
+    if (project === undefined) return [];
+    const publishes = (await parts.published()?.publishes(project)) ?? [];
+    return publishes.map(({ version: name, published_at }) => view(name, published_at, [project]));
+  };
+
+  const show = async (request: HttpRequest): Promise<object> => {
+    const { version: name = '' } = request.params;
+    const slugs = await projectsIfAny(request, pathProject(request));
+    const [project] = slugs;
+    const publishes = project === undefined ? [] : await parts.published()?.publishes(project, versionName(name));
+    return view(name, publishes?.[0]?.published_at ?? null, slugs);
+  };
+
+  /** Keeps the commits that a tool names; a reference to a repository alone has none that could be read. */
+  const finalize = async (request: HttpRequest): Promise<object> => {
+    const { version: name = '' } = request.params;
+    const { commits = [], refs = [], projects: given = [] } = request.body as Announced;
+    const named = [...pathProject(request), ...given];
+    const slugs = commits.length > 0 ? await projects(request, named) : await projectsIfAny(request, named);
+    if (commits.length > 0) {
+      const history = parts.history();
+      const kept = { range: null, commits: commits.flatMap(commitOf), truncated: commits.length >= MOST_COMMITS };
+      if (kept.commits.length === 0) throw invalid({ commits: 'must have an id of 7 to 64 hex digits each' });
+      await callerOf(request).reauthorize();
+      for (const project of slugs) await history?.keep(project, versionName(name), kept);
+    } else if (refs.length > 0)
+      return sentence(
+        422,
+        'validation_failed',
+        'This service reads no repository: let sentry-cli send the commits itself, by `set-commits --local`.',
+      );
+    return view(name, null, slugs);
+  };
+
+  const one = joi.object({ org: organization, version });
+  const ofProject = one.keys({ project: slug });
+  const body = releaseBody.fork('version', (schema) => schema.required());
+  const all = joi.object({ org: organization });
+  const allOfProject = joi.object({ org: organization, project: slug });
+  const both = (
+    spec: Omit<RouteSpec, 'path' | 'operationId' | 'input'>,
+    id: string,
+    end: string,
+    inputs: { params: joi.ObjectSchema; projectParams: joi.ObjectSchema; body?: joi.Schema },
+  ): RouteSpec[] => [
+    {
+      ...spec,
+      ...at(`/organizations/{org}/releases${end}`),
+      operationId: id,
+      input: { params: inputs.params, ...(inputs.body && { body: inputs.body }) },
+    },
+    {
+      ...spec,
+      ...at(`/projects/{org}/{project}/releases${end}`),
+      operationId: `${id}OfProject`,
+      input: { params: inputs.projectParams, ...(inputs.body && { body: inputs.body }) },
+    },
+  ];
+  const many = { params: all, projectParams: allOfProject };
+  const single = { params: one, projectParams: ofProject };
+  return [
+    {
+      ...shared,
+      ...at(''),
+      method: 'GET',
+      operationId: 'getToolAccess',
+      summary: 'What a token may do, as tools ask for it',
+      output: shape('ToolAccess', joi.object({ version: joi.string(), auth: joi.object(), user: joi.any() })),
+      handle: (request) => ({ version: '0', auth: { scopes: callerOf(request).principal.scopes }, user: null }),
+    },
+    ...both(
+      {
+        ...shared,
+        method: 'POST',
+        output: releaseAnswer,
+        status: 201,
+        summary: 'Take a tool’s announcement of a release',
+        description: 'Nothing is kept of it: a release is what is published by `/api/updateservice/v1`.',
+        handle: announce,
+      },
+      'announceRelease',
+      '',
+      { ...many, body },
+    ),
+    ...both(
+      {
+        ...shared,
+        method: 'GET',
+        output: joi.array().items(releaseAnswer),
+        summary: 'The published versions of a project, newest first',
+        handle: list,
+      },
+      'listToolReleases',
+      '',
+      many,
+    ),
+    ...both(
+      {
+        ...shared,
+        method: 'GET',
+        output: releaseAnswer,
+        summary: 'Answer a tool’s question for a release',
+        handle: show,
+      },
+      'getAnnouncedRelease',
+      '/{version}',
+      single,
+    ),
+    ...both(
+      {
+        ...shared,
+        method: 'PUT',
+        output: releaseAnswer,
+        summary: 'Take the commits of a release, or a tool’s word that it is out',
+        description: 'Its commits take the place of those told before; an item names those that touched its files.',
+        limits: { inflate: true, space: true },
+        handle: finalize,
+      },
+      'finalizeAnnouncedRelease',
+      '/{version}',
+      { ...single, body: commitsBody },
+    ),
+    ...both(
+      {
+        ...shared,
+        method: 'DELETE',
+        output: joi.object({}),
+        summary: 'Refuse to delete a release',
+        errors: ['conflict'],
+        handle: () =>
+          sentence(
+            409,
+            'conflict',
+            'A release is withdrawn in the update service, and source maps leave by themselves.',
+          ),
+      },
+      'deleteToolRelease',
+      '/{version}',
+      single,
+    ),
+    {
+      ...shared,
+      ...at('/organizations/{org}/releases/{version}/previous-with-commits'),
+      method: 'GET',
+      operationId: 'getPreviousToolRelease',
+      summary: 'The release from which on a tool reads commits: it decides itself',
+      input: { params: one },
+      output: joi.object({}),
+      handle: () => ({}),
+    },
+    ...(['GET', 'POST'] as const).map((method): RouteSpec => ({
+      ...shared,
+      ...at('/organizations/{org}/releases/{version}/deploys'),
+      method,
+      operationId: method === 'GET' ? 'listToolDeploys' : 'announceDeploy',
+      summary: 'Deploys, which this service does not keep',
+      input: { params: one, ...(method === 'POST' && { body: joi.object({}).unknown(true) }) },
+      output: joi.array().items(joi.object()),
+      errors: ['validation_failed'],
+      handle: () =>
+        method === 'GET'
+          ? []
+          : sentence(
+              422,
+              'validation_failed',
+              'This service keeps no deploys: publish the release, or raise its rollout, and leave this call out.',
+            ),
+    })),
+    {
+      ...shared,
+      ...at('/organizations/{org}/repos'),
+      method: 'GET',
+      operationId: 'listToolRepositories',
+      summary: 'The repositories that tools may name commits of: none',
+      input: { params: all },
+      output: joi.array().items(joi.object()),
+      handle: () => [],
+    },
+  ];
+}
+
+function commitOf({ id, author_name, timestamp, message, patch_set }: ToolCommit): BuildCommit[] {
+  if (typeof id !== 'string' || !ID.test(id)) return [];
+  const patches: unknown[] = Array.isArray(patch_set) ? patch_set : [];
+  return [
+    {
+      id: id.toLowerCase(),
+      author_name: typeof author_name === 'string' ? author_name : null,
+      timestamp: typeof timestamp === 'string' ? normalizedTime(timestamp) : null,
+      message: typeof message === 'string' ? message : '',
+      files: patches.flatMap((patch) => {
+        const { path } = (patch ?? {}) as { path?: unknown };
+        return typeof path === 'string' ? [path] : [];
+      }),
+    },
+  ];
+}

@@ -1,0 +1,94 @@
+/** What `sentry-cli releases`, `deploys` and `info` ask (contract 21, Amendments). */
+import { expect } from 'chai';
+import { bundle } from '../../adapters/sourcemaps/archives.js';
+import { ASSEMBLE, built, CHUNKS, DEBUG_ID, filesOf, Fixture, OF_SHOP, sha1 } from './fixture.js';
+
+const RELEASE = '/api/0/organizations/acme/releases/shop%401.4.0';
+
+describe('releases of Sentry’s tools', () => {
+  let fixture: Fixture;
+  beforeEach(async () => {
+    fixture = await Fixture.create();
+  });
+  afterEach(() => fixture.stop());
+
+  it('answers what a token may do', async () => {
+    const { status, body } = await fixture.ask('GET', '/api/0/');
+    expect(status).to.equal(200);
+    expect((body['auth'] as { scopes?: unknown }).scopes).to.include('bugtracker:manage');
+  });
+
+  for (const path of ['/api/0/organizations/acme', '/api/0/projects/acme/shop'])
+    it(`takes a file of a release, and lists it, below ${path}`, async () => {
+      const files = `${path}/releases/shop%401.4.0/files/`;
+      const map = filesOf(built(), null)[1]?.text ?? '';
+      const sent = await fixture.form(files, [
+        ['file', map, 'app.js.map'],
+        ['name', '~/assets/app.js.map'],
+        ['project', 'shop'],
+      ]);
+      expect(sent.status, JSON.stringify(sent.body)).to.equal(201);
+      expect(sent.body).to.include({ name: '~/assets/app.js.map', size: Buffer.byteLength(map) });
+      const listed = await fixture.ask('GET', '/api/0/projects/acme/shop/releases/shop%401.4.0/files/?cursor=');
+      expect((listed.body as unknown as { name: string }[]).map(({ name }) => name)).to.deep.equal([
+        '~/assets/app.js.map',
+      ]);
+    });
+
+  it('verifies the checksum of a bundle', async () => {
+    const bytes = bundle(filesOf(built(), DEBUG_ID));
+    await fixture.form(CHUNKS, [['file', bytes, sha1(bytes)]]);
+    const asked = { checksum: sha1('other'), chunks: [sha1(bytes)], projects: ['shop'] };
+    const wrong = await fixture.ask('POST', ASSEMBLE, asked);
+    expect(wrong.body).to.include({ state: 'error' });
+    expect(String(wrong.body['detail'])).to.include('checksum');
+    const right = await fixture.ask('POST', ASSEMBLE, { ...asked, checksum: sha1(bytes) });
+    expect(right.body).to.include({ state: 'ok' });
+  });
+
+  it('keeps the commits that set-commits sends, and names those that touched the failing file', async () => {
+    const commits = [
+      {
+        id: '1586D762533146deef08411085f52b26622689da',
+        repository: 'origin',
+        author_name: 'Ada',
+        author_email: 'ada@example.org',
+        timestamp: '2026-11-28T17:51:24Z',
+        message: 'Round prices\n',
+        patch_set: [{ path: 'src/cart.js', type: 'M' }],
+      },
+      { id: 'not a hash', message: 'x' },
+    ];
+    const put = await fixture.ask('PUT', `${RELEASE}/`, { commits, projects: ['shop'] });
+    expect(put.status, JSON.stringify(put.body)).to.equal(200);
+    await fixture.upload(filesOf(built(), null), { projects: ['shop'], version: 'shop@v1.4.0' });
+    await fixture.report(built(), { release: 'shop@v1.4.0' });
+    const [item] = await fixture.items();
+    const { body } = await fixture.ask('GET', `/api/bugtracker/v1/bugs/${String(item?.item['id'])}`);
+    expect(body['suspect_commits']).to.have.lengthOf(1);
+    expect((body['suspect_commits'] as unknown as object[])[0]).to.include({
+      id: commits[0]?.id.toLowerCase(),
+      author_name: 'Ada',
+      message: 'Round prices',
+      touched: 'src/cart.js',
+    });
+  });
+
+  for (const [what, method, path, body, status, detail] of [
+    ['commits of a repository', 'PUT', `${RELEASE}/`, { refs: [{ repository: 'a/b', commit: 'c' }] }, 422, '--local'],
+    ['a deploy', 'POST', `${RELEASE}/deploys/`, { environment: 'prod' }, 422, 'no deploys'],
+    ['to delete a release', 'DELETE', `${RELEASE}/`, undefined, 409, 'withdrawn'],
+  ] as const)
+    it(`refuses ${what} by one sentence, as the tool shows it`, async () => {
+      const refused = await fixture.ask(method, path, body);
+      expect(refused.status).to.equal(status);
+      expect(String((refused.body as { detail?: unknown }).detail)).to.include(detail);
+    });
+
+  it('lets a token of a project list and announce its own releases alone', async () => {
+    const listed = await fixture.ask('GET', '/api/0/organizations/acme/releases/', undefined, OF_SHOP);
+    expect([listed.status, listed.body]).to.deep.equal([200, []]);
+    const foreign = await fixture.ask('GET', '/api/0/projects/acme/other/releases/', undefined, OF_SHOP);
+    expect(foreign.status).to.equal(403);
+  });
+});
