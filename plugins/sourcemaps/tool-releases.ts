@@ -243,24 +243,31 @@ export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
       output: joi.object({}),
       handle: () => ({}),
     },
-    ...(['GET', 'POST'] as const).map((method): RouteSpec => ({
+    {
       ...shared,
       ...at('/organizations/{org}/releases/{version}/deploys'),
-      method,
-      operationId: method === 'GET' ? 'listToolDeploys' : 'announceDeploy',
-      summary: 'Deploys, which this service does not keep',
-      input: { params: one, ...(method === 'POST' && { body: joi.object({}).unknown(true) }) },
+      method: 'GET',
+      operationId: 'listToolDeploys',
+      summary: 'The deploys of a release: none, since this service keeps none',
+      input: { params: one },
       output: joi.array().items(joi.object()),
-      errors: ['validation_failed'],
+      handle: () => [],
+    },
+    {
+      ...shared,
+      ...at('/organizations/{org}/releases/{version}/deploys'),
+      method: 'POST',
+      operationId: 'announceDeploy',
+      summary: 'Refuse a deploy, which this service does not keep',
+      input: { params: one, body: joi.object({}).unknown(true) },
+      output: joi.object({}),
       handle: () =>
-        method === 'GET'
-          ? []
-          : sentence(
-              422,
-              'validation_failed',
-              'This service keeps no deploys: publish the release, or raise its rollout, and leave this call out.',
-            ),
-    })),
+        sentence(
+          422,
+          'validation_failed',
+          'This service keeps no deploys: publish the release, or raise its rollout, and leave this call out.',
+        ),
+    },
     {
       ...shared,
       ...at('/organizations/{org}/repos'),

@@ -211,9 +211,9 @@ export class MapUploads {
 }
 
 /** The SHA-1 of an upload, in hex, read piece by piece. */
-async function sha1Of({ size, read }: UploadedBytes): Promise<string> {
+async function sha1Of(upload: UploadedBytes): Promise<string> {
   const hash = createHash('sha1');
-  for (let from = 0; from < size; from += PIECE_BYTES) hash.update(await read(from, from + PIECE_BYTES));
+  for (let from = 0; from < upload.size; from += PIECE_BYTES) hash.update(await upload.read(from, from + PIECE_BYTES));
   return hash.digest('hex');
 }
 

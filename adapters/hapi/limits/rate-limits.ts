@@ -139,8 +139,8 @@ export class RateLimits {
   }
 
   /** Counts an intake call whose content is counted by category. Null when it may go on. */
-  checkCalls(key: string): Failure | null {
-    return this.#calls.take(key) ? null : this.#calls.refusal(key);
+  checkCalls(key: string, n = 1, taken = 0): Failure | null {
+    return this.#calls.take(key, n, taken) ? null : this.#calls.refusal(key, n);
   }
 
   /** Counts `n` units of a category. @returns null, or the refusal and the seconds until they may come */

@@ -33,7 +33,10 @@ export class RouteLimits {
   checkBytes(call: IncomingRequest): Failure | null {
     const key = this.rate === 'intake' ? this.#key(call) : null;
     const units = Math.ceil((call.heldBytes - OPEN_COST) / BYTES_OF_UNIT);
-    return units > 1 && key !== null ? this.services.limits.check(this.rate, key, units, 1) : null;
+    if (units <= 1 || key === null) return null;
+    // What is not stored uses up no category.
+    const { limits } = this.services;
+    return this.byCategory ? limits.checkCalls(key, units, 1) : limits.check(this.rate, key, units, 1);
   }
 
   /** A place among the requests at work; null when there is none. Probes are answered however full the service is. */

@@ -41,7 +41,7 @@ describe('releases of Sentry’s tools', () => {
     const asked = { checksum: sha1('other'), chunks: [sha1(bytes)], projects: ['shop'] };
     const wrong = await fixture.ask('POST', ASSEMBLE, asked);
     expect(wrong.body).to.include({ state: 'error' });
-    expect(String(wrong.body['detail'])).to.include('checksum');
+    expect(JSON.stringify(wrong.body['detail'])).to.include('checksum');
     const right = await fixture.ask('POST', ASSEMBLE, { ...asked, checksum: sha1(bytes) });
     expect(right.body).to.include({ state: 'ok' });
   });
@@ -64,7 +64,7 @@ describe('releases of Sentry’s tools', () => {
     await fixture.upload(filesOf(built(), null), { projects: ['shop'], version: 'shop@v1.4.0' });
     await fixture.report(built(), { release: 'shop@v1.4.0' });
     const [item] = await fixture.items();
-    const { body } = await fixture.ask('GET', `/api/bugtracker/v1/bugs/${String(item?.item['id'])}`);
+    const { body } = await fixture.ask('GET', `/api/bugtracker/v1/bugs/${item?.item['ref'] as unknown as string}`);
     expect(body['suspect_commits']).to.have.lengthOf(1);
     expect((body['suspect_commits'] as unknown as object[])[0]).to.include({
       id: commits[0]?.id.toLowerCase(),
@@ -82,7 +82,7 @@ describe('releases of Sentry’s tools', () => {
     it(`refuses ${what} by one sentence, as the tool shows it`, async () => {
       const refused = await fixture.ask(method, path, body);
       expect(refused.status).to.equal(status);
-      expect(String((refused.body as { detail?: unknown }).detail)).to.include(detail);
+      expect(JSON.stringify(refused.body)).to.include(detail);
     });
 
   it('lets a token of a project list and announce its own releases alone', async () => {
