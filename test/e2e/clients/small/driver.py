@@ -7,7 +7,7 @@ import sys
 import uuid
 from datetime import datetime
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "..", "clients", "python"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "..", "..", "clients", "python"))
 import aos_client
 
 
