@@ -44,7 +44,6 @@ import type { AppSettings } from './kernel/contract.js';
 import { Kernel, type KernelBootOptions, type Mode } from './kernel/kernel.js';
 import { within } from './kernel/timeout.js';
 import { RepeatedLines } from './lib/text/repeated-lines.js';
-import { NO_BACKUPS } from './ports/store/backups.js';
 import { FIRST_START } from './ports/domain/access.js';
 import type { DocumentStore } from './ports/store.js';
 
@@ -230,7 +229,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     manual: new FsManual(join(packageRoot(), 'docs')),
     signers: rings,
     sourceMaps,
-    backups: given.keys === undefined ? backupsOf(configuration, keys, app.version) : NO_BACKUPS,
+    backups: backupsOf(configuration, keys, app.version),
     builtin: BUILTIN,
     builtinTested: true,
     plugins: config.plugins,

@@ -1,7 +1,7 @@
 /**
- * Pictures that are given to visitors' browsers: their headers are decoded, and the file is written again from the parts
- * that draw the picture. Metadata (places, names, thumbnails, comments) is left out; what does not fit, and bytes behind
- * the end, are refused. Pure, linear.
+ * Pictures that are given to visitors' browsers: their headers are decoded, and the file is written again from the
+ * parts that draw the picture. Metadata (places, names, thumbnails, comments) is left out; what does not fit, and
+ * bytes behind the end, are refused. Pure, linear.
  *
  * Rejected: decoding and encoding the pixels again, which needs a library with native code.
  */

@@ -13,7 +13,7 @@ import { getProxyForUrl } from './proxy.js';
 export interface RequestOptions {
   method?: string;
   headers: Readonly<Record<string, string>>;
-  body?: string | AsyncIterable<Uint8Array>;
+  body?: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** Names the proxy. */
   env: Parameters<typeof getProxyForUrl>[1];
   /** Trusted certificate authorities in PEM; Node's own where it is absent. */
@@ -47,7 +47,7 @@ export async function sendRequest(url: URL, options: RequestOptions): Promise<Re
   // After the response its reader reports what breaks.
   request.on('error', () => undefined);
   const responded = once(request, 'response') as Promise<[IncomingMessage]>;
-  if (typeof body === 'object') {
+  if (typeof body === 'object' && !(body instanceof Uint8Array)) {
     // A server may answer, and close, before it has read the whole body: then the answer counts.
     const sent = pipeline(Readable.from(body, { objectMode: false }), request);
     sent.catch(() => undefined);

@@ -261,8 +261,8 @@ export const ERROR_GROUPS = token<ErrorGroups>('bugs.error_groups');
 /**
  * New groups and regressions of the error stream, by the version that they are of (contract 40, staged rollout: what
  * halts it). One counts from when a report came by a token that is no intake key, or enough of them came with intake
- * keys (`PublicEvidence`), unless it is muted or a duplicate. An item counts for one version: that of its latest regression, else of
- * its first report.
+ * keys (`PublicEvidence`), unless it is muted or a duplicate. An item counts for one version: that of its latest
+ * regression, else of its first report.
  */
 /** What reports with intake keys, which are public, must show: else one stranger could stop every release. */
 export interface PublicEvidence {

@@ -10,7 +10,7 @@ import { ask, codeOf, type Wire } from './wire.js';
 
 const SCOPES = [
   'bugtracker:report,bugtracker:read,bugtracker:manage,projects:manage,watchdog:ping,watchdog:manage',
-  'webhooks:manage,license:manage,updateservice:publish,system:read',
+  'webhooks:manage,license:manage,updateservice:publish,system:read,notifications:manage',
 ].join(',');
 /** Bodies of the calls that want one. */
 const BODIES: Readonly<Record<string, object>> = {
@@ -30,6 +30,7 @@ const BODIES: Readonly<Record<string, object>> = {
   changeIgnoreRule: { reason: 'x' },
   changeMonitor: { name: 'x' },
   changeWebhook: { name: 'x' },
+  changeChannel: { name: 'x' },
   explainIncident: { cause: 'x' },
   commentIncident: { text: 'x' },
   tellProgress: { note: 'x' },
@@ -59,6 +60,7 @@ interface Made {
   page: { id: string };
   announcement: { id: string };
   license: { id: string };
+  channel: { id: string };
 }
 
 describe('conformance: an object of another project', function () {
@@ -131,6 +133,8 @@ describe('conformance: an object of another project', function () {
     const deliveries = (): Promise<{ id: string }[]> => listed(`/api/webhooks/v1/webhooks/${webhook}/deliveries`);
     await until('a delivery', async () => (await deliveries()).length > 0);
     const delivery = (await deliveries())[0]?.id ?? '';
+    const room = { name: 'room', kind: 'slack', target: 'http://127.0.0.1:9/x', projects: ['blog'] };
+    const channel = (await made('POST', '/api/notifications/v1/channels', room)).channel.id;
     const key = (await made('POST', '/api/projects/v1/projects/blog/intake-keys', {})).id;
     const nobody = '0190aaaa-0000-7000-8000-00000000dead';
     foreign = {
@@ -138,6 +142,7 @@ describe('conformance: an object of another project', function () {
       'projects/{project}': 'blog',
       'grouping-rules/{id}': grouped.rule.id,
       'intake-keys/{id}': key,
+      'channels/{id}': channel,
       'licenses/{id}': license,
       'activations/{aid}': machine,
       'by-ref/{product}': 'blog',

@@ -11,7 +11,7 @@ import { ask, Browser, bytes, codeOf, createUsers, expectError, PASSWORD, type W
 const PROJECTS = '/api/projects/v1/projects';
 const BUGS = '/api/bugtracker/v1/bugs';
 /** Logs of OpenTelemetry, which an intake key may send. */
-const LOGS = '/v1/logs';
+const OTLP = /^\/v1\/(logs|traces|metrics)$/;
 const REPORT = '/api/errors/v1/report';
 /** Intake keys open these too; `x` is no project's number. */
 /** Without the envelope, errors included (contract 50). */
@@ -88,7 +88,7 @@ describe('conformance: the listening service', function () {
           expect(none.headers.get('www-authenticate'), at).to.match(basic ? /^Basic/ : /^Bearer/);
           const cookie = await ask(service, method.toUpperCase(), at, { token: intake.key });
           if (BARE.test(at) || basic) expect(cookie.status, at).to.equal(401);
-          else if (at !== REPORT && at !== LOGS && !SENTRY.test(at)) expectError(cookie, 403, 'insufficient_scope');
+          else if (at !== REPORT && !OTLP.test(at) && !SENTRY.test(at)) expectError(cookie, 403, 'insufficient_scope');
         }
       }
     });

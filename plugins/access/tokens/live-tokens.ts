@@ -1,7 +1,7 @@
 /**
  * Finds tokens of this service in text that people and agents write (contract 20, untrusted text): an agent that obeys
- * what it reads must not be able to publish its own credential. Characters that nobody sees, letters of other shapes and
- * the end of a line hide none; a token that is encoded, or split by what is seen or over two fields, is not found.
+ * what it reads must not be able to publish its own credential. Characters that nobody sees, letters of other shapes
+ * and the end of a line hide none; a token that is encoded, or split by what is seen or over two fields, is not found.
  * Nothing that looks only at text can find all of them.
  */
 import { collection, inject, injectable, PORT, type Clock, type Collection } from '../../../kernel/contract.js';

@@ -182,7 +182,9 @@ export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
    */
   fault_key?: string;
   fault_at?: string;
-  /** All reports of the fault came with intake keys: `n` networks, each as a keyed hash. Missing: a token confirmed it. */
+  /**
+   * All reports of the fault came with intake keys: `n` networks, each as a keyed hash. Missing: a token confirmed it.
+   */
   public_fault?: { networks: readonly string[]; n: number };
   /** The act of publishing that closed the item (`PublishedBuild.publication`). */
   closed_by?: string;

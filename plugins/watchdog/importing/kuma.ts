@@ -109,7 +109,7 @@ function headersOf(monitor: Fields, notes: string[]): Record<string, string> | n
     notes.push('Its headers cannot be read: none are sent.');
   }
   const user = textIn(monitor, 'basic_auth_user');
-  // User and password of NTLM stand in the same fields. A secret is sent by the scheme that it was made for, or not at all.
+  // User and password of NTLM stand in the same fields. A secret is sent by the scheme it was made for, or not at all.
   const scheme = textIn(monitor, 'authMethod') ?? textIn(monitor, 'auth_method');
   if (scheme !== null && scheme !== 'basic')
     notes.push(`Its credentials for ${scheme.slice(0, 20)}: probes do not have this scheme, so none are sent.`);
