@@ -35,8 +35,23 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 
-const ITEM = ['client_ref', 'id', 'item_status', 'people', 'ref', 'regression', 'severity', 'title', 'type', 'url'];
-const MONITOR = ['alarm_id', 'deferred', 'down_since_utc', 'previous_state', 'resolution', 'source', 'state', 'url'];
+const ITEM = [
+  'client_ref',
+  'id',
+  'item_status',
+  'people',
+  'ref',
+  'regression',
+  'severity',
+  'tags',
+  'title',
+  'type',
+  'url',
+];
+const MONITOR = [
+  ...['alarm_id', 'deferred', 'down_since_utc', 'exit_code', 'last_heartbeat_at', 'message', 'name', 'previous_state'],
+  ...['reason', 'resolution', 'source', 'state', 'url'],
+];
 
 const keyOf = (event: string, subject: string): string => `${event} of ${subject}`;
 
