@@ -49,8 +49,19 @@ const ITEM = [
   'url',
 ];
 const MONITOR = [
-  ...['alarm_id', 'deferred', 'down_since_utc', 'exit_code', 'last_heartbeat_at', 'message', 'name', 'previous_state'],
-  ...['reason', 'resolution', 'source', 'state', 'url'],
+  'alarm_id',
+  'deferred',
+  'down_since_utc',
+  'exit_code',
+  'last_heartbeat_at',
+  'message',
+  'name',
+  'previous_state',
+  'reason',
+  'resolution',
+  'source',
+  'state',
+  'url',
 ];
 
 const keyOf = (event: string, subject: string): string => `${event} of ${subject}`;
