@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
-import { stop, transform } from 'esbuild';
+import { stop, transform } from 'esbuild-wasm';
 import { kitStyles, ownStyles } from './styles.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');

@@ -16,7 +16,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs, promisify } from 'node:util';
-import { build } from 'esbuild';
+import { build } from 'esbuild-wasm';
 import { extract } from 'tar';
 
 const ROOT = join(import.meta.dirname, '..');

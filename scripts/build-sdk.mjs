@@ -10,7 +10,7 @@
 import { realpathSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, posix, relative, resolve } from 'node:path';
-import { build, stop } from 'esbuild';
+import { build, stop } from 'esbuild-wasm';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');

@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { build, stop } from 'esbuild';
+import { build, stop } from 'esbuild-wasm';
 import { buildSdk, SDK } from './build-sdk.mjs';
 
 const DIST = join(import.meta.dirname, '..', 'dist');

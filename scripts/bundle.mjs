@@ -12,7 +12,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, stop } from 'esbuild';
+import { build, stop } from 'esbuild-wasm';
 
 const DIST = join(import.meta.dirname, '..', 'dist');
 const FILE = join(DIST, 'bundle', 'aos.js');

@@ -9,7 +9,7 @@ const MONTH = [
 const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}';
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,:]\d{1,9})?)?(?: ?[AP]\.?M\b\.?)?`;
 const ZONE = String.raw`(?: ?(?:Z\b|(?:GMT|UTC)?[+-]\d{2}(?::?\d{2})?(?!\d)|[A-Z]{3,5}\b))?`;
-const AT = String.raw`(?:,? (?:at |um |à )?${CLOCK}${ZONE}(?: \([^()\n]{1,60}\))?)?`;
+const AT = String.raw`(?:,? (?:at |um |\u00e0 )?${CLOCK}${ZONE}(?: \([^()\n]{1,60}\))?)?`;
 
 const FORMS = [
   // ISO 8601 with what Java, Go and PostgreSQL write behind it.
@@ -18,7 +18,7 @@ const FORMS = [
   String.raw`\d{8}[-_T]\d{6}(?:Z\b)?`,
   String.raw`\d{4}\.\d{2}\.\d{2}(?:[ T]${CLOCK}${ZONE})?(?![.\d])`,
   String.raw`\d{4}-W\d{2}(?:-\d)?(?!\d)`,
-  String.raw`\d{4}年\d{1,2}月\d{1,2}日(?: ?${CLOCK})?`,
+  String.raw`\d{4}\u5e74\d{1,2}\u6708\d{1,2}\u65e5(?: ?${CLOCK})?`,
   String.raw`\d{2}-\d{2}-\d{4}(?: ${CLOCK}${ZONE})?(?![-\d])`,
   String.raw`\d{1,2}[/.]\d{1,2}[/.]\d{2}(?:,? ${CLOCK}${ZONE})(?!\d)`,
   String.raw`(?:19|20)\d{2}-(?:0[1-9]|1[0-2])(?![-\d\w])`,

@@ -1,7 +1,7 @@
 /** Maps and bundles from anybody, read in a process (ports/source-maps/reader.ts): hostile ones cost their owner alone. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { build } from 'esbuild';
+import { build } from 'esbuild-wasm';
 import { ChildProcessSourceMaps } from '../../../adapters/sourcemaps/source-maps.js';
 import { fileOf } from '../../../adapters/sourcemaps/loaded-map.js';
 import {
