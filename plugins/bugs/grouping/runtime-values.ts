@@ -75,7 +75,7 @@ const SOURCES: readonly Source[] = [
       ],
       [
         r(
-          String.raw`\b(undefined (?:array key|offset):?|uninitialized string offset:?|illegal string offset|(?:at|in) (?:position|offset|index|character|char|byte|row|column)|row|character|around character|code point|(?:byte|input) (?:position|byte)|with (?:length|capacity|size)|of length|(?:value|count|index|bitindex) (?:< 0|is negative|value):) ({N})(?![\w:.]*\d)`,
+          String.raw`\b(undefined (?:array key|offset):?|uninitialized string offset:?|illegal string offset|(?:at|in) (?:position|offset|index|character|char|byte|row|column)|row(?= \d{1,12}[^\d])|character|around character|code point|(?:byte|input) (?:position|byte)|with (?:length|capacity|size)|of length|(?:value|count|index|bitindex) (?:< 0|is negative|value):) ({N})(?![\w:.]*\d)`,
         ),
         '$1 <number>',
       ],

@@ -223,6 +223,7 @@ const OTHER: Pairs = [
   ],
   ['costs US$5 more', 'costs US$6 more'],
   ['row 12:30 of x', 'row 12:31 of x'],
+  ['Row 1', 'Row 2'],
   ['May 12 be', 'May 13 be'],
   ['Retry 3 of 5', 'Retry 4 of 5'],
   ['exit status 1', 'exit status 2'],
