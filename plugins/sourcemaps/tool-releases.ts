@@ -66,10 +66,7 @@ interface Announced {
 
 /** An answer that tools show to their user. */
 const sentence = (status: number, code: string, detail: string): Reply =>
-  new Reply(status, JSON.stringify({ status: 'error', detail, error: { code, message: detail } })).header(
-    'content-type',
-    'application/json; charset=utf-8',
-  );
+  new Reply(status, { detail, error: { code, message: detail } });
 
 export function toolReleaseRoutes(parts: ToolReleaseParts): RouteSpec[] {
   const projects = (request: HttpRequest, given: readonly string[]): Promise<string[]> =>

@@ -1,5 +1,5 @@
 /** Reads and writes release documents. Each write compares the revision that its decision was based on. */
-import { inject, injectable } from '../../../kernel/contract.js';
+import { findReadable, inject, injectable } from '../../../kernel/contract.js';
 import { conflict } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
 import { StoreConflict, type Filter, type Page, type Update } from '../../../ports/store.js';
@@ -27,6 +27,12 @@ export class ReleaseDocs {
 
   list(filter: Filter): Promise<ReleaseDoc[]> {
     return all(this.deps.releases, { filter, limit: PAGE });
+  }
+
+  /** The newest ones that can be read; damaged documents are left out. */
+  async readable(filter: Filter): Promise<ReleaseDoc[]> {
+    const query = { filter, sort: [['published_at', 'desc']] as [['published_at', 'desc']], limit: PAGE };
+    return (await findReadable(this.deps.releases, query)).items;
   }
 
   /** Newest first. @throws InvalidCursor */

@@ -68,7 +68,7 @@ export class Uploads {
     const { facts, warnings } = await this.intake.read(staged, request.platform, meta);
     const published = await this.publisher.staged(claim, request, staged, { ...facts, notes });
     const { id, product, channel, platform } = published.release;
-    const others = (await this.docs.list({ product, channel, platform })).filter((other) => other.id !== id);
+    const others = (await this.docs.readable({ product, channel, platform })).filter((other) => other.id !== id);
     return { ...published, warnings: [...unknown, ...warnings, ...publishWarnings({ ...request, ...facts }, others)] };
   }
 

@@ -66,6 +66,6 @@ suite('sentry intake from a browser', function () {
   it('reads when it shall come back', async () => {
     const [status, , limits] = await post(`/api/1/envelope/?sentry_key=${key}`, envelope('d'), {});
     expect(status).to.equal(429);
-    expect(limits).to.match(/^\d+::key$/);
+    expect(limits).to.match(/^\d+:error:key$/);
   });
 });

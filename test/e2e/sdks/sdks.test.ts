@@ -169,7 +169,8 @@ function suite(program: Program, sites: () => Sites): void {
     const calls = since(earlier, await answered(narrow));
     expect([...calls.keys()]).to.have.members(['2xx', '4xx', 'rate_limited']);
     expect(calls.get('rate_limited')).to.equal(calls.get('4xx'));
-    expect(calls.get('2xx')).to.be.within(3, 3 + minutes);
+    // Sessions and the like have limits of their own.
+    expect(calls.get('2xx')).to.be.at.least(3);
     expect(calls.get('4xx')).to.be.within(1, 1 + minutes);
     const hits = (await groups(narrow, name)).map((group) => Number(itemOf(group)['hit_count']));
     // Node begins with a session that nobody asked for.

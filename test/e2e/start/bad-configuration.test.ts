@@ -127,7 +127,7 @@ describe('start: a bad configuration', function () {
     await chmod(place, 0o1777);
     await symlink('/etc/passwd', join(place, 'license-key'));
     await lchown(join(place, 'license-key'), STRANGER, STRANGER);
-    const { code, stderr } = await aos(serviceEnv(place), ['token', 'list']);
+    const { code, stderr } = await aos(serviceEnv(place), ['serve']);
     expect(code).to.equal(1);
     expect(stderr).to.contain(`data_dir leads to ${join(place, 'license-key')}, which belongs to user ${STRANGER}`);
     expect(await readdir(place)).to.deep.equal(['license-key']);

@@ -1,4 +1,5 @@
 /** The program in one file, as the package and the image have it (cli/program.ts). */
+import { prepare } from '../../support/prepared.js';
 import { expect } from 'chai';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,6 +15,7 @@ describe('the bundle of the program', function () {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'aos-bundle-test-'));
+    await prepare(join(folder, 'data'), (dir) => serviceEnv(dir));
     // Nothing to do when the build has made it.
     await done(process.execPath, ['scripts/bundle.mjs'], { cwd: projectRoot() });
   });

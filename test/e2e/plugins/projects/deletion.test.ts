@@ -29,7 +29,6 @@ const GO = [
   'releasehealth_hours',
   'watchdog_incidents',
   'watchdog_timeline',
-  'watchdog_windows',
   'webhooks_events',
   'webhooks_webhooks',
 ];
