@@ -8,7 +8,7 @@
  * --package is what `npm pack` made, for several platforms of one package.
  */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
@@ -78,10 +78,6 @@ const configuration = {
     'node_modules/@libsql/*-musl/**',
   ],
 };
-// The packager warns about patterns that leave out nothing, and not every platform's libraries have each of these.
-const { globMatcher } = await import('../dist/formats/globs.js');
-const paths = (await readdir(folder, { recursive: true })).map((path) => path.replaceAll('\\', '/'));
-configuration.excludePatterns = configuration.excludePatterns.filter((glob) => paths.some(globMatcher([glob])));
 await writeFile(join(output, 'packager.json'), `${JSON.stringify(configuration, null, 2)}\n`);
 const { name, version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
 process.stdout.write(`${folder}: ${name} ${version}\n`);

@@ -119,7 +119,11 @@ describe('AOS ships itself', function () {
       { program: COMPILED },
     );
     expect(ended.code, ended.stdout + ended.stderr).to.equal(0);
-    expect(ended.stderr, 'nothing looks like a credential').to.not.include('WARNING');
+    // The libraries of one platform have no file for some of the patterns.
+    const warnings = ended.stderr
+      .split('\n')
+      .filter((line) => line.includes('WARNING') && !line.includes('matches no file'));
+    expect(warnings, 'nothing looks like a credential').to.deep.equal([]);
     expect(ended.stdout).to.match(new RegExp(`^PUBLISHED: aos \\S+ \\(stable, ${PLATFORM}\\), signed$`, 'm'));
   }
   async function keepLibraries(kept: ReadonlySet<string>): Promise<void> {
