@@ -23,6 +23,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
         'duplicate_of',
         'fault_key',
         'closed_by',
+        'pr_key',
       ],
       // Every occurrence moves these.
       indexedLater: ['last_seen_at', 'updated_at', 'hit_count', 'people'],
@@ -83,6 +84,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['duplicate_of'], serves: 'few' },
       { fields: ['fault_key', 'fault_at'] },
       { fields: ['closed_by'], serves: 'few' },
+      { fields: ['pr_key'], serves: 'few' },
     ],
   },
   { name: 'texts', indexes: [] },

@@ -18,6 +18,7 @@ import { ItemOutbox } from './store/item-outbox.js';
 import { OlderWrites } from './store/older-writes.js';
 import { Words } from './store/words.js';
 import { Removal } from './editing/removal.js';
+import { Reviews } from './editing/reviews.js';
 
 /** Finishes work that a crash left half done; each service finishes its own. */
 @injectable()
@@ -57,6 +58,11 @@ export class Repairs {
     await this.waiting.forget(signal);
   }
 
+  /** Deletes items whose retention is over. */
+  async retain(days: number, signal?: AbortSignal): Promise<void> {
+    await this.removal.retain(days, signal);
+  }
+
   /** Waits for work that answered calls still do behind their answers. */
   async drain(): Promise<void> {
     await this.refs.drain();
@@ -72,7 +78,7 @@ export class BugsJobs {
     @inject(Expiry) private readonly expiry: Expiry,
     @inject(Closing) private readonly closing: Closing,
     @inject(Alarms) private readonly alarms: Alarms,
-    @inject(Removal) private readonly removal: Removal,
+    @inject(Reviews) private readonly reviews: Reviews,
     @inject(Words) private readonly words: Words,
     @inject(OlderWrites) private readonly older: OlderWrites,
   ) {}
@@ -92,6 +98,7 @@ export class BugsJobs {
   async finish(signal?: AbortSignal): Promise<void> {
     await this.repairs.finish(signal);
     await this.words.reconcile(signal);
+    await this.reviews.reconcile(signal);
   }
 
   /**
@@ -112,7 +119,7 @@ export class BugsJobs {
     await removeAll(this.deps.occurrences, { received_at: { lt: before } }, signal);
     if (signal?.aborted === true) return;
     const { retention_days: days } = this.deps.config;
-    if (days !== null) await this.removal.retain(days, signal);
+    if (days !== null) await this.repairs.retain(days, signal);
   }
 
   /** No item was seen later than now: a clock that was ahead is put back, and `last_seen_at` does not go back. */

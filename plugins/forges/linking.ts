@@ -2,7 +2,7 @@
 import { inject, injectable } from '../../kernel/contract.js';
 import { ServiceError } from '../../kernel/errors.js';
 import { ITEMS, type TrackedItems } from '../../ports/domain/bugs.js';
-import type { ForgeChange, ForgeOutcome } from '../../ports/domain/forge-changes.js';
+import type { ForgeChange, ForgeOutcome, LinkOutcome } from '../../ports/domain/forge-changes.js';
 import { mentions } from './mentions.js';
 import type { Change } from './payloads/change.js';
 import { KnownPullRequests } from './pull-requests.js';
@@ -13,6 +13,8 @@ const MOST_REFS = 50;
 /** What became of the refs, each in the list of what was done first; the order is that of the delivery. */
 export interface Linked {
   resolved: string[];
+  /** Waited for a pull request that was closed without a merge. */
+  reopened?: string[];
   commented: string[];
   linked: string[];
   /** Known from an earlier delivery, or no item of this project. */
@@ -40,16 +42,19 @@ export class Linking {
     const chosen = [...named.filter(({ fixes }) => fixes), ...named.filter(({ fixes }) => !fixes)].slice(0, MOST_REFS);
     const done: Linked = { resolved: [], commented: [], linked: [], unchanged: [], left_out: 0 };
     done.left_out = named.length - chosen.length;
+    // Stored before the items are looked up: an item that names the request meanwhile finds it.
     for (const change of changes) await this.pulls.heard(project, change);
-    for (const mention of chosen) {
-      const list = done[await this.#tell(mention)];
-      if (!list.includes(mention.ref)) list.push(mention.ref);
+    for (const mention of chosen) addTo(done[await this.#tell(mention)], mention.ref);
+    for (const { kind, url, author } of changes) {
+      if (kind !== 'pull_request' || url === null) continue;
+      for (const { ref, outcome } of await this.items.followPullRequest(project, url, author))
+        addFollowed(done, ref, outcome);
     }
     return done;
   }
 
   /** An item that does not exist, or cannot be told, keeps the others from nothing. */
-  async #tell({ ref, change, fixes }: Mention): Promise<ForgeOutcome> {
+  async #tell({ ref, change, fixes }: Mention): Promise<LinkOutcome> {
     const { kind, url, commit, title, author, state } = change;
     const key = kind === 'commit' ? `commit ${commit}` : `pull request ${url} ${state}`;
     const told: ForgeChange = {
@@ -74,3 +79,16 @@ export class Linking {
 /** What says that it fixes an item does so once it is on the default branch. */
 const mentionsOf = (project: string, change: Change): Mention[] =>
   [...mentions(change.text, project)].map(([ref, fixes]) => ({ ref, change, fixes: fixes && change.landed }));
+
+function addTo(list: string[], ref: string): void {
+  if (!list.includes(ref)) list.push(ref);
+}
+
+/** Adds what the state of the request did to an item, in place of having been named by it. */
+function addFollowed(done: Linked, ref: string, outcome: ForgeOutcome): void {
+  const { linked, unchanged } = done;
+  const named = [linked, unchanged].find((list) => list.includes(ref));
+  if (outcome === 'unchanged' || (outcome === 'linked' && (named === linked || done.resolved.includes(ref)))) return;
+  named?.splice(named.indexOf(ref), 1);
+  addTo(outcome === 'reopened' ? (done.reopened ??= []) : done[outcome], ref);
+}

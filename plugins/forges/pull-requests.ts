@@ -5,11 +5,11 @@
 import { hash } from 'node:crypto';
 import { collection, inject, injectable, PORT } from '../../kernel/contract.js';
 import { isoOf } from '../../lib/time.js';
-import type { PullRequest, PullRequests } from '../../ports/domain/forge-changes.js';
+import type { PullRequest, PullRequests, ReceivedPullRequest } from '../../ports/domain/forge-changes.js';
 import type { Clock } from '../../ports/clock.js';
 import { StoreConflict, type Collection, type Doc } from '../../ports/store.js';
 import type { Change } from './payloads/change.js';
-import { pageOf } from './pull-request-page.js';
+import { getPullRequestPage } from '../../lib/http/pull-request-page.js';
 
 /** The document's id is a hash of project and page. */
 export interface StoredPullRequest extends Doc, PullRequest {
@@ -20,7 +20,8 @@ export interface StoredPullRequest extends Doc, PullRequest {
 /** Nobody looks at an older one, and a forge tells of it again when it changes. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
-const idOf = (project: string, url: string): string => hash('sha256', `${project}\u001f${pageOf(url)}`).slice(0, 40);
+const idOf = (project: string, url: string): string =>
+  hash('sha256', `${project}\u001f${getPullRequestPage(url)}`).slice(0, 40);
 
 @injectable()
 export class KnownPullRequests implements PullRequests {
@@ -29,14 +30,14 @@ export class KnownPullRequests implements PullRequests {
     @inject(PORT.clock) private readonly clock: Clock,
   ) {}
 
-  async find(project: string, url: string): Promise<PullRequest | null> {
+  async find(project: string, url: string): Promise<ReceivedPullRequest | null> {
     const found = await this.rows.get(idOf(project, url));
     if (found === null) return null;
-    const { state, title, author, commit, at } = found;
-    return { url: found.url, state, title, author, commit, at };
+    const { state, title, author, commit, at, heard_at } = found;
+    return { url: found.url, state, title, author, commit, at, heard_at };
   }
 
-  /** A delivery that is older than what is known changes nothing. */
+  /** A delivery that is older than what is known changes nothing; what is merged stays merged. */
   async heard(project: string, change: Change): Promise<void> {
     const { url, state, title, author, commit } = change;
     if (change.kind !== 'pull_request' || url === null || state === 'pushed') return;
@@ -48,7 +49,8 @@ export class KnownPullRequests implements PullRequests {
       await this.rows.insert({ id, project, url, ...told });
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
-      await this.rows.change({ id, at: { lte: at } }, { set: told });
+      const newer = state === 'merged' ? {} : { at: { lte: at }, state: { ne: 'merged' } };
+      await this.rows.change({ id, ...newer }, { set: told });
     }
   }
 

@@ -31,7 +31,7 @@ const linkedShape = named(
     linked: refs.description('Named by it'),
     unchanged: refs.description('Told of it before, or no item of this project'),
     left_out: joi.number().integer().description('Names beyond the 50 of a delivery'),
-  }),
+  }).keys({ reopened: refs.description('Waited for a pull request that was closed without a merge') }),
 );
 
 const CHANGES: Readonly<Record<Forge, (headers: HttpRequest['headers'], body: ForgePayload) => Change[]>> = {

@@ -4,7 +4,7 @@
  */
 import { extensionPoint, token } from '../token.js';
 import type { AgentRequest } from './agent-requests.js';
-import type { ForgeChange, ForgeOutcome } from './forge-changes.js';
+import type { ForgeChange, ForgeOutcome, LinkOutcome } from './forge-changes.js';
 import type { Details, ErrorLevel, Item, ItemStatus, Mute, Recorded, Report } from './item.js';
 import type { ReadablePage } from '../store/left-out.js';
 
@@ -111,10 +111,20 @@ export interface TrackedItems {
   resolve(item: string, how?: { build?: string | null; comment?: string | null; actor?: string | null }): Promise<Item>;
   /**
    * Links a commit or a pull request to an item, and resolves what it `fixes`, with its commit as `fix_commit`, where
-   * the status allows it and no agent holds the item. Resolves after the commit.
+   * the status allows it. An item that an agent holds is resolved by a pull request alone. Resolves after the commit.
    * @throws ServiceError not_found
    */
-  linkChange(item: string, change: ForgeChange): Promise<ForgeOutcome>;
+  linkChange(item: string, change: ForgeChange): Promise<LinkOutcome>;
+  /**
+   * Applies the state of a pull request, as `PULL_REQUESTS` knows it, to the items whose fix it is: merged resolves
+   * them, closed without a merge opens those that waited for it.
+   * @param actor whose request it is, as of a change
+   */
+  followPullRequest(
+    project: string,
+    url: string,
+    actor: string | null,
+  ): Promise<readonly { ref: string; outcome: ForgeOutcome }[]>;
   /**
    * Asks for an agent: a history entry, and `agent.requested`. False: this request was made before.
    * @throws ServiceError not_found, already_claimed (one works on it), invalid_transition (it is decided),

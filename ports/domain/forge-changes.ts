@@ -24,7 +24,10 @@ export interface ForgeChange {
 }
 
 /** `commented`: an agent holds the item, so it has a comment instead of another status. */
-export type ForgeOutcome = 'linked' | 'resolved' | 'commented' | 'unchanged';
+export type LinkOutcome = 'linked' | 'resolved' | 'commented' | 'unchanged';
+
+/** `reopened`: the pull request that the item waited for was closed without a merge. */
+export type ForgeOutcome = LinkOutcome | 'reopened';
 
 /** What a forge said last of a pull or merge request. Texts in it are from outside. */
 export interface PullRequest {
@@ -38,10 +41,15 @@ export interface PullRequest {
   at: string;
 }
 
+/** The same with the time at which this service received it, RFC 3339. */
+export interface ReceivedPullRequest extends PullRequest {
+  heard_at: string;
+}
+
 /** Knows pull requests that an item may name in its `pr_url`. */
 export interface PullRequests {
   /** Null: nothing was heard of it. */
-  find(project: string, url: string): Promise<PullRequest | null>;
+  find(project: string, url: string): Promise<ReceivedPullRequest | null>;
 }
 
 /** The first that knows one answers. */

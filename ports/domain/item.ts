@@ -1,5 +1,6 @@
 /** Items of the bug tracker and the reports that make them (contracts 20 and 21), as plugins see them. */
 import type { Json } from '../store.js';
+import type { PullRequestState } from './forge-changes.js';
 
 export type ItemType = 'bug' | 'feature' | 'error';
 export type Severity = 'critical' | 'high' | 'medium' | 'low';
@@ -141,6 +142,10 @@ export interface Item {
   fix_commit: string | null;
   /** http or https. */
   pr_url: string | null;
+  /** State of that pull request, as the forge, the agent or a person says; null: nobody has. */
+  pr_state: PullRequestState | null;
+  /** `open`: resolved, and it waits for the merge of its pull request; otherwise what became of that. */
+  review: 'open' | 'merged' | 'closed' | null;
   file_path: string | null;
   line_no: number | null;
   push_id: string | null;

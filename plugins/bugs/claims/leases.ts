@@ -27,6 +27,7 @@ import {
   alreadyClaimed,
   expiryOf,
   holderOf,
+  inReview,
   isToken,
   leaseFor,
   leaseLost,
@@ -111,6 +112,7 @@ export class Leases {
       }
       if (isHeld(item)) throw onHold(item);
       if (item.status === 'in_progress') planExpiry(item, change);
+      if (item.review === 'open') throw inReview();
       if (!allowed(change.next.status, 'in_progress', 'claim')) throw notFrom(item.status, 'in_progress');
       change
         .note('claimed', { agent: fresh.agent })

@@ -33,6 +33,7 @@ const PLAIN = [
   'push_id',
   'fix_commit',
   'pr_url',
+  'pr_state',
   'assignee',
 ] as const;
 

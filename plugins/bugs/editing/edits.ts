@@ -23,6 +23,8 @@ import { News } from '../claims/news.js';
 import { ofPeople } from '../item/unread.js';
 import { planAnswer } from './answering.js';
 import { planHold } from './hold-plan.js';
+import { planReview, withReviewStatus } from './review-plan.js';
+import { Reviews } from './reviews.js';
 import { checkRevision, planMove } from './status-plan.js';
 import {
   buildWarnings,
@@ -67,6 +69,7 @@ export class Edits {
     @inject(DEPS) private readonly deps: BugDeps,
     @inject(Items) private readonly items: Items,
     @inject(Closing) private readonly builds: Closing,
+    @inject(Reviews) private readonly reviews: Reviews,
     @inject(Rekeying) private readonly rekeying: Rekeying,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
     @inject(News) private readonly news: News,
@@ -111,15 +114,16 @@ export class Edits {
   async #edit(
     id: string,
     caller: BugCaller,
-    edit: Edit,
+    given: Edit,
     ifMatch: string | undefined,
     fits: ((item: ItemDoc) => void) | undefined,
   ): Promise<Edited> {
-    const texts = edit.description === undefined ? null : await this.deps.texts.get(id);
+    const texts = given.description === undefined ? null : await this.deps.texts.get(id);
     let described = false;
     const moves: MoveDoc[] = [];
     let told: Told = { warnings: [], unread: null };
     const plan = async (item: ItemDoc, change: ChangeSet): Promise<void> => {
+      const edit = withReviewStatus(item, given);
       checkRevision(item, ifMatch);
       fits?.(item);
       checkType(item, edit);
@@ -134,6 +138,7 @@ export class Edits {
           .assign({ trusted: trusting(change.next.trusted, ['description'], caller) });
       planSeverity(change, edit, caller);
       await this.#status(item, change, edit, caller);
+      planReview(item, change, edit);
       if (edit.comment) this.#comment(item, change, edit.comment, edit, caller);
       this.#renew(item, change, edit);
       if (change.by === 'holder') told = { ...told, unread: change.heard() };
@@ -146,12 +151,14 @@ export class Edits {
       throw error;
     });
     await this.rekeying.finish(moves);
-    if (described) await this.items.describe(id, edit.description ?? null);
-    const settled = await this.builds.closeIfPublished(doc);
+    if (described) await this.items.describe(id, given.description ?? null);
+    const settled = await this.builds.closeIfPublished(await this.reviews.settle(doc, caller));
+    const warnings = settled.status === 'closed' ? [] : told.warnings;
+    if (given.pr_url) warnings.push(...(await this.reviews.warnings(settled)));
     return {
       item: await this.items.view(settled),
-      ...(told.warnings.length > 0 && settled.status !== 'closed' && { warnings: told.warnings }),
-      ...((edit.resolved_in_build !== undefined || edit.status === 'resolved') && {
+      ...(warnings.length > 0 && { warnings }),
+      ...((given.resolved_in_build !== undefined || given.status === 'resolved') && {
         latest_build: await this.builds.latest(doc.project),
       }),
       ...(told.unread !== null && { news: await this.news.of(doc, told.unread) }),

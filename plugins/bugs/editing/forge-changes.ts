@@ -5,18 +5,19 @@
 import { hash } from 'node:crypto';
 import { inject, injectable } from '../../../kernel/contract.js';
 import { notFound } from '../../../kernel/errors.js';
-import type { ForgeChange, ForgeOutcome } from '../../../ports/domain/forge-changes.js';
+import { getPullRequestPage } from '../../../lib/http/pull-request-page.js';
+import type { ForgeChange, LinkOutcome } from '../../../ports/domain/forge-changes.js';
 import type { Json } from '../../../ports/store.js';
 import { Closing } from '../builds/closing.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import type { ChangeSet } from '../item/change-set.js';
-import { planExpiry } from '../item/lease.js';
-import type { ItemDoc } from '../item/model.js';
-import { allowed } from '../item/transitions.js';
+import type { ActivityDoc, ItemDoc } from '../item/model.js';
+import { isFinished } from '../item/transitions.js';
 import { isLive } from '../item/view.js';
 import { Items } from '../store/items.js';
 import { SecretGuard } from '../store/secret-guard.js';
+import { planMerge } from './review-plan.js';
 
 @injectable()
 export class ForgeChanges {
@@ -32,15 +33,18 @@ export class ForgeChanges {
    * @param caller the plugin, with the name of who made the change
    * @throws ServiceError not_found
    */
-  async link(name: string, caller: BugCaller, given: ForgeChange): Promise<ForgeOutcome> {
+  async link(name: string, caller: BugCaller, given: ForgeChange): Promise<LinkOutcome> {
     const found = await this.items.find(name);
     if (found === null) throw notFound(`item ${name.slice(0, 100)}`);
     const change = { ...given, title: await this.#shown(given.title) };
     const id = hash('sha256', [caller.id, found.id, given.key].join('\u001f')).slice(0, 40);
-    let outcome: ForgeOutcome = 'unchanged';
+    let outcome: LinkOutcome = 'unchanged';
     const doc = await this.items.change(found.id, caller.name, async (item, plan) => {
-      const known = item.outbox.some((entry) => entry.id === id) || (await this.deps.activity.get(id)) !== null;
-      outcome = known ? 'unchanged' : planChange(item, plan, change, { id, by: caller.id, now: this.deps.clock.now() });
+      const known = item.outbox.find((entry) => entry.id === id) ?? (await this.deps.activity.get(id));
+      const follower = { id, by: caller.id, now: this.deps.clock.now() };
+      if (known === null) outcome = planChange(item, plan, change, follower);
+      else
+        outcome = isUnapplied(item, known, change, follower.now) ? planFix(item, plan, change, follower) : 'unchanged';
     });
     await this.builds.closeIfPublished(doc);
     return outcome;
@@ -53,44 +57,41 @@ export class ForgeChanges {
 }
 
 type Shown = Omit<ForgeChange, 'title'> & { title: string | null };
+/** Who applies the change, and the id of its entry in the history. */
+type Follower = { id: string; by: string; now: number };
 
 /** Plans the change; its entry goes to the history whatever follows from it. */
-function planChange(
-  item: ItemDoc,
-  plan: ChangeSet,
-  change: Shown,
-  { id, by, now }: { id: string; by: string; now: number },
-): ForgeOutcome {
+function planChange(item: ItemDoc, plan: ChangeSet, change: Shown, follower: Follower): LinkOutcome {
   const { kind, url, commit, title, state, fixes } = change;
-  plan.note('linked', { kind, url, commit, title, state, fixes } satisfies { [name: string]: Json }, id);
-  if (kind === 'pull_request' && url !== null && url !== item.pr_url && (fixes || !item.pr_url))
-    plan.assign({ pr_url: url, trusted: item.trusted.filter((field) => field !== 'pr_url') });
-  if (!fixes) return 'linked';
-  const live = isLive(item.claim, now);
-  if (item.status === 'in_progress' && !live) planExpiry(item, plan);
-  if (!allowed(plan.next.status, 'resolved', 'patch')) {
-    if (item.status === 'resolved') planCommit(plan, commit);
-    return 'linked';
-  }
-  if (live) {
+  plan.note('linked', { kind, url, commit, title, state, fixes } satisfies { [name: string]: Json }, follower.id);
+  if (kind === 'pull_request' && url !== null && url !== item.pr_url && (fixes || !item.pr_url) && !isNamed(item, url))
+    plan.assign({ pr_url: url, pr_state: null, trusted: item.trusted.filter((field) => field !== 'pr_url') });
+  return fixes ? planFix(item, plan, change, follower) : 'linked';
+}
+
+/** Whether the item names this request already, by another of its addresses. */
+const isNamed = ({ pr_url }: ItemDoc, url: string): boolean =>
+  Boolean(pr_url) && getPullRequestPage(pr_url ?? '') === getPullRequestPage(url);
+
+/** Plans what a change on the default branch fixes. A commit does not end the lease of an agent: it comments. */
+function planFix(item: ItemDoc, plan: ChangeSet, change: Shown, { by, now }: Follower): LinkOutcome {
+  const isPull = change.kind === 'pull_request';
+  if (!isPull && isLive(item.claim, now)) {
     plan.comment(heldText(change, item));
     return 'commented';
   }
-  plan.fixed('resolved', { why: 'merged', build: plan.next.resolved_in_build, commit });
-  plan.assign({
-    fix_commit: commit ?? plan.next.fix_commit ?? null,
-    resolved_by: by,
-    release_count: 0,
-    trusted: plan.next.trusted.filter((field) => field !== 'fix_commit'),
-  });
-  return 'resolved';
+  if (isPull) plan.assign({ pr_state: 'merged' });
+  return planMerge(item, plan, change.commit, { by, now });
 }
 
-/** Who resolved it with a pull request could not know the commit that the merge would make. */
-function planCommit(plan: ChangeSet, commit: string | null): void {
-  const { fix_commit: known, trusted } = plan.next;
-  if (commit === null || known) return;
-  plan.assign({ fix_commit: commit, trusted: trusted.filter((field) => field !== 'fix_commit') });
+/**
+ * Whether a fix that was told of before has not resolved the item, because an agent held it then, and still may: it was
+ * not opened again since.
+ */
+function isUnapplied(item: ItemDoc, { at }: Pick<ActivityDoc, 'at'>, { kind, fixes }: Shown, now: number): boolean {
+  if (!fixes || isFinished(item.status) || [item.reopened_at, item.regressed_at].some((time) => time && time >= at))
+    return false;
+  return kind === 'pull_request' || !isLive(item.claim, now);
 }
 
 function heldText({ kind, title, url, commit }: Shown, item: ItemDoc): string {

@@ -21,7 +21,7 @@ export function planMove(item: ItemDoc, change: ChangeSet, to: ItemStatus, edit:
   if (to !== 'open' || item.status === 'needs_info') change.assign({ release_count: 0 });
   if (to === 'open' && item.status === 'needs_info') change.assign({ expired_count: 0 });
   if (reason !== null) change.assign({ reason });
-  if (to === 'resolved') change.assign({ resolved_by: caller.id });
+  if (to === 'resolved') change.assign({ resolved_by: caller.id, resolved_as: item.claim?.agent ?? caller.name });
 }
 
 /** @throws ServiceError precondition_failed */

@@ -4,7 +4,7 @@ import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, notFound } from '../../../kernel/errors.js';
 import type { Item, PluginComment, TrackedItems } from '../../../ports/domain/bugs.js';
 import type { AgentRequest } from '../../../ports/domain/agent-requests.js';
-import type { ForgeChange, ForgeOutcome } from '../../../ports/domain/forge-changes.js';
+import type { ForgeChange, LinkOutcome } from '../../../ports/domain/forge-changes.js';
 import type { BugCaller } from '../caller.js';
 import { DEPS, type BugDeps } from '../deps.js';
 import { cleanText } from '../../../lib/text/clean-text.js';
@@ -12,6 +12,7 @@ import type { Edit } from '../item/edit.js';
 import { AgentRequests } from './agent-requests.js';
 import { Edits } from './edits.js';
 import { ForgeChanges } from './forge-changes.js';
+import { Reviews } from './reviews.js';
 import { Items } from '../store/items.js';
 import { LONGEST_COMMENT, type ItemDoc } from '../item/model.js';
 import { SecretGuard } from '../store/secret-guard.js';
@@ -36,6 +37,7 @@ export class Tracked {
     @inject(Items) private readonly items: Items,
     @inject(Edits) private readonly edits: Edits,
     @inject(ForgeChanges) private readonly changes: ForgeChanges,
+    @inject(Reviews) private readonly reviews: Reviews,
     @inject(AgentRequests) private readonly requests: AgentRequests,
     @inject(SecretGuard) private readonly secrets: SecretGuard,
   ) {}
@@ -47,6 +49,7 @@ export class Tracked {
       comment: (name, comment) => this.#comment(plugin, name, comment),
       resolve: (name, how = {}) => this.#resolve(plugin, name, how),
       linkChange: (name, change) => this.#link(plugin, name, change),
+      followPullRequest: (project, url, actor) => this.reviews.follow(project, url, callerOf(plugin, actor)),
       requestAgent: (name, request) => this.#request(plugin, name, request),
       refuseSecrets: (fields) => this.secrets.refuse(fields),
     };
@@ -93,7 +96,7 @@ export class Tracked {
     }
   }
 
-  async #link(plugin: string, name: string, change: ForgeChange): Promise<ForgeOutcome> {
+  async #link(plugin: string, name: string, change: ForgeChange): Promise<LinkOutcome> {
     textOf('key', change.key, LONGEST_LINK_KEY);
     return this.changes.link(name, callerOf(plugin, change.actor), change);
   }

@@ -2,7 +2,7 @@
 import joi from 'joi';
 import { named, pageOf, whole, unlisted } from '../../../kernel/contract.js';
 import { errorLevel, itemStatus, itemType, severity } from '../lists/query-schema.js';
-import { context, long } from './schemas.js';
+import { context, long, pullRequestState } from './schemas.js';
 import { itemState, links } from './schemas-links.js';
 import { timelineShape } from './schemas-timeline.js';
 
@@ -81,6 +81,12 @@ export const item = named(
     rev: count.description('For `If-Match`'),
     untrusted_fields,
     fix_commit: text.description('The commit that fixes it; `commit_sha` is the one that failed'),
+    pr_state: pullRequestState.allow(null).description('Of `pr_url`, as the forge, the agent or a person says'),
+    review: joi
+      .string()
+      .valid('open', 'merged', 'closed')
+      .allow(null)
+      .description('`open`: resolved, and waits for the merge of `pr_url`; else what became of that'),
     ...context,
   }),
 );

@@ -71,6 +71,8 @@ export const context = {
   resolved_in_build: short,
 };
 
+export const pullRequestState = joi.string().valid('draft', 'open', 'merged', 'closed');
+
 export const reportBody = named(
   'BugReport',
   joi
@@ -125,6 +127,7 @@ export const editBody = named(
       claim_token: claimToken,
       force: joi.boolean(),
       fix_commit: short,
+      pr_state: pullRequestState.description('Of `pr_url`, where no forge tells of it'),
       ...context,
       type: joi.string().valid('bug', 'feature'),
       hold: joi.boolean().description('A person stops the work on it, with `reason`; a program needs `force`'),

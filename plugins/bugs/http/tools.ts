@@ -44,6 +44,7 @@ const describe: Record<string, string> = {
   comment: '',
   type: '',
   fix_commit: '',
+  pr_state: '',
   keep_status: 'No answer to `needs_info`',
 };
 
@@ -204,6 +205,7 @@ export const update: ToolSpec = {
     'type',
     'fix_commit',
     'pr_url',
+    'pr_state',
     'commit_sha',
     'file_path',
     'line_no',

@@ -23,7 +23,8 @@ export function planOccurrence(
   let late = false;
   let regression = false;
   if (item.type !== 'feature' && MAY_REGRESS.has(item.status)) {
-    const verdict = judge(item, statedVersion(incoming.report), incoming.occurred, published);
+    const verdict =
+      item.review === 'open' ? 'late' : judge(item, statedVersion(incoming.report), incoming.occurred, published);
     late = verdict === 'late';
     regression = verdict === 'regression';
     if (regression) planRegression(change, incoming.report.app_version ?? null);

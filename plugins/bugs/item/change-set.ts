@@ -125,6 +125,7 @@ export class ChangeSet {
           at: this.at,
         },
       });
+    if (to !== 'resolved' && this.next.review === 'open') this.assign({ review: null });
     const { reason } = data;
     return this.endLease(this.overrides ? 'taken' : end, textOf(reason)).assign({ status: to, claim: null });
   }
@@ -133,6 +134,9 @@ export class ChangeSet {
   endLease(why: LeaseEnd, reason: string | null = null): this {
     const { claim, ended_leases = [] } = this.next;
     if (claim === null) return this;
+    const { credential, agent } = claim;
+    if (why === 'expired') this.assign({ last_holder: { credential, agent } });
+    else if (this.next.last_holder) this.assign({ last_holder: null });
     const ended = { token_hash: claim.token_hash, why, ...(why === 'overridden' && reason !== null && { reason }) };
     return this.assign({ ended_leases: [...ended_leases, ended].slice(-ENDED_LEASES) });
   }
@@ -156,6 +160,8 @@ export class ChangeSet {
       closed_at: null,
       duplicate_of: null,
       fix_comment: null,
+      ...(item.review && { review: null }),
+      ...(item.pr_fix_at && { pr_fix_at: null }),
       expired_count: 0,
       release_count: 0,
       sent: { created: this.next.sent.created, critical: false, resolved: false },

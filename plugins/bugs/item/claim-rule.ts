@@ -13,7 +13,7 @@ export const same = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? nul
 /** Fields that change nothing of the item: a remark about it, and the proofs that let a caller in. */
 const NO_CHANGE: ReadonlySet<string> = new Set(['comment', 'claim_token', 'force']);
 /** Fields that the resolver of an item may still correct, until the item closes. */
-const CORRECTION: ReadonlySet<string> = new Set(['resolved_in_build', 'fix_commit', 'pr_url']);
+const CORRECTION: ReadonlySet<string> = new Set(['resolved_in_build', 'fix_commit', 'pr_url', 'pr_state']);
 
 /** Whether the edit needs a claim. @param description of the item, which is stored elsewhere */
 export function needsClaim(item: ItemDoc, edit: Edit, caller: BugCaller, description: string | null): boolean {

@@ -1,9 +1,10 @@
 /** Fields of an item that follow from other fields, for its indexes and its counting. Pure. */
+import { getPullRequestPage } from '../../../lib/http/pull-request-page.js';
 import { buildKey } from './build-names.js';
 import type { ItemDoc } from './model.js';
 import { rankOf } from './severity.js';
 import { BLIND_KIND } from './stored-names.js';
-import { AWAITS_BUILD, MAY_REGRESS } from './transitions.js';
+import { AWAITS_BUILD, isFinished, MAY_REGRESS } from './transitions.js';
 
 type State = Pick<
   ItemDoc,
@@ -18,7 +19,7 @@ type State = Pick<
   | 'resolved_in_build'
   | 'sent'
 > &
-  Partial<Pick<ItemDoc, 'held' | 'blocked'>>;
+  Partial<Pick<ItemDoc, 'held' | 'blocked' | 'pr_url' | 'pr_fix_at' | 'pr_key' | 'review'>>;
 
 /** The kind of an occurrence: `n`, or `m:<rule>` when an ignore rule matched it. */
 export const blindKindOfReport = (ruleId: string | null | undefined): string =>
@@ -38,10 +39,22 @@ function queueKeyOf(item: State): string | null {
   return `${3 - rankOf(item.severity)}${item.regression ? 0 : 1}${item.created_at}`;
 }
 
+/** The look-up of items by their pull request. */
+export const pullRequestKey = (project: string, url: string): string => `${project} ${getPullRequestPage(url)}`;
+
+function pullKeyOf({ project, status, review, pr_url, pr_fix_at }: State): string | null {
+  const waits = review === 'open' || !isFinished(status);
+  return waits && pr_url && pr_fix_at ? pullRequestKey(project, pr_url) : null;
+}
+
+type Derived = Pick<ItemDoc, typeof BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank' | 'pr_key'>;
+
 /** The fields that follow from others. */
-export function derived(item: State): Pick<ItemDoc, typeof BLIND_KIND | 'queue_key' | 'build_key' | 'severity_rank'> {
+export function derived(item: State): Derived {
   const build = item.resolved_in_build;
+  const pr_key = pullKeyOf(item);
   return {
+    ...((pr_key !== null || item.pr_key) && { pr_key }),
     [BLIND_KIND]: blindKindOf(item),
     queue_key: queueKeyOf(item),
     build_key: build !== null && AWAITS_BUILD.has(item.status) ? buildKey(item.project, build) : null,

@@ -1,5 +1,6 @@
 /** A change of an item as a caller asks for it (contract 20, endpoints: PATCH). */
 import type { ItemStatus, Severity } from '../../../ports/domain/bugs.js';
+import type { PullRequestState } from '../../../ports/domain/forge-changes.js';
 
 export interface Edit {
   title?: string;
@@ -25,6 +26,7 @@ export interface Edit {
   push_id?: string | null;
   fix_commit?: string | null;
   pr_url?: string | null;
+  pr_state?: PullRequestState;
   /** Name of an account. */
   assignee?: string | null;
   /** Stored with the change. */

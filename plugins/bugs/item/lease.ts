@@ -142,5 +142,11 @@ export const limitReached = (): ServiceError =>
 export const notFrom = (from: string, to: string): ServiceError =>
   new ServiceError('invalid_transition', `An item that is ${spoken(from)} cannot become ${spoken(to)} this way.`);
 
+export const inReview = (): ServiceError =>
+  new ServiceError(
+    'invalid_transition',
+    'It is resolved by a pull request that is open. Take another item: if the request is closed without a merge, this one opens again.',
+  );
+
 /** A status in people's words, `in_progress` as "in progress". */
 const spoken = (status: string): string => (status === 'wont_fix' ? 'won’t fix' : status.replaceAll('_', ' '));

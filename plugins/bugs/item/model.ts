@@ -78,6 +78,8 @@ type Elsewhere =
   | 'blocked'
   | 'hold_reason'
   | 'pr_url'
+  | 'pr_state'
+  | 'review'
   | 'assignee'
   | 'people';
 
@@ -85,6 +87,12 @@ type Elsewhere =
 export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
   fix_commit?: string | null;
   pr_url?: string | null;
+  pr_state?: Item['pr_state'];
+  review?: Item['review'];
+  /** When `pr_url` was named as the fix; missing or null: it only mentions the item, or the item came back since. */
+  pr_fix_at?: string | null;
+  /** `pullRequestKey` while the state of that pull request may still change the item. */
+  pr_key?: string | null;
   assignee?: string | null;
   claim: ClaimLease | null;
   reported_by: Report['reported_by'];
@@ -108,6 +116,10 @@ export interface ItemDoc extends Omit<Item, Elsewhere>, PlaceMarks {
   earlier_fix?: { build: string | null; commit: string | null; comment: string | null };
   /** Token id or account that resolved the item last; missing: never, or before this field. */
   resolved_by?: string;
+  /** The name that it resolved the item under: its agent's, else its own. */
+  resolved_as?: string;
+  /** Credential and agent whose lease was live last until it expired; missing or null: none, or it was given back. */
+  last_holder?: { credential: string; agent: string } | null;
   /** Releases since the last change of status (contract 20, leases: after 3 the item needs a person). */
   release_count?: number;
   /** Hash of credential and agent → the time until which `action=next` skips the item for this holder, RFC 3339. */

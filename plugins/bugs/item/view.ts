@@ -79,6 +79,8 @@ export function itemView(item: ItemDoc, texts: TextsDoc | null, now: number): It
     commit_sha: item.commit_sha ?? null,
     fix_commit: item.fix_commit ?? null,
     pr_url: item.pr_url ?? null,
+    pr_state: item.pr_state ?? null,
+    review: item.review ?? null,
     file_path: item.file_path ?? null,
     line_no: item.line_no ?? null,
     push_id: item.push_id ?? null,

@@ -188,7 +188,9 @@ export class Lists {
     if (!pr_url) return null;
     for (const known of this.deps.pullRequests()) {
       const found = await known.find(project, pr_url);
-      if (found !== null) return { ...found, untrusted_fields: OUTSIDE_OF_PULL_REQUEST };
+      if (found === null) continue;
+      const { heard_at: _, ...pull } = found;
+      return { ...pull, untrusted_fields: OUTSIDE_OF_PULL_REQUEST };
     }
     return null;
   }

@@ -42,7 +42,8 @@ function pulled(body: ForgePayload): Change[] {
   const url = urlOf(pull['html_url']);
   if (url === null) return [];
   const title = textOf(pull['title']);
-  const merged = pull['merged'] === true;
+  // The events of reviews have the time of the merge alone.
+  const merged = pull['merged'] === true || textOf(pull['merged_at']) !== '';
   const state = merged ? 'merged' : pull['state'] === 'closed' ? 'closed' : pull['draft'] === true ? 'draft' : 'open';
   return [
     {

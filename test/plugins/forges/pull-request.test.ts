@@ -3,7 +3,6 @@
  * over HTTP and over MCP, of the real service (contract 20, forges; contract 95, MCP).
  */
 import { expect } from 'chai';
-import { pageOf } from '../../../plugins/forges/pull-request-page.js';
 import type { Forge } from '../../../plugins/forges/verification.js';
 import { ADMIN, TestService } from '../../support/service.js';
 import { Visitor } from '../../support/visitor.js';
@@ -114,9 +113,9 @@ describe('forges: the state of a pull request by its address', function () {
       // What was said before the merge, and comes once more, changes nothing.
       await send(forge, event, delivery(`${folder}-opened`));
       expect(await page(ref)).to.include('Pull request is merged');
-      // It names another item as fixed; this one keeps its address as its resolver gave it.
+      // It names another item as fixed; this one waited for it, and keeps its address as its resolver gave it.
       const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
-      expect(body['item']).to.include({ status: 'resolved', pr_url: named, fix_commit: null });
+      expect(body['item']).to.include({ status: 'resolved', review: 'merged', pr_url: named, fix_commit: MERGE });
     });
 
   it('a request of another project says nothing here', async () => {
@@ -163,19 +162,4 @@ describe('forges: the state of a pull request by its address', function () {
       await other.dispose();
     }
   });
-});
-
-describe('forges: the page of a pull request', () => {
-  const PAGE = 'github.com/acme/shop/pull/42';
-  for (const [address, page] of [
-    ['https://github.com/acme/shop/pull/42', PAGE],
-    ['http://GITHUB.com/Acme/Shop/pull/42/', PAGE],
-    ['https://github.com/acme/shop/pull/42/commits/0a1b?x=1#r2', PAGE],
-    ['https://github.com/acme/shop/pull/421', `${PAGE}1`],
-    ['https://git.example:8443/a/-/merge_requests/7/diffs', 'git.example:8443/a/-/merge_requests/7'],
-    ['https://git.example/a/b/pulls/5.diff', 'git.example/a/b/pulls/5.diff'],
-    ['https://bitbucket.org/a/b/pull-requests/3/', 'bitbucket.org/a/b/pull-requests/3'],
-    ['no address', 'no address'],
-  ] as const)
-    it(address, () => expect(pageOf(address)).to.equal(page));
 });

@@ -45,6 +45,7 @@ export function factsOf(item: Item, project: string, pull: PullRequest | null): 
     { label: 'Commit of the fix', value: item.fix_commit, mono: true },
     { label: 'Pull request', url: item.pr_url },
     { label: 'Pull request is', value: pull && stateOf(pull) },
+    { label: 'Review', value: item.review === 'open' ? 'waits for the pull request to be merged' : null },
     { label: 'Push', value: item.push_id, mono: true },
     { label: 'Repository', url: item.repo_url },
     // A form's own reference, against being sent twice, says nothing to people.

@@ -1,0 +1,93 @@
+/**
+ * Pull requests that items wait for (contract 20, forges). A delivery stores the state of the request and then looks up
+ * the items; an edit stores the item and then looks up the request: so neither misses the other. What a crash leaves
+ * between the two steps, the job `bugs.reconcile` finishes.
+ */
+import { inject, injectable } from '../../../kernel/contract.js';
+import { all, pages } from '../../../lib/paging.js';
+import type { ForgeOutcome, ReceivedPullRequest } from '../../../ports/domain/forge-changes.js';
+import { Closing } from '../builds/closing.js';
+import type { BugCaller } from '../caller.js';
+import { DEPS, type BugDeps } from '../deps.js';
+import { pullRequestKey } from '../item/derived.js';
+import type { ItemDoc } from '../item/model.js';
+import { Items } from '../store/items.js';
+import { planPullRequest } from './review-plan.js';
+
+const BATCH = 100;
+
+type Follower = Pick<BugCaller, 'id' | 'name'>;
+const SYSTEM: Follower = { id: 'system', name: 'system' };
+
+@injectable()
+export class Reviews {
+  constructor(
+    @inject(DEPS) private readonly deps: Pick<BugDeps, 'items' | 'pullRequests' | 'clock'>,
+    @inject(Items) private readonly items: Items,
+    @inject(Closing) private readonly builds: Closing,
+  ) {}
+
+  /** What a forge said last of a pull request; null: nothing. */
+  async find(project: string, url: string): Promise<ReceivedPullRequest | null> {
+    for (const known of this.deps.pullRequests()) {
+      const found = await known.find(project, url);
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** After a delivery: applies the state of the request to the items that name it as their fix. */
+  async follow(project: string, url: string, caller: Follower): Promise<{ ref: string; outcome: ForgeOutcome }[]> {
+    const pull = await this.find(project, url);
+    if (pull === null) return [];
+    const filter = { pr_key: pullRequestKey(project, url) };
+    const followed: { ref: string; outcome: ForgeOutcome }[] = [];
+    for (const { id, ref } of await all(this.deps.items, { filter, limit: BATCH }))
+      followed.push({ ref, outcome: (await this.#apply(id, pull, caller)).outcome });
+    return followed;
+  }
+
+  /** After an edit: applies what the forge has said of the item's request since the edit, or a merge from before it. */
+  async settle(item: ItemDoc, caller: Follower = SYSTEM): Promise<ItemDoc> {
+    if (!item.pr_key || !item.pr_url) return item;
+    const pull = await this.find(item.project, item.pr_url);
+    return pull !== null && isDue(item, pull) ? (await this.#apply(item.id, pull, caller)).doc : item;
+  }
+
+  /** What whoever has just named the request should know. */
+  async warnings({ project, pr_url, review }: ItemDoc): Promise<string[]> {
+    const pull = review === 'open' && pr_url ? await this.find(project, pr_url) : null;
+    if (pull?.state !== 'closed') return [];
+    return [
+      'This pull request was closed without a merge: open it again, or name another `pr_url`, or the `fix_commit`.',
+    ];
+  }
+
+  /** Finishes what a crash left between a request and its items. */
+  async reconcile(signal?: AbortSignal): Promise<void> {
+    const waiting = { pr_key: { gt: '' } };
+    for await (const page of pages(this.deps.items, { filter: waiting, sort: [['pr_key', 'asc']], limit: BATCH })) {
+      for (const item of page) await this.settle(item);
+      if (signal?.aborted === true) return;
+    }
+  }
+
+  async #apply(
+    id: string,
+    pull: ReceivedPullRequest,
+    { id: by, name }: Follower,
+  ): Promise<{ doc: ItemDoc; outcome: ForgeOutcome }> {
+    let outcome: ForgeOutcome = 'unchanged';
+    const doc = await this.items.change(id, name, (item, change) => {
+      const still = item.pr_key === pullRequestKey(item.project, pull.url);
+      outcome = still ? planPullRequest(item, change, pull, { by, now: this.deps.clock.now() }) : 'unchanged';
+    });
+    return { doc: await this.builds.closeIfPublished(doc), outcome };
+  }
+}
+
+/** Whether the item has missed this state. A request that was closed before the item named it decides nothing. */
+function isDue({ pr_state, pr_fix_at, review }: ItemDoc, { state, heard_at }: ReceivedPullRequest): boolean {
+  if (pr_state === state || (state !== 'merged' && state !== 'closed')) return false;
+  return heard_at > (pr_fix_at ?? '') || (state === 'merged' && review === 'open');
+}
