@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from '../../cli/usage.js';
 import { loadConfig } from '../../config/load.js';
 import { compose, type Service } from '../../main.js';
+import { until } from '../harness.js';
 import { SHORT_NODE } from './programs.js';
 import { isUsual, PASSWORD_COST, prepare, prepareKeys } from './prepared.js';
 import { within } from './within.js';
@@ -178,10 +179,11 @@ export class TestService {
     this.url = (await this.#here.boot()).address ?? '';
   }
 
-  /** Runs a job of a service in this process now. @returns false while it runs already */
-  async runJob(name: string): Promise<boolean> {
-    if (this.#here === null) throw new Error('the service is not in this process');
-    return this.#here.jobs.runNow(name);
+  /** Runs a job of a service in this process, after the run that is under way: each repeating job runs at the start. */
+  async runJob(name: string): Promise<void> {
+    const service = this.#here;
+    if (service === null) throw new Error('the service is not in this process');
+    await until(`a run of the job ${name} begins`, () => service.jobs.runNow(name));
   }
 
   /** Resolves with the milliseconds until it listened. */

@@ -5,76 +5,46 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
 import { until } from '../../harness.js';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { useBrowser } from './use-browser.js';
 
 const MIA = 'mia';
 
-describe('web: administration in a real browser', function () {
-  this.timeout(180_000);
-  let service: TestService;
-  let browser: TestBrowser;
-  let token: string;
+describe('web: administration in a real browser', () => {
   let receiver: Server;
   /** What the receiver answers. */
   let answer = 500;
   let webhook: string;
-  let tab: Tab | undefined;
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    receiver = createServer((request, response) => {
-      request.resume().on('end', () => response.writeHead(answer).end());
-    });
-    await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    const scopes = 'bugtracker:report,bugtracker:manage,projects:manage,webhooks:manage,watchdog:ping,license:manage';
-    token = await service.token(scopes);
-    await call('POST', '/api/projects/v1/projects', { slug: 'shop', name: 'Online shop' });
-    const { port } = receiver.address() as AddressInfo;
-    const url = `http://127.0.0.1:${port}/hook/secret-path`;
-    const made = { name: 'Chat', url, events: 'bug.created', project_slug: 'shop' };
-    const { webhook: kept, id } = await call('POST', '/api/webhooks/v1/webhooks', made);
-    webhook = String((kept as { id?: string } | undefined)?.id ?? id);
-    await service.command(
-      ['user', 'create', '--username', MIA, '--role', 'member', '--password-stdin'],
-      ADMIN.password,
-    );
-    browser = await launch(CHROMIUM);
+  const web = useBrowser({
+    scopes: 'bugtracker:report,bugtracker:manage,projects:manage,webhooks:manage,watchdog:ping,license:manage',
+    prepare: async () => {
+      receiver = createServer((request, response) => {
+        request.resume().on('end', () => response.writeHead(answer).end());
+      });
+      await new Promise<void>((resolve) => void receiver.listen(0, '127.0.0.1', resolve));
+      await web.post('/api/projects/v1/projects', { slug: 'shop', name: 'Online shop' });
+      const { port } = receiver.address() as AddressInfo;
+      const url = `http://127.0.0.1:${port}/hook/secret-path`;
+      const made = { name: 'Chat', url, events: 'bug.created', project_slug: 'shop' };
+      const { webhook: kept, id } = await web.post('/api/webhooks/v1/webhooks', made);
+      webhook = String((kept as { id?: string } | undefined)?.id ?? id);
+      await web.createMember(MIA);
+    },
   });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
+  after(() => {
     receiver?.closeAllConnections();
     receiver?.close();
   });
-  afterEach(async () => {
-    await tab?.close();
-    tab = undefined;
-  });
 
-  async function call(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
-    const got = await service.request(method, path, token, body);
-    expect(got.status, `${path} ${JSON.stringify(got.body)}`).to.be.oneOf([200, 201]);
-    return got.body;
-  }
-  async function signedIn(username: string): Promise<Page> {
-    tab = await Tab.open(browser, service.url);
-    await tab.signIn(username, ADMIN.password);
-    return tab.page;
-  }
-  const go = (path: string): Promise<number> => tab?.go(path) ?? Promise.resolve(0);
-  const report = (title: string): Promise<unknown> =>
-    call('POST', '/api/bugtracker/v1/report', { type: 'bug', project: 'shop', title, severity: 'low' });
+  const report = (title: string): Promise<string> => web.reportBug('shop', title, { severity: 'low' });
   const deliveries = async (): Promise<{ id: string; attempt_count: number; state: string }[]> => {
-    const { items } = await call('GET', `/api/webhooks/v1/webhooks/${webhook}/deliveries`);
+    const { items } = await web.get(`/api/webhooks/v1/webhooks/${webhook}/deliveries`);
     return items as { id: string; attempt_count: number; state: string }[];
   };
 
   it('a new token begins with what it is for: its scopes are ticked, and explained', async () => {
-    const page = await signedIn(ADMIN.username);
+    const { page } = await web.openTab();
     const presets: [string, string[]][] = [
       ['Application', ['bugtracker:report', 'watchdog:ping']],
       ['Coding agent', ['bugtracker:manage', 'bugtracker:report', 'projects:read']],
@@ -82,7 +52,7 @@ describe('web: administration in a real browser', function () {
       ['Monitoring', ['watchdog:ping', 'watchdog:read', 'bugtracker:read', 'system:read']],
     ];
     for (const [name, scopes] of presets) {
-      await go('/tokens/new');
+      await web.tab.go('/tokens/new');
       await page
         .getByRole('navigation', { name: 'What it is for' })
         .getByRole('link', { name: new RegExp(`^${name}`) })
@@ -103,7 +73,7 @@ describe('web: administration in a real browser', function () {
       .first()
       .waitFor();
     expect(await page.getByRole('main').innerText()).to.match(/scrape_configs:[^]*credentials: svc_live_/);
-    await go('/tokens');
+    await web.tab.go('/tokens');
     const row = page.locator('tr', { hasText: 'grafana' });
     expect(await row.locator('[data-label="Project"]').innerText()).to.equal('Online shop');
     expect(await row.locator('[data-label="Scopes"]').innerText()).to.include('watchdog:read');
@@ -111,13 +81,13 @@ describe('web: administration in a real browser', function () {
 
   it('projects have their names in lists and filters', async () => {
     await report('Prices are rounded twice');
-    const page = await signedIn(ADMIN.username);
-    await go('/webhooks');
+    const { page } = await web.openTab();
+    await web.tab.go('/webhooks');
     expect(await page.locator('tr', { hasText: 'Chat' }).locator('[data-label="Project"]').innerText()).to.equal(
       'Online shop',
     );
     for (const path of ['/bugs?project=shop', '/errors?project=shop']) {
-      await go(path);
+      await web.tab.go(path);
       const chips = page.getByRole('group', { name: 'Filters that are set' });
       expect(await chips.innerText(), path).to.include('Online shop');
     }
@@ -128,24 +98,24 @@ describe('web: administration in a real browser', function () {
     await report('The receiver is broken');
     await until('the first attempt failed', async () => (await deliveries()).some(({ state }) => state === 'retrying'));
     const id = (await deliveries()).find(({ state }) => state === 'retrying')?.id ?? '';
-    const page = await signedIn(ADMIN.username);
+    const { page } = await web.openTab();
     const other = await page.context().newPage();
-    await other.goto(`${service.url}/webhooks/${webhook}`);
+    await other.goto(`${web.url}/webhooks/${webhook}`);
     await other.locator('[data-follow="on"]').waitFor();
-    await go(`/webhooks/${webhook}/deliveries/${id}`);
+    await web.tab.go(`/webhooks/${webhook}/deliveries/${id}`);
     await page.locator('[data-follow="on"]').waitFor();
     await page.evaluate('window.kept = true');
     answer = 204;
     // By the interface, as another process would.
-    await call('POST', `/api/webhooks/v1/deliveries/${id}/redeliver`);
+    await web.post(`/api/webhooks/v1/deliveries/${id}/redeliver`);
     await page.getByText('Delivered: HTTP 204').waitFor({ timeout: 60_000 });
     expect(await page.evaluate('window.kept')).to.equal(true);
     await other.locator('tr', { hasText: 'HTTP 204' }).first().waitFor({ timeout: 60_000 });
   });
 
   it('a member sees names, events, states and deliveries, of an address scheme and host, and changes nothing', async () => {
-    const page = await signedIn(MIA);
-    await go('/webhooks');
+    const { page } = await web.openTab({ username: MIA });
+    await web.tab.go('/webhooks');
     const row = page.locator('tr', { hasText: 'Chat' });
     expect(await row.innerText())
       .to.include('bug.created')
@@ -160,22 +130,22 @@ describe('web: administration in a real browser', function () {
     await page.getByRole('heading', { name: 'Payload' }).waitFor();
     expect(await page.locator('main form[method="post"]').count()).to.equal(0);
     expect(await page.locator('main').innerText()).to.include('What receivers answer is for administrators.');
-    expect(await go('/webhooks/new')).to.equal(403);
+    expect(await web.tab.go('/webhooks/new')).to.equal(403);
     expect(await page.locator('main').innerText()).to.match(/administrator/i);
-    for (const path of ['/users', '/tokens']) expect(await go(path), path).to.equal(403);
+    for (const path of ['/users', '/tokens']) expect(await web.tab.go(path), path).to.equal(403);
   });
 
   it('a confirmation says how many it ends', async () => {
-    const made = await call('POST', '/api/license/v1/licenses', { product: 'shop', licensee: 'K', max_activations: 3 });
+    const made = await web.post('/api/license/v1/licenses', { product: 'shop', licensee: 'K', max_activations: 3 });
     for (const machine_id of ['m-1', 'm-2']) {
       const body = { license_key: made['key'], product: 'shop', machine_id };
-      expect((await service.request('POST', '/api/license/v1/validate', null, body)).status).to.equal(200);
+      expect((await web.service.request('POST', '/api/license/v1/validate', null, body)).status).to.equal(200);
     }
-    await call('POST', '/api/watchdog/v1/ping', { source: 'queue' });
-    await service.command(['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
-    const page = await signedIn(ADMIN.username);
+    await web.post('/api/watchdog/v1/ping', { source: 'queue' });
+    await web.service.command(['token', 'create', '--name', 'q', '--scopes', 'watchdog:ping', '--source', 'queue']);
+    const { page } = await web.openTab();
     const asked = async (path: string, menu: string): Promise<string> => {
-      await go(path);
+      await web.tab.go(path);
       const confirm = page.locator('details.confirm').filter({ has: page.locator('summary', { hasText: menu }) });
       await confirm.first().locator('summary').click();
       return confirm.first().locator('button[type="submit"]').innerText();
@@ -188,7 +158,7 @@ describe('web: administration in a real browser', function () {
     expect(await asked(`/webhooks/${webhook}`, 'Delete')).to.equal(
       `Delete with ${total} ${total === 1 ? 'delivery' : 'deliveries'}`,
     );
-    await go('/users');
+    await web.tab.go('/users');
     await page.getByRole('link', { name: MIA }).click();
     await page.waitForURL(/\/users\/[0-9a-f-]+$/);
     const user = new URL(page.url()).pathname;
@@ -198,8 +168,8 @@ describe('web: administration in a real browser', function () {
 
   it('many at once: what can be taken back is not asked for, and for a minute there is an undo', async () => {
     for (const title of ['One thing', 'Another thing']) await report(title);
-    const page = await signedIn(ADMIN.username);
-    await go('/bugs?q=thing');
+    const { page } = await web.openTab();
+    await web.tab.go('/bugs?q=thing');
     await page.locator('tbody input[name="ids"]').first().check();
     await page.locator('tbody input[name="ids"]').nth(1).check();
     await page.getByLabel('What to do').selectOption('status:closed');

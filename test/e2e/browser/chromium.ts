@@ -199,6 +199,9 @@ export class Tab {
   readonly faults: string[] = [];
   /** Where the frames of a window are asked for that has none by itself. */
   #frames: CDPSession | null = null;
+  /** Whether the next tab can have the window. */
+  #isReusable = true;
+  #isClosed = false;
 
   private constructor(
     readonly page: Page,
@@ -210,10 +213,12 @@ export class Tab {
     return Tab.#of(await browser.blank(width), browser, origin);
   }
 
-  /** In a window of its own in which no script of a page runs; to be discarded. */
+  /** In a separate window in which no script of a page runs. */
   static async scriptless(browser: TestBrowser, origin: string): Promise<Tab> {
     const context = await browser.newContext({ javaScriptEnabled: false });
-    return Tab.#of(await context.newPage(), browser, origin);
+    const tab = Tab.#of(await context.newPage(), browser, origin);
+    tab.#isReusable = false;
+    return tab;
   }
 
   /** In a window of its own that is never painted, where there is one; to be discarded. */
@@ -275,12 +280,16 @@ export class Tab {
     return this.page.locator(selector).count();
   }
 
-  close(): Promise<void> {
-    return this.browser.giveBack(this.page);
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    if (!this.#isReusable) return this.discard();
+    this.#isClosed = true;
+    await this.browser.giveBack(this.page);
   }
 
   /** For good: a clock that the test has moved would go on in the next tab. */
   async discard(): Promise<void> {
+    this.#isClosed = true;
     await this.page.context().close();
   }
 }

@@ -5,8 +5,7 @@
 import { expect } from 'chai';
 import type { Locator } from 'playwright-core';
 import { until } from '../../harness.js';
-import { ADMIN, SHARED_KEY, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { useBrowser } from './use-browser.js';
 
 const REPORT = {
   project: 'shop',
@@ -17,82 +16,48 @@ const REPORT = {
   environment: 'production',
 };
 
-describe('web: the ten daily tasks', function () {
-  this.timeout(180_000);
-  let service: TestService;
-  let browser: TestBrowser;
-  let token: string;
-  let tab: Tab;
+describe('web: the ten daily tasks', () => {
   let clicks: number;
   let ref: string;
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    await service.project('shop');
-    const scopes = 'bugtracker:report,bugtracker:manage,watchdog:ping,webhooks:manage,license:manage';
-    token = await service.token(scopes);
-    await post('/api/webhooks/v1/webhooks', { name: 'Pager', url: 'http://127.0.0.1:9/pager', events: 'bug.created' });
-    ref = String((await post('/api/errors/v1/report', REPORT))['ref']);
-    await post(`/api/bugtracker/v1/bugs/${ref}/claim`, { agent: 'fixer-7' });
-    await post('/api/errors/v1/report', {
-      ...REPORT,
-      exception_class: 'VoucherError',
-      error_message: 'Unknown voucher',
-    });
-    for (let i = 0; i < 25; i++) {
-      await post('/api/bugtracker/v1/report', {
-        type: 'bug',
-        project: 'shop',
-        title: `Small thing ${i}`,
-        severity: 'low',
+  const web = useBrowser({
+    projects: ['shop'],
+    scopes: 'bugtracker:report,bugtracker:manage,watchdog:ping,webhooks:manage,license:manage',
+    tab: {},
+    prepare: async () => {
+      const pager = { name: 'Pager', url: 'http://127.0.0.1:9/pager', events: 'bug.created' };
+      await web.post('/api/webhooks/v1/webhooks', pager);
+      ref = String((await web.post('/api/errors/v1/report', REPORT))['ref']);
+      await web.post(`/api/bugtracker/v1/bugs/${ref}/claim`, { agent: 'fixer-7' });
+      const voucher = { exception_class: 'VoucherError', error_message: 'Unknown voucher' };
+      await web.post('/api/errors/v1/report', { ...REPORT, ...voucher });
+      for (let i = 0; i < 25; i++) await web.reportBug('shop', `Small thing ${i}`, { severity: 'low' });
+      await web.post('/api/watchdog/v1/ping', { source: 'queue', interval: 0.05, metrics: { length: 7 } });
+      const license = { product: 'shop', licensee: 'Kettleworth', max_activations: 1, require_approval: true };
+      await web.post('/api/license/v1/licenses', license);
+      await web.waitForMonitorDown();
+      await until('the webhook is disabled', async () => {
+        const { items } = await web.get<{ items: { enabled: boolean }[] }>('/api/webhooks/v1/webhooks');
+        return items[0]?.enabled === false;
       });
-    }
-    await post('/api/watchdog/v1/ping', { source: 'queue', interval: 0.05, metrics: { length: 7 } });
-    await post('/api/license/v1/licenses', {
-      product: 'shop',
-      licensee: 'Kettleworth',
-      max_activations: 1,
-      require_approval: true,
-    });
-    await until('the monitor is down', async () => {
-      await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
-      const { body } = await service.request('GET', '/api/watchdog/v1/status', SHARED_KEY);
-      return (body['counts'] as { down: number }).down === 1;
-    });
-    await until('the webhook is disabled', async () => {
-      const { body } = await service.request('GET', '/api/webhooks/v1/webhooks', token);
-      return (body['items'] as { enabled: boolean }[])[0]?.enabled === false;
-    });
-    browser = await launch(CHROMIUM);
-    tab = await Tab.open(browser, service.url);
-    await tab.signIn(ADMIN.username, ADMIN.password);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
+    },
   });
   beforeEach(async () => {
     clicks = 0;
-    await tab.go('/');
+    await web.tab.go('/');
   });
 
-  async function post(path: string, body: object): Promise<Record<string, unknown>> {
-    const answer = await service.request('POST', path, token, body);
-    expect(answer.status, `${path} ${JSON.stringify(answer.body)}`).to.be.oneOf([200, 201]);
-    return answer.body;
-  }
   const click = async (what: Locator): Promise<void> => {
     clicks++;
     await what.click();
-    await tab.page.waitForLoadState();
+    await web.page.waitForLoadState();
   };
-  const link = (name: string | RegExp): Locator => tab.page.getByRole('link', { name }).first();
+  const link = (name: string | RegExp): Locator => web.page.getByRole('link', { name }).first();
   const seen = async (text: string | RegExp): Promise<void> => {
-    await tab.page.getByRole('main').getByText(text).first().waitFor({ timeout: 10_000 });
+    await web.page.getByRole('main').getByText(text).first().waitFor({ timeout: 10_000 });
   };
   const nav = (name: string): Locator =>
-    tab.page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: new RegExp(`^${name}`) });
+    web.page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: new RegExp(`^${name}`) });
 
   it('what broke tonight: it is on the dashboard', async () => {
     await seen(/Unknown voucher|VoucherError/);
@@ -118,16 +83,16 @@ describe('web: the ten daily tasks', function () {
   });
 
   it('its metrics: one click', async () => {
-    await click(tab.page.getByRole('main').getByRole('link', { name: 'queue' }).first());
-    await tab.page.getByRole('slider', { name: /^length/ }).waitFor();
+    await click(web.page.getByRole('main').getByRole('link', { name: 'queue' }).first());
+    await web.page.getByRole('slider', { name: /^length/ }).waitFor();
     expect(clicks).to.equal(1);
   });
 
   it('find by ref: no click, by keyboard', async () => {
-    await tab.page.keyboard.press('Control+k');
-    await tab.page.keyboard.type(ref);
-    await tab.page.keyboard.press('Enter');
-    await tab.page.waitForURL(`**/bugs/${ref}`);
+    await web.page.keyboard.press('Control+k');
+    await web.page.keyboard.type(ref);
+    await web.page.keyboard.press('Enter');
+    await web.page.waitForURL(`**/bugs/${ref}`);
     expect(clicks).to.equal(0);
   });
 
@@ -138,27 +103,27 @@ describe('web: the ten daily tasks', function () {
   });
 
   it('re-enable a webhook: one click', async () => {
-    await click(tab.page.getByRole('button', { name: 'Re-enable Pager' }));
+    await click(web.page.getByRole('button', { name: 'Re-enable Pager' }));
     await seen('Webhook enabled');
     expect(clicks).to.equal(1);
   });
 
   it('approve a license: two clicks', async () => {
     await click(nav('Approvals'));
-    await click(tab.page.getByRole('button', { name: /^Approve/ }).first());
+    await click(web.page.getByRole('button', { name: /^Approve/ }).first());
     await seen(/approved/i);
     expect(clicks).to.equal(2);
   });
 
   it('mute it with its past: three clicks', async () => {
     await click(nav('Errors'));
-    const row = tab.page.getByRole('row').filter({ hasText: 'Unknown voucher' });
+    const row = web.page.getByRole('row').filter({ hasText: 'Unknown voucher' });
     await click(row.getByRole('button', { name: /^Mute .* for a while$/ }));
-    await tab.page.getByRole('dialog').getByLabel('Reason').fill('People mistype vouchers.');
-    await click(tab.page.getByRole('dialog').getByRole('button', { name: 'Mute' }));
+    await web.page.getByRole('dialog').getByLabel('Reason').fill('People mistype vouchers.');
+    await click(web.page.getByRole('dialog').getByRole('button', { name: 'Mute' }));
     await until('the group is muted', async () => {
-      const { body } = await service.request('GET', '/api/bugtracker/v1/bugs?muted=true', token);
-      return (body['items'] as { title: string }[]).some(({ title }) => title.includes('Unknown voucher'));
+      const { items } = await web.get<{ items: { title: string }[] }>('/api/bugtracker/v1/bugs?muted=true');
+      return items.some(({ title }) => title.includes('Unknown voucher'));
     });
     expect(clicks).to.equal(3);
   });

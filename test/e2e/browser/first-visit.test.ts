@@ -3,41 +3,32 @@
  * the dashboard. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { ADMIN } from '../../support/service.js';
+import { useBrowser } from './use-browser.js';
 
 /** 60 KB, of which a page with much on it may need a part. */
 const MOST_BYTES = 60_000;
 const ITEMS = 12;
 
-describe('web: the weight of a first visit', function () {
-  let service: TestService;
-  let browser: TestBrowser;
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    await service.project('shop');
-    const token = await service.token('bugtracker:report,watchdog:ping');
-    for (let i = 0; i < ITEMS; i++) {
-      await service.request('POST', '/api/errors/v1/report', token, {
-        project: 'shop',
-        error_level: 'fatal',
-        exception_class: `Error${i}`,
-        error_message: `What went wrong the ${i}th time`,
-        stack_trace: `Error${i}: x\n    at run (/srv/shop/file${i}.js:${i}:1)`,
-      });
-      await service.request('POST', '/api/watchdog/v1/ping', token, { source: `web-${i}`, metrics: { load: i } });
-    }
-    browser = await launch(CHROMIUM);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
+describe('web: the weight of a first visit', () => {
+  const web = useBrowser({
+    projects: ['shop'],
+    scopes: 'bugtracker:report,watchdog:ping',
+    prepare: async () => {
+      for (let i = 0; i < ITEMS; i++) {
+        await web.reportError('shop', `What went wrong the ${i}th time`, {
+          error_level: 'fatal',
+          exception_class: `Error${i}`,
+          stack_trace: `Error${i}: x\n    at run (/srv/shop/file${i}.js:${i}:1)`,
+        });
+        await web.post('/api/watchdog/v1/ping', { source: `web-${i}`, metrics: { load: i } });
+      }
+    },
   });
 
   it(`is below ${MOST_BYTES / 1000} KB from the login to the dashboard`, async () => {
-    const tab = await Tab.open(browser, service.url);
-    const client = await tab.page.context().newCDPSession(tab.page);
+    await web.openTab({ username: null });
+    const client = await web.page.context().newCDPSession(web.page);
     await client.send('Network.enable');
     const urls = new Map<string, string>();
     const loaded: [url: string, bytes: number][] = [];
@@ -48,20 +39,19 @@ describe('web: the weight of a first visit', function () {
     const sum = (): number => loaded.reduce((all, [, bytes]) => all + bytes, 0);
     const list = (): string => loaded.map(([url, bytes]) => `${bytes} ${new URL(url).pathname}`).join('\n');
 
-    await tab.go('/login');
-    await tab.page.waitForLoadState('networkidle');
+    await web.tab.go('/login');
+    await web.page.waitForLoadState('networkidle');
     const login = sum();
     expect(login, list())
       .to.be.above(10_000)
       .and.below(MOST_BYTES / 2 + 10_000);
-    await tab.page.getByLabel('User name').fill(ADMIN.username);
-    await tab.page.getByLabel('Password').fill(ADMIN.password);
-    await tab.page.getByRole('button', { name: 'Sign in' }).click();
-    await tab.page.waitForURL(`${service.url}/`);
+    await web.page.getByLabel('User name').fill(ADMIN.username);
+    await web.page.getByLabel('Password').fill(ADMIN.password);
+    await web.page.getByRole('button', { name: 'Sign in' }).click();
+    await web.page.waitForURL(`${web.url}/`);
     // The stream of changes stays open: what is awaited is the page with all that it names.
-    await tab.page.waitForLoadState('load');
+    await web.page.waitForLoadState('load');
     expect(sum(), list()).to.be.above(login).and.below(MOST_BYTES);
-    expect(tab.faults).to.deep.equal([]);
-    await tab.close();
+    expect(web.tab.faults).to.deep.equal([]);
   });
 });

@@ -1,61 +1,36 @@
 /** Pages that follow by themselves, in a real browser against two processes' worth of writers: the API here, people there. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { useBrowser } from './use-browser.js';
 
-describe('web: pages that follow by themselves', function () {
-  this.timeout(180_000);
-  let service: TestService;
-  let browser: TestBrowser;
-  let token: string;
-  let tab: Tab | undefined;
+describe('web: pages that follow by themselves', () => {
+  const web = useBrowser({ projects: ['shop'], scopes: 'bugtracker:report,watchdog:ping' });
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    await service.project('shop');
-    token = await service.token('bugtracker:report,watchdog:ping');
-    browser = await launch(CHROMIUM);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
-  });
-  afterEach(async () => {
-    await tab?.close();
-    tab = undefined;
-  });
-
-  async function failed(message: string, exception_class: string): Promise<void> {
-    const body = { project: 'shop', error_level: 'fatal', exception_class, error_message: message };
-    const { status } = await service.request('POST', '/api/errors/v1/report', token, body);
-    expect(status).to.equal(201);
-  }
   async function opened(path: string): Promise<Page> {
-    tab = await Tab.open(browser, service.url);
-    await tab.signIn(ADMIN.username, ADMIN.password);
-    await tab.go(path);
-    await tab.page.locator('[data-follow="on"]').waitFor();
-    return tab.page;
+    await web.openTab({ path });
+    await web.page.locator('[data-follow="on"]').waitFor();
+    return web.page;
   }
 
   it('the dashboard shows what happens, without reload', async () => {
-    await failed('the first one', 'TypeError');
+    await web.reportError('shop', 'the first one', { error_level: 'fatal', exception_class: 'TypeError' });
     const page = await opened('/');
     await page.evaluate('window.kept = true');
     // Of another class: alike ones are folded into one row.
-    await failed('came while somebody looked', 'RangeError');
+    await web.reportError('shop', 'came while somebody looked', {
+      error_level: 'fatal',
+      exception_class: 'RangeError',
+    });
     await page
       .locator('#panel-bugs\\.attention', { hasText: 'came while somebody looked' })
       .waitFor({ timeout: 60_000 });
     expect(await page.evaluate('window.kept')).to.equal(true);
-    expect(tab?.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('the list of monitors does too, and leaves a field alone in which somebody types', async () => {
     const beat = (source: string, status: string) =>
-      service.request('POST', '/api/watchdog/v1/ping', token, { source, status, interval: 3600 });
+      web.post('/api/watchdog/v1/ping', { source, status, interval: 3600 });
     await beat('web-1', 'ok');
     const page = await opened('/monitors');
     await page.locator('#f-q').fill('typing');
@@ -66,7 +41,7 @@ describe('web: pages that follow by themselves', function () {
 
   it('the page of one monitor does too: its state, its reason and its charts', async () => {
     const beat = (more: object) =>
-      service.request('POST', '/api/watchdog/v1/ping', token, { source: 'queue@hall/2', interval: 3600, ...more });
+      web.post('/api/watchdog/v1/ping', { source: 'queue@hall/2', interval: 3600, ...more });
     await beat({ metrics: { length: 7 } });
     const page = await opened(`/monitors/${encodeURIComponent('queue@hall/2')}`);
     await page.evaluate('window.kept = true');
@@ -75,14 +50,14 @@ describe('web: pages that follow by themselves', function () {
     expect(await page.evaluate('window.kept')).to.equal(true);
     // A chart that came anew is read out as the first was.
     await page.getByRole('slider', { name: /^length/ }).waitFor();
-    expect(tab?.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('a chart under the pointer stays until the pointer leaves it', async () => {
     const beat = (length: number, message: string) => {
       const checks = { redis: { ok: false, message } };
       const body = { source: 'read', interval: 3600, metrics: { length }, checks };
-      return service.request('POST', '/api/watchdog/v1/ping', token, body);
+      return web.post('/api/watchdog/v1/ping', body);
     };
     // The alert is there from the beginning: one that comes would move the chart away from under the pointer.
     await beat(7, 'No answer to PING');
@@ -98,16 +73,16 @@ describe('web: pages that follow by themselves', function () {
     await page.locator('.alert', { hasText: 'Still none' }).waitFor({ timeout: 60_000 });
     await read.waitFor({ state: 'hidden' });
     await page.locator('[data-points*=",11"]').waitFor();
-    expect(tab?.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('a session that ends elsewhere ends the following', async () => {
     const page = await opened('/');
     const cookies = await page.context().cookies();
-    const other = await browser.newContext();
+    const other = await web.browser.newContext();
     await other.addCookies(cookies);
     const second = await other.newPage();
-    await second.goto(service.url);
+    await second.goto(web.url);
     await second.locator('summary[aria-label^="Account of"]').click();
     await second.getByRole('button', { name: 'Sign out' }).click();
     await second.waitForURL(/\/login/);

@@ -3,41 +3,13 @@ import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { until } from '../../harness.js';
 import { WebSession } from '../../pages/web-session.js';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { ADMIN } from '../../support/service.js';
+import { useBrowser } from './use-browser.js';
 
-describe('web: forms in a real browser', function () {
-  let service: TestService;
-  let browser: TestBrowser;
-  let token: string;
-  let tab: Tab | undefined;
+describe('web: forms in a real browser', () => {
+  const web = useBrowser({ projects: ['shop'], scopes: 'bugtracker:report,bugtracker:manage' });
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    await service.project('shop');
-    token = await service.token('bugtracker:report,bugtracker:manage');
-    browser = await launch(CHROMIUM);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
-  });
-  afterEach(async () => {
-    await tab?.close();
-    tab = undefined;
-  });
-
-  async function opened(path: string): Promise<Page> {
-    tab = await Tab.open(browser, service.url);
-    await tab.signIn(ADMIN.username, ADMIN.password);
-    await tab.go(path);
-    return tab.page;
-  }
-  const failed = async (message: string): Promise<string> => {
-    const body = { project: 'shop', error_level: 'error', exception_class: 'TypeError', error_message: message };
-    return String((await service.request('POST', '/api/errors/v1/report', token, body)).body['ref']);
-  };
+  const opened = async (path: string): Promise<Page> => (await web.openTab({ path })).page;
 
   it('a reload of what was created creates nothing, and says that the secret was shown', async () => {
     const page = await opened('/tokens/new');
@@ -52,10 +24,10 @@ describe('web: forms in a real browser', function () {
   });
 
   it('a session that ended keeps the comment: signing in sends it', async () => {
-    const ref = await failed('a comment is being written');
+    const ref = await web.reportError('shop', 'a comment is being written');
     const page = await opened(`/bugs/${ref}`);
     await page.getByLabel('Add a comment').fill('An hour of thought,\nand <b>two</b> lines.');
-    const other = new WebSession(service.url);
+    const other = new WebSession(web.url);
     expect(await other.signIn(ADMIN.username, ADMIN.password)).to.equal(303);
     const ends = [...(await other.get('/account')).text.matchAll(/action="(\/account\/sessions\/\w+\/end)"/g)];
     // The newest is its own.
@@ -67,8 +39,8 @@ describe('web: forms in a real browser', function () {
     await page.getByLabel('Password').fill(ADMIN.password);
     await page.getByRole('button', { name: 'Sign in and send' }).click();
     await page.getByText('Comment added.').waitFor();
-    const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}/comments`, token);
-    const written = (body['items'] as { body: string }[]).map((comment) => comment.body);
+    const { items } = await web.get<{ items: { body: string }[] }>(`/api/bugtracker/v1/bugs/${ref}/comments`);
+    const written = items.map((comment) => comment.body);
     expect(written).to.deep.equal(['An hour of thought,\nand <b>two</b> lines.']);
   });
 
@@ -87,16 +59,16 @@ describe('web: forms in a real browser', function () {
   });
 
   it('the counts of the sidebar move with a list that follows', async () => {
-    await failed('the first of the list');
+    await web.reportError('shop', 'the first of the list');
     const page = await opened('/errors');
     const counts = async (): Promise<string> => (await page.locator('aside [data-badge]').allTextContents()).join();
     const was = await counts();
-    for (const name of ['cart', 'mail', 'print']) await failed(`${name} has stopped for good`);
+    for (const name of ['cart', 'mail', 'print']) await web.reportError('shop', `${name} has stopped for good`);
     await until('other counts', async () => (await counts()) !== was);
   });
 
   it('on paper there is no sidebar over the text, upright and across', async () => {
-    const ref = await failed('is printed');
+    const ref = await web.reportError('shop', 'is printed');
     const page = await opened(`/bugs/${ref}`);
     await page.emulateMedia({ media: 'print' });
     for (const width of [794, 1123]) {

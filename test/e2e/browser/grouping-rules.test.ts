@@ -2,64 +2,35 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { useBrowser } from './use-browser.js';
 
 /** A folder for pictures of the pages; not given: none are made. */
 const SHOTS = process.env['SVC_TEST_SHOTS'];
 
-describe('web: grouping rules in a real browser', function () {
-  let service: TestService;
-  let browser: TestBrowser;
-  let token: string;
-  let tab: Tab | undefined;
+describe('web: grouping rules in a real browser', () => {
   let axe: string;
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    for (const slug of ['shop-1280', 'shop-360']) await service.project(slug);
-    token = await service.token('bugtracker:report,bugtracker:manage');
-    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    browser = await launch(CHROMIUM);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
-  });
-  afterEach(async () => {
-    await tab?.close();
-    tab = undefined;
+  const web = useBrowser({
+    projects: ['shop-1280', 'shop-360'],
+    scopes: 'bugtracker:report,bugtracker:manage',
+    prepare: async () => {
+      axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    },
   });
 
-  async function report(project: string, message: string, file: string): Promise<string> {
-    const answer = await service.request('POST', '/api/errors/v1/report', token, {
-      project,
-      error_level: 'error',
-      exception_class: 'acme.net.TimeoutError',
-      error_message: message,
-      file,
-    });
-    expect(answer.status, JSON.stringify(answer.body)).to.be.oneOf([200, 201]);
-    return String(answer.body['ref']);
-  }
-  async function open(width: number): Promise<Tab> {
-    tab = await Tab.open(browser, service.url, width);
-    await tab.signIn(ADMIN.username, ADMIN.password);
-    return tab;
-  }
+  const report = (project: string, message: string, file: string): Promise<string> =>
+    web.reportError(project, message, { exception_class: 'acme.net.TimeoutError', file });
   /** Nothing that axe-core finds on the page as it is, filled in and tried too. */
   async function judged(): Promise<void> {
-    await tab?.page.evaluate(axe);
-    const found = await tab?.page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+    await web.page.evaluate(axe);
+    const found = await web.page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
       'axe.run(document, { resultTypes: ["violations"] }).then((one) => one.violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))',
     );
     expect(found).to.deep.equal([]);
-    expect(tab?.faults.filter((one) => !one.includes('status of 422'))).to.deep.equal([]);
+    expect(web.tab.faults.filter((one) => !one.includes('status of 422'))).to.deep.equal([]);
   }
   const shot = async (name: string): Promise<void> => {
-    if (SHOTS !== undefined && tab !== undefined)
-      await tab.page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
+    if (SHOTS !== undefined) await web.page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true });
   };
 
   for (const width of [1280, 360])
@@ -69,8 +40,8 @@ describe('web: grouping rules in a real browser', function () {
         await report(project, 'timeout of db after 20 ms', 'a.ts'),
         await report(project, 'timeout of db', 'src/b.ts'),
       ];
-      const { page } = await open(width);
-      await page.goto(`${service.url}/grouping-rules?project=${project}`);
+      const { page } = await web.openTab({ width });
+      await page.goto(`${web.url}/grouping-rules?project=${project}`);
       expect(await page.textContent('main')).to.include('No grouping rules');
       await shot(`rules-empty-${width}`);
       await page.click('main a:has-text("New rule")');
@@ -91,7 +62,7 @@ describe('web: grouping rules in a real browser', function () {
       await page.click('button:has-text("Save")');
       expect(await page.textContent('.alert[role=status], [role=status]')).to.include('Saved “timeout of (\\w+)”');
 
-      await page.goto(`${service.url}/grouping-rules/new?project=${project}&exception_class=TimeoutError`);
+      await page.goto(`${web.url}/grouping-rules/new?project=${project}&exception_class=TimeoutError`);
       await page.fill('[name=fingerprint]', '{{ default }}\nslow');
       await page.fill('[name=name]', 'All timeouts');
       await page.click('button:has-text("Save")');
@@ -99,7 +70,7 @@ describe('web: grouping rules in a real browser', function () {
       expect(await order()).to.deep.equal(['timeout of (\\w+)', 'All timeouts']);
       await shot(`rules-${width}`);
       await judged();
-      expect(await tab?.overflow()).to.equal(0);
+      expect(await web.tab.overflow()).to.equal(0);
 
       await page.click('button:has-text("Later")');
       expect(await order()).to.deep.equal(['All timeouts', 'timeout of (\\w+)']);
@@ -109,12 +80,12 @@ describe('web: grouping rules in a real browser', function () {
       expect(db).not.to.include(ref);
       expect(await report(project, 'timeout of db, fourth', 'src/d.ts')).to.equal(ref);
 
-      await page.goto(`${service.url}/bugs/${ref}`);
+      await page.goto(`${web.url}/bugs/${ref}`);
       expect(await page.textContent('main')).to.include('The grouping rule “timeout of (\\w+)” puts reports here.');
       await shot(`rule-why-${width}`);
 
       for (const name of ['All timeouts', 'timeout of']) {
-        await page.goto(`${service.url}/grouping-rules?project=${project}`);
+        await page.goto(`${web.url}/grouping-rules?project=${project}`);
         await page.click(`tr:has-text("${name}") summary:has-text("Delete")`);
         await page.click(`tr:has-text("${name}") details button:has-text("Delete")`);
         expect(await page.textContent('.alert[role=status], [role=status]')).to.include(

@@ -3,8 +3,8 @@
  * and on a phone. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { ADMIN } from '../../support/service.js';
+import { useBrowser } from './use-browser.js';
 
 const HOSTILE = `'; touch /tmp/x; <img src=x onerror="globalThis.owned=1">`;
 const REPORT = {
@@ -37,54 +37,42 @@ const REPORT = {
   breadcrumbs: [{ type: 'query', category: 'sql', message: 'SELECT 1' }],
 };
 
-describe('web: the page of an item', function () {
-  let service: TestService;
-  let browser: TestBrowser;
-  let token: string;
+describe('web: the page of an item', () => {
   let ref: string;
-  let tab: Tab;
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token('bugtracker:report,bugtracker:manage');
-    const { body } = await service.request('POST', '/api/errors/v1/report', token, REPORT);
-    ({ ref } = body as { ref: string });
-    browser = await launch(CHROMIUM);
-    tab = await Tab.open(browser, service.url);
-    await tab.signIn(ADMIN.username, ADMIN.password);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
+  const web = useBrowser({
+    projects: ['shop'],
+    scopes: 'bugtracker:report,bugtracker:manage',
+    tab: {},
+    prepare: async () => {
+      ({ ref } = await web.post<{ ref: string }>('/api/errors/v1/report', REPORT));
+    },
   });
   afterEach(() => {
-    expect(tab.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('shows what its agent does as it happens, without a reload', async () => {
-    await tab.go(`/bugs/${ref}`);
-    await tab.page.getByText('Follows by itself').waitFor();
-    await tab.page.evaluate('globalThis.stayed = true');
+    await web.tab.go(`/bugs/${ref}`);
+    await web.page.getByText('Follows by itself').waitFor();
+    await web.page.evaluate('globalThis.stayed = true');
     const progress = { tokens_used: 4242, note: 'Reads the cart' };
-    const told = await service.request('POST', `/api/bugtracker/v1/bugs/${ref}/progress`, token, progress);
-    expect(told.status).to.equal(200);
-    await tab.page.getByText('4,242').waitFor();
-    expect(await tab.page.getByText('Reads the cart').count()).to.equal(1);
-    await service.request('POST', `/api/bugtracker/v1/bugs/${ref}/comments`, token, { body: '**Found** it' });
-    await tab.page.locator('strong', { hasText: 'Found' }).waitFor();
-    expect(await tab.page.evaluate('globalThis.stayed')).to.equal(true);
+    await web.post(`/api/bugtracker/v1/bugs/${ref}/progress`, progress);
+    await web.page.getByText('4,242').waitFor();
+    expect(await web.page.getByText('Reads the cart').count()).to.equal(1);
+    await web.post(`/api/bugtracker/v1/bugs/${ref}/comments`, { body: '**Found** it' });
+    await web.page.locator('strong', { hasText: 'Found' }).waitFor();
+    expect(await web.page.evaluate('globalThis.stayed')).to.equal(true);
   });
 
   it('is assigned by its key, and the text to hand on is plain', async () => {
-    await tab.go(`/bugs/${ref}`);
-    await tab.page.keyboard.press('a');
-    const field = tab.page.getByRole('combobox', { name: 'Account' });
+    await web.tab.go(`/bugs/${ref}`);
+    await web.page.keyboard.press('a');
+    const field = web.page.getByRole('combobox', { name: 'Account' });
     await field.fill(ADMIN.username);
-    await tab.page.getByRole('button', { name: 'Assign', exact: true }).click();
-    await tab.page.getByText('The item is yours.').waitFor();
-    const answer = await tab.page.request.get(`${service.url}/bugs/${ref}/trace.txt`);
+    await web.page.getByRole('button', { name: 'Assign', exact: true }).click();
+    await web.page.getByText('The item is yours.').waitFor();
+    const answer = await web.page.request.get(`${web.url}/bugs/${ref}/trace.txt`);
     expect(answer.headers()).to.include({
       'content-type': 'text/plain; charset=utf-8',
       'x-content-type-options': 'nosniff',
@@ -94,14 +82,14 @@ describe('web: the page of an item', function () {
 
   it('runs nothing that was reported, and fits a phone', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
-      await tab.page.emulateMedia({ colorScheme });
-      await tab.page.setViewportSize({ width: 360, height: 800 });
-      await tab.go(`/bugs/${ref}`);
-      for (const summary of await tab.page.locator('main details > summary').all())
+      await web.page.emulateMedia({ colorScheme });
+      await web.page.setViewportSize({ width: 360, height: 800 });
+      await web.tab.go(`/bugs/${ref}`);
+      for (const summary of await web.page.locator('main details > summary').all())
         if (await summary.isVisible()) await summary.click();
-      expect(await tab.overflow()).to.equal(0);
+      expect(await web.tab.overflow()).to.equal(0);
     }
-    expect(await tab.page.evaluate('globalThis.owned')).to.equal(undefined);
-    expect(await tab.count('.trace-inner .trace-title')).to.equal(1);
+    expect(await web.page.evaluate('globalThis.owned')).to.equal(undefined);
+    expect(await web.tab.count('.trace-inner .trace-title')).to.equal(1);
   });
 });

@@ -3,78 +3,60 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { verifyLicenseFile } from '../../../formats/license-file.js';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { useBrowser } from './use-browser.js';
 
 const KEY = /[2-9A-HJ-NP-Z]{5}(?:-[2-9A-HJ-NP-Z]{5}){4}/;
 /** With it the pages are kept as pictures, for people. */
 const SHOTS = process.env['SHOTS'];
 
-describe('web: licenses in a real browser', function () {
-  this.timeout(180_000);
-  let service: TestService;
-  let browser: TestBrowser;
-  let tab: Tab;
-  let token: string;
-
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here();
-    await service.project('shop');
-    token = await service.token('license:manage');
-    const member = ['user', 'create', '--username', 'mia', '--role', 'member', '--password-stdin'];
-    await service.command(member, 'quiet-lantern-harbour');
-    browser = await launch(CHROMIUM);
+describe('web: licenses in a real browser', () => {
+  const web = useBrowser({
+    projects: ['shop'],
+    scopes: 'license:manage',
+    prepare: () => web.createMember('mia'),
   });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
-  });
-  afterEach(() => tab?.close());
 
   const shot = async (name: string): Promise<void> => {
     if (SHOTS === undefined) return;
     await mkdir(SHOTS, { recursive: true });
-    await tab.page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
+    await web.page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
   };
   const create = async (more: object = {}): Promise<{ id: string; key: string }> => {
-    const { body } = await service.request('POST', '/api/license/v1/licenses', token, { product: 'shop', ...more });
-    return { id: (body['license'] as { id: string }).id, key: String(body['key']) };
+    const { license, key } = await web.post<{ license: { id: string }; key: string }>('/api/license/v1/licenses', {
+      product: 'shop',
+      ...more,
+    });
+    return { id: license.id, key };
   };
   const validate = async (license_key: string, machine_id: string): Promise<unknown> => {
     const body = { license_key, product: 'shop', machine_id, machine_name: `Machine ${machine_id}` };
-    return (await service.request('POST', '/api/license/v1/validate', null, body)).body['status'];
+    return (await web.service.request('POST', '/api/license/v1/validate', null, body)).body['status'];
   };
 
   it('an edit that leaves the day alone keeps the minute that the interface gave; another day ends with itself', async () => {
     const { id } = await create({ expires_at: '2028-03-04T14:30:00.000Z', licensee: 'Kettleworth' });
     const end = async (): Promise<unknown> => {
-      const { body } = await service.request('GET', `/api/license/v1/licenses/${id}`, token);
-      return (body['license'] as { expires_at: unknown }).expires_at;
+      return (await web.get<{ license: { expires_at: unknown } }>(`/api/license/v1/licenses/${id}`)).license.expires_at;
     };
-    tab = await Tab.open(browser, service.url, 1440);
-    const { page } = tab;
-    await tab.signIn(ADMIN.username, ADMIN.password);
+    const { page } = await web.openTab();
     const save = async (): Promise<void> => {
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('License saved.').waitFor();
     };
-    await tab.go(`/licenses/${id}/edit`);
+    await web.tab.go(`/licenses/${id}/edit`);
     expect(await page.locator('#f-expires_at').inputValue()).to.equal('2028-03-04');
     await page.getByLabel('Licensee').fill('Kettleworth & Daughters');
     await save();
     expect(await end()).to.equal('2028-03-04T14:30:00.000Z');
-    await tab.go(`/licenses/${id}/edit`);
+    await web.tab.go(`/licenses/${id}/edit`);
     await page.getByRole('button', { name: '+1 month' }).click();
     await save();
     expect(await end()).to.equal('2028-04-04T23:59:59.000Z');
   });
 
   it('an administrator makes a license, sees its key, and follows it to its end', async () => {
-    tab = await Tab.open(browser, service.url, 1440);
-    const { page } = tab;
-    await tab.signIn(ADMIN.username, ADMIN.password);
-    await tab.go('/licenses');
+    const { page } = await web.openTab();
+    await web.tab.go('/licenses');
     await shot('licenses-empty');
     await page.getByRole('link', { name: 'New license' }).first().click();
     await page.getByLabel('Licensee').fill('Ada Lovelace & Sons <Ltd>');
@@ -111,7 +93,7 @@ describe('web: licenses in a real browser', function () {
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download .lic' }).click(),
     ]);
-    const { body: pub } = await service.request('GET', '/api/license/v1/pubkey', null);
+    const { body: pub } = await web.service.request('GET', '/api/license/v1/pubkey', null);
     const stream = await download.createReadStream();
     const file = (await stream.toArray()).join('');
     expect(verifyLicenseFile(file, String(pub['public_key']), { machineId: 'm-1' }).valid).to.equal(true);
@@ -119,7 +101,7 @@ describe('web: licenses in a real browser', function () {
     await page.getByRole('button', { name: 'Deactivate' }).click();
     await page.getByRole('status').filter({ hasText: 'switched off' }).waitFor();
     expect(await validate(key, 'm-1')).to.equal('inactive');
-    await tab.go('/licenses');
+    await web.tab.go('/licenses');
     await page.locator('summary', { hasText: 'Find by a whole key' }).click();
     await page.getByLabel('Whole key').fill(key.toLowerCase());
     await page.getByRole('button', { name: 'Find', exact: true }).click();
@@ -127,15 +109,13 @@ describe('web: licenses in a real browser', function () {
     expect(await page.locator('tbody tr').count()).to.equal(1);
     await shot('licenses');
     // The form that was refused on purpose.
-    expect(tab.faults.filter((fault) => !fault.includes('422'))).to.deep.equal([]);
+    expect(web.tab.faults.filter((fault) => !fault.includes('422'))).to.deep.equal([]);
   });
 
   it('what waits is in the navigation, on the dashboard, and is approved', async () => {
     const { key, id } = await create({ licensee: 'Waits', require_approval: true, max_activations: 1 });
-    tab = await Tab.open(browser, service.url, 1440);
-    const { page } = tab;
-    await tab.signIn(ADMIN.username, ADMIN.password);
-    await tab.go('/');
+    const { page } = await web.openTab();
+    await web.tab.go('/');
     expect(await page.locator('#panel-approvals-title').count()).to.equal(1);
     await shot('dashboard');
     await page
@@ -146,42 +126,38 @@ describe('web: licenses in a real browser', function () {
     await page.getByRole('status').filter({ hasText: 'License approved' }).waitFor();
     expect(await validate(key, 'a')).to.equal('active');
     expect(await validate(key, 'b')).to.equal('machine_pending');
-    await tab.go('/license-approvals');
+    await web.tab.go('/license-approvals');
     expect(await page.locator('main').innerText()).to.include('Machine b');
     await shot('approvals');
     await page.getByRole('button', { name: 'Approve' }).first().click();
     await page.getByRole('status').filter({ hasText: 'Machine approved' }).waitFor();
     expect(await validate(key, 'b')).to.equal('active');
-    expect(await tab.go(`/licenses/${id}`)).to.equal(200);
+    expect(await web.tab.go(`/licenses/${id}`)).to.equal(200);
   });
 
   it('a member reads, and neither acts nor sees a key', async () => {
     const { id, key } = await create({ licensee: 'Read only' });
-    tab = await Tab.open(browser, service.url);
-    await tab.signIn('mia', 'quiet-lantern-harbour');
+    await web.openTab({ username: 'mia' });
     for (const path of ['/licenses', `/licenses/${id}`, '/license-approvals']) {
-      expect(await tab.go(path), path).to.equal(200);
-      expect(await tab.page.content(), path).to.not.include(key);
-      expect(await tab.count('main form[method=post]:not([action="/licenses/find"])'), path).to.equal(0);
+      expect(await web.tab.go(path), path).to.equal(200);
+      expect(await web.page.content(), path).to.not.include(key);
+      expect(await web.tab.count('main form[method=post]:not([action="/licenses/find"])'), path).to.equal(0);
     }
-    expect(await tab.go('/licenses/new')).to.equal(403);
+    expect(await web.tab.go('/licenses/new')).to.equal(403);
   });
 
   it('a customer sees the license, releases machines thrice, and gets a file; guesses are held back', async () => {
     const { key, id } = await create({ licensee: 'Customer', max_activations: 6, notes: 'internal words' });
     for (const m of ['1', '2', '3', '4', '5']) await validate(key, m);
-    const { body } = await service.request('GET', `/api/license/v1/licenses/${id}/activations`, token);
-    const first = (body['items'] as { id: string }[])[0];
-    await service.request('POST', `/api/license/v1/licenses/${id}/activations/${first?.id}/block`, token);
-    tab = await Tab.open(browser, service.url, 360);
-    const { page } = tab;
-    await tab.go('/license');
+    const { items } = await web.get<{ items: { id: string }[] }>(`/api/license/v1/licenses/${id}/activations`);
+    await web.post(`/api/license/v1/licenses/${id}/activations/${items[0]?.id}/block`);
+    const { page } = await web.openTab({ width: 360, username: null, path: '/license' });
     await page.getByLabel('License key').fill(key.replaceAll('-', ' ').toLowerCase());
     await page.getByRole('button', { name: 'Show' }).click();
     expect(await page.content())
       .to.not.include(key)
       .and.not.include('internal words');
-    expect(await tab.overflow()).to.equal(0);
+    expect(await web.tab.overflow()).to.equal(0);
     await shot('customer-360');
     for (let i = 0; i < 3; i++) {
       await page.locator('summary', { hasText: 'Release' }).first().click();
@@ -202,7 +178,7 @@ describe('web: licenses in a real browser', function () {
     const statuses: number[] = [];
     // The wait doubles with every guess: on a slow machine the first ones are over before the next guess comes.
     while (statuses.at(-1) !== 429 && statuses.length < 16) {
-      await tab.go('/license');
+      await web.tab.go('/license');
       await page.getByLabel('License key').fill('AAAAA-AAAAA');
       const [answer] = await Promise.all([
         page.waitForNavigation(),
@@ -220,15 +196,14 @@ describe('web: licenses in a real browser', function () {
       require_approval: true,
       max_activations: 1,
     });
-    await service.request('POST', `/api/license/v1/licenses/${id}/approve`, token);
+    await web.post(`/api/license/v1/licenses/${id}/approve`);
     await validate(key, 'x'.repeat(100));
     await validate(key, 'y'.repeat(100));
-    tab = await Tab.open(browser, service.url, 360);
-    await tab.signIn(ADMIN.username, ADMIN.password);
-    await tab.page.emulateMedia({ colorScheme: 'dark' });
+    await web.openTab({ width: 360 });
+    await web.page.emulateMedia({ colorScheme: 'dark' });
     for (const path of ['/licenses', `/licenses/${id}`, '/licenses/new', '/license-approvals', '/license']) {
-      expect(await tab.go(path), path).to.equal(200);
-      expect(await tab.overflow(), path).to.equal(0);
+      expect(await web.tab.go(path), path).to.equal(200);
+      expect(await web.tab.overflow(), path).to.equal(0);
       await shot(`360-dark${path.replaceAll('/', '-').replace(id, 'one')}`);
     }
   });

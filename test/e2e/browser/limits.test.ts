@@ -3,32 +3,30 @@ import { expect } from 'chai';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { rejection } from '../../harness.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { Tab } from './chromium.js';
 import { limits } from './limits.js';
+import { useChromium } from './use-browser.js';
 
-describe('web: limits of the browser’s steps', function () {
-  let browser: TestBrowser;
+describe('web: limits of the browser’s steps', () => {
+  const chromium = useChromium();
   let site: Server;
   let origin: string;
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
+  before(async () => {
     site = createServer((_, response) => {
       response.setHeader('content-type', 'text/html');
       response.end('<title>Anew</title><script>setTimeout(() => location.reload(), 20)</script>');
     });
     await new Promise<void>((resolve) => void site.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
-    browser = await launch(CHROMIUM);
   });
-  after(async () => {
-    await browser?.close();
+  after(() => {
     site?.closeAllConnections();
     site?.close();
   });
 
   it('a step that the browser does not end is named', async () => {
-    const tab = await Tab.open(browser, origin);
+    const tab = await Tab.open(chromium.browser, origin);
     const { step } = limits;
     limits.step = 300;
     try {
@@ -45,7 +43,7 @@ describe('web: limits of the browser’s steps', function () {
 
   it('a tab beside another is closed while it loads itself anew, however often', async () => {
     for (let i = 0; i < 5; i++) {
-      const tab = await Tab.open(browser, origin);
+      const tab = await Tab.open(chromium.browser, origin);
       const other = await tab.page.context().newPage();
       await other.goto(origin);
       await tab.close();

@@ -4,92 +4,59 @@
  */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { packageWith } from '../../../clients/demo/package-file.js';
 import { until } from '../../harness.js';
-import { ADMIN, SHARED_KEY, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, type TestBrowser } from './chromium.js';
+import { ADMIN, SHARED_KEY } from '../../support/service.js';
+import { useBrowser } from './use-browser.js';
 
 const MOST_TAPS = 4;
 const SCOPES = 'bugtracker:report,bugtracker:manage,watchdog:ping,watchdog:manage,license:manage,updateservice:publish';
 
-describe('web: on call, with a phone', function () {
-  this.timeout(180_000);
-  let service: TestService;
-  let browser: TestBrowser;
-  let page: Page;
-  let token: string;
+describe('web: on call, with a phone', () => {
   let ref: string;
   let shelf: string;
   let key = '';
+  let page: Page;
   let taps = 0;
   const machine = (name: string): object => {
     return { license_key: key, product: 'shop', machine_id: `machine-of-${name}`, machine_name: name };
   };
 
-  const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const answer = await service.request('POST', path, token, body);
-    expect(answer.status, `${path} ${JSON.stringify(answer.body)}`).to.be.oneOf([200, 201]);
-    return answer.body;
-  };
-
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    await service.project('shop');
-    token = await service.token(SCOPES);
-    const reported = await post('/api/errors/v1/report', {
-      project: 'shop',
-      error_level: 'fatal',
-      exception_class: 'acme.checkout.VoucherError',
-      error_message: 'The voucher of this customer is not valid for a cart that holds goods of several branches',
-    });
-    ref = String(reported['ref']);
-    const second = await post('/api/errors/v1/report', {
-      project: 'shop',
-      error_level: 'error',
-      exception_class: 'acme.stock.ShelfError',
-      error_message: 'The shelf is empty',
-    });
-    shelf = String(second['ref']);
-    await post('/api/watchdog/v1/ping', { source: 'queue', interval: 0.05, metrics: { length: 7 } });
-    const license = { product: 'shop', licensee: 'Kettleworth', max_activations: 1, require_approval: true };
-    await post('/api/license/v1/licenses', license);
-    // Another, whose second machine waits.
-    const other = await post('/api/license/v1/licenses', { ...license, licensee: 'Brandt' });
-    const { id } = other['license'] as { id: string };
-    await post(`/api/license/v1/licenses/${id}/approve`, {});
-    key = String(other['key']);
-    for (const name of ['till-1', 'till-2'])
-      await service.request('POST', '/api/license/v1/validate', null, machine(name));
-    await post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
-    await post('/api/watchdog/v1/ping', { source: 'till-1', interval: 60_000, app_version: '1.4.0' });
-    const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=1.4.0`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-      body: packageWith('app/start.sh', '#!/bin/sh\n'),
-    });
-    expect(published.status, await published.text()).to.equal(201);
-    await until('the monitor is down', async () => {
-      await service.request('POST', '/api/watchdog/v1/evaluate', SHARED_KEY);
-      const { body } = await service.request('GET', '/api/watchdog/v1/status', SHARED_KEY);
-      return (body['counts'] as { down: number }).down === 1;
-    });
-    browser = await launch(CHROMIUM);
-    const context = await browser.newContext({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
-    page = await context.newPage();
-    await page.goto(`${service.url}/login`);
+  const web = useBrowser({
+    projects: ['shop'],
+    scopes: SCOPES,
+    prepare: async () => {
+      const cart = 'The voucher of this customer is not valid for a cart that holds goods of several branches';
+      const voucher = { error_level: 'fatal', exception_class: 'acme.checkout.VoucherError' };
+      ref = await web.reportError('shop', cart, voucher);
+      shelf = await web.reportError('shop', 'The shelf is empty', { exception_class: 'acme.stock.ShelfError' });
+      await web.post('/api/watchdog/v1/ping', { source: 'queue', interval: 0.05, metrics: { length: 7 } });
+      const license = { product: 'shop', licensee: 'Kettleworth', max_activations: 1, require_approval: true };
+      await web.post('/api/license/v1/licenses', license);
+      // Another, whose second machine waits.
+      const other = await web.post('/api/license/v1/licenses', { ...license, licensee: 'Brandt' });
+      const { id } = other['license'] as { id: string };
+      await web.post(`/api/license/v1/licenses/${id}/approve`);
+      key = String(other['key']);
+      for (const name of ['till-1', 'till-2'])
+        await web.service.request('POST', '/api/license/v1/validate', null, machine(name));
+      await web.post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
+      await web.post('/api/watchdog/v1/ping', { source: 'till-1', interval: 60_000, app_version: '1.4.0' });
+      await web.publish('shop', '1.4.0');
+      await web.waitForMonitorDown();
+    },
+  });
+  before(async () => {
+    const viewport = { width: 360, height: 740 };
+    page = await (await web.browser.newContext({ viewport, hasTouch: true, isMobile: true })).newPage();
+    await page.goto(`${web.url}/login`);
     await page.getByLabel('User name').fill(ADMIN.username);
     await page.getByLabel('Password').fill(ADMIN.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.waitForURL(`${service.url}/`);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
+    await page.waitForURL(`${web.url}/`);
   });
   beforeEach(async () => {
     taps = 0;
-    await page.goto(service.url);
+    await page.goto(web.url);
   });
   afterEach(() => expect(taps).to.be.at.most(MOST_TAPS));
 
@@ -109,7 +76,7 @@ describe('web: on call, with a phone', function () {
   it('acknowledge: one tap on the dashboard, and the others see who is on it', async () => {
     await tap(main().getByRole('button', { name: /^I’m on it *: queue$/ }));
     await main().getByText(`${ADMIN.username} is on it`).waitFor();
-    const { body } = await service.request('GET', '/api/watchdog/v1/incidents?open=true', SHARED_KEY);
+    const { body } = await web.service.request('GET', '/api/watchdog/v1/incidents?open=true', SHARED_KEY);
     expect(body['items']).to.have.length(1);
     expect((body['items'] as object[])[0]).to.include({ source: 'queue', acknowledged_by: ADMIN.username });
     expect(taps).to.equal(1);
@@ -136,8 +103,7 @@ describe('web: on call, with a phone', function () {
     await tap(main().locator(`.panel-row a[href="/bugs/${ref}"]`));
     await tap(page.getByRole('button', { name: 'I take it' }));
     await until('it is mine', async () => {
-      const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
-      return (body['item'] as { assignee: string | null }).assignee === ADMIN.username;
+      return (await web.getItem(ref))['assignee'] === ADMIN.username;
     });
     await page.getByRole('button', { name: 'Give it back' }).waitFor();
     expect(taps).to.equal(2);
@@ -149,7 +115,7 @@ describe('web: on call, with a phone', function () {
     await page.locator('#reason-halt').fill('It loses carts');
     await tap(page.getByRole('button', { name: 'Halt now' }));
     await page.getByText('It loses carts').first().waitFor();
-    const asked = `${service.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=any&version=1.3.0`;
+    const asked = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=any&version=1.3.0`;
     expect(await (await fetch(asked)).text()).not.to.contain('"1.4.0"');
     expect(taps).to.equal(3);
   });
@@ -172,7 +138,7 @@ describe('web: on call, with a phone', function () {
     const waiting = main().locator('section[aria-labelledby="pending-machines"]');
     await tap(waiting.locator('tr', { hasText: 'till-2' }).getByRole('button', { name: 'Approve', exact: true }));
     await page.getByText('till-2').waitFor({ state: 'detached' });
-    const answer = await service.request('POST', '/api/license/v1/validate', null, machine('till-2'));
+    const answer = await web.service.request('POST', '/api/license/v1/validate', null, machine('till-2'));
     expect(answer.body).to.include({ valid: true });
     expect(taps).to.equal(3);
   });
@@ -190,14 +156,14 @@ describe('web: on call, with a phone', function () {
     ['/monitors', 76],
   ] as const)
     it(`${path}: a row has two lines, and is a link wherever it is tapped`, async () => {
-      await page.goto(service.url + path);
+      await page.goto(web.url + path);
       const row = main().locator('tbody tr').first();
       const box = await row.boundingBox();
       if (box === null) throw new Error('there is no row');
       expect(box.height).to.be.at.most(most);
       const leads = await row.locator('.cell-main > a').getAttribute('href');
       await page.touchscreen.tap(box.x + box.width / 2, box.y + box.height - 12);
-      await page.waitForURL(`${service.url}${leads}`);
+      await page.waitForURL(`${web.url}${leads}`);
     });
 
   it('mute a group for a while, from its row in the queue: four taps', async () => {
@@ -210,17 +176,16 @@ describe('web: on call, with a phone', function () {
     await tap(menu.getByRole('button', { name: 'Mute', exact: true }));
     await page.waitForURL(/ignore-rules/);
     await until('the item is muted', async () => {
-      const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${shelf}`, token);
-      return (body['item'] as { muted: boolean }).muted;
+      return (await web.getItem(shelf))['muted'] === true;
     });
     expect(taps).to.equal(4);
   });
 
   it('what can be pressed within a row is no part of its link', async () => {
-    await page.goto(`${service.url}/bugs?view=all`);
+    await page.goto(`${web.url}/bugs?view=all`);
     await main().locator('tbody input[name="ids"]').first().tap();
     expect(await main().locator('tbody input[name="ids"]').first().isChecked()).to.equal(true);
-    await page.goto(`${service.url}/errors`);
+    await page.goto(`${web.url}/errors`);
     await tap(main().locator('.cell-actions a'));
     await page.getByLabel('Reason').fill('People mistype.');
     await tap(page.getByRole('button', { name: 'Mute', exact: true }));

@@ -12,9 +12,10 @@ import { until } from '../../harness.js';
 import { everyPage } from '../../pages/every-page.js';
 import { PlantedService } from '../../pages/planted.js';
 import { ADMIN } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { Tab } from './chromium.js';
 import { Looks, SET_THEME, THEMES, type Theme, type Violation } from './looks.js';
 import { NO_PAGES } from './no-pages.js';
+import { useChromium } from './use-browser.js';
 
 const WIDTHS = [360, 1440];
 const RULES = [
@@ -64,31 +65,26 @@ const beginning = <T>(all: readonly T[], one: T | undefined): readonly T[] =>
 /** Known before the suite runs, so that each page is a test of its own. */
 const PAGES = (await everyPage()).filter(({ method, path }) => method === 'GET' && !NO_PAGES.has(path));
 
-describe('web: every page in a real browser', function () {
+describe('web: every page in a real browser', () => {
+  const chromium = useChromium();
   let planted: PlantedService;
-  let browser: TestBrowser;
   let axe: string;
   const looks = new Looks();
   let inside: Tab;
   let outside: Tab;
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
+  before(async () => {
     axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     planted = await PlantedService.started();
-    browser = await launch(CHROMIUM);
-    inside = await Tab.unpainted(browser, planted.url);
-    outside = await Tab.unpainted(browser, planted.url);
+    inside = await Tab.unpainted(chromium.browser, planted.url);
+    outside = await Tab.unpainted(chromium.browser, planted.url);
     // Once for each of the two: with every page it would be sent anew.
     for (const tab of [inside, outside]) await tab.page.addInitScript(axe);
     // Colours that fade are judged as they are in the end.
     for (const tab of [inside, outside]) await tab.page.emulateMedia({ reducedMotion: 'reduce' });
     await inside.signIn(ADMIN.username, ADMIN.password);
   });
-  after(async () => {
-    await browser?.close();
-    await planted?.dispose();
-  });
+  after(() => planted?.dispose());
 
   async function byRules(tab: Tab): Promise<Violation[]> {
     const options = JSON.stringify({ runOnly: { type: 'rule', values: RULES }, resultTypes: ['violations'] });
@@ -148,7 +144,7 @@ describe('web: every page in a real browser', function () {
   });
 
   it('the system’s choice of a theme gives the colours that are judged', async () => {
-    const tab = await Tab.open(browser, planted.url);
+    const tab = await Tab.open(chromium.browser, planted.url);
     await tab.page.emulateMedia({ reducedMotion: 'reduce' });
     await tab.signIn(ADMIN.username, ADMIN.password);
     for (const path of ['/', '/errors', '/docs/operations', '/status-page/planted']) {

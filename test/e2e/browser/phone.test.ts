@@ -6,9 +6,7 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { Connection } from '../../../adapters/sqlite/connection/connection.js';
 import { performWrite } from '../../../adapters/sqlite/writing/perform.js';
-import { packageWith } from '../../../clients/demo/package-file.js';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { useBrowser } from './use-browser.js';
 
 const HEIGHT = 640;
 const SCOPES = [
@@ -57,83 +55,66 @@ function disableWebhooks(dataDir: string): void {
   }
 }
 
-describe('web: lists on a phone', function () {
-  this.timeout(180_000);
-  let service: TestService;
-  let browser: TestBrowser;
-  let tab: Tab;
-
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    await service.project('shop');
-    const token = await service.token(SCOPES);
-    const post = async (path: string, body: object): Promise<void> => {
-      const { status, body: answer } = await service.request('POST', path, token, body);
-      expect(status, `${path} ${JSON.stringify(answer)}`).to.be.oneOf([200, 201]);
-    };
-    await post('/api/errors/v1/report', {
-      project: 'shop',
-      error_level: 'fatal',
-      exception_class: 'java.sql.SQLTransientConnectionException',
-      error_message: 'The connection was closed while the answer of the database was read',
-      file_path: 'src/stock/movement.ts',
-      tags: ['checkout', 'night-run'],
-    });
-    await post('/api/errors/v1/ignore-rules', {
-      match_type: 'contains',
-      pattern: 'voucher',
-      reason: 'People mistype.',
-    });
-    await post('/api/watchdog/v1/ping', { source: 'queue@warehouse', metrics: { length: 7 } });
-    await post('/api/license/v1/licenses', {
-      product: 'shop',
-      licensee: 'Internationale Speditions- und Lagerhausgesellschaft',
-      require_approval: true,
-    });
-    await post('/api/webhooks/v1/webhooks', {
-      name: 'Alarms to the chat of the operations team',
-      url: 'http://127.0.0.1:9/chat',
-      events: 'monitor.down',
-    });
-    const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=2.4.1`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-      body: packageWith('app/start.sh', '#!/bin/sh\n'),
-    });
-    expect(published.status, await published.text()).to.equal(201);
-    const mia = ['user', 'create', '--username', 'mia', '--role', 'member', '--password-stdin'];
-    await service.command(mia, ADMIN.password);
-    await service.command(['store', 'selftest']);
-    await service.end();
-    disableWebhooks(service.dataDir);
-    await service.start();
-    browser = await launch(CHROMIUM);
-    tab = await Tab.open(browser, service.url, 360);
-    await tab.page.setViewportSize({ width: 360, height: HEIGHT });
-    await tab.signIn(ADMIN.username, ADMIN.password);
-    await tab.go('/webhooks');
-    expect(await tab.page.getByText('20 deliveries in a row failed').count()).to.be.greaterThan(0);
-    await tab.go('/notifications/new?kind=slack');
-    await tab.page.getByLabel('Name', { exact: true }).fill('Night shift');
-    await tab.page.getByLabel('Webhook URL').fill('https://hooks.example/night');
-    await tab.page.getByRole('button', { name: 'Create channel' }).click();
-    await tab.page.waitForURL(/\/notifications\/[0-9a-f-]{36}$/);
+describe('web: lists on a phone', () => {
+  const web = useBrowser({
+    projects: ['shop'],
+    scopes: SCOPES,
+    tab: { width: 360 },
+    prepare: async () => {
+      await web.post('/api/errors/v1/report', {
+        project: 'shop',
+        error_level: 'fatal',
+        exception_class: 'java.sql.SQLTransientConnectionException',
+        error_message: 'The connection was closed while the answer of the database was read',
+        file_path: 'src/stock/movement.ts',
+        tags: ['checkout', 'night-run'],
+      });
+      await web.post('/api/errors/v1/ignore-rules', {
+        match_type: 'contains',
+        pattern: 'voucher',
+        reason: 'People mistype.',
+      });
+      await web.post('/api/watchdog/v1/ping', { source: 'queue@warehouse', metrics: { length: 7 } });
+      await web.post('/api/license/v1/licenses', {
+        product: 'shop',
+        licensee: 'Internationale Speditions- und Lagerhausgesellschaft',
+        require_approval: true,
+      });
+      await web.post('/api/webhooks/v1/webhooks', {
+        name: 'Alarms to the chat of the operations team',
+        url: 'http://127.0.0.1:9/chat',
+        events: 'monitor.down',
+      });
+      await web.publish('shop', '2.4.1');
+      await web.createMember('mia');
+      const { service } = web;
+      await service.command(['store', 'selftest']);
+      await service.end();
+      disableWebhooks(service.dataDir);
+      await service.start();
+    },
   });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
+  before(async () => {
+    const { page, tab } = web;
+    await page.setViewportSize({ width: 360, height: HEIGHT });
+    await tab.go('/webhooks');
+    expect(await page.getByText('20 deliveries in a row failed').count()).to.be.greaterThan(0);
+    await tab.go('/notifications/new?kind=slack');
+    await page.getByLabel('Name', { exact: true }).fill('Night shift');
+    await page.getByLabel('Webhook URL').fill('https://hooks.example/night');
+    await page.getByRole('button', { name: 'Create channel' }).click();
+    await page.waitForURL(/\/notifications\/[0-9a-f-]{36}$/);
   });
 
   for (const [path, rows] of LISTS)
     it(`${path}: the first row is on the first screen`, async () => {
-      await tab.go(path);
-      const row = tab.page.locator(`main ${rows}`).first();
+      await web.tab.go(path);
+      const row = web.page.locator(`main ${rows}`).first();
       const { top, bottom } = await row.evaluate((one) => {
         const box = one.getBoundingClientRect();
         return { top: box.top, bottom: box.bottom };
       });
       expect(bottom, `from ${top}`).to.be.at.most(HEIGHT);
-      expect(await tab.overflow()).to.equal(0);
+      expect(await web.tab.overflow()).to.equal(0);
     });
 });

@@ -9,33 +9,25 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { packageWith } from '../../../clients/demo/package-file.js';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { useBrowser } from './use-browser.js';
 
-describe('web: publishing by the page', function () {
-  let service: TestService;
-  let browser: TestBrowser;
-  let tab: Tab;
+describe('web: publishing by the page', () => {
   let folder: string;
-  let token: string;
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__PACKAGE_BYTES: String(24 * 1024 * 1024) });
-    await service.project('shop');
-    token = await service.token('watchdog:ping,watchdog:manage');
-    folder = await mkdtemp(join(tmpdir(), 'aos-publish-'));
-    await writeFile(join(folder, 'a.tar.gz'), packageWith('README.md', 'a'));
-    await writeFile(join(folder, 'b.tar.gz'), packageWith('README.md', 'b'));
-    await writeFile(join(folder, 'large.tar.gz'), randomBytes(20 * 1024 * 1024));
-    await writeFile(join(folder, 'none.tar.gz'), 'this is no package');
-    browser = await launch(CHROMIUM);
-    tab = await Tab.open(browser, service.url);
-    await tab.signIn(ADMIN.username, ADMIN.password);
+  const web = useBrowser({
+    settings: { SVC_LIMITS__PACKAGE_BYTES: String(24 * 1024 * 1024) },
+    projects: ['shop'],
+    scopes: 'watchdog:ping,watchdog:manage',
+    tab: {},
+    prepare: async () => {
+      folder = await mkdtemp(join(tmpdir(), 'aos-publish-'));
+      await writeFile(join(folder, 'a.tar.gz'), packageWith('README.md', 'a'));
+      await writeFile(join(folder, 'b.tar.gz'), packageWith('README.md', 'b'));
+      await writeFile(join(folder, 'large.tar.gz'), randomBytes(20 * 1024 * 1024));
+      await writeFile(join(folder, 'none.tar.gz'), 'this is no package');
+    },
   });
   after(async () => {
-    await browser?.close();
-    await service?.dispose();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
@@ -47,33 +39,33 @@ describe('web: publishing by the page', function () {
   const send = (page: Page): Promise<void> => page.getByRole('button', { name: 'Publish', exact: true }).click();
 
   it('three clicks from the dashboard; notes are markdown, and nothing of them runs', async () => {
-    await tab.go('/');
-    await tab.page.getByRole('link', { name: 'Releases', exact: true }).first().click();
-    await tab.page.getByRole('main').getByRole('link', { name: 'Publish' }).first().click();
-    await filled(tab.page, '1.0.0', 'a.tar.gz');
-    await send(tab.page);
-    await tab.page.waitForURL(/\/releases\/[0-9a-f]{40}$/);
-    const notes = tab.page.locator('section[aria-labelledby="notes"]');
+    await web.tab.go('/');
+    await web.page.getByRole('link', { name: 'Releases', exact: true }).first().click();
+    await web.page.getByRole('main').getByRole('link', { name: 'Publish' }).first().click();
+    await filled(web.page, '1.0.0', 'a.tar.gz');
+    await send(web.page);
+    await web.page.waitForURL(/\/releases\/[0-9a-f]{40}$/);
+    const notes = web.page.locator('section[aria-labelledby="notes"]');
     expect(await notes.locator('strong').innerText()).to.equal('Vouchers');
     expect(await notes.innerText()).to.contain('<script>globalThis.owned = 1</script>');
-    expect(await tab.page.evaluate('globalThis.owned')).to.equal(undefined);
-    expect(await tab.page.locator('section[aria-labelledby="faults"]').innerText()).to.contain('0 of 5 allowed');
-    expect(tab.faults).to.deep.equal([]);
+    expect(await web.page.evaluate('globalThis.owned')).to.equal(undefined);
+    expect(await web.page.locator('section[aria-labelledby="faults"]').innerText()).to.contain('0 of 5 allowed');
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('a package that is refused says why on the form, which keeps what was typed', async () => {
-    await tab.go('/releases/new?product=shop');
-    await filled(tab.page, '1.0.1', 'none.tar.gz');
-    await send(tab.page);
-    await tab.page.locator('[data-upload-problem]:not([hidden])').waitFor();
-    expect(await tab.page.locator('[data-upload-problem]').innerText()).to.match(/package|gzip|tar/i);
-    expect(await tab.page.locator('#f-version').inputValue()).to.equal('1.0.1');
-    tab.faults.length = 0;
+    await web.tab.go('/releases/new?product=shop');
+    await filled(web.page, '1.0.1', 'none.tar.gz');
+    await send(web.page);
+    await web.page.locator('[data-upload-problem]:not([hidden])').waitFor();
+    expect(await web.page.locator('[data-upload-problem]').innerText()).to.match(/package|gzip|tar/i);
+    expect(await web.page.locator('#f-version').inputValue()).to.equal('1.0.1');
+    web.tab.faults.length = 0;
   });
 
   it('a package that is dropped is taken; one that is too large is refused before it is sent', async () => {
-    await tab.go('/releases/new?product=shop');
-    const { page } = tab;
+    await web.tab.go('/releases/new?product=shop');
+    const { page } = web;
     const dropped = (bytes: number): Promise<unknown> =>
       page.evaluate(`(() => {
         const data = new DataTransfer();
@@ -100,35 +92,31 @@ describe('web: publishing by the page', function () {
     expect(await page.locator('#f-package-help .invalid-feedback').count()).to.equal(0);
     expect(await page.evaluate('document.activeElement.id')).to.equal('f-version');
     expect(posts).to.equal(1);
-    tab.faults.length = 0;
+    web.tab.faults.length = 0;
   });
 
   it('an upload is cancelled, and nothing of it is published', async () => {
-    await tab.go('/releases/new?product=shop');
-    const slow = await tab.page.context().newCDPSession(tab.page);
+    await web.tab.go('/releases/new?product=shop');
+    const slow = await web.page.context().newCDPSession(web.page);
     await slow.send('Network.emulateNetworkConditions', {
       offline: false,
       latency: 0,
       downloadThroughput: -1,
       uploadThroughput: 512 * 1024,
     });
-    await filled(tab.page, '9.0.0', 'large.tar.gz');
-    await send(tab.page);
-    await tab.page.getByRole('button', { name: 'Cancel' }).click();
-    await tab.page.getByText('Cancelled: nothing was published.').waitFor();
+    await filled(web.page, '9.0.0', 'large.tar.gz');
+    await send(web.page);
+    await web.page.getByRole('button', { name: 'Cancel' }).click();
+    await web.page.getByText('Cancelled: nothing was published.').waitFor();
     await slow.detach();
-    await tab.go('/releases');
-    expect(await tab.page.getByRole('main').innerText()).not.to.contain('9.0.0');
-    tab.faults.length = 0;
+    await web.tab.go('/releases');
+    expect(await web.page.getByRole('main').innerText()).not.to.contain('9.0.0');
+    web.tab.faults.length = 0;
   });
 
   it('without scripts the form sends it, and a wrong version comes back beside its field', async () => {
-    const context = await browser.newContext({
-      javaScriptEnabled: false,
-      storageState: await tab.page.context().storageState(),
-    });
-    const page = await context.newPage();
-    await page.goto(`${service.url}/releases/new?product=shop`);
+    const page = await web.openPage({ javaScriptEnabled: false });
+    await page.goto(`${web.url}/releases/new?product=shop`);
     await filled(page, 'not a version', 'b.tar.gz');
     await send(page);
     expect(await page.locator('#f-version-help .invalid-feedback').count()).to.equal(1);
@@ -136,11 +124,10 @@ describe('web: publishing by the page', function () {
     await send(page);
     expect(page.url()).to.match(/\/releases\/[0-9a-f]{40}$/);
     expect(await page.getByRole('status').first().innerText()).to.contain('shop 1.1.0 is published.');
-    await context.close();
   });
 
   it('no other site’s form publishes: the token stands first, and is proven before the package is read', async () => {
-    const cookies = await tab.page.context().cookies();
+    const cookies = await web.page.context().cookies();
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ');
     const sent = async (csrf: string | null): Promise<number> => {
       const form = new FormData();
@@ -148,7 +135,7 @@ describe('web: publishing by the page', function () {
       for (const [name, value] of Object.entries({ product: 'shop', version: '6.6.6', channel: 'stable' }))
         form.set(name, value);
       form.set('package', new Blob([new Uint8Array(packageWith('README.md', 'x'))]), 'p.tar.gz');
-      const answer = await fetch(`${service.url}/releases/new`, {
+      const answer = await fetch(`${web.url}/releases/new`, {
         method: 'POST',
         body: form,
         headers: { cookie, accept: 'application/json' },
@@ -158,36 +145,36 @@ describe('web: publishing by the page', function () {
     };
     expect(await sent(null)).to.equal(403);
     expect(await sent('x'.repeat(43))).to.equal(403);
-    await tab.go('/releases');
-    expect(await tab.page.getByRole('main').innerText()).not.to.contain('6.6.6');
+    await web.tab.go('/releases');
+    expect(await web.page.getByRole('main').innerText()).not.to.contain('6.6.6');
   });
 
   it('halted at once, in three clicks from the list, and offered again by its rollout', async () => {
-    await tab.go('/releases');
-    await tab.page.getByRole('link', { name: 'shop 1.0.0' }).click();
-    await tab.page.locator('summary', { hasText: 'Halt now' }).click();
-    await tab.page.locator('#reason-halt').fill('It loses carts');
-    await tab.page.getByRole('button', { name: 'Halt now' }).click();
-    await tab.page.getByText('It loses carts').first().waitFor();
-    expect(await tab.page.locator('summary', { hasText: 'Halt now' }).count()).to.equal(0);
-    const asked = `${service.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=linux-x64&version=0.9.0`;
+    await web.tab.go('/releases');
+    await web.page.getByRole('link', { name: 'shop 1.0.0' }).click();
+    await web.page.locator('summary', { hasText: 'Halt now' }).click();
+    await web.page.locator('#reason-halt').fill('It loses carts');
+    await web.page.getByRole('button', { name: 'Halt now' }).click();
+    await web.page.getByText('It loses carts').first().waitFor();
+    expect(await web.page.locator('summary', { hasText: 'Halt now' }).count()).to.equal(0);
+    const asked = `${web.url}/api/updateservice/v1/check?product=shop&channel=stable&platform=linux-x64&version=0.9.0`;
     expect(await (await fetch(asked)).text()).not.to.contain('"1.0.0"');
-    await tab.page.getByRole('button', { name: 'Set the rollout' }).click();
-    await tab.page.locator('summary', { hasText: 'Halt now' }).waitFor();
+    await web.page.getByRole('button', { name: 'Set the rollout' }).click();
+    await web.page.locator('summary', { hasText: 'Halt now' }).waitFor();
   });
 
   it('machines by version and last seen, with the line that installs', async () => {
     const ping = { source: 'till-1', interval: 60_000, app_version: '1.0.0' };
-    await service.request('POST', '/api/watchdog/v1/monitors', token, { source: 'till-1', project: 'shop' });
-    expect((await service.request('POST', '/api/watchdog/v1/ping', token, ping)).status).to.be.oneOf([200, 201]);
-    await tab.go('/');
-    await tab.page.getByRole('link', { name: 'Machines', exact: true }).first().click();
-    await tab.page.getByRole('main').getByRole('link', { name: 'shop' }).click();
-    await tab.page.getByRole('link', { name: /^1\.0\.0: 1 machine/ }).click();
-    const row = tab.page.getByRole('row').filter({ hasText: 'till-1' });
+    await web.post('/api/watchdog/v1/monitors', { source: 'till-1', project: 'shop' });
+    await web.post('/api/watchdog/v1/ping', ping);
+    await web.tab.go('/');
+    await web.page.getByRole('link', { name: 'Machines', exact: true }).first().click();
+    await web.page.getByRole('main').getByRole('link', { name: 'shop' }).click();
+    await web.page.getByRole('link', { name: /^1\.0\.0: 1 machine/ }).click();
+    const row = web.page.getByRole('row').filter({ hasText: 'till-1' });
     expect(await row.innerText())
       .to.contain('1.0.0')
       .and.match(/just now|s ago/);
-    expect(await tab.page.getByRole('heading', { name: 'Installers' }).count()).to.equal(1);
+    expect(await web.page.getByRole('heading', { name: 'Installers' }).count()).to.equal(1);
   });
 });

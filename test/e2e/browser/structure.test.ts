@@ -9,27 +9,21 @@ import { expect } from 'chai';
 import { everyPage } from '../../pages/every-page.js';
 import { PlantedService, WRITTEN } from '../../pages/planted.js';
 import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { Tab } from './chromium.js';
 import { NO_PAGES } from './no-pages.js';
 import { SHOWS_TEXT, SIDES, type Sides } from './sides.js';
 import { MEASURE, MILLION } from './structure.js';
+import { useChromium } from './use-browser.js';
 
 const WIDTHS = [360, 390, 768, 1024, 1440];
 const PAGES = (await everyPage()).filter(({ method, path }) => method === 'GET' && !NO_PAGES.has(path));
 
-describe('web: the structure of every page', function () {
-  this.timeout(180_000);
-  let browser: TestBrowser;
+describe('web: the structure of every page', () => {
+  const chromium = useChromium();
   let tab: Tab;
 
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    browser = await launch(CHROMIUM);
-  });
-  after(() => browser?.close());
-
   async function enter(url: string): Promise<void> {
-    tab = await Tab.unpainted(browser, url);
+    tab = await Tab.unpainted(chromium.browser, url);
     // Once, not with each of a thousand questions.
     await tab.page.addInitScript(`globalThis.measured = () => ${MEASURE}`);
     await tab.signIn(ADMIN.username, ADMIN.password);
@@ -92,7 +86,7 @@ describe('web: the structure of every page', function () {
       });
 
     it('in the list of the search box, too, text is isolated', async () => {
-      const painted = await Tab.open(browser, planted.url);
+      const painted = await Tab.open(chromium.browser, planted.url);
       await painted.signIn(ADMIN.username, ADMIN.password);
       await painted.go('/');
       await painted.page.keyboard.press('Control+k');
@@ -106,7 +100,7 @@ describe('web: the structure of every page', function () {
   });
 
   it('what is wrong is found', async () => {
-    tab = await Tab.open(browser, 'about:blank', 360);
+    tab = await Tab.open(chromium.browser, 'about:blank', 360);
     await tab.page.setContent(`<body style="margin: 0">
       <p style="width: 9rem; overflow: hidden; white-space: nowrap">A line that is cut off without a sign</p>
       <p style="width: 9rem; overflow: hidden; white-space: nowrap; text-overflow: ellipsis">A line that ends with its sign</p>

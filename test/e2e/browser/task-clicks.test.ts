@@ -7,13 +7,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { packageWith } from '../../../clients/demo/package-file.js';
 import { until } from '../../harness.js';
 import { packageRoot } from '../../../config/load.js';
-import { ADMIN, TestService } from '../../support/service.js';
+import { ADMIN } from '../../support/service.js';
 import { watch } from '../../support/work.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { useBrowser } from './use-browser.js';
 
 const MOST_CLICKS = 4;
 const SCOPES = [
@@ -26,103 +26,69 @@ const SCOPES = [
   'webhooks:manage',
 ].join(',');
 
-describe('web: the clicks of each task', function () {
-  this.timeout(180_000);
-  let service: TestService;
-  let browser: TestBrowser;
-  let tab: Tab;
-  let page: Page;
-  let token: string;
+describe('web: the clicks of each task', () => {
   let folder: string;
   let clicks = 0;
   /** What was counted: of each task clicks and seconds, as the table has them. */
   const counted = new Map<string, number>();
   const seconds = new Map<string, number>();
 
-  const post = async (path: string, body: object, method = 'POST'): Promise<Record<string, unknown>> => {
-    const answer = await service.request(method, path, token, body);
-    expect(answer.status, `${path} ${JSON.stringify(answer.body)}`).to.be.oneOf([200, 201]);
-    return answer.body;
-  };
-  const report = async (message: string, level = 'error'): Promise<string> => {
-    const body = {
-      project: 'shop',
-      error_level: level,
-      exception_class: `${message.split(' ')[0]}Error`,
-      error_message: message,
-    };
-    return String(
-      (await post('/api/errors/v1/report', { ...body, stack_trace: `x\n    at f (src/${message}.js:1:1)` }))['ref'],
-    );
-  };
-
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    await service.project('shop');
-    await service.project('mailer');
-    token = await service.token(SCOPES);
-    await report('Voucher is not valid', 'fatal');
-    await report('Cart loses lines', 'fatal');
-    await report('Shelf is empty');
-    for (const n of [1, 2, 3])
-      await post('/api/bugtracker/v1/report', {
-        type: 'bug',
-        project: 'shop',
-        title: `Small thing ${n}`,
-        severity: 'low',
-      });
-    await post('/api/watchdog/v1/monitors', { source: 'web-1', project: 'shop' });
-    await post('/api/watchdog/v1/ping', { source: 'web-1', interval: 60_000, app_version: '1.4.0' });
-    await post('/api/license/v1/licenses', {
-      product: 'shop',
-      licensee: 'Kettleworth',
-      client_ref: 'order-1005',
-      expires_at: '2027-01-31T00:00:00.000Z',
-    });
-    await post('/api/webhooks/v1/webhooks', { name: 'Pager', url: 'http://127.0.0.1:9/pager', events: 'bug.created' });
-    const published = await fetch(`${service.url}/api/updateservice/v1/publish?product=shop&version=1.4.0`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/gzip' },
-      body: packageWith('app/start.sh', '#!/bin/sh\n'),
-    });
-    expect(published.status, await published.text()).to.equal(201);
-    folder = await mkdtemp(join(tmpdir(), 'aos-clicks-'));
-    await writeFile(join(folder, 'shop.tar.gz'), packageWith('README.md', 'b'));
-    browser = await launch(CHROMIUM);
-    tab = await Tab.open(browser, service.url);
-    page = tab.page;
-    await tab.signIn(ADMIN.username, ADMIN.password);
+  const web = useBrowser({
+    projects: ['shop', 'mailer'],
+    scopes: SCOPES,
+    tab: {},
+    prepare: async () => {
+      for (const [message, error_level] of [
+        ['Voucher is not valid', 'fatal'],
+        ['Cart loses lines', 'fatal'],
+        ['Shelf is empty', 'error'],
+      ] as const) {
+        const exception_class = `${message.split(' ')[0]}Error`;
+        const stack_trace = `x\n    at f (src/${message}.js:1:1)`;
+        await web.reportError('shop', message, { error_level, exception_class, stack_trace });
+      }
+      for (const n of [1, 2, 3]) await web.reportBug('shop', `Small thing ${n}`, { severity: 'low' });
+      await web.post('/api/watchdog/v1/monitors', { source: 'web-1', project: 'shop' });
+      await web.post('/api/watchdog/v1/ping', { source: 'web-1', interval: 60_000, app_version: '1.4.0' });
+      const expires_at = '2027-01-31T00:00:00.000Z';
+      const license = { product: 'shop', licensee: 'Kettleworth', client_ref: 'order-1005', expires_at };
+      await web.post('/api/license/v1/licenses', license);
+      const pager = { name: 'Pager', url: 'http://127.0.0.1:9/pager', events: 'bug.created' };
+      await web.post('/api/webhooks/v1/webhooks', pager);
+      await web.publish('shop', '1.4.0');
+      folder = await mkdtemp(join(tmpdir(), 'aos-clicks-'));
+      await writeFile(join(folder, 'shop.tar.gz'), packageWith('README.md', 'b'));
+    },
   });
   after(async () => {
-    await browser?.close();
-    await service?.dispose();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   });
 
   const click = async (what: Locator, options: { modifiers?: 'Shift'[] } = {}): Promise<void> => {
     clicks++;
     await what.first().click(options);
-    await page.waitForLoadState();
+    await web.page.waitForLoadState();
   };
-  const main = (): Locator => page.getByRole('main');
+  const main = (): Locator => web.page.getByRole('main');
   const nav = (name: string): Locator =>
-    page.getByRole('navigation', { name: 'Main', exact: true }).getByRole('link', { name: new RegExp(`^${name}\\b`) });
+    web.page
+      .getByRole('navigation', { name: 'Main', exact: true })
+      .getByRole('link', { name: new RegExp(`^${name}\\b`) });
   const button = (name: string | RegExp): Locator => main().getByRole('button', { name });
   const link = (name: string | RegExp): Locator => main().getByRole('link', { name });
-  const said = (text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
+  const said = (text: string | RegExp): Promise<void> => web.page.getByText(text).first().waitFor();
 
   /** A task of the table, with what is done and how it is seen. */
   const task = (name: string, does: () => Promise<void>): void => {
     it(name, async () => {
-      await tab.go('/');
+      await web.tab.go('/');
       clicks = 0;
       const passed = watch();
       await does();
       counted.set(name, clicks);
       seconds.set(name, passed() / 1000);
       expect(clicks).to.be.at.most(MOST_CLICKS);
-      expect(tab.faults).to.deep.equal([]);
+      expect(web.tab.faults).to.deep.equal([]);
     });
   };
 
@@ -135,15 +101,15 @@ describe('web: the clicks of each task', function () {
     expect(await main().locator('pre').first().innerText()).to.match(/svc_live_\w+/);
   });
   task('Leave one project of every list', async () => {
-    await click(page.locator('.project-bar summary'));
-    await click(page.getByRole('button', { name: 'mailer', exact: true }));
-    expect(await page.locator('.project-bar summary').innerText()).to.contain('mailer');
-    await page.getByRole('button', { name: 'Show all projects' }).click();
+    await click(web.page.locator('.project-bar summary'));
+    await click(web.page.getByRole('button', { name: 'mailer', exact: true }));
+    expect(await web.page.locator('.project-bar summary').innerText()).to.contain('mailer');
+    await web.page.getByRole('button', { name: 'Show all projects' }).click();
   });
   task('See how a project is: items, versions, monitors, licenses', async () => {
     await click(nav('Projects'));
     await click(link('shop'));
-    await page.getByRole('heading', { name: 'Newest versions' }).waitFor();
+    await web.page.getByRole('heading', { name: 'Newest versions' }).waitFor();
   });
   task('Get an intake key in the lines of your language', async () => {
     await click(nav('Projects'));
@@ -157,25 +123,25 @@ describe('web: the clicks of each task', function () {
     await click(nav('Projects'));
     await click(link('shop'));
     await click(link('Name the seller'));
-    await page.getByLabel('Name', { exact: true }).fill('Shop Ltd');
-    await page.getByLabel('Colour of the head').fill('#0a6640');
+    await web.page.getByLabel('Name', { exact: true }).fill('Shop Ltd');
+    await web.page.getByLabel('Colour of the head').fill('#0a6640');
     await click(button('Save'));
     await said('Customers see it now');
   });
   task('Publish a release', async () => {
     await click(nav('Releases'));
     await click(link('Publish'));
-    await page.locator('#f-product').selectOption('shop');
-    await page.locator('#f-version').fill('1.5.0');
-    await page.locator('#f-package').setInputFiles(join(folder, 'shop.tar.gz'));
-    await click(page.getByRole('button', { name: 'Publish', exact: true }));
-    await page.waitForURL(/\/releases\/[0-9a-f]{40}$/);
+    await web.page.locator('#f-product').selectOption('shop');
+    await web.page.locator('#f-version').fill('1.5.0');
+    await web.page.locator('#f-package').setInputFiles(join(folder, 'shop.tar.gz'));
+    await click(web.page.getByRole('button', { name: 'Publish', exact: true }));
+    await web.page.waitForURL(/\/releases\/[0-9a-f]{40}$/);
   });
   task('Halt a rollout', async () => {
     await click(nav('Releases'));
     await click(link('shop 1.5.0'));
     await click(main().locator('summary', { hasText: 'Halt now' }));
-    await page.locator('#reason-halt').fill('It loses carts');
+    await web.page.locator('#reason-halt').fill('It loses carts');
     await click(button('Halt now'));
     await said('It loses carts');
   });
@@ -188,20 +154,20 @@ describe('web: the clicks of each task', function () {
   task('Assign an item to anybody', async () => {
     await click(link(/Voucher is not valid/));
     await click(main().locator('#assign summary'));
-    await page.getByRole('combobox', { name: 'Account' }).fill(ADMIN.username);
-    await click(page.getByRole('button', { name: 'Assign', exact: true }));
+    await web.page.getByRole('combobox', { name: 'Account' }).fill(ADMIN.username);
+    await click(web.page.getByRole('button', { name: 'Assign', exact: true }));
     await said('The item is yours.');
   });
   task('Change the severity of an item', async () => {
     await click(link(/Voucher is not valid/));
     await click(main().locator('.item-state .inline-menu summary'));
-    await click(page.locator('.inline-menu[open]').getByRole('button', { name: /high/i }));
+    await click(web.page.locator('.inline-menu[open]').getByRole('button', { name: /high/i }));
     await main().locator('.item-state').getByText('high').first().waitFor();
   });
   task('Resolve an item', async () => {
     await click(link(/Cart loses lines/));
     await click(main().locator('summary', { hasText: 'Resolve' }));
-    await page.locator('#build-resolved').fill('1.5.1');
+    await web.page.locator('#build-resolved').fill('1.5.1');
     await click(button('Resolve'));
     await said('The item is now resolved.');
   });
@@ -209,20 +175,20 @@ describe('web: the clicks of each task', function () {
     await click(nav('Errors'));
     const row = main().getByRole('row').filter({ hasText: 'Shelf is empty' });
     await click(row.getByRole('button', { name: /^Mute .* for a while$/ }));
-    await page.getByRole('dialog').getByLabel('Reason').fill('The shop is told.');
-    await click(page.getByRole('dialog').getByRole('button', { name: 'Mute' }));
+    await web.page.getByRole('dialog').getByLabel('Reason').fill('The shop is told.');
+    await click(web.page.getByRole('dialog').getByRole('button', { name: 'Mute' }));
     await until('it is muted', async () => {
-      const { body } = await service.request('GET', '/api/bugtracker/v1/bugs?muted=true', token);
-      return (body['items'] as object[]).length === 1;
+      const { items } = await web.get<{ items: object[] }>('/api/bugtracker/v1/bugs?muted=true');
+      return items.length === 1;
     });
   });
   task('Filter a list by two values', async () => {
     await click(nav('Bugs'));
     await click(main().locator('summary', { hasText: 'Severity' }));
     await click(main().getByRole('checkbox', { name: /^Low/ }));
-    await page.waitForURL(/severity=low/);
+    await web.page.waitForURL(/severity=low/);
     await click(main().getByRole('checkbox', { name: /^High/ }));
-    await page.waitForURL(/severity=high/);
+    await web.page.waitForURL(/severity=high/);
   });
   task('Resolve several items at once', async () => {
     await click(nav('Bugs'));
@@ -236,35 +202,35 @@ describe('web: the clicks of each task', function () {
   task('Share a view of a list', async () => {
     await click(nav('Bugs'));
     await click(main().locator('summary', { hasText: 'Views' }));
-    await page.getByLabel('Name of the view').fill('Everything of the shop');
-    await page.getByLabel('Who sees it').selectOption({ label: 'Everybody' });
+    await web.page.getByLabel('Name of the view').fill('Everything of the shop');
+    await web.page.getByLabel('Who sees it').selectOption({ label: 'Everybody' });
     await click(button('Save view'));
     await main().locator('.saved-view').first().waitFor();
   });
   task('Find anything, or do it: Ctrl+K', async () => {
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('silence web-1');
-    await page.getByRole('option', { name: 'Silence web-1' }).first().waitFor();
-    await page.keyboard.press('Enter');
-    await click(page.getByRole('button', { name: 'For an hour' }));
+    await web.page.keyboard.press('Control+k');
+    await web.page.keyboard.type('silence web-1');
+    await web.page.getByRole('option', { name: 'Silence web-1' }).first().waitFor();
+    await web.page.keyboard.press('Enter');
+    await click(web.page.getByRole('button', { name: 'For an hour' }));
     await said(/In maintenance until/);
   });
   task('Extend a license by a year', async () => {
-    await page.keyboard.press('Control+k');
-    await page.keyboard.type('extend order-1005');
-    await page.getByRole('option', { name: 'Extend order-1005' }).first().waitFor();
-    await page.keyboard.press('Enter');
-    await page.waitForURL(/f-expires_at$/);
-    await click(page.getByRole('button', { name: '+1 year' }));
-    await click(page.getByRole('button', { name: 'Extend', exact: true }));
+    await web.page.keyboard.press('Control+k');
+    await web.page.keyboard.type('extend order-1005');
+    await web.page.getByRole('option', { name: 'Extend order-1005' }).first().waitFor();
+    await web.page.keyboard.press('Enter');
+    await web.page.waitForURL(/f-expires_at$/);
+    await click(web.page.getByRole('button', { name: '+1 year' }));
+    await click(web.page.getByRole('button', { name: 'Extend', exact: true }));
     await said(/2028/);
   });
   task('Make a token for a coding agent', async () => {
     await click(nav('Tokens'));
     await click(link('New token'));
     await click(link(/^Coding agent/));
-    await page.getByLabel('Name', { exact: true }).fill('fixer');
-    await click(page.getByRole('button', { name: 'Create token' }));
+    await web.page.getByLabel('Name', { exact: true }).fill('fixer');
+    await click(web.page.getByRole('button', { name: 'Create token' }));
     await said('Shown this once');
   });
   task('Test a webhook', async () => {
@@ -276,13 +242,13 @@ describe('web: the clicks of each task', function () {
   task('See what was done yesterday, by whom', async () => {
     await click(nav('Audit'));
     await click(link('Yesterday'));
-    await page.waitForURL(/period=yesterday/);
+    await web.page.waitForURL(/period=yesterday/);
   });
   task('Choose your time zone and 12 or 24 hours', async () => {
-    await click(page.getByLabel(`Account of ${ADMIN.username}`));
-    await click(page.getByRole('link', { name: 'Account and password' }));
-    await page.getByLabel('Your time zone').fill('Asia/Tokyo');
-    await page.getByLabel('Hours').selectOption('12');
+    await click(web.page.getByLabel(`Account of ${ADMIN.username}`));
+    await click(web.page.getByRole('link', { name: 'Account and password' }));
+    await web.page.getByLabel('Your time zone').fill('Asia/Tokyo');
+    await web.page.getByLabel('Hours').selectOption('12');
     await click(button('Save'));
     await said('Times in Asia/Tokyo');
   });

@@ -4,8 +4,8 @@
  */
 import { expect } from 'chai';
 import { until } from '../../harness.js';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { ADMIN } from '../../support/service.js';
+import { useBrowser } from './use-browser.js';
 
 const STACK = [
   "TypeError: Cannot read properties of undefined (reading 'amount')",
@@ -13,53 +13,34 @@ const STACK = [
   '    at checkout (/srv/shop/src/http/checkout.ts:63:5)',
 ].join('\n');
 
-describe('web: a walk in a real browser', function () {
-  this.timeout(180_000);
-  let service: TestService;
-  let browser: TestBrowser;
-  let token: string;
-  let tab: Tab;
-
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.started();
-    await service.project('shop');
-    token = await service.token('bugtracker:report,bugtracker:manage', 'shop');
-    browser = await launch(CHROMIUM);
+describe('web: a walk in a real browser', () => {
+  const web = useBrowser({
+    isProgram: true,
+    projects: ['shop'],
+    scopes: 'bugtracker:report,bugtracker:manage',
   });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
-  });
-  afterEach(() => tab?.close());
 
   /** Reports an error of its own, and answers its ref. */
-  async function reported(message: string, fields: object = {}): Promise<string> {
-    const answer = await service.request('POST', '/api/errors/v1/report', token, {
-      project: 'shop',
+  const reported = (message: string, fields: object = {}): Promise<string> =>
+    web.reportError('shop', message, {
       error_level: 'fatal',
-      exception_class: 'TypeError',
-      error_message: message,
       stack_trace: STACK,
       environment: 'production',
       app_version: '2.4.1',
       ...fields,
     });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
-    return String(answer.body['ref']);
-  }
 
   it('login, dashboard, list, detail with the claim, comment, status, logout', async () => {
     const ref = await reported('the walk’s own error');
-    const claim = await service.request('POST', `/api/bugtracker/v1/bugs/${ref}/claim`, token, { agent: 'fixer-7' });
-    expect(claim.status).to.equal(200);
+    await web.post(`/api/bugtracker/v1/bugs/${ref}/claim`, {
+      agent: 'fixer-7',
+    });
     await reported('nobody has this one');
-    tab = await Tab.open(browser, service.url);
-    const { page } = tab;
+    const { page } = await web.openTab({ username: null });
 
-    expect(await tab.go('/bugs')).to.equal(200);
+    expect(await web.tab.go('/bugs')).to.equal(200);
     expect(page.url()).to.include('/login');
-    await tab.signInByHand(ADMIN.username, ADMIN.password);
+    await web.tab.signInByHand(ADMIN.username, ADMIN.password);
     expect(await page.locator('#panel-bugs\\.attention').innerText()).to.include('nobody has this one');
     expect(await page.locator('#panel-errorstream\\.hours svg').count()).to.equal(1);
 
@@ -79,7 +60,7 @@ describe('web: a walk in a real browser', function () {
       .and.include('critical');
     await row.getByRole('link').first().click();
 
-    expect(page.url()).to.equal(`${service.url}/bugs/${ref}`);
+    expect(page.url()).to.equal(`${web.url}/bugs/${ref}`);
     expect(await page.locator('.alert-claim').innerText())
       .to.include('fixer-7 is working on this')
       .and.include('min');
@@ -98,16 +79,16 @@ describe('web: a walk in a real browser', function () {
     await page.getByRole('button', { name: 'Resolve' }).click();
     await page.getByRole('status').filter({ hasText: 'The item is now resolved.' }).waitFor();
     expect(await page.locator('.item-state').innerText()).to.include('resolved');
-    expect(await tab.count('.alert-claim')).to.equal(0);
+    expect(await web.tab.count('.alert-claim')).to.equal(0);
 
     await page.locator('summary[aria-label^="Account of"]').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(/\/login/);
-    await tab.go('/bugs');
+    await web.tab.go('/bugs');
     expect(page.url()).to.include('/login');
-    expect(tab.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
 
-    const { body } = await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token);
+    const body = await web.get(`/api/bugtracker/v1/bugs/${ref}`);
     expect(body['item']).to.include({ status: 'resolved', resolved_in_build: '2.4.2', claim: null });
     const activity = body['activity'] as { action: string; actor: string }[];
     const byAdmin = activity.filter(({ actor }) => actor === ADMIN.username).map(({ action }) => action);
@@ -116,17 +97,12 @@ describe('web: a walk in a real browser', function () {
 
   it('the status forms work without scripts', async () => {
     const ref = await reported('without scripts');
-    const context = await browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
-    await page.goto(`${service.url}/login`);
-    await page.getByLabel('User name').fill(ADMIN.username);
-    await page.getByLabel('Password').fill(ADMIN.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.goto(`${service.url}/bugs/${ref}`);
+    const { page } = await web.openTab({ scripts: false, username: null });
+    await web.tab.signInByHand(ADMIN.username, ADMIN.password);
+    await page.goto(`${web.url}/bugs/${ref}`);
     await page.locator('summary', { hasText: 'Needs info' }).click();
     await page.getByRole('button', { name: 'Needs info' }).click();
     expect(await page.locator('.item-state').innerText()).to.include('needs info');
-    await context.close();
   });
 
   it('nothing is wider than a window of 360 pixels', async () => {
@@ -136,8 +112,7 @@ describe('web: a walk in a real browser', function () {
       tags: ['y'.repeat(100)],
       host: 'z'.repeat(120),
     });
-    tab = await Tab.open(browser, service.url, 360);
-    await tab.signIn(ADMIN.username, ADMIN.password);
+    await web.openTab({ width: 360 });
     for (const path of [
       '/',
       '/bugs',
@@ -150,19 +125,18 @@ describe('web: a walk in a real browser', function () {
       '/docs',
       '/docs/operations',
     ]) {
-      expect(await tab.go(path), path).to.equal(200);
-      expect(await tab.overflow(), path).to.equal(0);
-      expect(await tab.count('main b:text("not bold")'), path).to.equal(0);
+      expect(await web.tab.go(path), path).to.equal(200);
+      expect(await web.tab.overflow(), path).to.equal(0);
+      expect(await web.tab.count('main b:text("not bold")'), path).to.equal(0);
     }
-    await tab.go(`/bugs/${ref}`);
-    await tab.page.locator('main details').evaluateAll((all) => all.forEach((one) => one.setAttribute('open', '')));
-    expect(await tab.overflow()).to.equal(0);
-    expect(tab.faults).to.deep.equal([]);
+    await web.tab.go(`/bugs/${ref}`);
+    await web.page.locator('main details').evaluateAll((all) => all.forEach((one) => one.setAttribute('open', '')));
+    expect(await web.tab.overflow()).to.equal(0);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('the pages of administration answer, each with one heading', async () => {
-    tab = await Tab.open(browser, service.url);
-    await tab.signIn(ADMIN.username, ADMIN.password);
+    await web.openTab();
     for (const path of [
       '/users',
       '/tokens',
@@ -174,27 +148,25 @@ describe('web: a walk in a real browser', function () {
       '/docs/operations',
       '/docs/api',
     ]) {
-      expect(await tab.go(path), path).to.equal(200);
-      expect(await tab.count('h1'), path).to.equal(1);
+      expect(await web.tab.go(path), path).to.equal(200);
+      expect(await web.tab.count('h1'), path).to.equal(1);
     }
-    expect(tab.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('what breaks the policy would be reported here', async () => {
-    tab = await Tab.open(browser, service.url);
-    await tab.go('/login');
-    await tab.page.evaluate("document.body.setAttribute('style', 'color: red')");
-    await tab.page.evaluate("new Image().src = 'https://example.invalid/x.png'");
+    await web.openTab({ username: null, path: '/login' });
+    await web.page.evaluate("document.body.setAttribute('style', 'color: red')");
+    await web.page.evaluate("new Image().src = 'https://example.invalid/x.png'");
     await until(
       'both are reported',
-      () => /policy: style-src/.test(tab.faults.join()) && /policy: img-src/.test(tab.faults.join()),
+      () => /policy: style-src/.test(web.tab.faults.join()) && /policy: img-src/.test(web.tab.faults.join()),
     );
   });
 
   it('a wrong password shows the form again, with 401', async () => {
-    tab = await Tab.open(browser, service.url);
-    await tab.go('/login');
-    const { page } = tab;
+    await web.openTab({ username: null, path: '/login' });
+    const { page } = web;
     await page.getByLabel('User name').fill(ADMIN.username);
     await page.getByLabel('Password').fill('not the password');
     const [response] = await Promise.all([

@@ -3,10 +3,9 @@
  * counters that move by themselves, and all of it without scripts too. Skipped where there is no Chromium.
  */
 import { expect } from 'chai';
-import type { BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { until } from '../../harness.js';
-import { ADMIN, TestService } from '../../support/service.js';
-import { CHROMIUM, launch, Tab, type TestBrowser } from './chromium.js';
+import { useBrowser } from './use-browser.js';
 
 const STACK = [
   'TypeError: no price',
@@ -17,62 +16,21 @@ const STACK = [
 ].join('\n');
 const HOSTILE = '<script>document.title = "owned"</script><img src=x onerror=alert(1)>';
 
-describe('web: work on errors and bugs in a real browser', function () {
-  let service: TestService;
-  let browser: TestBrowser;
-  let token: string;
-  let tab: Tab | undefined;
-
-  before(async function () {
-    if (CHROMIUM === undefined) this.skip();
-    service = await TestService.here({ SVC_LIMITS__INTAKE_PER_MINUTE: '0' });
-    for (const slug of ['shop', 'bulk', 'live', 'plain']) await service.project(slug);
-    token = await service.token('bugtracker:report,bugtracker:manage');
-    browser = await launch(CHROMIUM);
-  });
-  after(async () => {
-    await browser?.close();
-    await service?.dispose();
-  });
-  afterEach(async () => {
-    await tab?.close();
-    tab = undefined;
+describe('web: work on errors and bugs in a real browser', () => {
+  const web = useBrowser({
+    projects: ['shop', 'bulk', 'live', 'plain'],
+    scopes: 'bugtracker:report,bugtracker:manage',
   });
 
-  async function error(project: string, message: string, fields: object = {}): Promise<string> {
-    const answer = await service.request('POST', '/api/errors/v1/report', token, {
-      project,
-      error_level: 'error',
-      exception_class: 'TypeError',
-      error_message: message,
-      environment: 'production',
-      ...fields,
-    });
-    expect(answer.status, JSON.stringify(answer.body)).to.be.oneOf([200, 201]);
-    return String(answer.body['ref']);
-  }
-  const item = async (ref: string): Promise<Record<string, unknown>> =>
-    (await service.request('GET', `/api/bugtracker/v1/bugs/${ref}`, token)).body['item'] as Record<string, unknown>;
-
-  async function signedIn(width = 1440): Promise<{ tab: Tab; page: Page }> {
-    tab = await Tab.open(browser, service.url, width);
-    await tab.signIn(ADMIN.username, ADMIN.password);
-    return { tab, page: tab.page };
-  }
-
-  /** A signed-in tab whose scripts do not run. */
-  async function scriptless(): Promise<{ context: BrowserContext; page: Page }> {
-    const plain = await Tab.scriptless(browser, service.url);
-    await plain.signIn(ADMIN.username, ADMIN.password);
-    return { context: plain.page.context(), page: plain.page };
-  }
+  const error = (project: string, message: string, fields: object = {}): Promise<string> =>
+    web.reportError(project, message, { environment: 'production', ...fields });
   const said = (page: Page, text: string): Promise<void> =>
     page.getByRole('status').filter({ hasText: text }).first().waitFor();
 
   it('rows by keyboard: j, k, x, o, e, / and ?, and never while somebody types', async () => {
     const [first, second] = [await error('shop', 'one by key'), await error('shop', 'two by key')];
-    const { tab: mine, page } = await signedIn();
-    await mine.go('/bugs?project=shop&q=by+key');
+    const { page } = await web.openTab();
+    await web.tab.go('/bugs?project=shop&q=by+key');
     const current = page.locator('tr.is-current');
     await page.keyboard.press('j');
     expect(await current.getAttribute('data-ref')).to.equal(second);
@@ -109,7 +67,7 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.keyboard.press('k');
     await page.keyboard.press('x');
     expect(await page.locator('input[name=ids]:checked').count()).to.equal(1);
-    await mine.go('/bugs?project=shop&q=by+key');
+    await web.tab.go('/bugs?project=shop&q=by+key');
     await page.keyboard.press('j');
     expect(await current.count()).to.equal(0);
     await page.keyboard.press('?');
@@ -129,14 +87,14 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.keyboard.press('g');
     await page.keyboard.press('e');
     await page.waitForURL('**/errors');
-    expect(mine.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('many at once: what will happen is named, and 207 tells what could not be changed', async () => {
     const refs = [await error('bulk', 'first of three'), await error('bulk', 'second'), await error('bulk', 'third')];
-    await service.request('POST', `/api/bugtracker/v1/bugs/${refs[1]}/claim`, token, { agent: 'fixer-7' });
-    const { tab: mine, page } = await signedIn();
-    await mine.go('/bugs?project=bulk');
+    await web.post(`/api/bugtracker/v1/bugs/${refs[1]}/claim`, { agent: 'fixer-7' });
+    const { page } = await web.openTab();
+    await web.tab.go('/bugs?project=bulk');
     await page.getByLabel('Select every item on this page').check();
     await page.getByLabel('What to do').selectOption('status:wont_fix');
     await page.getByRole('button', { name: 'Continue…' }).click();
@@ -155,8 +113,8 @@ describe('web: work on errors and bugs in a real browser', function () {
     expect(await page.locator('tbody tr').first().innerText())
       .to.include(refs[1])
       .and.include('Another agent holds a live lease');
-    expect(await item(refs[0] ?? '')).to.include({ status: 'wont_fix', reason: 'as designed' });
-    expect(await item(refs[1] ?? '')).to.include({ status: 'in_progress' });
+    expect(await web.getItem(refs[0] ?? '')).to.include({ status: 'wont_fix', reason: 'as designed' });
+    expect(await web.getItem(refs[1] ?? '')).to.include({ status: 'in_progress' });
 
     await page.getByRole('button', { name: 'Try 1 item again' }).click();
     await page.getByRole('textbox', { name: 'Reason' }).fill('the agent is gone');
@@ -164,20 +122,20 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.getByRole('button', { name: 'Decline 1 item' }).click();
     await said(page, '1 item is now won’t fix.');
     expect(page.url()).to.include('/bugs?project=bulk');
-    expect(await item(refs[1] ?? '')).to.include({ status: 'wont_fix', claim: null });
-    expect(mine.faults).to.deep.equal([]);
+    expect(await web.getItem(refs[1] ?? '')).to.include({ status: 'wont_fix', claim: null });
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('counters follow by themselves, rows never move, and nobody asks while the tab is hidden', async () => {
     const ref = await error('live', 'counted live');
     await error('live', 'stands above it');
-    const { tab: mine, page } = await signedIn();
+    const { page } = await web.openTab();
     await page.clock.install();
     const asked: string[] = [];
     page.on('request', (request) => {
       if (request.url().includes('/errors/live')) asked.push(request.url());
     });
-    await mine.go('/errors?project=live');
+    await web.tab.go('/errors?project=live');
     const row = page.locator(`tr[data-ref="${ref}"]`);
     const order = (): Promise<(string | null)[]> =>
       page.locator('tr[data-ref]').evaluateAll((rows) => rows.map((one) => one.getAttribute('data-ref')));
@@ -213,25 +171,24 @@ describe('web: work on errors and bugs in a real browser', function () {
 
     await more.click();
     expect((await order())[0]).to.equal(fresh);
-    expect(mine.faults).to.deep.equal([]);
-    await mine.discard();
-    tab = undefined;
+    expect(web.tab.faults).to.deep.equal([]);
+    await web.tab.discard();
   });
 
   it('“ignore like this” leads to a rule that is filled in, from the list and from the item', async () => {
     const ref = await error('shop', "order 'A-4711' has no lines");
-    const { tab: mine, page } = await signedIn();
-    await mine.go(`/bugs/${ref}`);
+    const { page } = await web.openTab();
+    await web.tab.go(`/bugs/${ref}`);
     await page.getByRole('link', { name: 'Ignore like this' }).click();
     expect(await page.getByLabel('Pattern').inputValue()).to.equal('TypeError: order .* has no lines');
     expect(await page.getByRole('radio', { name: 'Regular expression' }).isChecked()).to.equal(true);
     expect(await page.locator('#f-project').inputValue()).to.equal('shop');
-    await mine.go('/errors?q=has+no+lines');
+    await web.tab.go('/errors?q=has+no+lines');
     await page.keyboard.press('j');
     await page.keyboard.press('i');
     await page.waitForURL('**/ignore-rules/new?**');
     expect(await page.getByLabel('Pattern').inputValue()).to.equal('TypeError: order .* has no lines');
-    expect(mine.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('a trace has its first frame marked and its library frames folded; what happened before is a timeline', async () => {
@@ -241,8 +198,8 @@ describe('web: work on errors and bugs in a real browser', function () {
       context: { user: { plan: 'business' } },
       breadcrumbs: [{ timestamp: at, category: 'http', data: { method: 'POST', url: '/pay', status_code: 500 } }],
     });
-    const { tab: mine, page } = await signedIn();
-    await mine.go(`/bugs/${ref}`);
+    const { page } = await web.openTab();
+    await web.tab.go(`/bugs/${ref}`);
     expect(await page.locator('.frame.is-marked').innerText())
       .to.include('totalOf')
       .and.include('total.ts:41:27')
@@ -255,7 +212,7 @@ describe('web: work on errors and bugs in a real browser', function () {
     expect(await page.locator('.trace-line.is-marked').innerText()).to.include('at totalOf');
     expect(await page.locator('.crumb-list').innerText()).to.include('POST /pay → 500');
     expect(await page.locator('.occurrence-body').first().innerText()).to.include('business');
-    expect(mine.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('hostile text stays text everywhere, and nothing is wider than 360 pixels', async () => {
@@ -271,7 +228,7 @@ describe('web: work on errors and bugs in a real browser', function () {
         HOSTILE,
       ],
     });
-    const { tab: mine, page } = await signedIn(360);
+    const { page } = await web.openTab({ width: 360 });
     for (const path of [
       '/',
       '/errors',
@@ -280,20 +237,20 @@ describe('web: work on errors and bugs in a real browser', function () {
       `/bugs/${ref}?find=a`,
       '/bugs?status=open&severity=high&sort=hit_count',
     ]) {
-      expect(await mine.go(path), path).to.equal(200);
+      expect(await web.tab.go(path), path).to.equal(200);
       await page.locator('main details').evaluateAll((all) => all.forEach((one) => one.setAttribute('open', '')));
-      expect(await mine.overflow(), path).to.equal(0);
+      expect(await web.tab.overflow(), path).to.equal(0);
       expect(await page.locator('main img, main script, main a[href^="javascript"]').count(), path).to.equal(0);
       expect(await page.title()).to.not.equal('owned');
     }
-    expect(mine.faults).to.deep.equal([]);
+    expect(web.tab.faults).to.deep.equal([]);
   });
 
   it('without scripts: filters, several at once, views, merge and split', async () => {
     const kept = await error('plain', 'the one that stays');
     const other = await error('plain', 'the other');
-    const { context, page } = await scriptless();
-    await page.goto(`${service.url}/bugs`);
+    const { page } = await web.openTab({ scripts: false });
+    await page.goto(`${web.url}/bugs`);
     await page.getByRole('search', { name: 'Bugs' }).locator('summary', { hasText: 'Project' }).click();
     await page.getByRole('checkbox', { name: /^plain/ }).check();
     await page.getByRole('button', { name: 'Filter' }).click();
@@ -310,9 +267,9 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.getByRole('button', { name: 'Continue…' }).click();
     await page.getByRole('button', { name: 'Set severity low on 2 items' }).click();
     await said(page, '2 items are now low.');
-    expect(await item(kept)).to.include({ severity: 'low', severity_locked: true });
+    expect(await web.getItem(kept)).to.include({ severity: 'low', severity_locked: true });
 
-    await page.goto(`${service.url}/bugs/${other}`);
+    await page.goto(`${web.url}/bugs/${other}`);
     await page.locator('summary', { hasText: 'Merge' }).click();
     await page.getByLabel('Into which item?').fill('stays');
     await page.getByRole('button', { name: 'Look for it' }).click();
@@ -320,18 +277,17 @@ describe('web: work on errors and bugs in a real browser', function () {
     await page.getByRole('button', { name: `Merge ${other} into it` }).click();
     await said(page, 'Merged');
     expect(await page.locator('.alert-info').first().innerText()).to.include(kept);
-    await page.goto(`${service.url}/bugs/${kept}`);
+    await page.goto(`${web.url}/bugs/${kept}`);
     expect(await page.locator('section', { hasText: 'Repeated by' }).last().innerText()).to.include(other);
     await page.getByRole('button', { name: 'Split off' }).click();
     await said(page, `${other} is an item of its own again`);
-    expect(await item(other)).to.include({ status: 'open', duplicate_of: null });
+    expect(await web.getItem(other)).to.include({ status: 'open', duplicate_of: null });
 
-    await page.goto(`${service.url}/bugs`);
+    await page.goto(`${web.url}/bugs`);
     await page.locator('summary', { hasText: 'Views' }).click();
     await page.getByRole('button', { name: 'Remove the view' }).click();
     await said(page, 'The view is removed.');
     expect(await page.locator('.saved-view').count()).to.equal(0);
-    await context.close();
   });
 
   it('who is signed out, or sends no form token, changes nothing', async () => {
@@ -343,22 +299,22 @@ describe('web: work on errors and bugs in a real browser', function () {
       '/bugs/bulk/confirm',
       '/bugs/views',
     ]) {
-      const answer = await fetch(service.url + path, {
+      const answer = await fetch(web.url + path, {
         method: 'POST',
         body: new URLSearchParams({ status: 'closed' }),
       });
       expect(answer.status, path).to.equal(401);
     }
     for (const path of ['/errors/live?since=2026-01-01T00:00:00.000Z', '/bugs/live?since=2026-01-01T00:00:00.000Z']) {
-      const answer = await fetch(service.url + path, { headers: { accept: 'application/json' } });
+      const answer = await fetch(web.url + path, { headers: { accept: 'application/json' } });
       expect(answer.status, path).to.equal(401);
     }
-    const { tab: mine, page } = await signedIn();
-    await mine.go('/account');
+    const { page } = await web.openTab();
+    await web.tab.go('/account');
     const status = await page.evaluate(
       `fetch('/bugs/${ref}/status', { method: 'POST', body: new URLSearchParams({ status: 'closed' }) }).then((a) => a.status)`,
     );
     expect(status).to.equal(403);
-    expect(await item(ref)).to.include({ status: 'open' });
+    expect(await web.getItem(ref)).to.include({ status: 'open' });
   });
 });
