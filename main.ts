@@ -34,6 +34,7 @@ import { BUILTIN } from './composition/builtin.js';
 import { prepare } from './composition/first-start.js';
 import { NO_KEYS } from './composition/keys.js';
 import { announced, installersOf, placeInstallers, releasesOn } from './composition/releases.js';
+import { PluginStatesFile } from './composition/plugin-states.js';
 import { folderOf, listenUrl } from './composition/places.js';
 import { connectionEars, storeOf } from './composition/store.js';
 import { toldBySetting } from './composition/start-fault.js';
@@ -63,6 +64,7 @@ export {
 } from './composition/releases.js';
 export { NoStore, requireStore } from './composition/require-store.js';
 export { storeOf } from './composition/store.js';
+export { runningPluginStates } from './composition/plugin-states.js';
 export { unlistedProxiesOf } from './composition/web-server.js';
 
 /** For one plugin's import, setup, start or stop. */
@@ -83,6 +85,11 @@ export interface Service {
    * failed start has closed what it had opened when its error comes out, or a few seconds have passed.
    */
   boot(options?: KernelBootOptions): Promise<Started>;
+  /**
+   * Fails the plugin whose code threw outside of every call.
+   * @returns false when the service cannot go on
+   */
+  survive(error: unknown): boolean;
   /** Stops what `boot` started; once. */
   stop(): Promise<void>;
   /** Resolves when the store was silent for so long that only a new process can help (contract 95, a bad day). */
@@ -247,6 +254,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     (url) => lock?.announce(url) ?? replaceFile(serverFile, `${JSON.stringify({ pid: process.pid, url })}\n`),
     log,
   );
+  const pluginStates = new PluginStatesFile(config.data_dir, () => kernel.system.plugins(), log);
   let stopping: Promise<void> | undefined;
   let placing: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
@@ -274,8 +282,14 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
     if (base_url === null && address !== null) app.base_url = address;
     const firstAdmin = (await kernel.service(FIRST_START)?.ensureAdmin()) ?? null;
     if (address === null) return { address, firstAdmin };
+    await pluginStates.write();
     await announcement.tell(address);
     return { address, firstAdmin };
+  };
+  const survive = (error: unknown): boolean => {
+    if (!kernel.survive(error)) return false;
+    void pluginStates.write();
+    return true;
   };
 
   return {
@@ -294,6 +308,7 @@ export async function compose(mode: Mode, given: Given = {}): Promise<Service> {
         throw error;
       }),
     stop: stopOnce,
+    survive,
     lost,
   };
 }

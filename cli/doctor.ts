@@ -16,6 +16,7 @@ import {
   keysOf,
   newestBackupOf,
   releasesFolder,
+  runningPluginStates,
   unlistedProxiesOf,
   type Service,
   type ServiceKeys,
@@ -26,7 +27,8 @@ import { opened, wholeStore, type OpenedStore } from './doctor-store.js';
 import { EXIT } from './output.js';
 import { Diagnosis, textOf } from './diagnosis.js';
 import { damageMend, releaseMend, storeMend } from './store-mend.js';
-import { healthHere, healthOfService, healthText, type PluginHealth } from './plugin-health.js';
+import { healthHere, healthOfService, healthText, mergeRunning, type PluginHealth } from './plugin-health.js';
+import type { PluginState } from '../ports/domain/system.js';
 
 const IMPORT_AGAIN =
   'run the import again: it empties the store and begins anew, and no service starts on the half of it';
@@ -64,12 +66,18 @@ function sharedKey({ security }: Core): string {
 interface Found extends OpenedStore {
   /** What is known of each plugin so far; the later look knows more. */
   plugins: PluginHealth[];
+  /** What the running service says of its plugins; null where none runs. */
+  running: readonly PluginState[] | null;
   /** Set up once, over the store where it is open: the plugins are most of what a doctor's visit costs. */
   service: Service | null;
 }
 
 /** Sets the plugins up. What is wrong with them does not depend on the data, which no setup reads. */
-async function plugins(configuration: Configuration, keys: ServiceKeys | null, found: Found): Promise<string> {
+async function plugins(
+  configuration: Configuration,
+  keys: ServiceKeys | null,
+  found: Found,
+): Promise<{ failed: string[]; detail: string }> {
   const { store } = found;
   const service =
     keys === null || store === null
@@ -81,13 +89,14 @@ async function plugins(configuration: Configuration, keys: ServiceKeys | null, f
     throw error;
   });
   found.service = service;
-  const all = service.kernel.system.plugins();
-  const failed = all.filter(({ state }) => state === 'failed');
-  if (failed.length > 0) throw new Error(failed.map(({ id, reason }) => `${id}: ${reason}`).join('; '));
+  const all = found.running ?? service.kernel.system.plugins();
   const off = all.filter(({ state }) => state === 'off').map(({ id }) => id);
   found.plugins = await healthHere(service.kernel.system, false);
   const ready = `${all.filter(({ state }) => state === 'ready').length} ready`;
-  return off.length === 0 ? ready : `${ready}, switched off: ${off.join(', ')}`;
+  return {
+    failed: all.flatMap(({ id, state, reason }) => (state === 'failed' ? [`${id}: ${reason}`] : [])),
+    detail: off.length === 0 ? ready : `${ready}, switched off: ${off.join(', ')}`,
+  };
 }
 
 async function migrations({ kernel }: Service, found: Found): Promise<string> {
@@ -104,12 +113,13 @@ async function examinePlugins(
   keys: ServiceKeys | null,
   known: Found,
 ): Promise<boolean> {
-  let detail = '';
+  const mend = 'mend the plugin that failed, or take it out of `plugins`';
+  let states: { failed: string[]; detail: string };
   try {
-    detail = await plugins(configuration, keys, known);
+    states = await plugins(configuration, keys, known);
   } catch (error) {
     if (!(error instanceof PluginFaults && error.configuration)) {
-      return found.check('plugins', 'mend the plugin that failed, or take it out of `plugins`', () => {
+      return found.check('plugins', mend, () => {
         throw error;
       });
     }
@@ -118,7 +128,11 @@ async function examinePlugins(
     found.skipped.push('plugins');
     return false;
   }
-  return found.check('plugins', '', () => detail);
+  await found.check('plugins', mend, () => {
+    if (states.failed.length > 0) throw new Error(states.failed.join('; '));
+    return states.detail;
+  });
+  return true;
 }
 
 async function examineStore(
@@ -166,7 +180,8 @@ async function examineStore(
  * wrong.
  */
 async function examineHealth(found: Diagnosis, core: Core, known: Found): Promise<void> {
-  for (const plugin of (await healthOfService(core)) ?? known.plugins) {
+  const said = (await healthOfService(core)) ?? mergeRunning(known.running, known.plugins);
+  for (const plugin of said) {
     const mend = `see what it says, the log of the service, and /system; or switch it off: plugins_off: ["${plugin.id}"]`;
     await found.check(`plugin ${plugin.id}`, mend, () => {
       if (!plugin.ok) throw new Error(healthText(plugin));
@@ -243,7 +258,8 @@ async function examine(deep: boolean): Promise<Diagnosis> {
     'if these are your proxies, add them to server.trusted_proxies: until then all callers behind one share its limits. If not, a stranger sends the header, and nothing believes it',
     () => proxies(core),
   );
-  const known: Found = { plugins: [], service: null, ...(await opened(core)) };
+  const running = await runningPluginStates(core.data_dir);
+  const known: Found = { plugins: [], running, service: null, ...(await opened(core)) };
   try {
     const runs = await examinePlugins(found, configuration, loaded.keys, known);
     await examineStore(found, configuration, loaded.keys, { runs, deep }, known);

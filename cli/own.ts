@@ -23,6 +23,7 @@ export const OWN: Readonly<Record<string, () => Promise<CommandSpec>>> = {
   export: async () => (await moving()).exportCommand,
   import: async () => (await moving()).importCommand,
   'plugin list': async () => (await import('./plugin.js')).pluginList,
+  'plugin forget': async () => (await import('./plugin.js')).pluginForget,
   'plugin new': async () => (await import('./plugin-new.js')).pluginNew,
   'release-key rotate': async () => (await import('./keys.js')).releaseKeyRotate,
   'license-key rotate': async () => (await import('./keys.js')).licenseKeyRotate,

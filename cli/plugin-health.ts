@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import type { Core } from '../config/load.js';
 import { readOwn } from '../lib/files/trusted-file.js';
-import type { SystemInfo } from '../ports/domain/system.js';
+import type { PluginState, SystemInfo } from '../ports/domain/system.js';
 
 const ASK_MS = 5_000;
 const LONGEST = 400;
@@ -49,6 +49,18 @@ export async function healthHere(system: SystemInfo, asked: boolean): Promise<Pl
   return system.plugins().map(({ id, state, reason }) => {
     const { ok, ...details } = (state === 'ready' ? said[id] : undefined) ?? { ok: state !== 'failed' };
     return { id, state, reason, ok, details };
+  });
+}
+
+/** The states that the running service wrote down, with what the same plugins say here. */
+export function mergeRunning(
+  running: readonly PluginState[] | null,
+  here: readonly PluginHealth[],
+): readonly PluginHealth[] {
+  if (running === null) return here;
+  return running.map(({ id, state, reason }) => {
+    const same = here.find((one) => one.id === id && one.state === state);
+    return { id, state, reason, ok: same?.ok ?? state !== 'failed', details: same?.details ?? {} };
   });
 }
 

@@ -45,6 +45,11 @@ export async function runServer(json: boolean): Promise<number> {
   const signal = stopSignal();
   const configuration = await loadConfig();
   const service = await compose('serve', { configuration, ...(json && { logTo: 'stderr' }) });
+  process.on('uncaughtException', (error) => {
+    if (service.survive(error)) return;
+    process.stderr.write(`${error.stack ?? String(error)}\n`);
+    process.exit(EXIT.error);
+  });
   // Also while it is starting; the failure of a stop comes out below.
   signal.then(() => service.stop()).catch(() => undefined);
   const supervisor = new Supervisor(supervisionOf(), (reason) =>

@@ -18,6 +18,12 @@ export function faultLine({ plugin, fault, mend }: Fault): string {
   return flat(`${plugin === null ? 'configuration' : `plugin ${plugin}`}: ${fault}; ${mend}`);
 }
 
+/** `needs "bugs.api", which no plugin provides; …` of all faults of one plugin, in one line. */
+export function reasonFrom(faults: readonly Fault[]): string {
+  const mends = [...new Set(faults.map(({ mend }) => mend))];
+  return flat([...faults.map(({ fault }) => fault), ...mends].join('; '));
+}
+
 /** Every fault of the installed plugins and of their sections of the configuration, one per line of `message`. */
 export class PluginFaults extends Error {
   override name = 'PluginFaults';

@@ -13,10 +13,11 @@ import { contextOf, type Shared } from './context.js';
 import { Claims } from './contributions/claims.js';
 import { judgeParts } from './contributions/judge.js';
 import { InProcessEvents } from './events.js';
-import { BootStopped, reasonOf } from './faults.js';
+import { BootStopped, PluginFaults, reasonOf } from './faults.js';
 import { loadPlugins } from './loading/loader.js';
 import { Locks } from './locks.js';
-import { Migrator } from './migrating/migrator.js';
+import { conflict, notFound } from './errors.js';
+import { Migrator, type MigrationOutcome } from './migrating/migrator.js';
 import { mountedOf } from './mounting.js';
 import { guardedJob } from './mounts.js';
 import type { Booted, KernelBootOptions, KernelParts, Mode, MountedCommand } from './parts.js';
@@ -55,6 +56,7 @@ export class Kernel {
       report: this.#report,
       timeoutMs: () => parts.config.plugin_timeout_ms,
       stopping: () => this.#stopping !== undefined,
+      retireJob: (name) => parts.jobs?.retire(name),
     });
   }
 
@@ -150,14 +152,29 @@ export class Kernel {
     const { config, builtin, plugins: entries = [], bases = ['.'], store, http, clock, processes } = this.parts;
     const { freeBytes, unlistedProxies = () => [], peers = () => 1, builtinTested = false } = this.parts;
     const loaded = await loadPlugins(builtin, { ...config, entries, bases, builtinTested });
-    const { plugins: registered, off, unoffered } = register(loaded.plugins, config, loaded.faults);
+    if (loaded.untrusted.length > 0) throw new PluginFaults(loaded.untrusted);
+    const { plugins: registered, off, broken, unoffered } = register(loaded.plugins, config, loaded.unloaded);
+    this.#plugins.broken = broken;
+    for (const { state } of broken)
+      this.parts.log.error({ plugin: state.id, reason: state.reason }, `plugin ${state.id} failed`);
     for (const where of unoffered)
       this.parts.log.warn(where, 'a plugin adds to an extension point that no plugin offers');
     const runs = (this.#plugins.runs = registered.map((one) => new PluginRun(one)));
     const manifests = runs.map(({ manifest }) => manifest);
     const { version } = config.app;
     const migrator = (this.#migrator = new Migrator({ ...this.parts, version }, manifests));
-    const system = { version, started_at: clock.iso(), store, runs, off, processes, freeBytes, unlistedProxies, peers };
+    const absent = [...off, ...broken.map(({ state }) => state)];
+    const system = {
+      version,
+      started_at: clock.iso(),
+      store,
+      runs,
+      absent,
+      processes,
+      freeBytes,
+      unlistedProxies,
+      peers,
+    };
     provideSystem(this.#services, { ...system, trust: this.#trust, migrator, http });
     return `${runs.length} plugins`;
   }
@@ -175,17 +192,49 @@ export class Kernel {
     const migrator = this.#migrator as Migrator;
     const embedded = store.engine !== 'mongodb';
     if (!embedded && !(config.auto_migrate && mode === 'serve')) {
-      const pending = await migrator.pending();
+      const applied = await migrator.applied();
+      this.#failMigrated(migrator.renamed(applied));
+      const pending = await migrator.pending(applied);
       if (pending.length > 0) log.warn({ pending }, 'migrations are pending: run `aos migrate`');
       return `${pending.length} pending`;
     }
     const { applied, failed } = await migrator.run();
+    this.#failMigrated(failed);
+    return `${applied.length} applied`;
+  }
+
+  /** @throws CriticalPluginFailed, or what the kernel's own migration threw */
+  #failMigrated(failed: MigrationOutcome['failed']): void {
     for (const { plugin, id, error } of failed) {
       const run = this.#plugins.runs.find((one) => one.id === plugin);
       if (run === undefined) throw error;
-      this.#plugins.fail(run, new Error(`migration ${id}: ${reasonOf(error)}`, { cause: error }));
+      if (run.state !== 'failed')
+        this.#plugins.fail(run, new Error(`migration ${id}: ${reasonOf(error)}`, { cause: error }));
     }
-    return `${applied.length} applied`;
+  }
+
+  /**
+   * Forgets which migrations of a plugin ran: they run again at the next start, over the documents that it has.
+   * @returns the ids of the forgotten ones
+   * @throws ServiceError conflict for a plugin that comes with the service, not_found
+   */
+  async forgetMigrations(plugin: string): Promise<string[]> {
+    const builtin = this.parts.builtin.some(({ id }) => id === plugin) || plugin === 'kernel';
+    if (builtin) throw conflict(`${plugin} comes with the service: its migrations cannot be forgotten.`);
+    const forgotten = await (this.#migrator as Migrator).forget(plugin);
+    if (forgotten.length === 0) throw notFound(`migration of a plugin ${plugin}`);
+    return forgotten;
+  }
+
+  /**
+   * Fails the plugin from outside whose code threw outside of every call, as in a timer.
+   * @returns whether the service can go on: false for a critical plugin, or an error of another origin
+   */
+  survive(error: unknown): boolean {
+    const run = this.#plugins.findThrower(error);
+    if (run === null || run.manifest.critical) return false;
+    if (run.state !== 'failed') this.#plugins.fail(run, error);
+    return true;
   }
 
   async #setUp(): Promise<void> {
@@ -224,7 +273,7 @@ export class Kernel {
   #connectListenersAndJobs(): void {
     const { jobs } = this.parts;
     this.#undo.push('events', () => this.#bus.idle());
-    for (const run of this.#plugins.runs) {
+    for (const run of this.#plugins.runs.filter(({ state }) => state !== 'failed')) {
       for (const listener of run.parts.listens ?? []) this.#bus.on(run.id, listener, () => run.state !== 'failed');
       try {
         for (const job of run.parts.jobs ?? []) jobs?.define(guardedJob(job, run, this.parts.log, this.#trust));

@@ -16,6 +16,8 @@ export function mountedOf(
   parts: Pick<KernelParts, 'log' | 'ids'>,
 ): Parameters<HttpServer['mount']>[0] {
   return {
+    unavailable: plugins.unavailablePaths(),
+    failed: (id, error) => plugins.failById(id, error),
     routes: plugins.routes(),
     pages: plugins.pages(),
     panels: plugins.panels(),

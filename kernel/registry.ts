@@ -1,9 +1,17 @@
 /**
  * The registry judges all plugins together before any of them runs: shapes, names, who is switched off, the graph of
- * who needs whom, and each one's section of the configuration. Every fault is reported in one error (architecture:
- * "validate everything").
+ * who needs whom, and each one's section of the configuration. Faults of the service's own plugins, of critical ones
+ * and of the configuration stop the start, all reported in one error (architecture: "validate everything"). Another
+ * plugin from outside is left out with its reason, and the rest is judged without it (contract 95).
  */
 import { CATALOG, MIGRATIONS, RUNTIME, SYSTEM, type PluginState } from '../ports/domain/system.js';
+import {
+  brokenPlugin,
+  isExpendable,
+  lostProviders,
+  type BrokenPlugin,
+  type OwnedFault,
+} from './loading/broken-plugins.js';
 import { PLUGIN_API, type Plugin } from './contract.js';
 import { CODES } from './errors.js';
 import { PluginFaults, type Fault } from './faults.js';
@@ -38,6 +46,8 @@ export interface RegisteredPlugins {
   plugins: Registered[];
   /** What is installed and does not run. */
   off: PluginState[];
+  /** Plugins from outside that cannot run. */
+  broken: BrokenPlugin[];
   /** Extension points that a plugin adds to and no installed one offers. */
   unoffered: { plugin: string; point: string }[];
 }
@@ -47,27 +57,63 @@ export const KERNEL_TOKENS: readonly string[] = [RUNTIME, MIGRATIONS, CATALOG, S
 const RESERVED: readonly string[] = ['kernel', 'jobs'];
 
 /**
- * The plugins in the order in which they are set up, and those that are switched off.
- * @param found faults of the loader, reported together with the registry's own.
- * @throws PluginFaults with every fault
+ * The plugins in the order in which they are set up, those that are switched off, and those that cannot run.
+ * @param unloaded plugins that could not be loaded, each with its fault
+ * @throws PluginFaults with every fault that the service cannot run with
  */
 export function register(
   loaded: readonly LoadedPlugin[],
   settings: Sections,
-  found: readonly Fault[] = [],
+  unloaded: readonly { plugin: LoadedPlugin; fault: Fault }[] = [],
 ): RegisteredPlugins {
-  const faults: Fault[] = [...found];
+  const broken = unloaded.map(({ plugin, fault }) => ({
+    loaded: plugin,
+    plugin: brokenPlugin(plugin, [fault], new Set()),
+  }));
+  let candidates = loaded;
+  for (;;) {
+    const faults: OwnedFault[] = [];
+    const lost = lostProviders(broken);
+    const result = registerAll(candidates, settings, { faults, lost, incomplete: broken.length > 0 });
+    if (faults.length === 0) return { ...result, broken: broken.map(({ plugin }) => plugin) };
+    const out = new Set(faults.flatMap(({ owner }) => (owner !== null && isExpendable(owner) ? [owner] : [])));
+    // Faults of others may be their consequence, and are found again without them.
+    if (out.size === 0) throw new PluginFaults(faults);
+    candidates = candidates.filter((one) => !out.has(one));
+    for (const one of out) {
+      const taken = new Set([
+        ...candidates.map(({ plugin }) => (plugin as Partial<Plugin> | null)?.id ?? ''),
+        ...broken.map(({ plugin }) => plugin.state.id),
+      ]);
+      const own = faults.filter(({ owner }) => owner === one);
+      broken.push({ loaded: one, plugin: brokenPlugin(one, own, taken) });
+    }
+  }
+}
+
+interface Judgement {
+  /** Gets every fault that is found. */
+  faults: OwnedFault[];
+  /** Tokens whose provider cannot run. */
+  lost: ReadonlyMap<string, BrokenPlugin>;
+  /** Some plugin could not be read, so an unknown name proves nothing. */
+  incomplete: boolean;
+}
+
+function registerAll(
+  loaded: readonly LoadedPlugin[],
+  settings: Sections,
+  { faults, lost, incomplete }: Judgement,
+): Omit<RegisteredPlugins, 'broken'> {
   const installed = loaded.flatMap((one) => judge(one, settings, faults));
   uniqueIds(installed, faults);
-  const { on: judged, off } = switchOff(installed, settings, found.length > 0, faults);
+  const { on: judged, off } = switchOff(installed, settings, incomplete, faults);
   sharedNames(judged, faults);
-  missingProviders(judged, loaded, faults);
+  missingProviders(judged, loaded, lost, faults);
   const order = orderOf(judged, faults);
   const configs = new Map(judged.map(({ manifest }) => [manifest.id, configOf(manifest, settings, faults)]));
   // A plugin that could not be read may own the section, so an unknown one proves nothing yet.
-  if (judged.length === loaded.length && found.length === 0) unknownSections(installed, settings, faults);
-  if (faults.length > 0) throw new PluginFaults(faults);
-
+  if (judged.length === loaded.length && !incomplete) unknownSections(installed, settings, faults);
   const byId = new Map(judged.map((one) => [one.manifest.id, one]));
   const plugins = order.map((id) => {
     const { plugin, manifest, loaded: from } = byId.get(id) as Installed;
@@ -84,10 +130,10 @@ export function register(
   return { plugins, off, unoffered: unoffered(judged, installed) };
 }
 
-function judge(loaded: LoadedPlugin, settings: Sections, faults: Fault[]): Installed[] {
+function judge(loaded: LoadedPlugin, settings: Sections, faults: OwnedFault[]): Installed[] {
   const { plugin, entry } = loaded;
   const say = (name: string, fault: string, mend = `mend its manifest (${entry})`): Installed[] => {
-    faults.push({ plugin: name, fault, mend });
+    faults.push({ plugin: name, fault, mend, owner: loaded });
     return [];
   };
   if (plugin === null || typeof plugin !== 'object') {
@@ -112,14 +158,14 @@ function judge(loaded: LoadedPlugin, settings: Sections, faults: Fault[]): Insta
   return [{ plugin: plugin as Plugin, manifest: fullManifest(plugin as Plugin), loaded }];
 }
 
-function uniqueIds(installed: readonly Installed[], faults: Fault[]): void {
+function uniqueIds(installed: readonly Installed[], faults: OwnedFault[]): void {
   const entries = new Map<string, string>();
   for (const { manifest, loaded } of installed) {
     const first = entries.get(manifest.id);
     if (first === undefined) entries.set(manifest.id, loaded.entry);
     else {
       const fault = `two plugins have this id (${first} and ${loaded.entry})`;
-      faults.push({ plugin: manifest.id, fault, mend: 'remove one of them' });
+      faults.push({ plugin: manifest.id, fault, mend: 'remove one of them', owner: loaded });
     }
   }
 }
@@ -150,17 +196,17 @@ const KINDS: readonly Kind[] = [
   { noun: 'error code', verb: 'declares', names: (m) => Object.keys(m.errors), kernel: Object.keys(CODES) },
 ];
 
-function sharedNames(judged: readonly Installed[], faults: Fault[]): void {
+function sharedNames(judged: readonly Installed[], faults: OwnedFault[]): void {
   for (const { noun, verb, names, kernel = [], mend = rename(noun) } of KINDS) {
     const owners = new Map(kernel.map((name) => [name, 'kernel']));
-    for (const { manifest } of judged) {
+    for (const { manifest, loaded } of judged) {
       for (const name of names(manifest)) {
         const owner = owners.get(name);
         if (owner === undefined) owners.set(name, manifest.id);
         // Two plugins of one id have the same section, and were reported for the id.
         else if (noun !== 'section' || owner !== manifest.id) {
           const fault = `${verb} the ${noun} "${name}", which plugin ${owner} ${verb} too`;
-          faults.push({ plugin: manifest.id, fault, mend });
+          faults.push({ plugin: manifest.id, fault, mend, owner: loaded });
         }
       }
     }
@@ -169,18 +215,28 @@ function sharedNames(judged: readonly Installed[], faults: Fault[]): void {
 
 const strings = (value: unknown): string[] => (Array.isArray(value) ? value.filter((v) => typeof v === 'string') : []);
 
-function missingProviders(judged: readonly Installed[], loaded: readonly LoadedPlugin[], faults: Fault[]): void {
+function missingProviders(
+  judged: readonly Installed[],
+  loaded: readonly LoadedPlugin[],
+  lost: Judgement['lost'],
+  faults: OwnedFault[],
+): void {
   // A plugin with another fault still counts as a provider: one mistake, one line.
   const provides = loaded.flatMap(({ plugin }) => strings((plugin as { provides?: unknown } | null)?.provides));
   const provided = new Set([...KERNEL_TOKENS, ...provides]);
-  for (const { manifest } of judged) {
+  for (const { manifest, loaded: owner } of judged) {
     for (const name of manifest.needs) {
       if (provided.has(name)) continue;
-      faults.push({
-        plugin: manifest.id,
-        fault: `needs "${name}", which no plugin provides`,
-        mend: 'add the plugin that provides it to `plugins`, or remove this one',
-      });
+      const provider = lost.get(name)?.state;
+      const fault =
+        provider === undefined
+          ? `needs "${name}", which no plugin provides`
+          : `needs "${name}" of plugin ${provider.id}, which failed: ${provider.reason}`;
+      const mend =
+        provider === undefined
+          ? 'add the plugin that provides it to `plugins`, or remove this one'
+          : `mend ${provider.id} first`;
+      faults.push({ plugin: manifest.id, fault, mend, owner });
     }
   }
 }
@@ -194,7 +250,7 @@ function unoffered(judged: readonly Installed[], installed: readonly Installed[]
 }
 
 /** Whom a plugin knows comes first: whose tokens it needs or uses, whose points it extends. */
-function orderOf(judged: readonly Installed[], faults: Fault[]): string[] {
+function orderOf(judged: readonly Installed[], faults: OwnedFault[]): string[] {
   const providers = new Map(judged.flatMap(({ manifest: m }) => m.provides.map((name) => [name, m.id])));
   const owners = new Map(judged.flatMap(({ manifest: m }) => m.extensionPoints.map((name) => [name, m.id])));
   const reasons = new Map<string, string>();
@@ -217,8 +273,12 @@ function orderOf(judged: readonly Installed[], faults: Fault[]): string[] {
   const { order, circles } = dependencyOrder(dependents);
   for (const circle of circles) {
     const steps = circle.slice(1).map((to, i) => reasons.get(`${circle[i]} ${to}`));
+    const members = circle.flatMap((id) => judged.find(({ manifest }) => manifest.id === id) ?? []);
+    const owner = members.find(({ loaded }) => isExpendable(loaded)) ?? members[0];
+    if (owner === undefined) continue;
     faults.push({
-      plugin: circle[0] as string,
+      owner: owner.loaded,
+      plugin: owner.manifest.id,
       fault: `is on a circle: ${circle.join(' → ')} (${steps.join(', ')})`,
       mend: 'take away one of these steps; an event or an extension point breaks a circle',
     });
@@ -226,11 +286,15 @@ function orderOf(judged: readonly Installed[], faults: Fault[]): string[] {
   return order;
 }
 
-function configOf(manifest: FullManifest, { sections, origin }: Sections, faults: Fault[]): Record<string, unknown> {
+function configOf(
+  manifest: FullManifest,
+  { sections, origin }: Sections,
+  faults: OwnedFault[],
+): Record<string, unknown> {
   const { id: plugin, section: id, config } = manifest;
   const section = Object.hasOwn(sections, id) ? sections[id] : {};
   const say = (key: string, problem: string): void => {
-    faults.push({ plugin: null, fault: `${key} ${problem}`, mend: `mend it in ${origin(key)}` });
+    faults.push({ plugin: null, fault: `${key} ${problem}`, mend: `mend it in ${origin(key)}`, owner: null });
   };
   if (section === null || typeof section !== 'object' || Array.isArray(section)) {
     say(id, 'must be an object');
@@ -254,11 +318,12 @@ function configOf(manifest: FullManifest, { sections, origin }: Sections, faults
   return (value ?? {}) as Record<string, unknown>;
 }
 
-function unknownSections(judged: readonly Installed[], { sections, origin }: Sections, faults: Fault[]): void {
+function unknownSections(judged: readonly Installed[], { sections, origin }: Sections, faults: OwnedFault[]): void {
   const ids = new Set(judged.map(({ manifest }) => manifest.section));
   for (const key of Object.keys(sections)) {
     if (ids.has(key)) continue;
     faults.push({
+      owner: null,
       plugin: null,
       fault: `${key} is unknown: it is no setting of the service and no installed plugin has this section`,
       mend: `mend it in ${origin(key)}`,

@@ -4,8 +4,11 @@
  */
 import type { MountedHosts, MountedPage, MountedPanel, MountedRoute } from '../ports/http.js';
 import type { Logger } from '../ports/logger.js';
+import type { BrokenPlugin } from './loading/broken-plugins.js';
 import { CODES, type Catalogue } from './errors.js';
 import { BootStopped, CriticalPluginFailed, reasonOf } from './faults.js';
+import { filesInStack, isInPackageOf, isModuleOf, pathsNamedIn } from './loading/sources.js';
+import { BUILT_IN } from './manifest.js';
 import { pagesOf, panelsOf, routesOf } from './mounts.js';
 import type { Added } from './contract/ports.js';
 import type { MountedCommand } from './parts.js';
@@ -20,11 +23,15 @@ export interface PluginsOptions {
   timeoutMs: () => number;
   /** `stop()` was called: no further plugin is worked at. */
   stopping: () => boolean;
+  /** Takes the jobs of a failed plugin out of the schedule. */
+  retireJob: (name: string) => void;
 }
 
 export class RunningPlugins {
   /** In the order in which they are set up. */
   runs: readonly PluginRun[] = [];
+  /** Those that cannot run at all. */
+  broken: readonly BrokenPlugin[] = [];
   readonly #extensions = new Map<string, readonly unknown[]>();
 
   constructor(private readonly options: PluginsOptions) {}
@@ -61,8 +68,41 @@ export class RunningPlugins {
     const reason = reasonOf(error);
     run.fail(reason);
     this.#extensions.clear();
+    for (const { name } of run.parts.jobs ?? []) this.options.retireJob(name);
     this.options.log.error({ err: error, plugin: run.id }, `plugin ${run.id} failed`);
     if (run.manifest.critical) throw new CriticalPluginFailed(run.id, reason, error);
+  }
+
+  /** @throws CriticalPluginFailed */
+  failById(id: string, error: unknown): void {
+    const run = this.runs.find((one) => one.id === id);
+    if (run !== undefined) this.fail(run, error);
+  }
+
+  /** The plugin from outside in whose code an error was thrown; null: it was not in one. */
+  findThrower(error: unknown): PluginRun | null {
+    const stack = error instanceof Error ? (error.stack ?? '') : '';
+    const outside = this.runs.filter(({ registered }) => registered.entry !== BUILT_IN);
+    for (const has of [isModuleOf, isInPackageOf]) {
+      for (const file of filesInStack(stack)) {
+        const found = outside.find(({ registered: { module } }) => module !== null && has(module, file));
+        if (found !== undefined) return found;
+      }
+    }
+    return null;
+  }
+
+  /** Where plugins that do not run would answer: the paths of their own name, and those that their code names. */
+  unavailablePaths(): string[] {
+    const failed = this.runs.filter(({ state, registered }) => state === 'failed' && registered.entry !== BUILT_IN);
+    const down = [
+      ...this.broken.map(({ state, module }) => ({ id: state.id, module })),
+      ...failed.map(({ id, registered }) => ({ id, module: registered.module })),
+    ];
+    const own = down.flatMap(({ id }) => (/^[a-z][a-z0-9]*$/.test(id) ? [`/api/${id}`, `/${id}`] : []));
+    const named = down.flatMap(({ module }) => (module === null ? [] : pathsNamedIn(module)));
+    const trimmed = [...own, ...named].map((path) => path.replace(/\/+$/, ''));
+    return [...new Set(trimmed)].filter((path) => path !== '' && path !== '/api');
   }
 
   /** A step of one plugin, which must end within its time. */
@@ -119,7 +159,10 @@ export class RunningPlugins {
   }
 
   failed(): string[] {
-    return this.runs.filter(({ state }) => state === 'failed').map(({ id }) => id);
+    return [
+      ...this.broken.map(({ state }) => state.id),
+      ...this.runs.filter(({ state }) => state === 'failed').map(({ id }) => id),
+    ];
   }
 
   routes(): MountedRoute[] {

@@ -7,7 +7,7 @@
  * say why.
  */
 import type { PluginState } from '../ports/domain/system.js';
-import type { Fault } from './faults.js';
+import type { OwnedFault } from './loading/broken-plugins.js';
 import type { FullManifest, Installed } from './manifest.js';
 
 export interface Switched {
@@ -20,10 +20,15 @@ export function switchOff(
   installed: readonly Installed[],
   { off = [], origin }: { off?: readonly string[]; origin: (key: string) => string },
   incomplete: boolean,
-  faults: Fault[],
+  faults: OwnedFault[],
 ): Switched {
   const say = (fault: string): void => {
-    faults.push({ plugin: null, fault: `plugins_off ${fault}`, mend: `mend it in ${origin('plugins_off')}` });
+    faults.push({
+      plugin: null,
+      fault: `plugins_off ${fault}`,
+      mend: `mend it in ${origin('plugins_off')}`,
+      owner: null,
+    });
   };
   const known = new Map(installed.map((one) => [one.manifest.id, one.manifest]));
   const reasons = new Map<string, string>();

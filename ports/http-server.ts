@@ -35,6 +35,10 @@ export interface HttpServer {
      * taken.
      */
     codes?: ErrorCodes;
+    /** Paths of plugins that do not run, without an end: 503 where no other plugin serves them. */
+    unavailable?: readonly string[];
+    /** Called with a plugin whose part cannot be mounted; the others are. Absent: the mount fails. */
+    failed?: (plugin: string, error: unknown) => void;
     authenticator: Authenticator;
     /** Absent: forms are carried out each time they are sent, and what they make is shown in their answer. */
     forms?: FormMemory | null;

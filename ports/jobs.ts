@@ -46,6 +46,8 @@ export interface Jobs {
   /** Before `start`. */
   define(spec: JobSpec): void;
   start(): Promise<void>;
+  /** Of a plugin that failed: it is not run any more, and what waits for it stays. */
+  retire(name: string): void;
   enqueue(name: string, data?: unknown, options?: EnqueueOptions): Promise<void>;
   /** Runs a defined job here and now, under the same lock. False when it is running elsewhere. */
   runNow(name: string, data?: unknown): Promise<boolean>;

@@ -63,6 +63,9 @@ export class FakeJobs implements Jobs {
   define(spec: JobSpec): void {
     this.defined.set(spec.name, spec);
   }
+  retire(name: string): void {
+    this.defined.delete(name);
+  }
   async start(): Promise<void> {
     this.state = 'started';
   }

@@ -191,6 +191,10 @@ export class AgendaJobs implements Jobs {
     await this.agenda.start();
   }
 
+  retire(name: string): void {
+    this.specs.delete(name);
+  }
+
   async enqueue(name: string, data: unknown = null, options: EnqueueOptions = {}): Promise<void> {
     const spec = this.spec(name);
     const time = options.at === undefined ? this.clock.now() : Date.parse(options.at);

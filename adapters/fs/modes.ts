@@ -25,6 +25,7 @@ const OWN = new Set([
   'installer',
   'backups',
   'restore',
+  'plugins.json',
   'server.json',
   'server.lock',
   'unlisted-proxies.json',

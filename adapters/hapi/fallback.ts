@@ -12,7 +12,7 @@ import { cookieOf } from './wire/cookies.js';
 import type { HttpResponse } from './wire/http-response.js';
 import { preflight } from './wire/cors.js';
 import { failureResponse } from './wire/envelope.js';
-import { Failure, failureOf, internal, NOT_FOUND, textOf } from './wire/failure.js';
+import { Failure, failureOf, internal, NOT_FOUND, PLUGIN_NOT_READY, textOf } from './wire/failure.js';
 import { requestId } from './wire/headers.js';
 import { allowOf, type KnownPath } from './known-paths.js';
 import { notFoundPage, wantsJson } from './pages/refusal-page.js';
@@ -25,10 +25,17 @@ const wantsPage = (request: Request): boolean =>
   !isApi(request.path) && (request.raw.req.headers.accept ?? '').includes('text/html') && !wantsJson(request);
 
 export class Fallback {
-  constructor(private readonly shared: PageServices) {}
+  /** @param unavailable paths of plugins that do not run */
+  constructor(
+    private readonly shared: PageServices,
+    private readonly unavailable: readonly string[] = [],
+  ) {}
 
-  readonly unknown = (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> =>
-    this.#refuse(request, h, NOT_FOUND, false);
+  readonly unknown = (request: Request, h: ResponseToolkit): Promise<Lifecycle.ReturnValue> => {
+    const { path } = request;
+    const isDown = this.unavailable.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+    return this.#refuse(request, h, isDown ? PLUGIN_NOT_READY : NOT_FOUND, false);
+  };
 
   readonly wrongMethod = (known: KnownPath) => {
     const allow = allowOf(known);

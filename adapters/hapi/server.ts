@@ -139,13 +139,23 @@ export class HapiServer implements HttpServer {
     this.#codes = parts.codes ?? null;
     const assets = new Assets(this.options.webDir, new Map(owners(parts)));
     const shared = await this.#shared(parts, assets);
-    for (const route of parts.routes) this.#mountRoute(route, new ApiRoute(route, shared));
-    for (const page of parts.pages) this.#mountPage(page, shared);
+    const each = <T extends { plugin: string }>(all: readonly T[], mount: (one: T) => void): void => {
+      for (const one of all) {
+        try {
+          mount(one);
+        } catch (error) {
+          if (parts.failed === undefined) throw error;
+          parts.failed(one.plugin, error);
+        }
+      }
+    };
+    each(parts.routes, (route) => this.#mountRoute(route, new ApiRoute(route, shared)));
+    each(parts.pages, (page) => this.#mountPage(page, shared));
     for (const own of ownPages(shared)) {
       if (!shared.hasPage(own.spec.path)) this.#mountPage(own, shared);
     }
     for (const path of await assets.serve(this.#server)) this.#paths.add(path, ['GET']);
-    this.#mountFallback(new Fallback(shared), shared);
+    this.#mountFallback(new Fallback(shared, parts.unavailable), shared);
     this.#front = new Front(parts.hosts ?? [], this.#direct, shared, this.options.base_url);
   }
 

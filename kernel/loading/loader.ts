@@ -8,7 +8,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { refuseOpen } from '../../lib/files/trusted-file.js';
+import { refuseOpen, UntrustedFile } from '../../lib/files/trusted-file.js';
 import type { Plugin } from '../contract.js';
 import { reasonOf, type Fault } from '../faults.js';
 import { BUILT_IN, type LoadedPlugin } from '../manifest.js';
@@ -28,7 +28,10 @@ export interface LoadSettings {
 
 export interface Loaded {
   plugins: LoadedPlugin[];
-  faults: Fault[];
+  /** Those that could not be loaded. */
+  unloaded: { plugin: LoadedPlugin; fault: Fault }[];
+  /** Files that others may write to: nothing starts beside them. */
+  untrusted: Fault[];
 }
 
 export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSettings): Promise<Loaded> {
@@ -39,17 +42,30 @@ export async function loadPlugins(builtin: readonly Plugin[], settings: LoadSett
     module: moduleOf(plugin),
     views: viewsOf(plugin, null),
   }));
-  const faults: Fault[] = [];
+  const unloaded: Loaded['unloaded'] = [];
+  const untrusted: Fault[] = [];
   if (settings.entries.length > 0) await shareContract();
   for (const entry of settings.entries) {
     try {
       plugins.push(await load(entry, settings));
     } catch (error) {
       const mend = error instanceof Unresolved ? error.mend : 'mend the module, or remove the entry from `plugins`';
-      faults.push({ plugin: entry, fault: `cannot be loaded: ${describe(error)}`, mend });
+      const fault = { plugin: entry, fault: `cannot be loaded: ${describe(error)}`, mend };
+      if (error instanceof UntrustedFile) untrusted.push(fault);
+      else
+        unloaded.push({ plugin: { plugin: null, entry, module: moduleAt(entry, settings.bases), views: null }, fault });
     }
   }
-  return { plugins, faults };
+  return { plugins, unloaded, untrusted };
+}
+
+/** The module of a plugin that failed to load: its paths are read from it. */
+function moduleAt(entry: string, bases: readonly string[]): string | null {
+  try {
+    return locate(entry, bases);
+  } catch {
+    return null;
+  }
 }
 
 /** A SyntaxError's own message does not say that it is one. */

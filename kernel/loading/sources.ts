@@ -7,7 +7,8 @@
  * Rejected: a list of views in the manifest, which says the same twice; a parser, which no installed service has.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 interface Named {
   name: string;
@@ -81,6 +82,38 @@ export function sourceFaults(entry: string, views: string | null, plugin: string
         `${place} asks for the job "${name}", which setup does not return: define it in \`jobs\`, or write one of these names: ${listed(jobs)}`,
     );
   return [...missing, ...unknown];
+}
+
+/** A path that a route or page names, up to its first parameter. */
+const PATHS = /\bpath:\s*['"`](\/[^'"`{}$\s]+)|['"`](\/api\/[^'"`{}$\s]+)/g;
+
+/**
+ * Paths that the modules of a plugin name, for one whose `setup` never said which it serves.
+ * @param entry the plugin's module
+ */
+export function pathsNamedIn(entry: string): string[] {
+  const code = [...modulesOf(entry).values()];
+  const named = code.flatMap((text) => [...text.matchAll(PATHS)].map(([, path, api]) => path ?? api ?? ''));
+  return [...new Set(named)];
+}
+
+const FRAMES = /\(?((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^\n()]*?):\d+:\d+\)?$/gm;
+/** The service itself may lie in the folder of a plugin, or be installed below it. */
+const SERVICE = join(import.meta.dirname, '..', '..');
+
+/** Files of a stack trace, the innermost call first. */
+export function filesInStack(stack: string): string[] {
+  return [...stack.matchAll(FRAMES)].map(([, file = '']) => (file.startsWith('file:') ? fileURLToPath(file) : file));
+}
+
+/** Whether a file is a plugin's module, or one that this imports by relative paths. */
+export const isModuleOf = (entry: string, file: string): boolean => modulesOf(entry).has(file);
+
+/** Whether a file lies in the package of a plugin's module, as its dependencies do. */
+export function isInPackageOf(entry: string, file: string): boolean {
+  const inside = (folder: string): boolean => file.startsWith(`${folder}${sep}`);
+  const folder = packageOf(entry);
+  return existsSync(join(folder, 'package.json')) && inside(folder) && !inside(SERVICE);
 }
 
 /** The folder with the package.json of a module, or the module's own. */

@@ -67,6 +67,12 @@ export interface MigrationOutcome {
 /** A migration was renamed or renumbered after it had been applied. */
 export class MigrationRenamed extends Error {
   override name = 'MigrationRenamed';
+  constructor({ id, plugin }: Pick<Step, 'id' | 'plugin'>, applied: string) {
+    super(
+      `it was applied as ${applied}: give ${id} that name back, and a change of it a new number; or run ` +
+        `\`aos plugin forget ${plugin}\`, and all migrations of the plugin run again`,
+    );
+  }
 }
 
 const POLL_MS = 50;
@@ -99,9 +105,26 @@ export class Migrator {
     return records.map(({ id, applied_at, version = null }) => ({ id, applied_at, version }));
   }
 
+  /** Forgets which migrations of a plugin ran. @returns their ids */
+  async forget(plugin: string): Promise<string[]> {
+    const ids = (await this.applied()).map(({ id }) => id).filter((id) => id.startsWith(`${plugin}:`));
+    for (const id of ids) await this.#records().remove({ id });
+    return ids;
+  }
+
+  /** Plugins whose migration has another name than the applied one of its number: none of theirs runs. */
+  renamed(applied: readonly MigrationState[]): MigrationOutcome['failed'] {
+    const ids = new Set(applied.map(({ id }) => id));
+    const found = this.#steps.flatMap((step) => {
+      const other = findRenamed(step.id, ids);
+      return other === null ? [] : [{ plugin: step.plugin, id: step.id, error: new MigrationRenamed(step, other) }];
+    });
+    return found.filter(({ plugin }, i) => found.findIndex((one) => one.plugin === plugin) === i);
+  }
+
   /**
    * Ids in the order in which they will run.
-   * @param applied where the caller has just read them @throws MigrationRenamed, StoreTooNew
+   * @param applied where the caller has just read them @throws StoreTooNew
    */
   async pending(applied?: readonly MigrationState[]): Promise<string[]> {
     return this.#left(applied ?? (await this.applied())).map(({ id }) => id);
@@ -109,7 +132,7 @@ export class Migrator {
 
   /**
    * Runs what is pending, waiting for another process that does so already.
-   * @throws MigrationRenamed, StoreTooNew, LeaseLost
+   * @throws StoreTooNew, LeaseLost
    */
   async run(): Promise<MigrationOutcome> {
     const lease = this.#lease();
@@ -122,15 +145,17 @@ export class Migrator {
       await pause(POLL_MS);
     }
     await this.#noteMigrated();
-    return { applied: [], pending: [], failed: [] };
+    return { applied: [], pending: [], failed: this.renamed(await this.applied()) };
   }
 
   async #runUnder(lease: HeldLease): Promise<MigrationOutcome> {
     const applied: string[] = [];
     const failed: { plugin: string; id: string; error: unknown }[] = [];
+    let renamed: MigrationOutcome['failed'] = [];
     try {
       // Asked again: the process that held the lease before may have finished between our question and our turn.
       const pending = await this.#pendingSteps();
+      renamed = this.renamed(await this.applied());
       if (pending.length > 0) await this.#backUp();
       // Of a new store the steps that create collections are done together, and all records are written at the end.
       const isNew = (await this.applied()).length === 0 && (await this.#createCollections());
@@ -153,9 +178,9 @@ export class Migrator {
     } finally {
       await lease.release();
     }
-    if (failed.length > 0) return { applied, pending: await this.pending(), failed };
+    if (failed.length > 0) return { applied, pending: await this.pending(), failed: [...failed, ...renamed] };
     await this.#noteMigrated();
-    return { applied, pending: [], failed };
+    return { applied, pending: [], failed: renamed };
   }
 
   /** The copy of before is no longer needed for another attempt. */
@@ -221,12 +246,14 @@ export class Migrator {
     const own = new Set(this.#steps.map(({ id }) => id));
     refuseTooNew(records, (id) => own.has(id), version);
     const applied = new Set(records.map(({ id }) => id));
-    for (const step of this.#steps) refuseRenamed(step.id, applied);
+    const renamed = new Set(this.renamed(records).map(({ plugin }) => plugin));
     const later = records.filter((record) => !own.has(record.id) && isLater(record, version));
     const replaced = new Set(later.filter(({ id }) => INDEXES.test(id)).map(({ id }) => id.replace(INDEXES, '')));
     // The indexes of the next version serve this one; to declare its own again would drop those that only the next one
     // has.
-    return this.#steps.filter(({ id, plugin }) => !applied.has(id) && !(INDEXES.test(id) && replaced.has(plugin)));
+    return this.#steps.filter(
+      ({ id, plugin }) => !applied.has(id) && !renamed.has(plugin) && !(INDEXES.test(id) && replaced.has(plugin)),
+    );
   }
 
   #stepsOf(manifest: FullManifest): Step[] {
@@ -281,16 +308,11 @@ export class Migrator {
 const storedSpecs = ({ id, collections }: FullManifest): CollectionSpec[] =>
   collections.map((spec) => ({ ...spec, name: `${id}_${spec.name}` }));
 
-/** `bugs:002-refs` beside an applied `bugs:002-references`: the number is taken, so the history would have two. */
-function refuseRenamed(id: string, applied: ReadonlySet<string>): void {
+/** The applied migration of the same number: `bugs:002-references` for `bugs:002-refs`. */
+function findRenamed(id: string, applied: ReadonlySet<string>): string | null {
   const number = /^[a-z0-9]+:\d+-/.exec(id)?.[0];
-  if (number === undefined || applied.has(id)) return;
-  for (const other of applied) {
-    if (!other.startsWith(number)) continue;
-    throw new MigrationRenamed(
-      `the migration ${id} was applied as ${other}: give it that name back, and a change of it a new number`,
-    );
-  }
+  if (number === undefined || applied.has(id)) return null;
+  return [...applied].find((other) => other.startsWith(number)) ?? null;
 }
 
 /** How an index is declared, before its fields. */

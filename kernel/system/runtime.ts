@@ -21,8 +21,8 @@ export interface RuntimeParts {
   started_at: string;
   store: DocumentStore;
   runs: readonly PluginRun[];
-  /** Plugins that are installed and switched off. */
-  off: readonly PluginState[];
+  /** Plugins that are installed and do not run: switched off, or broken. */
+  absent: readonly PluginState[];
   processes: Processes | undefined;
   freeBytes: () => Promise<number>;
   unlistedProxies: () => readonly UnlistedProxy[];
@@ -31,16 +31,30 @@ export interface RuntimeParts {
 }
 
 export function runtimeOf(parts: RuntimeParts): ServiceRuntime {
-  const { version, started_at, store, runs, off, processes = ALONE, freeBytes, unlistedProxies, peers, trust } = parts;
+  const {
+    version,
+    started_at,
+    store,
+    runs,
+    absent,
+    processes = ALONE,
+    freeBytes,
+    unlistedProxies,
+    peers,
+    trust,
+  } = parts;
   return {
     version,
     node: process.version,
     started_at,
     engine: store.engine,
     processes,
-    plugins: () => [...runs.map((run) => run.describe()), ...off],
+    plugins: () => [...runs.map((run) => run.describe()), ...absent],
     health: async () =>
-      Object.fromEntries(await Promise.all(runs.map(async (run) => [run.id, await healthOf(run)] as const))),
+      Object.fromEntries([
+        ...(await Promise.all(runs.map(async (run) => [run.id, await healthOf(run)] as const))),
+        ...absent.flatMap(({ id, state, reason }) => (state === 'failed' ? [[id, { ok: false, error: reason }]] : [])),
+      ]),
     pingStore: () => store.ping(),
     storeBytes: () => store.size(),
     examinesStore: store.examine !== undefined,

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import Joi from 'joi';
-import { PluginFaults } from '../../kernel/faults.js';
+import { faultLine, PluginFaults } from '../../kernel/faults.js';
+import { BUILT_IN } from '../../kernel/manifest.js';
 import { register, type Registered, type RegisteredPlugins } from '../../kernel/registry.js';
 
 const plugin = (id: string, more: object = {}): object => ({
@@ -21,14 +22,14 @@ const loaded = (plugins: readonly unknown[]) =>
 const registered = (plugins: unknown[], sections?: Record<string, unknown>): Registered[] =>
   register(loaded(plugins), settings(sections)).plugins;
 
+/** Lines of the faults that stop the start, else of those of the plugins that it goes on without. */
 function faultsOf(plugins: unknown[], sections?: Record<string, unknown>): string[] {
   try {
-    registered(plugins, sections);
+    return register(loaded(plugins), settings(sections)).broken.flatMap(({ faults }) => faults.map(faultLine));
   } catch (error) {
     expect(error).to.be.instanceOf(PluginFaults);
     return (error as PluginFaults).message.split('\n');
   }
-  return [];
 }
 
 describe('kernel/registry', () => {
@@ -80,10 +81,45 @@ describe('kernel/registry', () => {
     ]);
   });
 
-  it('does not report a need whose provider has another fault', () => {
+  it('takes a plugin along whose provider has a fault, with the reason', () => {
+    const wrong = 'version must be a semantic version such as "1.2.0"; mend its manifest (entry 1)';
     expect(
       faultsOf([plugin('user', { needs: ['base.api'] }), plugin('base', { provides: ['base.api'], version: '1' })]),
-    ).to.deep.equal(['plugin base: version must be a semantic version such as "1.2.0"; mend its manifest (entry 1)']);
+    ).to.deep.equal([
+      `plugin base: ${wrong}`,
+      `plugin user: needs "base.api" of plugin base, which failed: ${wrong}; mend base first`,
+    ]);
+  });
+
+  describe('a fault', () => {
+    const wrong = { version: '1' };
+    const names = (plugins: readonly unknown[]): string[] => {
+      const { plugins: running, broken } = register(loaded(plugins), settings());
+      return [
+        ...running.map(({ manifest }) => manifest.id),
+        ...broken.map(({ state }) => `${state.id} ${state.state}`),
+      ];
+    };
+
+    it('of a plugin from outside leaves the others running', () => {
+      expect(names([plugin('bad', wrong), plugin('good')])).to.deep.equal(['good', 'bad failed']);
+    });
+
+    it('of a second plugin with the same id goes by its entry', () => {
+      expect(names([plugin('one'), plugin('one')])).to.deep.equal(['one', 'entry 1 failed']);
+    });
+
+    it('of a critical plugin stops the start', () => {
+      expect(() => names([plugin('bad', { ...wrong, critical: true }), plugin('good')])).to.throw(
+        PluginFaults,
+        'plugin bad: version must be',
+      );
+    });
+
+    it('of a plugin that comes with the service stops the start', () => {
+      const own = { plugin: plugin('bad', wrong), entry: BUILT_IN, module: null, views: null };
+      expect(() => register([own], settings())).to.throw(PluginFaults, 'plugin bad: version must be');
+    });
   });
 
   it('puts whoever uses a token, or extends a point, behind its owner', () => {
@@ -103,6 +139,7 @@ describe('kernel/registry', () => {
       ]),
     ).to.deep.equal([
       `plugin one: is on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}`,
+      `plugin two: needs "one.api" of plugin one, which failed: is on a circle: one → two → one (one uses "two.api" of two, two needs "one.api" of one); ${mend}; mend one first`,
     ]);
     expect(
       faultsOf([

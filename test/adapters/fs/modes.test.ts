@@ -21,7 +21,7 @@ describe('fs: modes of the data directory', () => {
     writeFile(join(folder, name), text).then(() => chmod(join(folder, name), mode));
   const makeFolder = (name: string, mode: number): Promise<void> =>
     mkdir(join(folder, name), { recursive: true }).then(() => chmod(join(folder, name), mode));
-  const OWN_FILES = ['data-key', 'license-key', 'release-key.pem', 'server.json'];
+  const OWN_FILES = ['data-key', 'license-key', 'release-key.pem', 'plugins.json', 'server.json'];
 
   it('closes what the service made, and the folder that holds nothing else', async () => {
     for (const name of OWN_FILES) await file(name, 0o644);

@@ -157,12 +157,6 @@ for (const engine of engines) {
         await writeFile(path, 'no key');
         await saysHere(place.env({ SVC_RELEASE_PRIVATE_KEY: path }), words, /release_private_key/);
       });
-
-      it(`${name}: a plugin that cannot be loaded`, async () =>
-        place.refused(words, await place.plugin(throws), /out of order/));
-
-      it(`${name}: a plugin that is not there`, async () =>
-        saysHere(place.env(await place.plugins('./not-there.mjs')), words, /not-there/));
     }
 
     for (const words of COMMANDS) {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { MemoryStore } from '../../../adapters/memory/store.js';
 import { LeaseLost, type LeaseRow } from '../../../lib/lease.js';
 import type { FullManifest } from '../../../kernel/manifest.js';
-import { MigrationRenamed, Migrator } from '../../../kernel/migrating/migrator.js';
+import { Migrator } from '../../../kernel/migrating/migrator.js';
 import type { Migration } from '../../../kernel/contract.js';
 import type { CollectionSpec, DocumentStore } from '../../../ports/store.js';
 import { rejection, until } from '../../harness.js';
@@ -159,14 +159,25 @@ describe('kernel/migrator', () => {
     expect((await migrator.run()).applied).to.deep.equal(['bugs:001-flaky', 'bugs:002-next']);
   });
 
-  it('refuses a migration that was renamed after it was applied', async () => {
+  it('leaves out a plugin whose migration was renamed after it was applied, until it is forgotten', async () => {
     const store = new MemoryStore();
-    await processOn(store, [manifest('bugs', [step(1, 'first')])]).migrator.run();
-    const error = await rejection(processOn(store, [manifest('bugs', [step(1, 'start')])]).migrator.run());
-    expect(error).to.be.instanceOf(MigrationRenamed);
-    expect(error.message).to.equal(
-      'the migration bugs:001-start was applied as bugs:001-first: give it that name back, and a change of it a new number',
-    );
+    await processOn(store, [manifest('bugs', [step(1, 'first')]), manifest('chat', [])]).migrator.run();
+    const { migrator } = processOn(store, [
+      manifest('bugs', [step(1, 'start'), step(2, 'next')]),
+      manifest('chat', [step(1, 'first')]),
+    ]);
+    const { applied, pending, failed } = await migrator.run();
+    expect([applied, pending]).to.deep.equal([['chat:001-first'], []]);
+    expect(failed.map(({ plugin, id, error }) => [plugin, id, (error as Error).message])).to.deep.equal([
+      [
+        'bugs',
+        'bugs:001-start',
+        'it was applied as bugs:001-first: give bugs:001-start that name back, and a change of it a new number; or run `aos plugin forget bugs`, and all migrations of the plugin run again',
+      ],
+    ]);
+    expect((await migrator.run()).failed).to.have.lengthOf(1);
+    expect(await migrator.forget('bugs')).to.include('bugs:001-first');
+    expect((await migrator.run()).applied).to.deep.equal(['bugs:001-start', 'bugs:002-next']);
   });
 
   it('runs each once when several processes start together', async () => {

@@ -1,0 +1,177 @@
+/**
+ * A plugin from outside that does something wrong never stops the service (contract 95, amendments): its paths answer
+ * 503, its jobs stop, and `aos plugin list` and `aos doctor` say what the running service says.
+ */
+import { expect } from 'chai';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { aos, aosJson, TestService } from '../../support/service.js';
+import { until } from '../../harness.js';
+
+const route = (path: string, more = ''): string =>
+  `{ method: 'GET', path: '${path}', summary: 'Answers', access: 'public', handle: () => ({ ok: true }), ${more} }`;
+const setup = (id: string, body = '', more = ''): string =>
+  `setup: (ctx) => { ${body} return { routes: [${route(`/api/${id}/v1/ok`)}], ${more} }; },`;
+const throws = "throw new Error('out of order');";
+const marked = (file: string): string => `(await import('node:fs')).appendFileSync(${JSON.stringify(file)}, '.')`;
+
+/** By id: the members of the manifest, what stands before it, and the reason. */
+const BAD: Record<string, { members: string; before?: string; reason: RegExp; id?: string }> = {
+  importthrows: { before: throws, members: setup('importthrows'), reason: /out of order/, id: './importthrows.mjs' },
+  syntaxerror: { before: 'const = 1;', members: setup('syntaxerror'), reason: /SyntaxError/, id: './syntaxerror.mjs' },
+  badmanifest: { members: `colour: 'red', ${setup('badmanifest')}`, reason: /colour is not a member of a manifest/ },
+  oldapi: { members: `api: 0, ${setup('oldapi')}`, reason: /plugin API 0/ },
+  needsbad: {
+    members: `needs: ['bad.api'], ${setup('needsbad')}`,
+    reason: /"bad.api" of plugin providesbad, which failed/,
+  },
+  providesbad: { members: `provides: ['bad.api'], title: '', ${setup('providesbad')}`, reason: /title/ },
+  setupthrows: { members: setup('setupthrows', throws), reason: /out of order/ },
+  setupnull: {
+    members: `setup: () => null, path: '/api/setupnull/v1/ok',`.replace(/path.*/, ''),
+    reason: /setup returned/,
+  },
+  undeclared: { members: setup('undeclared', "ctx.collection('notes');"), reason: /collection "notes"/ },
+  badroute: {
+    members: setup('badroute', '', '').replace('],', `, ${route('no-slash')}],`),
+    reason: /must start with \//,
+  },
+  takenroute: { members: setup('takenroute').replace('],', `, ${route('/api/health')}],`), reason: /is mounted by/ },
+  migrates: {
+    members: `migrations: [{ number: 1, name: 'first', run: async () => { ${throws} } }], ${setup('migrates')}`,
+    reason: /migration migrates:001-first: out of order/,
+  },
+  startthrows: { members: setup('startthrows', '', `start: async () => { ${throws} }`), reason: /out of order/ },
+  access: { members: setup('secondaccess'), reason: /two plugins have this id/, id: './access.mjs' },
+};
+const GOOD = 'good';
+/** Throw once the service has started. */
+const LATER: Record<string, string> = {
+  timerthrows: setup('timerthrows', '', `start: () => { setTimeout(() => { ${throws} }, 50); }`),
+  rejects: setup(
+    'rejects',
+    '',
+    `start: () => { setTimeout(() => { void Promise.reject(new Error('out of order')); }, 50); }`,
+  ),
+};
+
+describe('plugins that do something wrong', function () {
+  this.timeout(300_000);
+  let service: TestService;
+  let folder: string;
+  let runs: string;
+
+  before(async () => {
+    service = await TestService.create();
+    folder = join(service.dataDir, 'outside');
+    await mkdir(folder);
+    runs = join(folder, 'runs');
+    const write = (id: string, members: string, before = ''): Promise<void> =>
+      writeFile(
+        join(folder, `${id}.mjs`),
+        `${before}\nexport default { id: '${id}', version: '1.0.0', api: 1, title: '${id}', ${members} };`.replace(
+          /api: 1, (title: '\w+', )(api: 0)/,
+          '$1$2',
+        ),
+      );
+    for (const [id, { members, before }] of Object.entries(BAD)) await write(id, members, before);
+    const job = `jobs: [{ name: 'tick', everyMs: 1000, run: async () => { ${marked(runs)} } }]`;
+    for (const [id, members] of Object.entries(LATER)) await write(id, members.replace('start:', `${job}, start:`));
+    await write(GOOD, setup(GOOD));
+    const names = [...Object.keys(BAD), ...Object.keys(LATER), GOOD, 'not-there'];
+    service.env['SVC_CONFIG'] = join(folder, 'aos.json');
+    await writeFile(service.env['SVC_CONFIG'], JSON.stringify({ plugins: names.map((id) => `./${id}.mjs`) }));
+    await service.start();
+  });
+  after(() => service.dispose());
+
+  const states = async (): Promise<Record<string, { state: string; reason: string }>> => {
+    const { items } = await aosJson<{ items: { id: string; state: string; reason: string }[] }>(service.env, [
+      'plugin',
+      'list',
+    ]);
+    return Object.fromEntries(items.map(({ id, ...rest }) => [id, rest]));
+  };
+
+  it('leave the service and other plugins running', async () => {
+    const answer = await service.request('GET', `/api/${GOOD}/v1/ok`, null);
+    expect([answer.status, answer.body['ok']]).to.deep.equal([200, true]);
+    expect((await service.request('GET', '/api/health/ready', null)).status).to.equal(200);
+  });
+
+  it('answer 503 on their paths', async () => {
+    for (const id of Object.keys(BAD).filter((one) => one !== 'access')) {
+      const { status, body, headers } = await service.request('GET', `/api/${id}/v1/ok`, null);
+      expect([id, status, (body['error'] as { code: string } | undefined)?.code]).to.deep.equal([id, 503, 'not_ready']);
+      expect(headers.get('retry-after'), id).to.match(/^\d+$/);
+    }
+    // What no plugin names is still unknown.
+    expect((await service.request('GET', '/api/nobody/v1/ok', null)).status).to.equal(404);
+  });
+
+  it('are failed with their reason in `aos plugin list`, as in the running service', async () => {
+    const all = await states();
+    for (const [name, { reason, id = name }] of Object.entries(BAD)) {
+      expect(all[id]?.state, id).to.equal('failed');
+      expect(all[id]?.reason, id).to.match(reason);
+    }
+    expect(all['./not-there.mjs']?.reason).to.match(/no file and no folder of this name/);
+    expect(all[GOOD]?.state).to.equal('ready');
+  });
+
+  it('that throw outside of every call are failed, and their jobs stop', async () => {
+    await until('both failed', async () => {
+      const all = await states();
+      return Object.keys(LATER).every((id) => all[id]?.state === 'failed');
+    });
+    for (const id of Object.keys(LATER)) {
+      expect((await states())[id]?.reason).to.equal('out of order');
+      expect((await service.request('GET', `/api/${id}/v1/ok`, null)).status, id).to.equal(503);
+    }
+    const { body } = await service.request('GET', '/api/health', 'shared-key-for-tests-only-0123456789');
+    expect(JSON.stringify((body['checks'] as { jobs: object }).jobs)).to.not.match(/timerthrows|rejects/);
+    expect(service.child?.exitCode).to.equal(null);
+  });
+
+  it('are named by `aos doctor` beside the running service', async () => {
+    const { code, stdout } = await aos(service.env, ['doctor', '--json']);
+    const { items } = JSON.parse(stdout) as { items: { check: string; ok: boolean; detail: string }[] };
+    const faults = new Map(items.flatMap(({ check, ok, detail }) => (ok ? [] : [[check, detail]])));
+    expect(code).to.equal(1);
+    for (const id of ['setupthrows', 'timerthrows', './importthrows.mjs'])
+      expect(faults.get(`plugin ${id}`), id).to.match(/^failed: .*out of order/);
+  });
+
+  it('go on once a renamed migration is forgotten', async () => {
+    await service.end();
+    const named = (name: string): Promise<void> =>
+      writeFile(
+        join(folder, 'renames.mjs'),
+        `export default { id: 'renames', version: '1.0.0', api: 1, title: 'Renames',
+          migrations: [{ number: 1, name: '${name}', run: async () => {} }], ${setup('renames')} };`,
+      );
+    await named('first');
+    await writeFile(service.env['SVC_CONFIG'] ?? '', JSON.stringify({ plugins: ['./renames.mjs'] }));
+    await service.start();
+    expect((await service.request('GET', '/api/renames/v1/ok', null)).status).to.equal(200);
+    await service.end();
+    await named('second');
+    await service.start();
+    expect((await service.request('GET', '/api/renames/v1/ok', null)).status).to.equal(503);
+    expect((await states())['renames']?.reason).to.include('run `aos plugin forget renames`');
+    await service.end();
+    const migrated = await aos(service.env, ['migrate']);
+    expect([migrated.code, migrated.stderr]).to.satisfy(
+      ([code, stderr]: [number, string]) => code === 1 && stderr.includes('aos plugin forget renames'),
+      migrated.stderr,
+    );
+    const forgot = await aosJson(service.env, ['plugin', 'forget', 'renames']);
+    expect(forgot).to.deep.equal({ id: 'renames', forgotten: ['renames:001-first'] });
+    await service.start();
+    expect((await service.request('GET', '/api/renames/v1/ok', null)).status).to.equal(200);
+    const own = await aos(service.env, ['plugin', 'forget', 'bugs']);
+    expect([own.code, own.stderr]).to.satisfy(
+      ([code, stderr]: [number, string]) => code === 1 && stderr.includes('comes with the service'),
+    );
+  });
+});
