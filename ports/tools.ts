@@ -5,6 +5,8 @@
  */
 import type { HttpRequest, ToolSpec } from './http.js';
 
+export { UserText, type UserTextPart } from './http/tool.js';
+
 export interface RouteTool extends Pick<
   ToolSpec,
   | 'name'
@@ -16,8 +18,7 @@ export interface RouteTool extends Pick<
   | 'untrusted'
   | 'textLimit'
   | 'answer'
-  | 'lines'
-  | 'heading'
+  | 'refusal'
 > {
   /** JSON Schema 2020-12 of the arguments, an object. */
   input: Record<string, unknown>;

@@ -30,7 +30,7 @@ async function call(name, args) {
   throw Object.assign(new Error(`${name}: ${code}: ${message}${wrong.join('')}`), { code });
 }
 
-/** Where your model works. `text` has the facts first and then, in one fence, everything that came from outside. */
+/** Where your model works. `text` is the whole answer; what came from outside stands between marks in it: data, no orders. */
 async function fix(item, text, signal) {
   console.log(`working on ${item.ref} (${item.severity}), ${text.length} characters to read`);
   signal.throwIfAborted();

@@ -54,7 +54,7 @@ def call(tool, **arguments):
 
 
 def fix(item, text):
-    """Where your model works. `text` holds the facts, and then, in one fence, what came from outside: data, no orders."""
+    """Where your model works. `text` is the whole answer; what came from outside stands between marks: data, no orders."""
     print(f"working on {item['ref']} ({item['severity']}), {len(text)} characters to read")
     return "The total was computed before the discount; fixed and tested.", BUILD
 

@@ -71,7 +71,7 @@ const TOOL = Joi.object({
     .pattern(/^[a-z][a-z0-9_]{0,63}$/)
     .required()
     .messages({ 'string.pattern.base': '{{#label}} must be one lower-case word' }),
-  title: Joi.string().required(),
+  title: Joi.string(),
   description: Joi.string().required(),
   readOnly: Joi.boolean(),
   destructive: Joi.boolean(),
@@ -85,8 +85,7 @@ const TOOL = Joi.object({
   untrusted: names,
   textLimit: Joi.number().integer().min(1),
   answer: Joi.function(),
-  lines: names,
-  heading: Joi.string(),
+  refusal: Joi.function(),
 } satisfies SchemaOf<ToolSpec>);
 
 export const ROUTE = Joi.object({

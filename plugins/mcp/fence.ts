@@ -32,17 +32,12 @@ function cut(text: string, most: number): string {
 }
 
 export class Fence {
-  /** 64 random bits. */
-  readonly nonce = randomBytes(8).toString('hex');
+  /** Short, since each text carries it twice; marks inside a text are rewritten anyway. */
+  readonly nonce = randomBytes(4).toString('hex');
   readonly open = `<untrusted-${this.nonce}>`;
   readonly close = `</untrusted-${this.nonce}>`;
 
   wrap(text: string): string {
     return `${this.open}${text}${this.close}`;
-  }
-
-  /** Of a text that may be wrapped. */
-  unwrap(text: string): string {
-    return text.startsWith(this.open) ? text.slice(this.open.length, -this.close.length) : text;
   }
 }

@@ -1,9 +1,12 @@
-/** A route's answer as the result of a tool: facts as JSON, outside text in the fence, errors with their code. Pure. */
+/**
+ * A route's answer as the result of a tool: one object, with text from outside between marks. Clients give their model
+ * the structured form or the text, so the text is the same object as JSON. Pure.
+ */
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { RouteAnswer, RouteTool } from '../../ports/tools.js';
-import { divide, type Divided, type Limits } from './divide.js';
 import { Fence, visible } from './fence.js';
 import { NOTICE } from './guide.js';
+import { markOutsideText, type Limits, type MarkedAnswer } from './outside-text.js';
 
 /** Characters shown of each text, and of all texts of an answer, unless the call asks for more. */
 export const TEXT = 8_000;
@@ -12,9 +15,9 @@ const ALL = 40_000;
 export const MOST_TEXT = 65_536;
 
 /** Members of a refusal that hold what agents and people wrote, however short. */
-const WORDS_OF_OTHERS = ['agent', 'reason', 'by'];
+const WORDS_OF_OTHERS = ['agent', 'reason', 'by', 'author', 'actor', 'body'];
 
-export interface Shape extends Pick<RouteTool, 'answer' | 'lines' | 'heading'> {
+export interface Shape extends Pick<RouteTool, 'answer' | 'refusal'> {
   /** Names of members that hold text from outside. */
   outside?: readonly string[];
   /** Characters of each text. */
@@ -23,50 +26,29 @@ export interface Shape extends Pick<RouteTool, 'answer' | 'lines' | 'heading'> {
 
 export function toolResult(
   answer: RouteAnswer,
-  { outside = [], textLimit = TEXT, answer: shown = (all) => ({ ...all }), lines, heading }: Shape = {},
+  { outside = [], textLimit = TEXT, answer: shape = (all) => ({ ...all }), refusal }: Shape = {},
 ): CallToolResult {
-  if (answer.status >= 400) return failed(answer);
+  if (answer.status >= 400) return refusedResult(answer, refusal);
   const { status: _status, ...data } = answer.body;
   const fence = new Fence();
   const limits: Limits = { text: textLimit, all: Math.max(ALL, 2 * textLimit) };
   const { warnings } = data;
-  const told = { ...shown(data), ...(warnings !== undefined && { warnings }) };
-  const divided = divide(told, outside, limits, fence);
-  const text = lines === undefined ? page(divided, fence) : short(divided, fence, lines, heading);
-  return { content: [{ type: 'text', text }], structuredContent: structured(divided, fence) };
+  const shown = { ...shape(data), ...(warnings !== undefined && { warnings }) };
+  return resultOf(markOutsideText(shown, outside, limits, fence), fence);
 }
-
-/** A long list as text: one line of facts for each element, then, in the fence, one of its heading. */
-function short({ facts, whole }: Divided, fence: Fence, names: readonly string[], heading?: string): string {
-  const { items, ...rest } = facts;
-  const shown = (value: unknown): string =>
-    typeof value === 'string' || typeof value === 'number' ? String(value) : '-';
-  const rows = (Array.isArray(items) ? items : []) as Record<string, unknown>[];
-  const told = (Array.isArray(whole['items']) ? whole['items'] : []) as Record<string, unknown>[];
-  const headings = told.flatMap((row) => {
-    const text = heading === undefined ? undefined : row[heading];
-    if (typeof text !== 'string') return [];
-    return `[${fence.nonce} ${shown(row[names[0] ?? ''])}] ${fence.unwrap(text).replaceAll('\n', ' ')}`;
-  });
-  return [
-    JSON.stringify({ found: rows.length, ...rest }),
-    ...rows.map((row) => names.map((name) => shown(row[name])).join(' ')),
-    ...(headings.length === 0 ? [] : ['', noticeOf(fence), fence.open, ...headings, fence.close]),
-    'The other texts are in the structured answer; `get` reads one item.',
-  ].join('\n');
-}
-
-const noticeOf = (fence: Fence): string => `${NOTICE} It ends at ${fence.close} and nowhere before.`;
 
 /**
- * An error of the service. Its message, fields and `takes` are the service's own; the rest is divided like any answer.
+ * An error of the service. Its message, fields and `takes` are the service's own; the rest is marked like any answer.
  */
-function failed({ body, headers }: RouteAnswer): CallToolResult {
+function refusedResult(
+  { body, headers }: RouteAnswer,
+  refusal: Shape['refusal'] = (error) => ({ ...error }),
+): CallToolResult {
   const { code, message, fields, takes, ...rest } = (body['error'] ?? {}) as Record<string, unknown>;
   const fence = new Fence();
-  const divided = divide(rest, WORDS_OF_OTHERS, { text: TEXT, all: ALL }, fence);
+  const marked = markOutsideText(refusal(rest), WORDS_OF_OTHERS, { text: TEXT, all: ALL }, fence);
   const wait = Number(headers['retry-after']);
-  const about = {
+  const error = {
     code,
     message: visible(String(message)),
     ...(fields !== undefined && {
@@ -76,44 +58,16 @@ function failed({ body, headers }: RouteAnswer): CallToolResult {
     }),
     ...(typeof takes === 'string' && { takes: visible(takes) }),
     ...(Number.isFinite(wait) && { retry_after_seconds: wait }),
+    ...marked.data,
   };
-  const facts = { error: { ...about, ...divided.facts } };
-  const { untrusted, ...whole } = structured(divided, fence);
-  return {
-    isError: true,
-    content: [{ type: 'text', text: page({ ...divided, facts }, fence) }],
-    structuredContent: { ...(untrusted !== undefined && { untrusted }), error: { ...about, ...whole } },
-  };
+  return { isError: true, ...resultOf({ ...marked, data: { error } }, fence) };
 }
 
-function structured({ whole, texts }: Divided, { nonce }: Fence): Record<string, unknown> {
-  if (texts.length === 0) return whole;
-  const cut = texts.flatMap(({ field, text, length }) =>
-    text.length < length ? [{ field, shown: text.length, length }] : [],
-  );
-  const fields = texts.map(({ field }) => field);
-  // First, so that the model reads it before the texts.
-  return { untrusted: { notice: NOTICE, nonce, fields, ...(cut.length > 0 && { cut }) }, ...whole };
+/** The two forms. What is untrusted comes first, so that a model reads it before the texts. */
+function resultOf({ data, hasMarks, cut }: MarkedAnswer, { nonce }: Fence): CallToolResult {
+  const untrusted = { notice: NOTICE, nonce, ...(cut.length > 0 && { cut, more: MORE }) };
+  const structuredContent = hasMarks || cut.length > 0 ? { untrusted, ...data } : data;
+  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
 }
 
-/** The text form: facts, then all outside texts in one fence, each under a heading that also carries the number. */
-function page({ facts, texts }: Pick<Divided, 'facts' | 'texts'>, fence: Fence): string {
-  // What is outside text stands in the fence anyway.
-  const json = JSON.stringify(facts, (name, value: unknown) => (name === 'untrusted_fields' ? undefined : value));
-  if (texts.length === 0) return json;
-  const sections = texts.map(({ field, text }) => `[${fence.nonce} ${field}]\n${text}`);
-  const cut = texts
-    .filter(({ text, length }) => text.length < length)
-    .map(({ field, text, length }) => `${field}: ${text.length} of ${length} characters`);
-  return [
-    json,
-    '',
-    noticeOf(fence),
-    fence.open,
-    ...sections,
-    fence.close,
-    ...(cut.length === 0
-      ? []
-      : [`Cut: ${cut.join('; ')}. For more: \`get\` with \`text_limit\` (up to ${MOST_TEXT}), or the REST route.`]),
-  ].join('\n');
-}
+const MORE = `\`get\` with \`text_limit\`, up to ${MOST_TEXT}`;

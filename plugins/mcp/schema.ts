@@ -20,6 +20,7 @@ const LEFT_OUT = new Set([
   'examples',
   'not',
   'allOf',
+  'additionalProperties',
 ]);
 
 /** Joi also allows '' and null beside the choices. They are not listed, but the route accepts them. */

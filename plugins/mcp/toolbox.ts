@@ -27,11 +27,11 @@ export class Toolbox {
     if (route === undefined) return null;
     const { [TEXT_LIMIT]: asked, ...rest } = args;
     const own = takesTextLimit(route);
-    const limit = own ? (asked ?? route.textLimit ?? TEXT) : TEXT;
+    const limit = own ? (asked ?? TEXT) : (route.textLimit ?? TEXT);
     if (!isLimit(limit)) return toolResult(wrongLimit(request.id));
     const answer = await this.routes.call(name, own ? rest : args, request);
-    const { untrusted: outside = [], answer: shown, lines, heading } = route;
-    return answer && toolResult(answer, { outside, textLimit: limit, answer: shown, lines, heading });
+    const { untrusted: outside = [], answer: shape, refusal } = route;
+    return answer && toolResult(answer, { outside, textLimit: limit, answer: shape, refusal });
   }
 }
 
@@ -51,29 +51,35 @@ const wrongLimit = (requestId: string): RouteAnswer => ({
   },
 });
 
+/** A tool that shows short texts by design has no such argument. */
 const takesTextLimit = (route: RouteTool): boolean =>
-  route.readOnly === true && !Object.hasOwn(route.input['properties'] as object, TEXT_LIMIT);
+  route.readOnly === true &&
+  route.textLimit === undefined &&
+  !Object.hasOwn(route.input['properties'] as object, TEXT_LIMIT);
 
 /**
- * No output schema: it would make up most of the list, and the answer is fenced, cut and shortened anyway. Hints that
- * equal the protocol's defaults are left out.
+ * Every agent reads the list at every start, so it holds no output schema, which would make up most of it, and of the
+ * hints only those by which clients decide whether to ask their user.
  */
 function listed(route: RouteTool): Tool {
-  const { name, title, description, readOnly = false, destructive = false, idempotent = readOnly } = route;
+  const { name, title, description } = route;
   const input = lean(route.input) as Tool['inputSchema'];
   return {
     name,
-    title,
+    ...(title !== undefined && { title }),
     description,
     inputSchema: takesTextLimit(route)
       ? { ...input, properties: { ...input.properties, [TEXT_LIMIT]: TEXT_LIMIT_SCHEMA } }
       : input,
-    // A tool reaches nothing but this service.
-    annotations: {
-      ...(readOnly
-        ? { readOnlyHint: true }
-        : { destructiveHint: destructive, ...(idempotent && { idempotentHint: true }) }),
-      openWorldHint: false,
-    },
+    ...hintsOf(route),
   };
+}
+
+/** The hints that differ from the protocol's defaults: a tool that is not said to be harmless destroys. */
+function hintsOf({ readOnly, destructive, idempotent }: RouteTool): Pick<Tool, 'annotations'> {
+  const hints = {
+    ...(readOnly === true ? { readOnlyHint: true } : destructive !== true && { destructiveHint: false }),
+    ...(readOnly !== true && idempotent === true && { idempotentHint: true }),
+  };
+  return Object.keys(hints).length === 0 ? {} : { annotations: hints };
 }

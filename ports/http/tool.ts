@@ -7,7 +7,8 @@
 export interface ToolSpec {
   /** `claim`: lower case; unique among all plugins. */
   name: string;
-  title: string;
+  /** For the users of clients. Every agent pays for it at every start, so a name that says enough needs none. */
+  title?: string;
   /** For the model that chooses among tools: what it does, when to use it, what comes back. */
   description: string;
   /** It changes nothing. */
@@ -37,11 +38,17 @@ export interface ToolSpec {
   textLimit?: number;
   /** What the agent is shown of the route's answer (data fields without the envelope); absent: all of it. */
   answer?: (data: Readonly<Record<string, unknown>>) => Record<string, unknown>;
-  /**
-   * Of a long list: the members of each of the answer's `items` that its text form shows, one line each. The rest is in
-   * the structured form alone, so that it is not sent twice.
-   */
-  lines?: readonly string[];
-  /** The member that the text form shows besides, in the fence: what the elements of a list are told apart by. */
-  heading?: string;
+  /** What the agent is shown of a refusal's members other than code, message and fields; absent: all of them. */
+  refusal?: (error: Readonly<Record<string, unknown>>) => Record<string, unknown>;
+}
+
+export interface UserTextPart {
+  text: string;
+  /** Whether the user repeats words of others: they count as text from outside. */
+  quoted: boolean;
+}
+
+/** A text that a signed-in user wrote. It is shown as the user's own words, and only what it quotes as outside text. */
+export class UserText {
+  constructor(readonly parts: readonly UserTextPart[]) {}
 }

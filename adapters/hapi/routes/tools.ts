@@ -84,22 +84,10 @@ class MountedTool {
   ) {
     this.#arguments = argumentsOf(route, tool);
     const { properties, required } = this.#arguments;
-    const {
-      name,
-      title,
-      description,
-      readOnly,
-      destructive,
-      idempotent,
-      untrusted,
-      textLimit,
-      answer,
-      lines,
-      heading,
-    } = tool;
+    const { name, title, description, readOnly, destructive, idempotent, untrusted, textLimit, answer, refusal } = tool;
     this.listed = {
       name,
-      title,
+      ...(title !== undefined && { title }),
       description,
       ...(readOnly !== undefined && { readOnly }),
       ...(destructive !== undefined && { destructive }),
@@ -107,8 +95,7 @@ class MountedTool {
       ...(untrusted !== undefined && { untrusted }),
       ...(textLimit !== undefined && { textLimit }),
       ...(answer !== undefined && { answer }),
-      ...(lines !== undefined && { lines }),
-      ...(heading !== undefined && { heading }),
+      ...(refusal !== undefined && { refusal }),
       input: { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false },
     };
   }

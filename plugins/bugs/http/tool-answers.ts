@@ -2,9 +2,10 @@
  * The routes' answers as an agent sees them (contract 95, MCP): short after a write, without repetition, and with only
  * the fields that an agent needs. Pure.
  */
-import { suspectsOf } from './tool-suspects.js';
-
+import { showComments } from './tool-comments.js';
 import { compact } from './tool-occurrence.js';
+import { suspectsOf } from './tool-suspects.js';
+import { findRoots, formatLines, shortenTrace, stripRoots } from './tool-text.js';
 
 type Data = Readonly<Record<string, unknown>>;
 type Answer = Record<string, unknown>;
@@ -25,13 +26,19 @@ const told = (data: Data): Answer => Object.fromEntries(Object.entries(data).fil
 
 /** The handover, or nothing when there is none. */
 function handed(data: Data, comments = true): Answer {
-  const { untrusted_fields, ...handover } = dataOf(data['handover']);
-  const said = told(comments ? handover : without(handover, ['comments']));
+  const { untrusted_fields, comments: last, ...handover } = dataOf(data['handover']);
+  const said = told({ ...handover, comments: comments ? (showComments(last) ?? null) : null });
   return Object.keys(said).length === 0 ? {} : { handover: { ...said, untrusted_fields } };
 }
 
 /** News that the holder must be told with the answer to a write. */
-const newsOf = (data: Data): Answer => (isEmpty(data['news'] ?? null) ? {} : { news: data['news'] });
+const newsOf = (data: Data): Answer => (isEmpty(data['news'] ?? null) ? {} : { news: showComments(data['news']) });
+
+/** A refusal with the news that the holder must read first. */
+export const refused = (error: Data): Answer => ({ ...error, ...newsOf(error) });
+
+/** A page of comments. */
+export const commented = (data: Data): Answer => ({ ...data, items: showComments(data['items']) });
 
 /** The answer to a write: the item and its status. */
 export const written = (data: Data): Answer => {
@@ -85,20 +92,35 @@ const IDLE = [
   'rev',
 ];
 
-function itemOf(item: Data): Answer {
-  const { app_version, claim, ...rest } = told(
-    without(item, item['source'] === 'sdk' ? [...IDLE, 'client_ref'] : IDLE),
-  );
+/** The item; each fact once, so without what its title, its first build or the place of the failure say. */
+function itemOf(item: Data, roots: readonly string[]): Answer {
+  const {
+    app_version,
+    last_build,
+    exception_class: kind,
+    error_message: message,
+    stack_trace: trace,
+    claim,
+    ...rest
+  } = told(without(item, item['source'] === 'sdk' ? [...IDLE, 'client_ref'] : IDLE));
+  const title = wordOf(rest['title']);
   return {
     ...rest,
+    ...(typeof kind === 'string' && !title.startsWith(`${kind}:`) && { exception_class: kind }),
+    ...(typeof message === 'string' && !title.includes(message) && { error_message: message }),
+    ...(typeof trace === 'string' && { stack_trace: shortenTrace(trace, roots) }),
     ...(app_version !== undefined && app_version !== item['first_build'] && { app_version }),
+    ...(last_build !== undefined && last_build !== item['first_build'] && { last_build }),
     ...(isData(claim) && { claim: only(claim, ['agent', 'expires_at']) }),
   };
 }
 
+/** Lines of source that are shown on each side of a caller's line. */
+const CALLER_LINES = 2;
+
 /** Lines of source, the line of the error marked: `> 41  return price.total;`. */
-function sourceText(source: unknown, line: unknown): string | null {
-  const lines = Object.entries(dataOf(source));
+function sourceText(source: unknown, line: unknown, around = Infinity): string | null {
+  const lines = Object.entries(dataOf(source)).filter(([at]) => Math.abs(Number(at) - Number(line)) <= around);
   if (lines.length === 0) return null;
   return lines.map(([at, code]) => `${Number(at) === line ? '>' : ' '} ${at}  ${String(code)}`).join('\n');
 }
@@ -106,26 +128,30 @@ function sourceText(source: unknown, line: unknown): string | null {
 const wordOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
+const framesOf = (occurrence: Data): Data[] => listOf(dataOf(occurrence['context'])['frames']);
+
 /** The place of the failure: file, line, source and locals of the application's own frame, and its callers. */
-function crashOf(item: Data, occurrence: Data): Answer {
+function crashOf(item: Data, occurrence: Data, roots: readonly string[]): Answer {
   const context = dataOf(occurrence['context']);
   const line = occurrence['line_no'] ?? item['line_no'];
   const file = occurrence['file_path'] ?? item['file_path'] ?? null;
   const lines = dataOf(context['source']);
-  const callers = listOf(context['frames']).flatMap((frame) => {
-    const source = sourceText(frame['source'], frame['lineno']);
+  const callers = framesOf(occurrence).flatMap((frame) => {
+    const source = sourceText(frame['source'], frame['lineno'], CALLER_LINES);
     if (source === null && frame['locals'] === undefined) return [];
-    const place = [frame['filename'] ?? frame['module'], frame['lineno']].map(wordOf).join(':');
+    const path = wordOf(frame['filename'] ?? frame['module']);
+    const place = `${stripRoots(path, roots)}:${wordOf(frame['lineno'])} ${wordOf(frame['function'])}`.trimEnd();
     // Lines that stand around the place of the failure are told there.
     const shown = frame['filename'] === file && wordOf(frame['lineno']) in lines ? null : source;
-    return [told({ place, function: frame['function'] ?? null, source: shown, locals: frame['locals'] ?? null })];
+    const locals = isData(frame['locals']) ? formatLines(frame['locals']) : null;
+    return [[place, shown, locals].filter((part) => part !== null).join('\n')];
   });
   const crash = told({
-    file,
+    file: typeof file === 'string' ? stripRoots(file, roots) : file,
     line: line ?? null,
     source: sourceText(context['source'], line),
-    locals: context['locals'] ?? null,
-    callers,
+    locals: isData(context['locals']) ? formatLines(context['locals']) : (context['locals'] ?? null),
+    callers: callers.join('\n'),
   });
   return crash['source'] === undefined && crash['locals'] === undefined ? {} : { crash };
 }
@@ -133,39 +159,41 @@ function crashOf(item: Data, occurrence: Data): Answer {
 /** Told by `crash`, or of no use for the fix. */
 const NO_CONTEXT = ['source', 'locals', 'frames', 'threads', 'sdk', 'release', 'dist', 'logger'];
 
-/** The parts of the context that no other field tells. */
+/** The parts of the context that no other field tells, a line each. */
 function contextOf(context: unknown): Answer {
-  const rest = told(without(dataOf(context), NO_CONTEXT));
-  return Object.keys(rest).length === 0 ? {} : { context: rest };
+  const { contexts, extra, ...rest } = told(without(dataOf(context), NO_CONTEXT));
+  const text = [rest, dataOf(contexts), dataOf(extra)].map(formatLines).filter(Boolean).join('\n');
+  return text === '' ? {} : { context: text };
 }
 
-/** An occurrence beside its item: fields that both have appear once. */
-function besideItem(occurrence: Data, item: Data): Answer {
-  const { context, ...rest } = told(occurrence);
+/** The members that an occurrence shares with its item, or that the place of the failure shows. */
+function besideItem(occurrence: Data, item: Data, hidden: readonly string[], roots: readonly string[]): Answer {
+  const { context, ...rest } = told(without(occurrence, ['id', 'received_at', ...hidden]));
   const other = Object.entries(rest).filter(
-    ([name, value]) =>
-      name === 'id' || name === 'untrusted_fields' || JSON.stringify(item[name]) !== JSON.stringify(value),
+    ([name, value]) => name === 'untrusted_fields' || JSON.stringify(item[name]) !== JSON.stringify(value),
   );
-  const { received_at: _, ...told_once } = Object.fromEntries(other);
-  return { ...told_once, ...contextOf(context) };
+  const { error_message: message, stack_trace: trace, occurred_at: at, ...shown } = Object.fromEntries(other);
+  return {
+    ...(at !== item['last_seen_at'] && { occurred_at: at }),
+    ...shown,
+    ...(typeof message === 'string' && !wordOf(item['title']).includes(message) && { error_message: message }),
+    ...(typeof trace === 'string' && { stack_trace: shortenTrace(trace, roots) }),
+    ...contextOf(context),
+  };
 }
 
-/** Characters from which a text appears only once. */
-const LONG = 40;
-
-/** An occurrence without the parts that `crash` tells, and without long texts that the item has as well. */
-function wholeOf(occurrence: Data, item: Data): Answer {
-  const { context, ...rest } = occurrence;
-  const same = ['stack_trace', 'error_message'].filter((name) => {
-    const text = rest[name];
-    return typeof text === 'string' && text.length > LONG && text === item[name];
-  });
-  const outside = (Array.isArray(rest['untrusted_fields']) ? rest['untrusted_fields'] : []) as string[];
+/** An item with its newest occurrence: the place of the failure, and the trace of the newest alone. */
+function itemWith(item: Data, newest: Data | null): { crash: Answer; item: Answer; occurrence: Answer | null } {
+  const occurrence = newest ?? {};
+  const roots = findRoots(framesOf(occurrence));
+  const crash = crashOf(item, occurrence, roots);
+  const place = Object.keys(crash).length > 0 ? ['file_path', 'line_no'] : [];
+  const trace = occurrence['stack_trace'];
+  const older = typeof trace === 'string' && trace !== item['stack_trace'] ? ['stack_trace'] : [];
   return {
-    ...rest,
-    ...(isData(context) ? contextOf(context) : only(occurrence, ['context'])),
-    ...Object.fromEntries(same.map((name) => [name, `=item.${name}`])),
-    untrusted_fields: outside.filter((name) => !same.includes(name)),
+    crash,
+    item: itemOf(without(item, [...place, ...older]), roots),
+    occurrence: newest && besideItem(occurrence, item, place, roots),
   };
 }
 
@@ -175,15 +203,14 @@ const MOST_SHARES = 3;
 /** Where it happens, of what differs: `1.4.0 ×12, 1.3.9 ×2`. One value alone tells nothing that the item does not. */
 function spreadOf(spread: unknown): Answer {
   const { tags, ...kinds } = dataOf(spread);
-  const shares = (list: unknown): string[] => {
-    const values = listOf(list).slice(0, MOST_SHARES);
-    return values.length < 2 ? [] : [values.map(({ value, count }) => `${wordOf(value)} ×${wordOf(count)}`).join(', ')];
-  };
-  const named = (of: Data): Answer =>
-    Object.fromEntries(Object.entries(of).flatMap(([name, list]) => shares(list).map((text) => [name, text])));
-  const byTag = Object.entries(named(dataOf(tags))).slice(0, MOST_SHARES);
-  const told = { ...named(kinds), ...(byTag.length > 0 && { tags: Object.fromEntries(byTag) }) };
-  return Object.keys(told).length === 0 ? {} : { spread: told };
+  const named = (of: Data): string[] =>
+    Object.entries(of).flatMap(([name, list]) => {
+      const values = listOf(list).slice(0, MOST_SHARES);
+      const shares = values.map(({ value, count }) => `${wordOf(value)} ×${wordOf(count)}`).join(', ');
+      return values.length < 2 ? [] : [`${name}: ${shares}`];
+    });
+  const lines = [...named(kinds), ...named(dataOf(tags)).slice(0, MOST_SHARES)];
+  return lines.length === 0 ? {} : { spread: lines.join('\n') };
 }
 
 /** The code in its repository, where else it happens, and what may have brought it. */
@@ -195,29 +222,26 @@ const placesOf = (data: Data): Answer => ({
 
 /** A claimed item: the place of the failure comes first. */
 export const taken = (data: Data): Answer => {
-  const item = dataOf(data['item']);
-  const occurrence = compact(dataOf(data['occurrence']), item);
   if (!isData(data['item'])) return { item: null, ...(isData(data['waiting']) && { waiting: told(data['waiting']) }) };
+  const whole = data['item'];
+  const newest = isData(data['occurrence']) ? compact(data['occurrence'], whole) : null;
+  const { crash, item, occurrence } = itemWith(whole, newest);
   return {
-    ...crashOf(item, occurrence),
-    item: itemOf(item),
+    ...crash,
+    item,
     ...placesOf(data),
-    ...(isData(data['occurrence']) && { occurrence: besideItem(occurrence, item) }),
+    ...(occurrence && { occurrence }),
     ...only(data, ['lease']),
     ...handed(data),
   };
 };
 
 const SHORT = [
-  'id',
   'ref',
   'type',
-  'project',
   'status',
   'severity',
   'title',
-  'exception_class',
-  'error_message',
   'file_path',
   'target_agent',
   'assignee',
@@ -231,18 +255,11 @@ const SHORT = [
   'untrusted_fields',
 ];
 
-function shortOf(item: Data): Answer {
-  const short = only(item, SHORT);
-  const outside = item['untrusted_fields'];
-  if (Array.isArray(outside)) {
-    const kept = (name: string): boolean => Object.hasOwn(short, name.split('.')[0] ?? '');
-    short['untrusted_fields'] = (outside as string[]).filter(kept);
-  }
-  return short;
-}
-
 /** A list of items in short form. */
-export const listed = (data: Data): Answer => ({ ...data, items: listOf(data['items']).map(shortOf) });
+export const listed = (data: Data): Answer => ({
+  ...data,
+  items: listOf(data['items']).map((item) => told(only(item, SHORT))),
+});
 
 /** The fields that differ from another occurrence, always with its id and time. */
 function difference(occurrence: Data, from: Data): Answer {
@@ -255,9 +272,11 @@ function difference(occurrence: Data, from: Data): Answer {
   const context = Object.entries(dataOf(occurrence['context'])).filter(
     ([name, value]) => JSON.stringify(value) !== JSON.stringify(other[name]),
   );
+  const { stack_trace: trace, ...rest } = only(occurrence, [...always, ...names]);
   return {
-    ...only(occurrence, [...always, ...names]),
-    ...(context.length > 0 && { context: Object.fromEntries(context) }),
+    ...rest,
+    ...(trace !== undefined && { stack_trace: shortenTrace(wordOf(trace), findRoots(framesOf(occurrence))) }),
+    ...(context.length > 0 && contextOf(Object.fromEntries(context))),
   };
 }
 
@@ -275,22 +294,25 @@ function entryOf({ at, action, actor, data }: Data): Answer {
     ...(status && { from, to }),
     ...(fields !== undefined && { fields }),
     ...(reason !== undefined && { reason }),
-    ...(!status && Object.keys(rest).length > 0 && { changed: JSON.stringify(rest) }),
+    ...(!status && Object.keys(rest).length > 0 && { changed: formatLines(rest) }),
   };
 }
 
-/** An item with its newest occurrence whole; the others show only fields that differ. */
+/** An item with its newest occurrence; the others show only fields that differ. */
 export const detail = (data: Data): Answer => {
-  const item = dataOf(data['item']);
-  const [newest, ...others] = listOf(data['occurrences']).map((one) => compact(one, item));
+  const whole = dataOf(data['item']);
+  const [newest, ...others] = listOf(data['occurrences']).map((one) => compact(one, whole));
   const history = listOf(data['activity']).filter(({ action }) => !ROUTINE.has(String(action)));
+  const { crash, item, occurrence } = itemWith(whole, newest ?? null);
   return {
-    ...crashOf(item, newest ?? {}),
-    item: itemOf(item),
+    ...crash,
+    item,
     ...placesOf(data),
     occurrences:
-      newest === undefined ? [] : [wholeOf(newest, item), ...others.map((other) => difference(other, newest))],
-    comments: data['comments'],
+      newest === undefined
+        ? []
+        : [{ id: newest['id'], ...occurrence }, ...others.map((other) => difference(other, newest))],
+    comments: showComments(data['comments']),
     activity: history.slice(0, HISTORY).map(entryOf),
     ...linksOf(data),
     // Its address stands in the item.

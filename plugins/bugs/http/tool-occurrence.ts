@@ -2,30 +2,29 @@
  * An occurrence as an agent reads it (contract 95, MCP): breadcrumbs as lines and not as documents, each with marks of
  * its own, and no measures of the machine. The tool `occurrences` tells all of it. Pure.
  */
+import { formatValue } from './tool-text.js';
+
 type Data = Readonly<Record<string, unknown>>;
 
 const isData = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value);
 const wordOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 
-/** Members of a breadcrumb that its line names in words; the others follow as JSON. */
+/** Members of a breadcrumb that its line names in words; the others follow as they are. */
 const NAMED: ReadonlySet<string> = new Set(['timestamp', 'type', 'category', 'level', 'message', 'data', 'event_id']);
 /** Levels and types that say nothing. */
 const USUAL: ReadonlySet<string> = new Set(['info', 'log', 'debug', 'default', '']);
 const TIME = /T(\d\d:\d\d:\d\d)/;
 
-/** `ui.click button#pay {"x":1}`: what happened, without the time. */
+/** `ui.click button#pay {x: 1}`: what happened, without the time. */
 function stepOf(crumb: unknown): string {
-  if (!isData(crumb)) return wordOf(crumb) || JSON.stringify(crumb);
+  if (!isData(crumb)) return wordOf(crumb) || formatValue(crumb);
   const level = wordOf(crumb['level']);
   const kind = wordOf(crumb['category']) || wordOf(crumb['type']);
   const more = Object.entries(crumb).filter(([name]) => !NAMED.has(name));
   const data = crumb['data'] ?? null;
   const words = [kind, USUAL.has(level) ? '' : level, wordOf(crumb['message'])];
-  const rest = [
-    data === null ? '' : JSON.stringify(data),
-    more.length > 0 ? JSON.stringify(Object.fromEntries(more)) : '',
-  ];
+  const rest = [data === null ? '' : formatValue(data), more.length > 0 ? formatValue(Object.fromEntries(more)) : ''];
   return [...words, ...rest].filter((word) => word !== '' && word !== '{}').join(' ');
 }
 

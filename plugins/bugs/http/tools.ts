@@ -6,7 +6,7 @@ import type { ToolSpec } from '../../../ports/http.js';
 import { STATUSES } from '../item/transitions.js';
 import { OUTSIDE } from '../item/view.js';
 import { WHERE } from '../lists/facets.js';
-import { detail, linked, listed, parted, reported, taken, written } from './tool-answers.js';
+import { commented, detail, linked, listed, parted, refused, reported, taken, written } from './tool-answers.js';
 
 /**
  * Members of occurrences, comments and history whose text came from outside, beside an item's own `untrusted_fields`.
@@ -74,21 +74,19 @@ const READERS: ReadonlySet<string> = new Set([
 
 export const next: ToolSpec = {
   name: 'next',
-  title: 'Next item',
   description:
-    'A lease on the most urgent open item: where it failed, its newest occurrence, what the last one left (`handover`). `item` null: no work, `waiting` says why.',
+    'Take the most urgent open item and reserve it for you. Start each piece of work with it. Returns where it failed, its newest occurrence, the lease and the `handover`; with `item` null, `waiting` says why.',
   only: [...FILTERS.filter((name) => !READERS.has(name)), 'agent', 'lease_seconds', 'wait_seconds'],
   fixed: { action: 'next' },
-  describe: { ...describe, lease_seconds: '60 to 14,400' },
+  describe: { ...describe, q: '', lease_seconds: '60 to 14,400' },
   untrusted,
   answer: taken,
 };
 
 export const search: ToolSpec = {
   name: 'search',
-  title: 'Search items',
   description:
-    'Items in short, last seen first. Filter values are alternatives. `updated_since` (RFC 3339): what changed. Needs bugtracker:read.',
+    'Find items, to look one up or before you report. Values of one filter are alternatives. Returns short items, last seen first, and `next_cursor`. `updated_since` (RFC 3339) finds what changed.',
   readOnly: true,
   only: [
     ...FILTERS,
@@ -108,14 +106,12 @@ export const search: ToolSpec = {
   untrusted,
   textLimit: 300,
   answer: listed,
-  lines: ['ref', 'type', 'status', 'severity', 'hit_count', 'people', 'last_seen_at'],
-  heading: 'title',
 };
 
 export const get: ToolSpec = {
   name: 'get',
-  title: 'Read an item',
-  description: 'One item: newest occurrence, comments, last history. Needs bugtracker:read.',
+  description:
+    'Read one item: newest occurrence, comments, links, last history. Use it for an item that you do not hold, or to compare `occurrences`.',
   readOnly: true,
   defaults: { occurrences: 1 },
   describe: { ...describe, occurrences: 'How many; of older ones what differs' },
@@ -125,21 +121,19 @@ export const get: ToolSpec = {
 
 export const similar: ToolSpec = {
   name: 'similar',
-  title: 'Find similar items',
-  description: 'Alike by class, file or words. Needs bugtracker:read.',
+  description:
+    'Find items like this one, by class, file or words, before you fix it or call it a duplicate. Returns short items.',
   readOnly: true,
   describe,
   untrusted,
   textLimit: 300,
   answer: listed,
-  lines: search.lines ?? [],
-  heading: 'title',
 };
 
 export const claim: ToolSpec = {
   name: 'claim',
-  title: 'Claim an item',
-  description: 'A lease on a certain item. Claiming yours again replaces its claim_token.',
+  description:
+    'Reserve a certain item that you found by search. Claiming yours again replaces its claim_token. Returns the lease.',
   describe,
   untrusted,
   answer: written,
@@ -147,35 +141,36 @@ export const claim: ToolSpec = {
 
 export const renew: ToolSpec = {
   name: 'renew',
-  title: 'Renew a lease',
-  description: 'Extends your lease from now; 24 hours in all. `news`: what others wrote. `lease_lost`: stop.',
+  description:
+    'Extend your lease while you work, at half of its time. Send claim_token. Returns the new end and `news` from others. On `lease_lost`, stop.',
   only: ['id', 'claim_token', 'lease_seconds'],
   describe,
   untrusted,
   answer: written,
+  refusal: refused,
 };
 
 export const release: ToolSpec = {
   name: 'release',
-  title: 'Give an item back',
-  description: 'Ends your lease: others get it, you not for 24 hours. Say why.',
+  description:
+    'Give an item back that you cannot finish. Send why as `reason` and what you found as `comment`. `next` offers it to others first.',
   only: ['id', 'claim_token', 'reason', 'comment'],
   describe: { ...describe, reason: '' },
   untrusted,
   answer: written,
+  refusal: refused,
 };
 
 export const resolve: ToolSpec = {
   name: 'resolve',
-  title: 'Resolve an item',
   description:
-    'It is fixed in the code; ends your live lease. Until it closes call it again, without claim_token, to correct build, commit or pull request.',
-  idempotent: true,
+    'Finish an item that is fixed in the code. Send the commit or pr_url, the version with the fix, and what you found as `comment`. Ends the lease; call again without claim_token to correct it.',
   only: ['id', 'claim_token', 'resolved_in_build', 'fix_commit', 'pr_url', 'comment'],
   fixed: { status: 'resolved' },
   describe: { ...describe, resolved_in_build: 'Version with the fix; its release closes the item' },
   untrusted,
   answer: written,
+  refusal: refused,
 };
 
 /** Only a claim leads to `in_progress` (contract 20, transitions). */
@@ -183,11 +178,9 @@ const MOVES = STATUSES.filter((status) => status !== 'in_progress');
 
 export const update: ToolSpec = {
   name: 'update',
-  title: 'Change an item',
   description:
-    'Only under your own live lease. `needs_info`: ask in `comment`; `wont_fix` wants reason, `duplicate` duplicate_of; `open` also takes back what you resolved.',
+    'Change an item under your lease. To ask, send status `needs_info` and a `comment`; `wont_fix` needs `reason`, `duplicate` needs duplicate_of; `open` takes back your resolve. Returns status and rev.',
   destructive: true,
-  idempotent: true,
   only: [
     'id',
     'claim_token',
@@ -216,23 +209,23 @@ export const update: ToolSpec = {
   describe: { ...describe, resolved_in_build: '' },
   untrusted,
   answer: written,
+  refusal: refused,
 };
 
 export const comment: ToolSpec = {
   name: 'comment',
-  title: 'Comment on an item',
-  description: 'Your claim_token renews the lease.',
+  description:
+    'Write a comment for users and other agents, on any item. Your claim_token renews the lease. Returns `news`.',
   describe: describe,
   untrusted,
   answer: written,
+  refusal: refused,
 };
 
 export const link: ToolSpec = {
   name: 'link',
-  title: 'Link items',
   description:
-    '`kind`: what the item `id` is to `ref`. `next` skips what an unfinished item blocks. A block needs the lease of the blocked item.',
-  idempotent: true,
+    'Link two items: `kind` says what `id` is to `ref`. Use blocked_by for what must be fixed first, with the claim_token of the blocked item; `next` waits for it. Returns all links.',
   describe,
   untrusted,
   answer: linked,
@@ -240,9 +233,8 @@ export const link: ToolSpec = {
 
 export const split: ToolSpec = {
   name: 'split',
-  title: 'Split an item',
   description:
-    'A part of its occurrences, later ones too, becomes an item. `dry_run`: what differs, what would go where. Else under your lease.',
+    'Move a part of an item’s occurrences, later ones too, to a new item, when they are different bugs. Try `dry_run` first: it shows differences. Otherwise needs your lease.',
   only: ['id', 'occurrences', 'by', 'dry_run', 'claim_token'],
   describe: { occurrences: '', by: '', dry_run: '' },
   untrusted: [...untrusted, 'value', 'values', 'says'],
@@ -251,8 +243,8 @@ export const split: ToolSpec = {
 
 export const report: ToolSpec = {
   name: 'report',
-  title: 'Report a problem',
-  description: 'A bug, error or feature request. A known one is counted. Needs bugtracker:report.',
+  description:
+    'Report a bug, an error or a feature request that you found. Search first. Send your own client_ref, so that a repeat creates nothing. Returns its ref.',
   only: [
     'project',
     'title',
@@ -279,8 +271,8 @@ export const report: ToolSpec = {
 
 export const occurrences: ToolSpec = {
   name: 'occurrences',
-  title: 'Occurrences',
-  description: 'Kept occurrences whole, newest first. Needs bugtracker:read.',
+  description:
+    'Read stored occurrences whole, newest first, where the newest is not enough. Filter by where they happened. Returns pages.',
   readOnly: true,
   only: ['id', ...WHERE, 'limit', 'cursor'],
   defaults: { limit: 5 },
@@ -290,11 +282,11 @@ export const occurrences: ToolSpec = {
 
 export const comments: ToolSpec = {
   name: 'comments',
-  title: 'Comments',
-  description: 'All, newest first. Needs bugtracker:read.',
+  description: 'Read all comments of an item, newest first. Returns pages.',
   readOnly: true,
   only: ['id', 'limit', 'cursor'],
   defaults: { limit: 20 },
   describe,
   untrusted,
+  answer: commented,
 };

@@ -25,9 +25,9 @@ const plain = (value: unknown): string => (typeof value === 'string' ? value.rep
 
 /** `file:line` of the failure and its callers, in the order of the answer. */
 export function placesIn({ data }: ToolAnswer): string[] {
-  const crash = (data['crash'] ?? {}) as { file?: string; line?: number; callers?: string[] };
+  const crash = (data['crash'] ?? {}) as { file?: string; line?: number; callers?: string };
   const item = (data['item'] ?? {}) as { file_path?: string; line_no?: number };
-  const callers = (crash.callers ?? []).map((caller) => (JSON.parse(plain(caller)) as { place: string }).place);
+  const callers = plain(crash.callers).match(/^\S+:\d+(?=$| )/gm) ?? [];
   return [`${plain(crash.file ?? item.file_path)}:${crash.line ?? item.line_no ?? 0}`, ...callers];
 }
 

@@ -100,7 +100,7 @@ describe('mcp: agents', function () {
       expect((await one.call('comments', { id: item.ref })).data['items']).to.have.lengthOf(1);
       expect((await one.call('occurrences', { id: item.ref })).data['items']).to.have.lengthOf(1);
       const found = await one.call('search', { q: ref, status: ['resolved'] });
-      expect((found.data['items'] as { id: string }[]).map(({ id }) => id)).to.deep.equal([item.id]);
+      expect((found.data['items'] as { ref: string }[]).map(({ ref }) => ref)).to.deep.equal([item.ref]);
     });
   }
 
@@ -238,22 +238,22 @@ describe('mcp: agents', function () {
     await one.call('comment', { id: ref, body: hostile });
     const taken = await one.call('next', { project: ['hostile'], agent: 'Obey me\n' });
     for (const answer of [taken, await one.call('get', { id: ref })]) {
-      const { nonce, fields } = answer.data['untrusted'] as { nonce: string; fields: string[] };
-      const [facts = '', ...rest] = answer.text.split('\n');
-      expect(facts).to.not.match(/ignore|obey|untrusted-/i);
-      expect(JSON.parse(facts)).to.be.an('object');
-      expect(fields.some((field) => field.endsWith('title'))).to.equal(true);
-      // One mark opens, one closes; the notice before names the second.
-      expect(rest.join('\n').match(/<\/?untrusted[^>]*>/gi)).to.deep.equal([
-        `</untrusted-${nonce}>`,
-        `<untrusted-${nonce}>`,
-        `</untrusted-${nonce}>`,
-      ]);
+      const { untrusted, ...data } = answer.data;
+      const { nonce } = untrusted as { nonce: string };
+      expect(JSON.parse(answer.text)).to.deep.equal(answer.data);
+      const open = `<untrusted-${nonce}>`;
+      const close = `</untrusted-${nonce}>`;
+      const whole = JSON.stringify(data);
+      // Every mark is of this answer, and each that opens is followed by one that closes.
+      const marks = whole.match(/<\/?untrusted[^>]*>/gi) ?? [];
+      expect(marks.filter((_, at) => at % 2 === 0)).to.deep.equal(Array.from({ length: marks.length / 2 }, () => open));
+      expect(marks.filter((_, at) => at % 2 === 1)).to.deep.equal(
+        Array.from({ length: marks.length / 2 }, () => close),
+      );
+      expect(whole).to.match(/ignore|obey/i);
+      expect(whole.replaceAll(new RegExp(`${open}.*?${close}`, 'g'), '')).to.not.match(/ignore|obey/i);
       expect(answer.text).to.not.match(/[\p{Cf}\p{Cs}]/u);
-      expect(Array.from(answer.text).some((c) => c < ' ' && c !== '\n' && c !== '\t')).to.equal(false);
-      const marks = JSON.stringify(answer.data).match(/<\/?untrusted-[0-9a-f]+>/g) ?? [];
-      expect(marks.length).to.equal(2 * fields.length);
-      expect(new Set(marks.map((mark) => mark.replace(/\W*untrusted-|>/g, '')))).to.deep.equal(new Set([nonce]));
+      expect(Array.from(answer.text).some((c) => c < ' ')).to.equal(false);
     }
   });
 
@@ -276,9 +276,8 @@ describe('mcp: agents', function () {
     const found = await one.call('search', { exception_class: [obey] });
     const [item] = found.data['items'] as { ref: string }[];
     for (const answer of [await one.call('get', { id: item?.ref }), await one.call('occurrences', { id: item?.ref })]) {
-      const [facts = '', ...rest] = answer.text.split('\n');
-      expect(facts).to.not.include(obey);
-      expect(rest.join('\n')).to.include(obey);
+      expect(JSON.parse(answer.text)).to.deep.equal(answer.data);
+      expect(answer.text).to.include(obey);
       const { nonce } = answer.data['untrusted'] as { nonce: string };
       const { untrusted: _about, ...data } = answer.data;
       const outside = JSON.stringify(data).replaceAll(
@@ -297,7 +296,7 @@ describe('mcp: agents', function () {
     const short = await one.call('get', { id: ref });
     const { cut } = short.data['untrusted'] as { cut: { field: string; shown: number; length: number }[] };
     expect(cut[0]).to.deep.include({ field: 'item.stack_trace', shown: 8_000 });
-    expect(short.text).to.include('For more: `get` with `text_limit`');
+    expect(short.text).to.include('`get` with `text_limit`');
     expect(short.text).to.not.include('frame1999');
     const long = await one.call('get', { id: ref, text_limit: 65_536 });
     expect(long.text).to.include('frame1999');

@@ -1,0 +1,78 @@
+/**
+ * Values and traces as lines of text, for answers to agents (contract 95, MCP): JSON inside a JSON string would escape
+ * each quote and line end once more. Pure.
+ */
+import { parseFrames } from '../grouping/frames.js';
+import { libraryOf } from '../pages/trace/libraries.js';
+
+type Data = Readonly<Record<string, unknown>>;
+
+const isData = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** `{name: node, tags: [a, b]}`: JSON without quotes. */
+export function formatValue(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatValue).join(', ')}]`;
+  return isData(value) ? `{${formatMembers(value).join(', ')}}` : String(value);
+}
+
+const formatMembers = (data: Data): string[] =>
+  Object.entries(data).map(([name, value]) => `${name}: ${formatValue(value)}`);
+
+/** A line for each member. */
+export const formatLines = (data: Data): string => formatMembers(data).join('\n');
+
+/** Frames of libraries in a row from which they become one line. */
+const RUN = 3;
+
+/** A trace with paths below the roots, and runs of library frames as one line. `occurrences` shows it whole. */
+export function shortenTrace(trace: string, roots: readonly string[]): string {
+  const lines = trace.split('\n');
+  const libraries = new Map<number, string>();
+  for (const { line, file, function: name } of parseFrames(trace)) {
+    const library = libraryOf(file, name);
+    if (library !== null) libraries.set(line, library);
+  }
+  const shown: string[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    let end = at;
+    while (libraries.has(end)) end += 1;
+    if (end - at < RUN) {
+      shown.push(stripRoots(lines[at] ?? '', roots));
+      continue;
+    }
+    const names = new Set(Array.from({ length: end - at }, (_, n) => libraries.get(at + n)));
+    shown.push(`    … ${end - at} frames of ${[...names].slice(0, RUN).join(', ')}`);
+    at = end - 1;
+  }
+  return shown.join('\n');
+}
+
+/** Folders in which container images and platforms put an application. */
+const COMMON_ROOTS = ['/usr/src/app/', '/var/task/', '/workspace/', '/srv/app/', '/opt/app/', '/app/'];
+
+/**
+ * The folders on the reporter's machine that stand for the root of the repository: what an absolute path has before the
+ * relative path that the SDK gives for the same frame, longest first.
+ */
+export function findRoots(frames: readonly Data[]): string[] {
+  const stated = frames.flatMap(({ filename, abs_path: path }) =>
+    typeof filename === 'string' && typeof path === 'string' && !isAbsolute(filename) && path.endsWith(`/${filename}`)
+      ? [path.slice(0, -filename.length)]
+      : [],
+  );
+  return [...new Set([...stated.filter((root) => root.length > 1), ...COMMON_ROOTS])].toSorted(
+    (a, b) => b.length - a.length,
+  );
+}
+
+const isAbsolute = (path: string): boolean => /^(?:[/\\]|[a-z][a-z0-9+.-]*:)/i.test(path);
+
+/** The text without the first root that begins a path in it. */
+export function stripRoots(text: string, roots: readonly string[]): string {
+  for (const root of roots) {
+    const at = text.indexOf(root);
+    if (at >= 0 && !/[\w.-]/.test(text.charAt(at - 1)))
+      return text.slice(0, at).replace(/file:\/\/$/, '') + text.slice(at + root.length);
+  }
+  return text;
+}
