@@ -134,7 +134,12 @@ export default definePlugin<NotificationsConfig>({
       const watchdog = ctx.find(WATCHDOG);
       if (watchdog === undefined) return true;
       const monitor = await watchdog.find(source);
-      return monitor?.alarm === 'open' && monitor.maintenance === null && fault === `alarm:${monitor.alarm_id}`;
+      return (
+        monitor?.alarm === 'open' &&
+        monitor.maintenance === null &&
+        monitor.silence === null &&
+        fault === `alarm:${monitor.alarm_id}`
+      );
     };
     const reminders = new Reminders({ notes, channels: rows, clock, isOpen });
     const tests = new TestMessages(dispatcher, clock);

@@ -6,7 +6,15 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
     name: 'monitors',
     tuning: {
       // Else an entry of null goes and comes, somewhere else in the index, with every alarm.
-      sparse: ['project', 'suppressed_by', 'next_check_at', 'outbox_at', 'created_by_token', 'maintenance_id'],
+      sparse: [
+        'project',
+        'suppressed_by',
+        'next_check_at',
+        'outbox_at',
+        'created_by_token',
+        'maintenance_id',
+        'silence_id',
+      ],
       // Monitors that go down together lie all over this index: half of the pages that an alarm would write at once.
       indexedLater: ['state'],
     },
@@ -27,6 +35,7 @@ export const COLLECTIONS: readonly CollectionSpec[] = [
       { fields: ['outbox_at'] },
       { fields: ['created_by_token'] },
       { fields: ['maintenance_id'] },
+      { fields: ['silence_id'] },
     ],
   },
   { name: 'chunks', indexes: [{ fields: ['series', 'to'] }, { fields: ['to'] }] },

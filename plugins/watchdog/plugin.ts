@@ -25,6 +25,7 @@ import { FIRST_STEPS } from '../../ports/domain/dashboard.js';
 import { SEARCH_PROVIDERS } from '../../ports/domain/search.js';
 import { belongings, usage } from './belongings.js';
 import { COLLECTIONS } from './collections.js';
+import { MIGRATIONS } from './migrations.js';
 import type { WatchdogDeps, WatchdogConfig } from './deps.js';
 import { ERRORS } from './model/caller.js';
 import { STATES } from './model/documents.js';
@@ -146,7 +147,13 @@ export default definePlugin<WatchdogConfig>({
   ],
   config,
   scopes: ['watchdog:ping', 'watchdog:read', 'watchdog:manage'],
-  events: ['monitor.down', 'monitor.recovered', 'monitor.warning', 'monitor.certificate_expiring'],
+  events: [
+    'monitor.down',
+    'monitor.recovered',
+    'monitor.alarm_closed',
+    'monitor.warning',
+    'monitor.certificate_expiring',
+  ],
   tags: {
     watchdog: 'Monitors, the heartbeats they live by, their timeline, the history of their metrics, and the evaluator.',
     ping: 'Heartbeats by a URL alone: of cron jobs, and by the push URL of Uptime Kuma.',
@@ -154,6 +161,7 @@ export default definePlugin<WatchdogConfig>({
   },
   errors: ERRORS,
   collections: COLLECTIONS,
+  migrations: MIGRATIONS,
   from: import.meta.url,
   setup(ctx) {
     const projects = ctx.resolve(PROJECTS);

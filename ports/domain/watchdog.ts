@@ -14,7 +14,7 @@ export type MonitorState = 'unknown' | 'up' | 'warning' | 'down' | 'stopped' | '
 export type MonitorAlarm = 'none' | 'open' | 'suppressed';
 export type RunTrigger = 'http' | 'cli' | 'scheduler';
 
-/** Data of `monitor.down` and `monitor.recovered` (contract 70, payload). */
+/** Data of `monitor.down`, `monitor.recovered` and `monitor.alarm_closed` (contract 70, payload). */
 export interface MonitorEvent {
   source: string;
   state: MonitorState;
@@ -59,6 +59,8 @@ export interface MonitorCertificateExpiring {
 
 export const MONITOR_DOWN = event<MonitorEvent>('monitor.down');
 export const MONITOR_RECOVERED = event<MonitorEvent>('monitor.recovered');
+/** An alarm ended without a recovery: its monitor was deleted. */
+export const MONITOR_ALARM_CLOSED = event<MonitorEvent>('monitor.alarm_closed');
 export const MONITOR_WARNING = event<MonitorWarning>('monitor.warning');
 export const MONITOR_CERTIFICATE_EXPIRING = event<MonitorCertificateExpiring>('monitor.certificate_expiring');
 
@@ -134,6 +136,8 @@ export interface MonitorView {
   down_since_utc: string | null;
   /** The maintenance window that it is in; null: none. */
   maintenance: { id: string; until: string; reason: string | null } | null;
+  /** The silence that it is in: its alarms wait, its state does not; null: none. */
+  silence: { id: string; until: string; reason: string | null } | null;
   created_at: string;
   updated_at: string;
 }

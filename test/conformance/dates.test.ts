@@ -63,6 +63,7 @@ describe('days that do not exist', function () {
       ['/api/license/v1/licenses', 'expires_at', { product: 'shop' }],
       ['/api/errors/v1/ignore-rules', 'expires_at', { match_type: 'contains', pattern: 'x', reason: 'noise' }],
       ['/api/watchdog/v1/maintenance', 'until', { sources: ['web-1'] }],
+      ['/api/watchdog/v1/silences', 'until', { sources: ['web-1'] }],
       ['/api/watchdog/v1/maintenance', 'from', { sources: ['web-1'], until: '2099-01-01T00:00:00Z' }],
       [
         '/api/errors/v1/report',

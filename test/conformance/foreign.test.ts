@@ -57,6 +57,7 @@ interface Made {
   webhook: { id: string };
   rule: { id: string };
   window: { id: string };
+  silence: { id: string };
   page: { id: string };
   announcement: { id: string };
   license: { id: string };
@@ -117,6 +118,7 @@ describe('conformance: an object of another project', function () {
     const agents = (await made('POST', '/api/bugtracker/v1/request-rules', asking)).rule.id;
     const pause = { sources: ['blog-web'], reason: 'x', until: new Date(Date.now() + 3_600_000).toISOString() };
     const maintenance = (await made('POST', '/api/watchdog/v1/maintenance', pause)).window.id;
+    const silence = (await made('POST', '/api/watchdog/v1/silences', pause)).silence.id;
     const pages = '/api/watchdog/v1/status-pages';
     const page = (await made('POST', pages, { slug: 'blog', title: 'x', project: 'blog' })).page.id;
     const told = { kind: 'incident', title: 'x', text: 'x' };
@@ -151,6 +153,7 @@ describe('conformance: an object of another project', function () {
       'ignore-rules/{id}': rule,
       'monitors/{source}': 'blog-web',
       'maintenance/{id}': maintenance,
+      'silences/{id}': silence,
       'incidents/{id}': incident,
       'request-rules/{id}': agents,
       'status-pages/{page}': page,

@@ -44,6 +44,7 @@ export function describeMonitorEvent(
     case 'monitor.down':
       return describeDown(data as Stored<MonitorEvent>, zone);
     case 'monitor.recovered':
+    case 'monitor.alarm_closed':
       return describeEnd(data as Stored<MonitorEvent>, zone);
     case 'monitor.warning': {
       const { source, name, reason, message, state } = data as Stored<MonitorWarning>;
@@ -123,7 +124,6 @@ const CLOSED: Readonly<Record<string, string>> = {
   deleted: 'The monitor was deleted while it was down.',
   maintenance: 'The monitor is in maintenance.',
   stopped: 'The monitor reports that it was stopped.',
-  silenced: 'The monitor was silenced while it was down.',
 };
 
 function describeEnd(data: Stored<MonitorEvent>, zone: string): MonitorNote {

@@ -19,7 +19,7 @@ export type Topic = keyof typeof TOPICS;
 export const TOPIC_NAMES = Object.keys(TOPICS) as Topic[];
 
 /** Events that end a fault: they go to those who were sent its beginning, and to channels that name them. */
-export const END_EVENTS = ['monitor.recovered', 'bug.resolved'] as const;
+export const END_EVENTS = ['monitor.recovered', 'monitor.alarm_closed', 'bug.resolved'] as const;
 
 /** What a channel may name. */
 export const EVENT_NAMES: readonly string[] = [...TOPIC_NAMES, ...END_EVENTS];

@@ -13,7 +13,7 @@ import { ToldDamage } from '../../../ports/store/told-damage.js';
 import { DEPS, type WatchdogDeps } from '../deps.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { idOf } from '../model/source.js';
-import { alarmAt, intervalOf } from '../model/timing.js';
+import { alarmAt, intervalOf, isSilenced } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 
@@ -39,6 +39,8 @@ export class DeferredAlarms {
       const by = downAbove(doc, family);
       if (by !== null) return { changeSet: changeSet.assign({ suppressed_by: by.source, released_at: null }) };
       const since = releasedAt(doc, ancestorsOf(doc, family), Date.parse(doc.released_at ?? ''), now);
+      // The end of the silence sends it.
+      if (isSilenced(doc, now)) return { changeSet: changeSet.assign({ released_at: null }) };
       if (!config.deferred_alarms) return { changeSet: changeSet.assign({ released_at: null }) };
       if (now < alarmAt(since, intervalOf(doc))) return { changeSet: changeSet.assign({ released_at: isoOf(since) }) };
       return { changeSet: changeSet.alarm(true) };

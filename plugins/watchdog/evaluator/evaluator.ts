@@ -24,7 +24,15 @@ import { creditSince, type Gap, Outages } from './outages.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { MAX_CHANGES, recordOf, EvaluatorRuns } from './runs.js';
 import { NO_MAINTENANCE } from '../model/monitor.js';
-import { afterMaintenance, isHeld, nextCheck, runLimitOf, runSince, watchedLimits } from '../model/timing.js';
+import {
+  afterMaintenance,
+  isHeld,
+  isSilenced,
+  nextCheck,
+  runLimitOf,
+  runSince,
+  watchedLimits,
+} from '../model/timing.js';
 import { Maintenance } from '../maintenance/maintenance.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { silenceReason } from '../model/why.js';
@@ -206,12 +214,11 @@ export class Evaluator {
   async #page(run: RunDoc, docs: readonly MonitorDoc[], found: Found, now: number): Promise<void> {
     const { monitors, log } = this.deps;
     run.evaluated += docs.length;
-    const late = docs.filter((doc) => isLate(doc, found.outages.gaps, now));
+    const late = docs.filter((doc) => isLate(doc, found.outages.gaps, now) || isSilenceOver(doc, now));
     await this.ancestry.load(late, found.family);
     const { won, errors } = await writeChangeSets(monitors, this.#judged(run, docs, found, now), log);
     run.errors += errors;
-    for (const changeSet of won)
-      if (changeSet.before.state !== changeSet.next.state) this.#count(run, changeSet, found);
+    for (const changeSet of won) if (changeSet.entries.length > 0) this.#count(run, changeSet, found);
   }
 
   /** One after the other, while those before are on their way to the store. */
@@ -232,9 +239,10 @@ export class Evaluator {
   #count(run: RunDoc, changeSet: MonitorChangeSet, found: Found): void {
     const { before, next } = changeSet;
     found.changed.push(next);
+    if (next.alarm === 'open' && before.alarm !== 'open') run.alarms_emitted++;
+    if (before.state === next.state) return;
     if (next.state === 'warning') run.to_warning++;
     if (next.state === 'down') run.to_down++;
-    if (next.alarm === 'open') run.alarms_emitted++;
     if (next.alarm === 'suppressed') run.alarms_suppressed++;
     if (run.changes.length >= MAX_CHANGES) return;
     run.changes.push({ source: next.source, from: before.state, to: next.state, suppressed_by: next.suppressed_by });
@@ -243,16 +251,21 @@ export class Evaluator {
   /** Null: nothing to write here. */
   #judge(doc: MonitorDoc, { family, outages }: Found, now: number): PendingWrite | null {
     const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
+    // Another look at its place comes first: both write it.
+    const isHeard = isSilenceOver(doc, now) && !doc.relook;
+    if (isHeard) changeSet.endSilence(downAbove(doc, family)?.source ?? null);
     const over = typeof doc.maintenance_id === 'string' && !isHeld(doc, now);
     if (over) changeSet.assign(NO_MAINTENANCE);
     const resumed = afterMaintenance(doc, now);
     if (over && resumed.state === 'down') {
       changeSet.down(Date.parse(doc.held_since ?? '') || now, 'Maintenance is over: still down');
-      const by = downAbove(doc, family);
-      return { changeSet: by === null ? changeSet.alarm(false) : changeSet.suppress(by.source) };
+      return { changeSet: changeSet.raise(downAbove(doc, family)?.source ?? null) };
     }
     const due = dueOf(resumed, outages.gaps);
-    if (due === null) return over ? { changeSet: changeSet.to(resumed.state, 'Maintenance is over') } : null;
+    if (due === null) {
+      if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over') };
+      return isHeard ? { changeSet } : null;
+    }
     const { warn, down, credit } = due;
     // The service was late, not the target: nothing is known of it, and there is no alarm.
     const isLateItself = resumed.probed === true;
@@ -260,8 +273,7 @@ export class Evaluator {
       return { changeSet: changeSet.to('unknown', 'The service did not probe it in time'), credit };
     if (now > down) {
       changeSet.down(down, lateMessage(resumed, now - credit));
-      const by = downAbove(doc, family);
-      return { changeSet: by === null ? changeSet.alarm(false) : changeSet.suppress(by.source), credit };
+      return { changeSet: changeSet.raise(downAbove(doc, family)?.source ?? null), credit };
     }
     if (now > warn && resumed.state === 'up' && !isLateItself) {
       const isDueTime = Boolean(resumed.schedule) || Boolean(resumed.period_seconds);
@@ -272,7 +284,7 @@ export class Evaluator {
     if (over) return { changeSet: changeSet.to(resumed.state, 'Maintenance is over'), credit };
     // Credited, so due later. While the gap is open the credit grows with every run, and writing it would be for
     // nothing.
-    return outages.open || doc.relook ? null : { changeSet, credit };
+    return !isHeard && (outages.open || doc.relook) ? null : { changeSet, credit };
   }
 }
 
@@ -294,6 +306,9 @@ function lateMessage(doc: MonitorDoc, now: number): string {
   if (doc.schedule) return 'No heartbeat within the grace of its schedule';
   return doc.period_seconds ? 'No heartbeat within its period and grace' : 'No heartbeat beyond four intervals';
 }
+
+const isSilenceOver = (doc: MonitorDoc, now: number): boolean =>
+  typeof doc.silence_id === 'string' && !isSilenced(doc, now);
 
 function isLate(doc: MonitorDoc, gaps: readonly Gap[], now: number): boolean {
   if (isDown(doc, gaps, now)) return true;

@@ -23,7 +23,7 @@ import { transitionMessage, warningReason } from './reasons.js';
 import { started } from '../model/run-times.js';
 import { append, indexed } from '../metrics/samples.js';
 import { idOf } from '../model/source.js';
-import { eased, intervalOf, isHeld, limitsOf } from '../model/timing.js';
+import { eased, intervalOf, isHeld, isSilenced, limitsOf } from '../model/timing.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import { certificateLevel, certificateReason } from '../model/certificate.js';
 
@@ -237,9 +237,7 @@ export class HeartbeatIntake {
     if (held) changeSet.heldAs(state);
     else if (state === 'down' && before.state !== 'down') {
       changeSet.down(now, 'Reported an error', heartbeat.message);
-      const by = await this.ancestry.suppressor(before);
-      if (by === null) changeSet.alarm(false, heartbeat);
-      else changeSet.suppress(by);
+      changeSet.raise(await this.ancestry.suppressor(before), heartbeat);
     } else changeSet.to(state, transitionMessage(state, heartbeat, alive));
     if (!held) await this.#notify(changeSet, heartbeat);
     await append(this.deps, changeSet.next, pairs, now);
@@ -255,10 +253,13 @@ export class HeartbeatIntake {
   async #notify(changeSet: MonitorChangeSet, { certificate, ...heartbeat }: ReceivedHeartbeat): Promise<void> {
     const { before, next } = changeSet;
     const { days_left = 0, expires_at = '', warn_days = 0 } = certificate ?? {};
-    const level = certificate === undefined ? (before.certificate_level ?? 0) : certificateLevel(days_left, warn_days);
-    if (level > (before.certificate_level ?? 0))
-      changeSet.certificate({ days_left, expires_at }, certificateReason(days_left));
-    if (level !== (before.certificate_level ?? 0)) changeSet.assign({ certificate_level: level });
+    const known = before.certificate_level ?? 0;
+    const level = certificate === undefined ? known : certificateLevel(days_left, warn_days);
+    // While it is silenced the known level stays, so that the first probe after the silence reports it.
+    if (level !== known && !isSilenced(before, Date.parse(changeSet.at))) {
+      if (level > known) changeSet.certificate({ days_left, expires_at }, certificateReason(days_left));
+      changeSet.assign({ certificate_level: level });
+    }
     // Another try may still succeed, and an expiring certificate has an event of its own.
     const isReported = heartbeat.unsure === true || (level > 0 && heartbeat.status === 'ok');
     if (next.state !== 'warning' || before.state === 'warning' || isReported) return;

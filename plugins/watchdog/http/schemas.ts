@@ -173,6 +173,7 @@ export const monitor = named(
     last_state_change_utc: instant,
     down_since_utc: at,
     maintenance: joi.object({ id: joi.string(), until: instant, reason: text }).allow(null),
+    silence: joi.object({ id: joi.string(), until: instant, reason: text }).allow(null),
     created_at: instant,
     updated_at: instant.description('Of its settings or its state, whichever changed last'),
   }).keys({

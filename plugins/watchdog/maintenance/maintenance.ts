@@ -1,8 +1,9 @@
 /**
- * Monitors in their maintenance windows (contract 30, beyond the specification). A window is a document; while it is
- * open each of its monitors holds its id and its end, and their end makes the monitor due for the evaluator. Order: the
- * window → its monitors. What a crash leaves between, and monitors that came below a subtree since, the next run of the
- * evaluator finds; a monitor whose window is gone ends there too (docs/consistency.md).
+ * Monitors in their maintenance windows and silences (contract 30, amendments). A window is a document; while it is
+ * open each of its monitors holds its id and its end, those of a maintenance apart from those of a silence. The end
+ * makes the monitor due for the evaluator. Order: the window → its monitors. What a crash leaves between, and
+ * monitors that came below a subtree since, the next run of the evaluator finds; a monitor whose window is gone ends
+ * there too (docs/consistency.md).
  */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { KeyedMutex } from '../../../lib/keyed-mutex.js';
@@ -15,7 +16,7 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { MonitorChangeSet } from '../model/change-set.js';
 import type { MonitorDoc } from '../model/documents.js';
 import { idOf } from '../model/source.js';
-import { nextSpan, openSpan, type WindowDoc } from '../model/window.js';
+import { kindOf, nextSpan, openSpan, type WindowDoc, type WindowKind } from '../model/window.js';
 import { writeChangeSets, type PendingWrite } from '../store/change-set-writes.js';
 import { Ancestry } from '../tree/ancestry.js';
 
@@ -27,7 +28,14 @@ const RETRY_MS = 20;
 /** A monitor that is written meanwhile is read again so often; after that the next run takes it. */
 const TRIES = 3;
 
-/** What holds a monitor: the window of its that ends last. */
+/** Where a monitor holds the id and the end of its window. */
+const FIELDS = {
+  maintenance: { id: 'maintenance_id', until: 'maintenance_until' },
+  silence: { id: 'silence_id', until: 'silence_until' },
+} as const satisfies Record<WindowKind, Record<'id' | 'until', keyof MonitorDoc>>;
+const KINDS = Object.keys(FIELDS) as WindowKind[];
+
+/** What holds a monitor: of its windows of one kind the one that ends last. */
 interface Hold {
   doc: MonitorDoc;
   window: WindowDoc;
@@ -94,10 +102,13 @@ export class Maintenance {
     for (let tries = 0; tries < TRIES; tries++) {
       holds = await this.#holds(windows, now);
       const due = holds.filter(({ doc, window, until }) => {
-        return doc.maintenance_id !== window.id || doc.maintenance_until !== until;
+        const fields = FIELDS[kindOf(window)];
+        return doc[fields.id] !== window.id || doc[fields.until] !== until;
       });
       if (due.length === 0) break;
-      const written = await this.#write(due.map((hold) => this.#held(hold, now)));
+      // One write of each monitor at a time: one that is in both is read again for the other.
+      const first = due.filter((hold, i) => due.findIndex(({ doc }) => doc.id === hold.doc.id) === i);
+      const written = await this.#write(first.map((hold) => this.#held(hold, now)));
       changed.push(...written.won);
       errors += written.errors;
       if (written.won.length + written.errors >= due.length) break;
@@ -116,7 +127,9 @@ export class Maintenance {
 
   #held({ doc, window, until }: Hold, now: number): PendingWrite {
     const { id, reason } = window;
-    return { changeSet: new MonitorChangeSet(doc, this.deps.ids, now).hold({ id, until, reason }) };
+    const changeSet = new MonitorChangeSet(doc, this.deps.ids, now);
+    const given = { id, until, reason };
+    return { changeSet: kindOf(window) === 'silence' ? changeSet.silence(given) : changeSet.hold(given) };
   }
 
   async #holds(windows: readonly WindowDoc[], now: number): Promise<Hold[]> {
@@ -126,8 +139,9 @@ export class Maintenance {
       if (span === null) continue;
       const until = isoOf(span.until);
       for (const doc of await this.#monitorsOf(window)) {
-        const known = holds.get(doc.id);
-        if (known === undefined || known.until < until) holds.set(doc.id, { doc, window, until });
+        const key = `${kindOf(window)} ${doc.id}`;
+        const known = holds.get(key);
+        if (known === undefined || known.until < until) holds.set(key, { doc, window, until });
       }
     }
     return [...holds.values()];
@@ -152,20 +166,35 @@ export class Maintenance {
    * again), end now: due immediately, for the evaluator. Returns how many failed.
    */
   async #release(holds: readonly Hold[], unread: readonly string[], now: number): Promise<number> {
+    let errors = 0;
+    for (const kind of KINDS) {
+      const own = holds.filter(({ window }) => kindOf(window) === kind);
+      errors += await this.#releaseKind(kind, own, unread, now);
+    }
+    return errors;
+  }
+
+  async #releaseKind(
+    kind: WindowKind,
+    holds: readonly Hold[],
+    unread: readonly string[],
+    now: number,
+  ): Promise<number> {
     const { monitors, ids } = this.deps;
-    const counts = await monitors.groupCount('maintenance_id', { maintenance_id: { gt: '' } });
+    const fields = FIELDS[kind];
+    const counts = await monitors.groupCount(fields.id, { [fields.id]: { gt: '' } });
     const held = new Map<string, Set<string>>();
     for (const { doc, window } of holds) held.set(window.id, (held.get(window.id) ?? new Set()).add(doc.id));
     const names = counts.filter(({ key, n }) => n > (held.get(String(key))?.size ?? 0)).map(({ key }) => String(key));
     const until = isoOf(now);
     let errors = 0;
     for (const id of names.filter((name) => !unread.includes(name))) {
-      const docs = await all(monitors, { filter: { maintenance_id: id }, limit: BATCH });
+      const docs = await all(monitors, { filter: { [fields.id]: id }, limit: BATCH });
       const early = docs.filter(
-        (doc) => doc.deleted_at === null && held.get(id)?.has(doc.id) !== true && (doc.maintenance_until ?? '') > until,
+        (doc) => doc.deleted_at === null && held.get(id)?.has(doc.id) !== true && (doc[fields.until] ?? '') > until,
       );
       const writes = early.map((doc) => ({
-        changeSet: new MonitorChangeSet(doc, ids, now).assign({ maintenance_until: until }),
+        changeSet: new MonitorChangeSet(doc, ids, now).assign({ [fields.until]: until }),
       }));
       errors += (await this.#write(writes)).errors;
     }

@@ -1,4 +1,4 @@
-/** Making, listing and ending maintenance windows (contract 30, beyond the specification). */
+/** Creates, lists and ends maintenance windows and silences (contract 30, amendments). */
 import { inject, injectable } from '../../../kernel/contract.js';
 import { invalid, owned } from '../../../kernel/errors.js';
 import { all } from '../../../lib/paging.js';
@@ -8,7 +8,7 @@ import { DEPS, type WatchdogDeps } from '../deps.js';
 import { mayTouch, type WatchdogCaller } from '../model/caller.js';
 import { checkCron, CronInvalid } from '../model/cron.js';
 import { idOf } from '../model/source.js';
-import { windowView, type WindowDoc, type WindowView } from '../model/window.js';
+import { kindOf, windowView, type WindowDoc, type WindowKind, type WindowView } from '../model/window.js';
 import { MonitorOutbox } from '../timeline/outbox.js';
 import { TokenGuard } from '../token-guard.js';
 import { Maintenance } from './maintenance.js';
@@ -44,10 +44,11 @@ export class MaintenanceWindows {
   ) {}
 
   /** What is open first, then by when it opens. A caller of one project sees its own. */
-  async list(caller: WatchdogCaller): Promise<WindowView[]> {
+  async list(caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView[]> {
     const now = this.deps.clock.now();
     const windows = await all(this.deps.windows, { limit: PAGE });
-    const mine = windows.filter(({ project }) => caller.project === null || project === caller.project);
+    const own = windows.filter((window) => kindOf(window) === kind);
+    const mine = own.filter(({ project }) => caller.project === null || project === caller.project);
     const due = ({ open, open_until, next_from }: WindowView): string =>
       open ? `0 ${open_until ?? ''}` : `1 ${next_from ?? ''}`;
     return mine
@@ -57,15 +58,16 @@ export class MaintenanceWindows {
   }
 
   /**
-   * Its monitors are in maintenance when this resolves, where it is open already.
+   * Its monitors are in maintenance or silenced when this resolves, where it is open already.
    * @throws ServiceError validation_failed, not_found, insufficient_scope
    */
-  async create(given: NewWindow, caller: WatchdogCaller): Promise<WindowView> {
+  async create(given: NewWindow, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
     const { clock, ids, windows } = this.deps;
     await this.tokens.refuse({ reason: given.reason ?? null });
     const now = clock.now();
     const doc: WindowDoc = {
       id: ids.uuid(),
+      kind,
       sources: [...new Set(given.sources)],
       subtree: given.subtree ?? null,
       project: caller.project,
@@ -86,10 +88,12 @@ export class MaintenanceWindows {
    * Ends a window, or takes a planned one back. Its monitors go on at the next run of the evaluator, or with their next
    * heartbeat. @throws ServiceError not_found, insufficient_scope
    */
-  async remove(id: string, caller: WatchdogCaller): Promise<WindowView> {
+  async remove(id: string, caller: WatchdogCaller, kind: WindowKind = 'maintenance'): Promise<WindowView> {
     const { windows, clock } = this.deps;
     const found = await windows.get(id);
-    const doc = owned(caller.project, found, ({ project }) => project, `maintenance window ${id.slice(0, 64)}`);
+    const named = kind === 'silence' ? 'silence' : 'maintenance window';
+    const known = found !== null && kindOf(found) === kind ? found : null;
+    const doc = owned(caller.project, known, ({ project }) => project, `${named} ${id.slice(0, 64)}`);
     await windows.remove({ id: doc.id });
     await this.#apply();
     return windowView(doc, clock.now());

@@ -8,7 +8,8 @@ import type { MonitorCertificateExpiring, MonitorEvent, MonitorState } from '../
 import type { Ids } from '../../../ports/ids.js';
 import type { Json, Update } from '../../../ports/store.js';
 import type { EventData, Level, MonitorDoc, TimelineOutboxEntry } from './documents.js';
-import { nextCheck } from './timing.js';
+import { NO_SILENCE } from './monitor.js';
+import { isSilenced, nextCheck } from './timing.js';
 import { recorded } from './uptime.js';
 import { reportReason, silenceReason } from './why.js';
 
@@ -73,7 +74,8 @@ export class MonitorChangeSet {
       this.recover(state, state === 'stopped' || state === 'maintenance' ? state : null);
       this.assign({ left_down_at: at, down_since_utc: null, down_from: null, incident_id: null });
     }
-    return this.assign({ uptime: recorded(next, this.now), state, last_state_change_utc: at });
+    const silenced = (next.silenced ?? null) === null ? {} : { silenced: null };
+    return this.assign({ uptime: recorded(next, this.now), state, last_state_change_utc: at, ...silenced });
   }
 
   /** Down; `alarm` or `suppress` must follow. @param note what its heartbeat said of it */
@@ -104,6 +106,15 @@ export class MonitorChangeSet {
 
   /** `monitor.recovered` for an open alarm, nothing for a suppressed one; none afterwards. */
   recover(state: MonitorState, resolution: string | null): this {
+    return this.#end('monitor.recovered', state, resolution);
+  }
+
+  /** `monitor.alarm_closed` for an open alarm: its monitor is deleted, which is no recovery. */
+  close(): this {
+    return this.#end('monitor.alarm_closed', this.next.state, 'deleted');
+  }
+
+  #end(event: 'monitor.recovered' | 'monitor.alarm_closed', state: MonitorState, resolution: string | null): this {
     const { alarm, alarm_id, down_since_utc } = this.next;
     if (alarm === 'open' && alarm_id !== null) {
       const data = {
@@ -118,7 +129,7 @@ export class MonitorChangeSet {
         message: null,
         exit_code: null,
       } as const;
-      this.#alarm('monitor.recovered', 'info', data, resolution === null ? 'Recovered' : `Alarm ended: ${resolution}`);
+      this.#alarm(event, 'info', data, resolution === null ? 'Recovered' : `Alarm ended: ${resolution}`);
     }
     return this.assign({
       alarm: 'none',
@@ -151,7 +162,7 @@ export class MonitorChangeSet {
         : { ...reportOf(heartbeat), reason: reportReason(heartbeat), last_heartbeat_at: this.at }),
     } as const;
     const now = heartbeat !== null ? 'Reported an error: down' : 'No heartbeat: down';
-    const message = deferred ? 'Still down after its parent returned' : now;
+    const message = deferred ? 'Still down: the alarm was held back' : now;
     return this.#alarm('monitor.down', 'error', data, message);
   }
 
@@ -159,9 +170,42 @@ export class MonitorChangeSet {
   warn(reason: string): this {
     const { before, next } = this;
     if (next.state !== 'warning' || before.state === 'warning' || before.state === 'down') return this;
+    if (isSilenced(next, this.now)) return this.assign({ silenced: reason });
+    return this.#warn(reason);
+  }
+
+  #warn(reason: string): this {
+    const { before, next } = this;
     const { message } = reportOf(next);
-    const data = { ...this.#about(), state: 'warning', previous_state: before.state, reason, message } as const;
+    const previous_state = before.state === 'warning' ? null : before.state;
+    const data = { ...this.#about(), state: 'warning', previous_state, reason, message } as const;
     return this.#alarm('monitor.warning', 'warning', data, reason);
+  }
+
+  /** The alarm of a monitor that is down: held back below one that is down, and while it is silenced. */
+  raise(by: string | null, heartbeat: FailureReport | null = null): this {
+    if (by !== null) return this.suppress(by);
+    return isSilenced(this.next, this.now) ? this.#silence() : this.alarm(false, heartbeat);
+  }
+
+  /** Holds the alarm back until the silence ends. */
+  #silence(): this {
+    this.assign({ alarm: 'suppressed', suppressed_by: null, released_at: null });
+    return this.#entry('suppression', 'alarm.suppressed', 'warning', { message: 'Alarm held back: silenced' });
+  }
+
+  /** Into a silence, or from one to another. Its state and an open alarm stay as they are. */
+  silence(window: { id: string; until: string; reason: string | null }): this {
+    return this.assign({ silence_id: window.id, silence_until: window.until, silence_reason: window.reason });
+  }
+
+  /** Its silence is over: what it held back is sent now. @param by the ancestor that is down; null: none */
+  endSilence(by: string | null): this {
+    const { state, alarm, suppressed_by, released_at, silenced = null } = this.next;
+    this.assign(NO_SILENCE);
+    if (state === 'warning' && silenced !== null && by === null) this.#warn(silenced);
+    if (state !== 'down' || alarm !== 'suppressed' || suppressed_by !== null || released_at !== null) return this;
+    return by === null ? this.alarm(true) : this.suppress(by);
   }
 
   /** `monitor.certificate_expiring`. @param reason a sentence */

@@ -92,6 +92,14 @@ export interface MonitorDoc extends Doc {
   /** Since when it is down, while `held_state` is `down`. */
   held_since?: string | null;
 
+  /** The silence that it is in; null or absent: none. The members below mean nothing then. */
+  silence_id?: string | null;
+  /** When the silence ends: alarms wait until then. */
+  silence_until?: string | null;
+  silence_reason?: string | null;
+  /** A warning or an alarm that the silence has held back, as one sentence; null or absent: none. */
+  silenced?: string | null;
+
   last_heartbeat_at: string | null;
   /** A ping address made it: without an interval it has none until five pings have come. Absent in older documents. */
   learns_interval?: boolean;

@@ -94,7 +94,7 @@ function changesOf({ kind, type, id, at, to, data, suppressed_by, since = at }: 
   // It never ends before it began, also where the clock was set back meanwhile.
   if (kind === 'transition') return { ended_at: at > since ? at : since, ended_in: to ?? null };
   if (kind === 'suppression') return { suppressed_by: suppressed_by ?? null };
-  if (type === 'monitor.recovered') return { recovered_event: id, recovered_at: at };
+  if (type === 'monitor.recovered' || type === 'monitor.alarm_closed') return { recovered_event: id, recovered_at: at };
   const alarm = data !== undefined && 'alarm_id' in data ? data : null;
   return { alarm_id: alarm?.alarm_id ?? null, alarm_at: at, alarm_event: id, deferred: alarm?.deferred === true };
 }

@@ -15,6 +15,14 @@ export const NO_MAINTENANCE = {
   held_since: null,
 } as const satisfies Partial<MonitorDoc>;
 
+/** In no silence. */
+export const NO_SILENCE = {
+  silence_id: null,
+  silence_until: null,
+  silence_reason: null,
+  silenced: null,
+} as const satisfies Partial<MonitorDoc>;
+
 /** Unknown, without heartbeat: it never alarms. */
 export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): MonitorDoc {
   const at = isoOf(now);
@@ -51,6 +59,7 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
     uptime: null,
     down_since_utc: null,
     ...NO_MAINTENANCE,
+    ...NO_SILENCE,
     last_heartbeat_at: null,
     beat_interval: null,
     last_status: null,
@@ -74,6 +83,12 @@ export function freshMonitor(fields: MonitorFields, ids: Ids, now: number): Moni
 /** The window that it is in, as it is shown; null: none. */
 export function maintenanceOf(doc: MonitorDoc): MonitorView['maintenance'] {
   const { maintenance_id: id = null, maintenance_until: until = null, maintenance_reason: reason = null } = doc;
+  return id === null || until === null ? null : { id, until, reason };
+}
+
+/** The silence that it is in, as it is shown; null: none. */
+export function silenceOf(doc: MonitorDoc): MonitorView['silence'] {
+  const { silence_id: id = null, silence_until: until = null, silence_reason: reason = null } = doc;
   return id === null || until === null ? null : { id, until, reason };
 }
 
@@ -106,6 +121,7 @@ const plainOf = (doc: MonitorDoc): Omit<MonitorView, Texts> => ({
   last_state_change_utc: doc.last_state_change_utc,
   down_since_utc: doc.down_since_utc,
   maintenance: maintenanceOf(doc),
+  silence: silenceOf(doc),
   created_at: doc.created_at,
   // What it is changes with its state, too.
   updated_at: doc.updated_at > doc.last_state_change_utc ? doc.updated_at : doc.last_state_change_utc,

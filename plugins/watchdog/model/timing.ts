@@ -23,6 +23,10 @@ export const AT_ONCE = '1970-01-01T00:00:00.000Z';
 export const isHeld = ({ maintenance_id, maintenance_until }: MonitorDoc, now: number): boolean =>
   typeof maintenance_id === 'string' && Date.parse(maintenance_until ?? '') > now;
 
+/** Whether a silence holds its alarms back. */
+export const isSilenced = ({ silence_id, silence_until }: MonitorDoc, now: number): boolean =>
+  typeof silence_id === 'string' && Date.parse(silence_until ?? '') > now;
+
 /** The monitor as the evaluator judges it: after a window in the state that it goes on in. */
 export const afterMaintenance = (doc: MonitorDoc, now: number): MonitorDoc =>
   typeof doc.maintenance_id !== 'string' || isHeld(doc, now) ? doc : { ...doc, state: doc.held_state ?? 'unknown' };
@@ -116,6 +120,14 @@ export const alarmAt = (released: number, interval: number): number => released 
 export function nextCheck(doc: MonitorDoc, credit = 0): string | null {
   if (doc.deleted_at !== null) return null;
   if (doc.relook) return AT_ONCE;
+  const due = nextStateCheck(doc, credit);
+  if (typeof doc.silence_id !== 'string' || !doc.silence_until) return due;
+  const end = isoOf(Date.parse(doc.silence_until) - 1);
+  return due === null || end < due ? end : due;
+}
+
+/** As `nextCheck`, without the end of its silence. */
+function nextStateCheck(doc: MonitorDoc, credit: number): string | null {
   // Due at the end itself, where the index looks for times before now.
   if (doc.maintenance_id && doc.maintenance_until) return isoOf(Date.parse(doc.maintenance_until) - 1);
   if (doc.state === 'down') {

@@ -1,12 +1,17 @@
 /**
- * Maintenance windows (contract 30, beyond the specification): once, from one time to another, or again and again, by a
+ * Maintenance windows and silences (contract 30, amendments): once, from one time to another, or again and again, by a
  * cron expression with a length. Pure; times in ms since 1970 unless they are text.
  */
 import { isoOf } from '../../../lib/time.js';
 import type { Doc } from '../../../ports/store.js';
 import { nextDue } from './cron.js';
 
+/** `maintenance` is planned work, which everyone sees; `silence` holds alarms back and changes nothing else. */
+export type WindowKind = 'maintenance' | 'silence';
+
 export interface WindowDoc extends Doc {
+  /** Absent: maintenance. */
+  kind?: WindowKind;
   /** The monitors it is for; a subtree may stand beside them. */
   sources: string[];
   /** A monitor that it is for, with everything below it as it is at each run of the evaluator. */
@@ -26,6 +31,8 @@ export interface WindowDoc extends Doc {
   created_by: string;
   created_at: string;
 }
+
+export const kindOf = ({ kind = 'maintenance' }: WindowDoc): WindowKind => kind;
 
 export interface Span {
   from: number;
@@ -65,7 +72,7 @@ export function nextSpan(window: WindowDoc, now: number): Span | null {
   return at === null ? null : { from: at, until: at + duration_seconds * 1000 };
 }
 
-export interface WindowView extends Omit<WindowDoc, 'project' | 'series'> {
+export interface WindowView extends Omit<WindowDoc, 'kind' | 'project' | 'series'> {
   open: boolean;
   /** When it ends, while it is open. */
   open_until: string | null;
@@ -73,7 +80,10 @@ export interface WindowView extends Omit<WindowDoc, 'project' | 'series'> {
   next_until: string | null;
 }
 
-export function windowView({ project: _project, series: _series, ...window }: WindowDoc, now: number): WindowView {
+export function windowView(
+  { kind: _kind, project: _project, series: _series, ...window }: WindowDoc,
+  now: number,
+): WindowView {
   const whole: WindowDoc = { ...window, id: window.id, project: null };
   const [open, next] = [openSpan(whole, now), nextSpan(whole, now)];
   return {

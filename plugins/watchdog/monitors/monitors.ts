@@ -117,7 +117,8 @@ export class Monitors {
       // At once, so that a wait begins now; what a crash leaves undone the next run finds by `relook`.
       if (moved) await this.alarms.relook(changeSet.next, now);
       // It and what is below it may have left a window: due then, for the next run of the evaluator.
-      if (typeof doc.maintenance_id === 'string' && (moved || fields.project !== undefined)) {
+      const isInWindow = typeof doc.maintenance_id === 'string' || typeof doc.silence_id === 'string';
+      if (isInWindow && (moved || fields.project !== undefined)) {
         const { changed } = await this.maintenance.apply();
         await this.outbox.flush(changed);
       }
@@ -126,8 +127,8 @@ export class Monitors {
   }
 
   /**
-   * Deletes it, revokes its tokens, and ends an open alarm (`resolution: deleted`). Its samples, which no later monitor
-   * of this source can reach, go with the cleanup.
+   * Deletes it, revokes its tokens, and ends an open alarm (`monitor.alarm_closed`). Its samples, which no later
+   * monitor of this source can reach, go with the cleanup.
    * @throws ServiceError not_found, insufficient_scope
    */
   async remove(name: string, caller: WatchdogCaller): Promise<string> {
@@ -139,9 +140,7 @@ export class Monitors {
       if (doc.state === 'down') await this.#release();
       const now = clock.now();
       const cutOff = await this.alarms.cutOff(doc.source, now);
-      const changeSet = new MonitorChangeSet(doc, ids, now)
-        .recover(doc.state, 'deleted')
-        .assign({ deleted_at: clock.iso() });
+      const changeSet = new MonitorChangeSet(doc, ids, now).close().assign({ deleted_at: clock.iso() });
       const same = { id: doc.id, rev: doc.rev };
       const quiet = changeSet.entries.length === 0 && doc.outbox_at === null;
       const gone = quiet

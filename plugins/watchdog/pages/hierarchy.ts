@@ -30,6 +30,7 @@ interface Node {
   alarm: string;
   suppressed_by: string | null;
   maintenance_until: string | null;
+  silenced_until: string | null;
   parent_source: string | null;
   missing_parent: string | null;
   cycle: boolean;
@@ -98,7 +99,8 @@ function nodeOf(
   enters: (item: OutlineRow) => boolean,
 ): Node {
   const made = (branch: Branch<OutlineRow>): Node => {
-    const { source, name, state, down_since, alarm, suppressed_by, maintenance_until, parent_source } = branch.item;
+    const { source, name, state, down_since, alarm, suppressed_by, parent_source } = branch.item;
+    const { maintenance_until, silenced_until } = branch.item;
     const { below, troubled } = tallies.get(source) ?? { below: 0, troubled: 0 };
     return {
       below,
@@ -112,6 +114,7 @@ function nodeOf(
       alarm,
       suppressed_by,
       maintenance_until,
+      silenced_until,
       parent_source,
       missing_parent: parent_source !== null && !forest.has(parent_source) ? parent_source : null,
       cycle: forest.cycling.has(source),

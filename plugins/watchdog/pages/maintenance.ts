@@ -1,4 +1,6 @@
-/** /maintenance: windows that are open or planned, and the forms that silence monitors (contract 30; contract 80). */
+/**
+ * /maintenance: silences, windows that are open or planned, and the forms that create them (contract 30; contract 80).
+ */
 import joi from 'joi';
 import {
   formPage,
@@ -119,6 +121,7 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
         const rows = (await windows.list(callerOf(principal))).map(rowOf);
         return new View('maintenance', {
           live_topics: 'monitors',
+          silences: (await windows.list(callerOf(principal), 'silence')).map(rowOf),
           open: rows.filter(({ open }) => open),
           planned: rows.filter(({ next_from }) => next_from !== null),
         });
@@ -142,6 +145,36 @@ export function maintenancePages(services: WatchdogServices): PageSpec[] {
         const { href, label } = rowOf(made);
         const message = made.open ? `${label}: in maintenance.` : `${label}: the window is planned.`;
         return new Redirect(href ?? '/maintenance', { tone: 'success', message });
+      },
+      form,
+    ),
+    formPage(
+      { path: '/silences', title, access, creates: true },
+      async (request) => {
+        const now = clock.now();
+        const given = windowOf(typed(request), now, zone(request));
+        if (given.until === undefined) throw invalid({ span: 'must be hour or tomorrow' });
+        const { from: _from, ...silence } = given;
+        const made = await windows.create(silence, callerOf(request.principal), 'silence');
+        await audit.record(request.principal, 'silence.created', made.id, { reason: made.reason ?? '' });
+        const { href, label } = rowOf(made);
+        return new Redirect(href ?? '/maintenance', { tone: 'success', message: `${label}: silenced.` });
+      },
+      form,
+    ),
+    formPage(
+      {
+        path: '/silences/{id}/end',
+        title,
+        access,
+        input: { params: joi.object({ id: joi.string().guid().required() }) },
+      },
+      async ({ params, principal }) => {
+        const ended = await windows.remove(params['id'] ?? '', callerOf(principal), 'silence');
+        await audit.record(principal, 'silence.ended', ended.id, { reason: ended.reason ?? '' });
+        await evaluator.evaluate('http');
+        const { href, label } = rowOf(ended);
+        return new Redirect(href ?? '/maintenance', { tone: 'success', message: `${label}: the silence is over.` });
       },
       form,
     ),

@@ -1,6 +1,6 @@
 /** A monitor as a row of a page: how long it is so, whether it is overdue, a line of its first metric. */
 import type { MonitorDoc, SampleRow } from '../model/documents.js';
-import { maintenanceOf } from '../model/monitor.js';
+import { maintenanceOf, silenceOf } from '../model/monitor.js';
 import { intervalOf, isLearning, limitsOf } from '../model/timing.js';
 import { hrefOf } from './form.js';
 import { shortNumber } from './numbers.js';
@@ -20,7 +20,10 @@ export interface ListedMonitor {
   overdue: number | null;
   alarm: string;
   suppressed_by: string | null;
-  silenced_since: string | null;
+  /** It announced its state (`stopped`, `maintenance`) at this time. */
+  announced_since: string | null;
+  /** When its silence ends. */
+  silenced_until: string | null;
   /** When the maintenance window that it is in ends. */
   maintenance_until: string | null;
   message: string | null;
@@ -45,7 +48,8 @@ export function rowOf(doc: MonitorDoc, now: number, rows: readonly SampleRow[] =
     overdue: overdueOf(doc, now),
     alarm: doc.alarm,
     suppressed_by: doc.suppressed_by,
-    silenced_since: doc.state === 'stopped' || doc.state === 'maintenance' ? doc.last_state_change_utc : null,
+    announced_since: doc.state === 'stopped' || doc.state === 'maintenance' ? doc.last_state_change_utc : null,
+    silenced_until: silenceOf(doc)?.until ?? null,
     maintenance_until: maintenanceOf(doc)?.until ?? null,
     message: doc.message,
     ...sparkOf(doc, rows),

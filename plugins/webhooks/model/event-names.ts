@@ -24,6 +24,7 @@ export const CONTRACT_EVENTS: Readonly<Record<string, string>> = {
   'feature.created': 'A feature request was recorded.',
   'monitor.down': 'A monitor fell, and its parent is up.',
   'monitor.recovered': 'The alarm of a monitor ended; `resolution` says how, if not by a heartbeat.',
+  'monitor.alarm_closed': 'The alarm of a monitor ended without a recovery: the monitor was deleted.',
   'monitor.warning': 'A monitor that was up reports a warning or a failed check, or is late.',
   'monitor.certificate_expiring': 'The certificate of a monitored address ends soon.',
   'release.published': 'A release can be downloaded.',

@@ -95,7 +95,7 @@ describe('web: on call, with a phone', () => {
     await tap(main().getByRole('link', { name: 'queue' }));
     await tap(main().locator('summary', { hasText: 'Silence' }));
     await tap(page.getByRole('button', { name: 'For an hour' }));
-    await page.getByText(/In maintenance until/).waitFor();
+    await page.getByText(/Silenced until/).waitFor();
     expect(taps).to.equal(3);
   });
 

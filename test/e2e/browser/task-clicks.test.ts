@@ -213,7 +213,7 @@ describe('web: the clicks of each task', () => {
     await web.page.getByRole('option', { name: 'Silence web-1' }).first().waitFor();
     await web.page.keyboard.press('Enter');
     await click(web.page.getByRole('button', { name: 'For an hour' }));
-    await said(/In maintenance until/);
+    await said(/Silenced until/);
   });
   task('Extend a license by a year', async () => {
     await web.page.keyboard.press('Control+k');

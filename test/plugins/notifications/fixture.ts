@@ -155,7 +155,7 @@ export class ChannelFixture {
   }
 
   monitor(
-    event: 'monitor.down' | 'monitor.recovered',
+    event: 'monitor.down' | 'monitor.recovered' | 'monitor.alarm_closed',
     alarm_id: string,
     more: Partial<MonitorEvent> = {},
   ): DomainEvent {

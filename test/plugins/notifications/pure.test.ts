@@ -132,7 +132,7 @@ describe('notifications: notes and filters', () => {
     ],
     [
       'a deletion, which is no recovery',
-      'monitor.recovered',
+      'monitor.alarm_closed',
       { source: 'job', alarm_id: 'a-1', state: 'down', resolution: 'deleted' },
       { phase: 'closed', title: 'job: alarm ended (deleted)', text: /^The monitor was deleted while it was down\.$/ },
     ],

@@ -263,7 +263,7 @@ describe('notifications: services', function () {
       await step();
       await f.queue.said({ id: 'w', timestamp: f.clock.iso(), alarm_id: 'a-1', source: 'web-1', by: 'mia' });
       await step();
-      await f.queue.take(f.monitor('monitor.recovered', 'a-1', { resolution: 'deleted' }));
+      await f.queue.take(f.monitor('monitor.alarm_closed', 'a-1', { resolution: 'deleted' }));
       await step();
       expect(seen).to.deep.equal([...expected]);
       expect([...alerts.keys()]).to.deep.equal(['aos.example alarm:a-1']);

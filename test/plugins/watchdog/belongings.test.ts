@@ -24,7 +24,7 @@ describe('watchdog: the monitors of a project', () => {
     expect(await inUse('shop')).to.equal(false);
     tell();
     await fixture.settled();
-    expect(fixture.told.map(({ event }) => event)).to.deep.equal(['monitor.down', 'monitor.recovered']);
+    expect(fixture.told.map(({ event }) => event)).to.deep.equal(['monitor.down', 'monitor.alarm_closed']);
     expect(await fixture.deps.monitors.count({ project: 'shop' })).to.equal(0);
   });
 });

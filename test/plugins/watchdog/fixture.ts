@@ -122,7 +122,7 @@ export function fixtureOn(
             },
     },
     emit: async (event, data, { id, timestamp }) => {
-      const isAlarm = event === 'monitor.down' || event === 'monitor.recovered';
+      const isAlarm = ['monitor.down', 'monitor.recovered', 'monitor.alarm_closed'].includes(event);
       (isAlarm ? told : notices).push({ id, event, at: timestamp, data: data as MonitorEvent });
       return true;
     },

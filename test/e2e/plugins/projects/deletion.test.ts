@@ -16,6 +16,7 @@ import { Visitor } from '../../../support/visitor.js';
 import { HttpFixture } from '../../../plugins/access/http-fixture.js';
 
 const PROJECTS = '/api/projects/v1/projects';
+const WINDOWS = ['/api/watchdog/v1/maintenance', '/api/watchdog/v1/silences'];
 
 /** What of a project goes with it, or is kept without it. */
 const GO = [
@@ -29,6 +30,7 @@ const GO = [
   'releasehealth_hours',
   'watchdog_incidents',
   'watchdog_timeline',
+  'watchdog_windows',
   'webhooks_events',
   'webhooks_webhooks',
 ];
@@ -75,6 +77,11 @@ for (const engine of engines) {
       const bound = await service.token('watchdog:manage', 'shop');
       const until = new Date(Date.now() + 3_600_000).toISOString();
       await made('POST', '/api/watchdog/v1/maintenance', { sources: ['shop-1'], until }, bound);
+      // A window and a silence of the project outlive the monitor, which goes to no project.
+      await made('POST', '/api/watchdog/v1/monitors', { source: 'moved', project: 'shop' });
+      for (const kind of ['maintenance', 'silences'])
+        await made('POST', `/api/watchdog/v1/${kind}`, { sources: ['moved'], until }, bound);
+      await made('PATCH', '/api/watchdog/v1/monitors/moved', { project: null });
       await made('POST', '/api/watchdog/v1/event', { source: 'shop-1', type: 'note' });
       await made('DELETE', '/api/watchdog/v1/monitors/shop-1');
       const sessions = JSON.stringify({
@@ -130,7 +137,7 @@ for (const engine of engines) {
       expect((await made('GET', `${PROJECTS}/shop/brand`))['brand']).to.include({ seller: null });
       const again = await service.token('watchdog:read,bugtracker:read', 'shop');
       const mine = async (path: string): Promise<unknown> => (await made('GET', path, undefined, again))['items'];
-      for (const path of ['/api/watchdog/v1/incidents', '/api/watchdog/v1/events', '/api/watchdog/v1/maintenance'])
+      for (const path of ['/api/watchdog/v1/incidents', '/api/watchdog/v1/events', ...WINDOWS])
         expect(await mine(path), path).to.deep.equal([]);
     });
   });

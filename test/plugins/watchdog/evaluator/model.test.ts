@@ -139,12 +139,13 @@ class Model {
 const namesOf = (told: readonly Told[], of: string): string[] =>
   told.filter(({ data }) => data.source === of).map(({ event }) => event);
 
-/** Alternates down and recovered; each recovered names its down's alarm. */
+/** Alternates down and an end, a recovery or its deletion; each end names its down's alarm. */
 function checkPairs(told: readonly Told[]): void {
   for (const name of SOURCES) {
     const own = told.filter(({ data }) => data.source === name);
     for (const [i, { event, data }] of own.entries()) {
-      expect(event, `${name} ${i}`).to.equal(i % 2 === 0 ? 'monitor.down' : 'monitor.recovered');
+      const ends = data.resolution === 'deleted' ? 'monitor.alarm_closed' : 'monitor.recovered';
+      expect(event, `${name} ${i}`).to.equal(i % 2 === 0 ? 'monitor.down' : ends);
       if (i % 2 === 1) expect(data.alarm_id).to.equal(own[i - 1]?.data.alarm_id);
     }
   }

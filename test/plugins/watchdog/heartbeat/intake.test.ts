@@ -249,7 +249,7 @@ for (const engine of STORES) {
       await fixture.outbox.reconcile();
       expect(fixture.told.map(({ event, data }) => [event, data.resolution])).to.deep.equal([
         ['monitor.down', null],
-        ['monitor.recovered', 'deleted'],
+        ['monitor.alarm_closed', 'deleted'],
       ]);
       expect(fixture.told[0]?.data.alarm_id).to.equal(fixture.told[1]?.data.alarm_id);
       expect((await fixture.monitors.find('a'))?.state).to.equal('up');

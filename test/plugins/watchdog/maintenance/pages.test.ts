@@ -54,33 +54,72 @@ describe('maintenance over HTTP', function () {
     const page = await browser.get('/monitors/leaf');
     expect(page.text).to.include('For an hour').and.include('Until tomorrow, 9:00');
     const silenced = await browser.post(
-      '/maintenance',
-      { sources: 'leaf', span: 'hour', reason: '<b>Disks' },
+      '/silences',
+      { sources: 'leaf', below: 'true', span: 'hour', reason: '<b>Disks' },
       '/monitors/leaf',
     );
     expect(silenced.status).to.equal(303);
     expect(silenced.headers['location']).to.equal('/monitors/leaf');
+    await fixture.api('POST', `${BASE}/ping`, token, { source: 'leaf', status: 'down' });
     const leaf = await monitor('leaf');
-    const { id, until } = leaf['maintenance'] as { id: string; until: string };
+    expect(leaf).to.include({ state: 'down', alarm: 'suppressed', maintenance: null });
+    const { id, until } = leaf['silence'] as { id: string; until: string };
     expect(Date.parse(until) - fixture.clock.now()).to.be.within(HOUR - 60_000, HOUR);
     const detail = (await browser.get('/monitors/leaf')).text;
-    expect(detail).to.include('In maintenance until').and.include('&lt;b&gt;Disks').and.not.include('<b>Disks');
-    expect((await browser.get('/monitors')).text).to.include('until <time');
-    expect((await browser.get('/hierarchy')).text).to.include('until <time');
+    expect(detail).to.include('Silenced until').and.include('&lt;b&gt;Disks').and.not.include('<b>Disks');
+    expect((await browser.get('/monitors')).text).to.include('silenced until <time');
+    expect((await browser.get('/hierarchy')).text).to.include('silenced until <time');
     expect((await browser.get('/maintenance')).text)
-      .to.include('Open now')
-      .and.include('leaf');
+      .to.include('Silenced now')
+      .and.include('leaf')
+      .and.not.include('Open now');
     const status = await fixture.api('GET', `/status/${String(leaf['id'])}`, null);
+    expect(status.text).to.include('down').and.not.include('planned work').and.not.include('Disks');
+    expect((await browser.post(`/maintenance/${id}/end`, {}, '/monitors/leaf')).status).to.equal(404);
+    expect((await browser.post(`/silences/${id}/end`, {}, '/monitors/leaf')).status).to.equal(303);
+    expect(await monitor('leaf')).to.include({ state: 'down', alarm: 'open', silence: null });
+  });
+
+  it('shows planned work on public pages', async () => {
+    await create({ sources: ['leaf'], until: later(fixture, HOUR), reason: 'Disks' });
+    const { id } = await monitor('leaf');
+    const status = await fixture.api('GET', `/status/${String(id)}`, null);
     expect(status.text).to.include('planned work until').and.not.include('Disks');
-    expect((await browser.post(`/maintenance/${id}/end`, {}, '/monitors/leaf')).status).to.equal(303);
-    expect(await monitor('leaf')).to.include({ state: 'up', maintenance: null });
+    const browser = await fixture.signedIn();
+    expect((await browser.get('/monitors/leaf')).text).to.include('In maintenance until');
+    expect((await browser.get('/monitors')).text).to.include('until <time');
+  });
+
+  it('silences a subtree by the interface, and ends the silence', async () => {
+    const silences = `${BASE}/silences`;
+    const made = await fixture.api('POST', silences, token, { subtree: 'top', until: later(fixture, HOUR) });
+    expect(made.status).to.equal(201);
+    const { id } = made.json['silence'] as { id: string };
+    expect((await monitor('leaf'))['silence']).to.include({ id });
+    await fixture.api('POST', `${BASE}/ping`, token, { source: 'top', status: 'down' });
+    expect(await monitor('top')).to.include({ state: 'down', alarm: 'suppressed', alarm_id: null });
+    const listed = await fixture.api('GET', silences, await fixture.token(['watchdog:read']));
+    expect((listed.json['items'] as { id: string }[]).map((one) => one.id)).to.deep.equal([id]);
+    expect((await fixture.api('GET', `${BASE}/maintenance`, token)).json['items']).to.deep.equal([]);
+    for (const [body, field] of [
+      [{ subtree: 'top' }, 'until'],
+      [{ until: later(fixture, HOUR) }, 'sources'],
+      [{ subtree: 'nowhere', until: later(fixture, HOUR) }, 'subtree'],
+      [{ sources: ['top'], until: 'tomorrow' }, 'until'],
+    ] as const) {
+      const refused = await fixture.api('POST', silences, token, body);
+      expect([refused.status, Object.keys(refused.json.error?.fields ?? {})]).to.deep.equal([422, [field]]);
+    }
+    expect((await fixture.api('DELETE', `${silences}/${id}`, token)).status).to.equal(200);
+    expect(await monitor('top')).to.include({ state: 'down', alarm: 'open', silence: null });
+    expect((await fixture.api('DELETE', `${silences}/${id}`, token)).status).to.equal(404);
   });
 
   it('silences a list until tomorrow morning', async () => {
     const browser = await fixture.signedIn();
-    const done = await browser.post('/maintenance', { sources: 'leaf top ', span: 'tomorrow' }, '/monitors');
+    const done = await browser.post('/silences', { sources: 'leaf top ', span: 'tomorrow' }, '/monitors');
     expect(done.headers['location']).to.equal('/maintenance');
-    const { until } = (await monitor('top'))['maintenance'] as { until: string };
+    const { until } = (await monitor('top'))['silence'] as { until: string };
     expect(until).to.match(/T09:00:00\.000Z$/);
   });
 

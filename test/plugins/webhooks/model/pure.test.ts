@@ -195,6 +195,7 @@ describe('names and ids', () => {
       'feature.created',
       'monitor.down',
       'monitor.recovered',
+      'monitor.alarm_closed',
       'monitor.warning',
       'monitor.certificate_expiring',
       'release.published',
